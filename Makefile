@@ -1,0 +1,73 @@
+# `make run` and `make test` are all you need; each makes .venv itself.
+#   PYTHON=python3.13   the interpreter .venv is made with (3.11 or newer)
+#   PYTEST_ARGS=...     passed on to pytest
+#   PIP_FLAGS=...       passed on to pip
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+PIP_FLAGS ?= $(if $(CI),-q)
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PINS := pyproject.toml requirements.lock
+PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL: # all targets share one .venv
+.DELETE_ON_ERROR:
+.PHONY: run test lint format docs build lock clean help
+
+run: $(VENV)/.installed-run ## Play games, train for two minutes, print win rates
+	$(PY) scripts/demo.py
+
+test: lint ## Every check: ruff, mypy, import-linter, pytest
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-test ## The checks without pytest
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.installed-test ## Let ruff mend and format the code
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+docs: $(VENV)/.installed-run ## Generate the tables of the docs anew
+	$(PY) scripts/generate_docs.py
+
+build: $(VENV)/.installed-test ## Build wheel and sdist into dist/
+	$(PY) -m build
+
+lock: ## Resolve requirements.lock anew (PYTHON should be the oldest one supported)
+	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp" requirements.lock.new' EXIT; \
+	$(PYTHON) -m venv "$$tmp"; \
+	"$$tmp/bin/python" -m pip install $(PIP_FLAGS) 'hatchling>=1.27,<2' -e '.[train,render,dev]'; \
+	sed -n '/^#/p' requirements.lock > requirements.lock.new; \
+	"$$tmp/bin/python" -m pip freeze --all --exclude-editable --exclude pip | sed 's/+cpu$$//' >> requirements.lock.new; \
+	if grep -nE '^[^#].*(@|/)' requirements.lock.new; then echo 'a path or an address got into the lock' >&2; exit 1; fi; \
+	mv requirements.lock.new requirements.lock
+
+clean: ## Remove .venv, caches and build products
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+# The stamps: made last, so an interrupted install is done again; older than a pin, they are made anew.
+$(VENV)/.created:
+	@command -v $(PYTHON) >/dev/null 2>&1 || \
+	    { echo "error: no '$(PYTHON)' here. Python 3.11 or newer is needed: make ... PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "error: Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1). Try: make ... PYTHON=python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.installed-run: $(VENV)/.created $(PINS)
+	$(PIP_INSTALL) -e '.[train]'
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.created $(PINS)
+	$(PIP_INSTALL) -e '.[train,render,dev]'
+	@touch $(VENV)/.installed-run $@

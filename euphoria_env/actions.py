@@ -1,0 +1,124 @@
+"""The one action space: 664 moves, the same for every seat, player count and rules option.
+
+`name` and `parse` translate between an action id and its line of notation; `table` lists all of them for the docs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from euphoria_env.board import (
+    ARTIFACTS,
+    COMMODITIES,
+    FIRST_SLOT,
+    GAINS,
+    GOODS,
+    ITEMS,
+    NUM_AREAS,
+    NUM_SPACES,
+    RESOURCES,
+    SPACES,
+    STAR_PLACES,
+)
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+
+FACES = range(1, 7)
+_TRADED = (*COMMODITIES, *RESOURCES, *ARTIFACTS)
+# A worker to take or to sacrifice: at the multi-use spaces by face, elsewhere by space alone.
+_BOARD_WORKERS = (*(f"{f} {area}" for area in SPACES[:NUM_AREAS] for f in FACES), *SPACES[NUM_AREAS:])
+
+
+class Row(NamedTuple):
+    """A line of the action table."""
+
+    action: int
+    name: str
+    meaning: str
+
+
+_names: list[str] = []
+_meanings: list[str] = []
+
+
+def _block(moves: Iterable[str], meaning: str) -> int:
+    """Appends moves that mean the same; returns the id of the first."""
+    first = len(_names)
+    _names.extend(moves)
+    _meanings.extend([meaning] * (len(_names) - first))
+    return first
+
+
+PLACE = _block((f"place {f} {space}" for f in FACES for space in SPACES), "place a worker of this face there (R3.2)")
+END = _block(["end"], "place no further worker (R3.3)")
+RETRIEVE = _block(
+    (f"retrieve {way}" for way in ("free", "food", "bliss", "energy")),
+    "retrieve workers, paying this (R3.4; energy: Jefferson)",
+)
+TAKE = _block((f"take {worker}" for worker in _BOARD_WORKERS), "retrieve this worker (R3.4)")
+DONE = _block(["done"], "retrieve no further worker (R18.2)")
+DILEMMA = _block(("dilemma star", "dilemma recruit"), "resolve the ethical dilemma so (R14.1)")
+PAY = _block((f"pay {item}" for item in ITEMS), "pay one of this (R18.3)")
+PAY_PAIR = _block((f"pay pair {artifact}" for artifact in ARTIFACTS), "pay a pair where 3 artifacts are asked (R10.1)")
+PAY_THREE = _block(["pay three"], "pay any 3 artifacts (R10.1)")
+PAY_MATCH = _block(["pay match"], "pay the artifact shown on the dilemma (R14.1)")
+PAY_TWO = _block(["pay two"], "pay any 2 artifacts for the dilemma (R14.1)")
+PAY_ONE = _block(["pay one"], "pay 1 artifact at the ark (Jacko)")
+GAIN = _block((f"gain {gain}" for gain in GAINS), "choose this gain (knowledge: lose 1 knowledge)")
+LOSE = _block((f"lose {good}" for good in GOODS), "lose one of this to a roll penalty (R12.2)")
+DISCARD = _block((f"discard {artifact}" for artifact in ARTIFACTS), "discard one of this (R5.6, Geek, Bradley, Esme)")
+STAR = _block((f"star {place}" for place in STAR_PLACES), "place the star there (R10.1)")
+USE = _block((f"use {recruit}" for recruit in RECRUIT_NAMES), "use the ability that is asked (R13.1)")
+SKIP = _block(["skip"], "do not use the ability that is asked (R13.1)")
+SET = _block((f"set {f}" for f in FACES), "set the worker to this face instead of rolling it (Amanda, Yordy)")
+SACRIFICE = _block((f"sacrifice {worker}" for worker in _BOARD_WORKERS), "sacrifice this worker (Pete, Sheppard)")
+CHOOSE_RECRUIT = _block((f"choose {recruit}" for recruit in RECRUIT_NAMES), "choose this recruit (R2.2, R14.1, R17.1)")
+CHOOSE_TILE = _block((f"choose {tile}" for tile in TILES), "put this market tile in the game (R17.2)")
+SET_MORALE = _block((f"morale {n}" for n in FACES), "start with this morale (R17.3)")
+SET_KNOWLEDGE = _block((f"knowledge {n}" for n in FACES), "start with this knowledge (R17.3)")
+TRADE = _block((f"trade +{k}" for k in range(1, 6)), "begin an offer to the k-th player after oneself (R15.1)")
+GIVE = _block((f"give {item}" for item in _TRADED), "offer one of this (R15.1)")
+ASK = _block((f"ask {item}" for item in _TRADED), "ask for one of this (R15.1)")
+OFFER = _block(["offer"], "send the offer (R15.2)")
+ACCEPT = _block(["accept"], "accept the offer (R15.1)")
+REFUSE = _block(["refuse"], "refuse the offer (R15.1)")
+
+NUM_ACTIONS = len(_names)
+NAMES = tuple(_names)
+NUM_BOARD_WORKERS = len(_BOARD_WORKERS)
+_IDS = {name: action for action, name in enumerate(NAMES)}
+
+assert len(_IDS) == NUM_ACTIONS == 664 and FIRST_SLOT > NUM_AREAS and NUM_SPACES == 49
+
+
+def name(action: int) -> str:
+    """The notation of an action id.
+
+    Raises:
+        ValueError: the id is not an integer from 0 to NUM_ACTIONS - 1.
+    """
+    try:
+        number = action.__index__()
+    except (AttributeError, TypeError):
+        number = -1
+    if isinstance(action, bool) or not 0 <= number < NUM_ACTIONS:
+        raise ValueError(f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r}")
+    return NAMES[number]
+
+
+def parse(move: str) -> int:
+    """The action id of a line of notation.
+
+    Raises:
+        ValueError: this is no move of the game.
+    """
+    action = _IDS.get(move) if isinstance(move, str) else None
+    if action is None:
+        raise ValueError(f"{move!r} is no move; a move is one line such as 'place 4 generator' (docs/actions.md)")
+    return action
+
+
+def table() -> list[Row]:
+    """Every action with its notation and meaning."""
+    return [Row(action, NAMES[action], _meanings[action]) for action in range(NUM_ACTIONS)]

@@ -1,0 +1,330 @@
+"""The 48 recruits: one entry each, in the fixed order of the notation (R13).
+
+What a row of `Ability` can say stands here whole. A recruit that is another way to pay, or that changes how a marker moves or
+a card is drawn, has no row; its entry names the engine module in which it acts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from euphoria_env.board import (
+    ARK,
+    ARTIFACT_MARKET_SET,
+    BIT,
+    BLISS,
+    COMMODITY_SET,
+    ENERGY,
+    EUPHORIAN,
+    FACTIONS,
+    FOOD,
+    MARKET_SET,
+    RESOURCE_SET,
+    SLOT_SET,
+    TANK_SET,
+    TUNNEL_SET,
+    WASTELANDER,
+    WATER,
+    gain_set,
+    space_set,
+)
+from euphoria_env.cards.effects import (
+    Ability,
+    Effect,
+    Event,
+    Price,
+    When,
+    choose,
+    draw,
+    effect,
+    goods,
+    knowledge,
+    morale,
+    program_table,
+)
+
+ANY_MARKET = MARKET_SET | ARTIFACT_MARKET_SET
+
+
+class Recruit(NamedTuple):
+    """A recruit: its name, its faction, what a table can say of it, and where the rest is."""
+
+    name: str
+    faction: int
+    abilities: tuple[Ability, ...] = ()
+    acts_in: str = "abilities"
+
+
+def _card(name: str, *abilities: Ability, acts_in: str = "abilities") -> tuple[str, tuple[Ability, ...], str]:
+    return name, abilities, acts_in
+
+
+_EUPHORIAN = [
+    _card(
+        "ben_the_ludologist",
+        Ability(Event.OTHERS_ROLLED, (choose(RESOURCE_SET),), when=When.ROLLER_SHOWS_PAIR, may=True, morale=2),
+    ),
+    _card(
+        "bradley_the_futurist",
+        Ability(Event.PLACED, (effect(Effect.FUTURE),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=2),
+    ),
+    _card("esme_the_fireman", Ability(Event.STAR, (effect(Effect.BARGAIN),), may=True, price=Price.ARTIFACT)),
+    _card(
+        "gary_the_electrician",
+        Ability(Event.PLACED, (choose(gain_set("morale", "energy")),), space_set("generator"), When.SAME_FACE),
+    ),
+    _card("jefferson_the_shock_artist", acts_in="retrieval"),
+    _card(
+        "julia_the_thought_inspector",
+        Ability(Event.BUMPING, (effect(Effect.TAKE_FACE), choose(RESOURCE_SET)), may=True, morale=1),
+    ),
+    _card("katy_the_dietician", Ability(Event.PLACED, (goods(FOOD),), space_set("generator"), When.NO_ARTIFACT)),
+    _card(
+        "laura_the_philanthropist",
+        Ability(Event.BUMPED, (draw(2),), TUNNEL_SET | TANK_SET, may=True, price=Price.GOLD_TO_BUMPED),
+    ),
+    _card(
+        "michael_the_engineer",
+        Ability(Event.PLACED, (morale(1), knowledge(1)), SLOT_SET, When.PAID_GOLD),
+        acts_in="costs, abilities",
+    ),
+    _card("dr_nakagawa_the_tribute", Ability(Event.PLACED, (effect(Effect.ADVANCE, EUPHORIAN),), SLOT_SET, may=True)),
+    _card("ray_the_foreman", Ability(Event.BUILT, (effect(Effect.BUILDER),))),
+    _card(
+        "yordy_the_demotivator",
+        Ability(
+            Event.BEFORE_ROLL, (effect(Effect.SET_FACE),), when=When.FREE_RETRIEVAL, may=True, price=Price.ENERGY
+        ),
+    ),
+]
+
+_SUBTERRAN = [
+    _card(
+        "andrew_the_spelunker",
+        Ability(Event.PLACED, (draw(),), space_set("euphorian_tunnel", "wastelander_tunnel"), When.TOOK_RESOURCE),
+    ),
+    _card(
+        "brett_the_lockpicker",
+        Ability(Event.PLACED, (choose(RESOURCE_SET),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1),
+    ),
+    _card(
+        "chase_the_miner",
+        Ability(
+            Event.PLACED,
+            (effect(Effect.SACRIFICE_PLACED), effect(Effect.TUNNEL_RESOURCE, 2)),
+            TUNNEL_SET,
+            may=True,
+            price=Price.PLACED_WORKER,
+        ),
+        acts_in="abilities, turn",
+    ),
+    _card("curtis_the_propagandist", acts_in="markers"),
+    _card("faith_the_hydroelectrician", Ability(Event.PLACED, (goods(ENERGY),), space_set("aquifer"), When.NO_ARTIFACT)),
+    _card("jonathan_the_gambler", acts_in="artifacts"),
+    _card(
+        "josiah_the_hacker",
+        Ability(
+            Event.PLACED,
+            (effect(Effect.OTHERS_THERE), morale(1)),
+            space_set("generator", "farm", "cloud_mine"),
+        ),
+    ),
+    _card(
+        "maggie_the_outlaw",
+        Ability(Event.RETRIEVED, (choose(gain_set("water", "stone")),), when=When.ALL_FROM_SUBTERRA),
+    ),
+    _card(
+        "major_dave_the_demolitionist",
+        Ability(
+            Event.BUMPED,
+            (effect(Effect.TUNNEL_RESOURCE, 1), effect(Effect.MINER)),
+            TUNNEL_SET,
+            may=True,
+            knowledge=1,
+        ),
+    ),
+    _card("phil_the_spy", Ability(Event.BUMPED, (draw(),), when=When.BUMPED_NO_SUBTERRAN, may=True, knowledge=1)),
+    _card(
+        "soulless_the_plumber",
+        Ability(Event.PLACED, (choose(gain_set("morale", "water")),), space_set("aquifer"), When.LOWEST),
+    ),
+    _card(
+        "xander_the_excavator",
+        Ability(
+            Event.BUMPED, (effect(Effect.TUNNEL_RESOURCE, 1),), TUNNEL_SET, When.BUMPED_HIGHER, may=True, knowledge=1
+        ),
+    ),
+]
+
+_WASTELANDER = [
+    _card(
+        "brian_the_viticulturist",
+        Ability(
+            Event.PLACED,
+            (knowledge(1), effect(Effect.ADVANCE, WASTELANDER)),
+            MARKET_SET,
+            When.PAID_FOOD_FOR_BLISS,
+        ),
+        acts_in="costs, abilities",
+    ),
+    _card(
+        "flartner_the_scammer",
+        Ability(Event.PLACED, (morale(1),), SLOT_SET, When.PAID_ARTIFACT),
+        acts_in="costs, abilities",
+    ),
+    _card("geek_the_oracle", acts_in="artifacts"),
+    _card("ian_the_horticulturist", Ability(Event.PLACED, (goods(WATER),), space_set("farm"), When.NO_RESOURCE)),
+    _card(
+        "jacko_the_archivist",
+        Ability(Event.PLACED, (effect(Effect.OPPONENTS_DRAW),), int(BIT[ARK]), When.PAID_ONE_ARTIFACT),
+        acts_in="payment, abilities",
+    ),
+    _card("jonathan_the_artist", Ability(Event.PLACED, (draw(),), SLOT_SET, When.HIGHEST, may=True, knowledge=1)),
+    _card(
+        "kyle_the_scavenger",
+        Ability(
+            Event.PLACED, (draw(),), space_set("generator", "farm", "aquifer"), When.ALONE, may=True, knowledge=2
+        ),
+    ),
+    _card("nick_the_understudy", acts_in="markers"),
+    _card(
+        "pete_the_cannibal",
+        Ability(
+            Event.RETRIEVING,
+            (effect(Effect.SACRIFICE_RETRIEVED), goods(FOOD, 4), choose(RESOURCE_SET)),
+            may=True,
+            price=Price.RETRIEVED_WORKER,
+        ),
+        Ability(Event.NEW_WORKER, (draw(),), may=True, knowledge=2),
+    ),
+    _card(
+        "professor_reitz_the_archaeologist",
+        Ability(
+            Event.PLACED,
+            (draw(), effect(Effect.MINER)),
+            TUNNEL_SET,
+            When.WITHOUT_BUMPING,
+            may=True,
+            knowledge=2,
+        ),
+    ),
+    _card(
+        "sir_scarby_the_harvester",
+        Ability(Event.PLACED, (choose(gain_set("knowledge", "food")),), space_set("farm"), When.HIGHEST),
+    ),
+    _card("steven_the_scholar", Ability(Event.LOST_WORKER, (choose(RESOURCE_SET), draw()))),
+]
+
+_ICARITE = [
+    _card(
+        "amanda_the_broker",
+        Ability(
+            Event.GETTING_BUMPED,
+            (effect(Effect.PAY_BLISS), effect(Effect.SET_FACE)),
+            may=True,
+            price=Price.BLISS,
+        ),
+    ),
+    _card("flavio_the_merchant", Ability(Event.PLACED, (draw(),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1)),
+    _card("gidget_the_hypnotist", acts_in="retrieval"),
+    _card("josh_the_negotiator", acts_in="costs"),
+    _card("kaden_the_infiltrator", acts_in="costs"),
+    _card(
+        "lee_the_gossip",
+        Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(COMMODITY_SET)), may=True, morale=1),
+    ),
+    _card("matthew_the_thief", acts_in="costs"),
+    _card(
+        "maxime_the_ambassador",
+        Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), draw()), may=True, morale=2),
+    ),
+    _card(
+        "rebecca_the_peddler",
+        Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(RESOURCE_SET)), may=True, morale=2),
+    ),
+    _card(
+        "sarinee_the_cloud_miner",
+        Ability(Event.PLACED, (choose(gain_set("knowledge", "bliss")),), space_set("cloud_mine"), When.ALONE),
+    ),
+    _card(
+        "dr_sheppard_the_lobotomist",
+        Ability(
+            Event.RETRIEVING,
+            (effect(Effect.SACRIFICE_RETRIEVED), goods(BLISS, 4), choose(RESOURCE_SET)),
+            may=True,
+            price=Price.RETRIEVED_WORKER,
+        ),
+        Ability(Event.NEW_WORKER, (draw(),), may=True, morale=2),
+    ),
+    _card(
+        "zong_the_astronomer",
+        Ability(
+            Event.PLACED,
+            (draw(), effect(Effect.OPPONENTS_BLISS)),
+            space_set("cloud_mine"),
+            may=True,
+            knowledge=1,
+        ),
+    ),
+]
+
+RECRUITS: tuple[Recruit, ...] = tuple(
+    Recruit(name, faction, abilities, acts_in)
+    for faction, cards in enumerate((_EUPHORIAN, _SUBTERRAN, _WASTELANDER, _ICARITE))
+    for name, abilities, acts_in in cards
+)
+RECRUIT_NAMES = tuple(recruit.name for recruit in RECRUITS)
+NUM_RECRUITS = len(RECRUITS)
+CARDS_PER_FACTION = NUM_RECRUITS // len(FACTIONS)
+
+
+def recruit_number(name: str) -> int:
+    """The number of a recruit."""
+    return RECRUIT_NAMES.index(name)
+
+
+AMANDA = recruit_number("amanda_the_broker")
+BEN = recruit_number("ben_the_ludologist")
+BRIAN = recruit_number("brian_the_viticulturist")
+CHASE = recruit_number("chase_the_miner")
+CURTIS = recruit_number("curtis_the_propagandist")
+ESME = recruit_number("esme_the_fireman")
+FLARTNER = recruit_number("flartner_the_scammer")
+GAMBLER = recruit_number("jonathan_the_gambler")
+GEEK = recruit_number("geek_the_oracle")
+GIDGET = recruit_number("gidget_the_hypnotist")
+JACKO = recruit_number("jacko_the_archivist")
+JEFFERSON = recruit_number("jefferson_the_shock_artist")
+JOSH = recruit_number("josh_the_negotiator")
+KADEN = recruit_number("kaden_the_infiltrator")
+MATTHEW = recruit_number("matthew_the_thief")
+MICHAEL = recruit_number("michael_the_engineer")
+NICK = recruit_number("nick_the_understudy")
+RAY = recruit_number("ray_the_foreman")
+
+FACTION_OF = np.array([recruit.faction for recruit in RECRUITS], np.int8)
+FACTION_CARDS = np.array(
+    [sum(1 << c for c in range(NUM_RECRUITS) if RECRUITS[c].faction == f) for f in range(len(FACTIONS))], np.int64
+)
+
+# ---- the rows as arrays, for the engine ----
+_ROWS = [(card, ability) for card, recruit in enumerate(RECRUITS) for ability in recruit.abilities]
+_EMPTY = -1
+
+ROW = np.full((len(Event), NUM_RECRUITS), _EMPTY, np.int8)  # row of a card for an event, or -1
+EVENT_CARDS = np.zeros(len(Event), np.int64)  # the cards that have a row for an event
+for _row, (_number, _ability) in enumerate(_ROWS):
+    ROW[_ability.on, _number] = _row
+    EVENT_CARDS[_ability.on] |= 1 << _number
+
+ROW_CARD = np.array([card for card, _ in _ROWS], np.int8)
+ROW_EVENT = np.array([ability.on for _, ability in _ROWS], np.int8)
+ROW_AT = np.array([ability.at for _, ability in _ROWS], np.int64)
+ROW_WHEN = np.array([ability.when for _, ability in _ROWS], np.int8)
+ROW_MAY = np.array([ability.may for _, ability in _ROWS], np.int8)
+ROW_MORALE = np.array([ability.morale for _, ability in _ROWS], np.int8)
+ROW_KNOWLEDGE = np.array([ability.knowledge for _, ability in _ROWS], np.int8)
+ROW_PRICE = np.array([ability.price for _, ability in _ROWS], np.int8)
+ROW_PROGRAM = program_table([ability.do for _, ability in _ROWS])

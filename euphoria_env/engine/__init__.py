@@ -1,0 +1,7 @@
+"""The rules in numba: one structured row per game, one file per chapter of the rules.
+
+Layers, inner to outer: `state` (the row), `chance` (the generator and loaded outcomes), the small parts of a turn (`markers`,
+`artifacts`, `rolls`, `stars`, `allegiance`, `costs`, `abilities`), the chapters built of them (`placement`, `construction`,
+`retrieval`, `dilemma`, `trade`, `setup`, `end`, `turn`), `decisions` (what is legal, and what an answer means) and
+`run` (the loop, and the entry points that everything outside calls).
+"""

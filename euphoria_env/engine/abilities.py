@@ -1,0 +1,214 @@
+"""Recruits: when they act, on which condition, for which price (R13, R4.11). The rows are in `cards.recruits`."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import USE as USE_ACTION
+from euphoria_env.board import (
+    AQUIFER,
+    BLISS,
+    ENERGY,
+    FIRST_RESOURCE,
+    FIRST_SLOT,
+    FOOD,
+    GOLD,
+    GOODS,
+    NUM_AREAS,
+    SLOTS_PER_SITE,
+    SUBTERRAN,
+)
+from euphoria_env.cards.effects import Event, Price, When
+from euphoria_env.cards.recruits import (
+    BRIAN,
+    EVENT_CARDS,
+    ROW,
+    ROW_AT,
+    ROW_CARD,
+    ROW_EVENT,
+    ROW_KNOWLEDGE,
+    ROW_MAY,
+    ROW_MORALE,
+    ROW_PRICE,
+    ROW_PROGRAM,
+    ROW_WHEN,
+)
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.markers import gain_knowledge, lose_morale, room
+from euphoria_env.engine.state import (
+    OP_ABILITY_ANSWERED,
+    OP_LIMITS,
+    OP_TRIGGER,
+    PAID_ARTIFACT,
+    PAID_FOOD_FOR_BLISS,
+    PAID_GOLD,
+    PAID_ONE_ARTIFACT,
+    RETRIEVE_FREE,
+    ask_use,
+    has,
+    member,
+    powers,
+    push,
+    push_program,
+)
+
+# Plain integers for numba.
+_ON_STAR, _ON_PLACED, _ON_BUMPED = int(Event.STAR), int(Event.PLACED), int(Event.BUMPED)
+(
+    _ALWAYS, _NO_ARTIFACT, _NO_RESOURCE, _SAME_FACE, _ALONE, _HIGHEST, _LOWEST, _WITHOUT_BUMPING, _STAR_PLACED, _PAID_GOLD,
+    _PAID_ARTIFACT, _PAID_ONE_ARTIFACT, _PAID_FOOD_FOR_BLISS, _TOOK_RESOURCE, _BUMPED_HIGHER, _BUMPED_NO_SUBTERRAN,
+    _ROLLER_SHOWS_PAIR, _FREE_RETRIEVAL, _ALL_FROM_SUBTERRA,
+) = range(len(When))  # fmt: skip
+_NO_PRICE, _ENERGY, _BLISS, _GOLD_TO_BUMPED, _ARTIFACT, _PLACED_WORKER, _RETRIEVED_WORKER = range(len(Price))
+
+
+@jit
+def trigger(g, p, event, slot):
+    """Lets the recruits of a player act on an event, from recruit `slot` on, in the order in which they became active."""
+    cards = powers(g, p)
+    if not cards & EVENT_CARDS[event]:
+        return
+    for k in range(slot, int(g["num_active"][p])):
+        card = int(g["recruits"][p, k])
+        row = int(ROW[event, card])
+        if row >= 0 and (cards >> card) & 1 and acts(g, p, row):
+            push(g, OP_TRIGGER, p, event, k + 1)
+            if ROW_MAY[row]:
+                push(g, OP_ABILITY_ANSWERED, p, row, 0)
+                ask_use(g, p, card)
+            else:
+                start(g, p, row)
+            return
+
+
+@jit
+def acts(g, p, row):
+    """Whether an ability acts here: its spaces, its condition (R13.8), and room and means for its price."""
+    event = ROW_EVENT[row]
+    if (event == _ON_PLACED or event == _ON_BUMPED) and not (ROW_AT[row] >> int(g["space"])) & 1:
+        return False
+    return (
+        holds(g, p, int(ROW_WHEN[row]))
+        and room(g, p, int(ROW_MORALE[row]), int(ROW_KNOWLEDGE[row]))
+        and affords(g, p, int(ROW_PRICE[row]))
+    )
+
+
+@jit
+def start(g, p, row):
+    """Carries out an ability; then the hand limit, unless the ability is part of the event it acts on (R5.6)."""
+    if ROW_EVENT[row] != _ON_STAR:
+        push(g, OP_LIMITS, p, 0, 0)
+    push_program(g, ROW_PROGRAM, row, p)
+
+
+@jit
+def ability_answered(g, p, row):
+    """`use`: the price is paid in the order morale, knowledge, goods (R13.10); what is chosen, the program asks."""
+    if g["answer"] != USE_ACTION + int(ROW_CARD[row]):
+        return
+    if ROW_MORALE[row]:
+        lose_morale(g, p, int(ROW_MORALE[row]))
+    if ROW_KNOWLEDGE[row]:
+        gain_knowledge(g, p, int(ROW_KNOWLEDGE[row]))
+    if ROW_PRICE[row] == _ENERGY:
+        g["goods"][p, ENERGY] -= 1
+    elif ROW_PRICE[row] == _GOLD_TO_BUMPED:
+        g["goods"][p, GOLD] -= 1
+        g["goods"][int(g["bumped"]), GOLD] += 1
+    start(g, p, row)
+
+
+@jit
+def affords(g, p, price):
+    """Whether a player has what an ability costs besides morale and knowledge."""
+    if price == _NO_PRICE:
+        return True
+    if price == _ENERGY:
+        return g["goods"][p, ENERGY] > 0
+    if price == _BLISS:
+        return g["goods"][p, BLISS] > 0 or (g["goods"][p, FOOD] > 0 and has(g, p, BRIAN) != 0)
+    if price == _GOLD_TO_BUMPED:
+        return g["goods"][p, GOLD] > 0
+    if price == _ARTIFACT:
+        return g["hand_size"][p] > 0
+    if price == _PLACED_WORKER:
+        return g["owned"][p] > 1
+    return g["owned"][p] > 1 and g["num_taken"] > 0
+
+
+@jit
+def holds(g, p, when):
+    """Whether a condition holds now (R13.3, R13.8)."""
+    if when == _ALWAYS:
+        return True
+    if when == _NO_ARTIFACT:
+        return g["hand_size"][p] == 0
+    if when == _NO_RESOURCE:
+        resources = 0
+        for item in range(FIRST_RESOURCE, len(GOODS)):
+            resources += int(g["goods"][p, item])
+        return resources == 0
+    if _SAME_FACE <= when <= _LOWEST:
+        return compares(g, p, when)
+    if when == _WITHOUT_BUMPING:
+        return g["bumped"] < 0
+    if when == _STAR_PLACED:
+        return g["star_placed"] != 0
+    if when == _PAID_GOLD:
+        return g["paid"] & PAID_GOLD != 0
+    if when == _PAID_ARTIFACT:
+        return g["paid"] & PAID_ARTIFACT != 0
+    if when == _PAID_ONE_ARTIFACT:
+        return g["paid"] & PAID_ONE_ARTIFACT != 0
+    if when == _PAID_FOOD_FOR_BLISS:
+        return g["paid"] & PAID_FOOD_FOR_BLISS != 0
+    if when == _TOOK_RESOURCE:
+        return g["took_resource"] != 0 and g["hand_size"][p] == 0
+    if when == _BUMPED_HIGHER:
+        return g["bumped_face"] > g["placed_face"]
+    if when == _BUMPED_NO_SUBTERRAN:
+        return not member(g, int(g["bumped"]), SUBTERRAN)
+    if when == _ROLLER_SHOWS_PAIR:
+        most = 0
+        for f in range(6):
+            most = max(most, int(g["available"][int(g["roller"]), f]))
+        return most >= 2
+    if when == _FREE_RETRIEVAL:
+        return g["payment"] == RETRIEVE_FREE and g["num_taken"] > 0
+    return g["all_subterra"] != 0
+
+
+@jit
+def compares(g, p, when):
+    """Conditions on the other workers there: same face, alone, highest or lowest (R13.3)."""
+    mine = int(g["placed_face"])
+    lowest, highest, same, others = 7, 0, 0, -1  # the placed worker itself is among those counted
+    space = int(g["space"])
+    if space < NUM_AREAS:
+        for f in range(1, 7):
+            n = 0
+            for q in range(int(g["num_players"])):
+                n += int(g["area"][space, q, f - 1])
+            others += n
+            if f == mine:
+                same = n - 1
+            elif n:
+                lowest, highest = min(lowest, f), max(highest, f)
+    else:
+        first = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
+        for s in range(first, first + SLOTS_PER_SITE):
+            if g["occupant"][s] >= 0:
+                f = int(g["face"][s])
+                others += 1
+                same += f == mine and s != space
+                if f != mine:
+                    lowest, highest = min(lowest, f), max(highest, f)
+    if when == _SAME_FACE:
+        return same > 0
+    if when == _ALONE:
+        return others == 0
+    if when == _HIGHEST:
+        return same == 0 and highest < mine
+    return same == 0 and lowest > mine
+
+
+assert AQUIFER < NUM_AREAS

@@ -1,0 +1,95 @@
+"""Allegiance tracks and miners: advancing, revealing recruits, stars at the end of a track (R7, R8)."""
+
+from __future__ import annotations
+
+from euphoria_env.board import ALLEGIANCE_END, BIT, FACTIONS, FIRST_TUNNEL, FIRST_TUNNEL_END, MINER_END, TUNNELS
+from euphoria_env.cards.recruits import FACTION_OF
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.stars import star_on_recruit
+from euphoria_env.engine.state import OP_END_CHECK, OP_LIMITS, OP_STAR_REACTIONS, push, seat_after
+
+REVEALING_ALLEGIANCE = 8  # R7.4
+REVEALING_MINER = 6  # R7.5
+
+
+@jit
+def revealed_factions(g):
+    """The factions whose hidden recruits must be active (R7.4, R7.5), as a set."""
+    factions = 0
+    for f in range(len(FACTIONS)):
+        if g["allegiance"][f] >= REVEALING_ALLEGIANCE or (f < len(TUNNELS) and g["miners"][f] >= REVEALING_MINER):
+            factions |= 1 << f
+    return factions
+
+
+@jit
+def advance(g, p, faction):
+    """Advances an allegiance marker by 1; at 11 everybody stars his active recruits of the faction (R7.1, R7.6)."""
+    if g["allegiance"][faction] == ALLEGIANCE_END:
+        return
+    g["allegiance"][faction] += 1
+    if g["allegiance"][faction] == ALLEGIANCE_END:
+        for k in range(int(g["num_players"])):
+            q = seat_after(g, k)
+            for slot in range(int(g["num_active"][q])):
+                card = int(g["recruits"][q, slot])
+                if FACTION_OF[card] == faction:
+                    star_on_recruit(g, q, card)
+        push(g, OP_STAR_REACTIONS, p, 0, 0)
+
+
+@jit
+def move_miner(g, tunnel):
+    """Moves a miner 1 step, to 9 at most, where the tunnel end opens (R8.1, R8.2)."""
+    if g["miners"][tunnel] < MINER_END:
+        g["miners"][tunnel] += 1
+        if g["miners"][tunnel] == MINER_END:
+            g["open_spaces"] |= BIT[FIRST_TUNNEL_END + tunnel]
+
+
+@jit
+def tunnel_of(g):
+    """The number of the tunnel of the placement under way."""
+    return int(g["space"]) - FIRST_TUNNEL
+
+
+@jit
+def activate(g, p, slot):
+    """Makes a hidden recruit active, behind those that are; at 11 it gets its star at once (R7.5)."""
+    card = int(g["recruits"][p, slot])
+    for k in range(slot, int(g["num_active"][p]), -1):
+        g["recruits"][p, k] = g["recruits"][p, k - 1]
+    g["recruits"][p, int(g["num_active"][p])] = card
+    g["num_active"][p] += 1
+    g["active_cards"][p] |= BIT[card]
+    if g["allegiance"][int(FACTION_OF[card])] == ALLEGIANCE_END:
+        star_on_recruit(g, p, card)
+
+
+@jit
+def hidden_revealed(g, p, revealed):
+    """The first hidden recruit of a player whose faction is revealed, as a slot; -1 if there is none."""
+    for slot in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
+        if (revealed >> int(FACTION_OF[int(g["recruits"][p, slot])])) & 1:
+            return slot
+    return -1
+
+
+@jit
+def activate_revealed(g, p):
+    """Hidden recruits of factions revealed during this placement become active, in turn order (R4.9, R16.1)."""
+    revealed = revealed_factions(g)
+    if not revealed:
+        return
+    activated = False
+    for k in range(int(g["num_players"])):
+        q = seat_after(g, k)
+        slot = hidden_revealed(g, q, revealed)
+        while slot >= 0:
+            activate(g, q, slot)
+            activated = True
+            slot = hidden_revealed(g, q, revealed)
+    if activated:
+        push(g, OP_END_CHECK, p, 0, 0)
+        push(g, OP_LIMITS, p, 0, 0)
+        push(g, OP_STAR_REACTIONS, p, 0, 0)

@@ -1,0 +1,128 @@
+"""Artifact cards: drawing, the recruits that change a draw, and the hand limit (R5.6, R5.7, R4.11)."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import USE as USE_ACTION
+from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, TRACK_END
+from euphoria_env.cards.recruits import GAMBLER, GEEK
+from euphoria_env.engine.chance import draw_artifact
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.markers import gain_knowledge
+from euphoria_env.engine.state import (
+    DISCARD,
+    DO_DRAW,
+    OP_DRAW_ANSWERED,
+    OP_GEEK_DISCARD,
+    OP_LIMITS,
+    USED_GAMBLER,
+    USED_GEEK,
+    ask_series,
+    ask_use,
+    has,
+    push,
+    seat_after,
+)
+
+
+@jit
+def move_artifact(g, p, kind, n):
+    """Puts n cards of a type into a hand; takes them out, if negative."""
+    g["artifacts"][p, kind] += n
+    g["hand_size"][p] += n
+
+
+@jit
+def discard_artifact(g, p, kind, n):
+    """Puts n cards of a type from a hand to the discards."""
+    move_artifact(g, p, kind, -n)
+    g["discards"][kind] += n
+
+
+@jit
+def draw_plain(g, tape, p):
+    """Draws one card without asking anybody; its type, or -1 if there is none."""
+    kind = draw_artifact(g, tape)
+    if kind >= 0:
+        move_artifact(g, p, kind, 1)
+    return kind
+
+
+@jit
+def draw(g, tape, p, n, slot):
+    """Draws n cards one at a time; before each, Geek and the Gambler are asked, from recruit `slot` on (R4.11)."""
+    while n > 0:
+        for k in range(slot, int(g["num_active"][p])):
+            card = int(g["recruits"][p, k])
+            used = int(g["used"][p])
+            if (card == GEEK and not used & USED_GEEK and g["knowledge"][p] < TRACK_END and has(g, p, GEEK)) or (
+                card == GAMBLER and not used & USED_GAMBLER and has(g, p, GAMBLER)
+            ):
+                push(g, OP_DRAW_ANSWERED, p, n, k)
+                ask_use(g, p, card)
+                return
+        draw_plain(g, tape, p)
+        n -= 1
+        slot = 0
+
+
+@jit
+def draw_answered(g, tape, p, n, slot):
+    """Geek or the Gambler replaces one card of a draw by plain ones, or does not."""
+    card = int(g["recruits"][p, slot])
+    if g["answer"] != USE_ACTION + card:
+        draw(g, tape, p, n, slot + 1)
+        return
+    push(g, DO_DRAW, p, n - 1, 0)
+    if card == GEEK:
+        g["used"][p] |= USED_GEEK
+        gain_knowledge(g, p, 1)
+        for _ in range(3):
+            draw_plain(g, tape, p)
+        push(g, OP_GEEK_DISCARD, p, 0, 0)
+        return
+    g["used"][p] |= USED_GAMBLER
+    for _ in range(2):
+        draw_plain(g, tape, p)
+    if max_of_a_type(g, p) >= 2:
+        for k in range(int(g["num_players"])):
+            q = seat_after(g, k)
+            if q != p:
+                draw_plain(g, tape, q)
+
+
+@jit
+def max_of_a_type(g, p):
+    """The most cards of one type in a hand."""
+    most = 0
+    for kind in range(len(ARTIFACTS)):
+        most = max(most, int(g["artifacts"][p, kind]))
+    return most
+
+
+@jit
+def ask_discards(g, p, n, items):
+    """Asks to discard n cards of a set of items, or what is there."""
+    n = min(n, int(g["hand_size"][p]))
+    if n > 0:
+        ask_series(g, p, DISCARD, n, items, 0, 0)
+
+
+@jit
+def future(g, tape, p):
+    """Bradley: draws 2 cards, discards 1 of those two if both came (R5.7)."""
+    first = draw_plain(g, tape, p)
+    second = draw_plain(g, tape, p)
+    if second >= 0:
+        ask_discards(g, p, 1, (1 << (FIRST_ARTIFACT + first)) | (1 << (FIRST_ARTIFACT + second)))
+
+
+@jit
+def limits(g):
+    """Hand limits of everybody in turn order (R5.6, R4.8)."""
+    for k in range(int(g["num_players"])):
+        p = seat_after(g, k)
+        excess = int(g["hand_size"][p]) - int(g["morale"][p])
+        if excess > 0:
+            push(g, OP_LIMITS, p, 0, 0)
+            ask_discards(g, p, excess, ARTIFACT_SET)
+            return

@@ -1,0 +1,202 @@
+"""Chance: a small generator in the row, before it a tape of loaded outcomes, behind it a log of what was drawn.
+
+The generator is a multiply-with-carry of 64 bits (multiplier 698769069, Marsaglia's KISS99), kept in two integers so that it
+runs the same in numba and in plain Python. The tape is one int32 array: a header (next and end position of the queue of each
+kind, place, length and capacity of the log, error), then the queues, then the log as pairs (kind, value).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from euphoria_env.board import ARTIFACTS
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.state import HELD, IN_DECK, ON_SITE, OUT_BY
+
+KINDS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
+DICE, ARTIFACT_CARDS, RECRUIT_CARDS, MARKET_TILES, DILEMMAS, LOTS = range(len(KINDS))
+TAPE_END = len(KINDS)
+TAPE_LOG = 2 * len(KINDS)
+TAPE_LOGGED = TAPE_LOG + 1
+TAPE_CAPACITY = TAPE_LOG + 2
+TAPE_ERROR = TAPE_LOG + 3  # kind + 1 of a loaded outcome that is impossible
+TAPE_HEADER = TAPE_LOG + 4
+
+_MULTIPLIER = 698769069
+_LOW = 0xFFFFFFFF
+
+
+def empty_tape(log_capacity: int = 0) -> np.ndarray:
+    """A tape (int32) without loaded outcomes; it logs up to `log_capacity` outcomes, or none."""
+    tape = np.zeros(TAPE_HEADER + 2 * log_capacity, np.int32)
+    tape[TAPE_LOG], tape[TAPE_CAPACITY] = TAPE_HEADER, log_capacity
+    return tape
+
+
+@jit
+def seed_rng(rng, a, b, c):
+    """Seeds a generator (int64[2]) from three integers; equal ones give equal sequences on every machine."""
+    x = 0x2545F491
+    y = 0x1B873593
+    for word in (a & _LOW, (a >> 32) & _LOW, b & _LOW, c & _LOW):
+        x = (x ^ word) & _LOW
+        for _ in range(2):
+            x = ((x ^ (x >> 16)) * 0x7FEB352D) & _LOW
+            x = ((x ^ (x >> 15)) * 0x46CA68B7) & _LOW
+        y = (y * 0x2C1B3C6D + x) & _LOW
+    rng[0] = x ^ (x >> 16)
+    rng[1] = y % _MULTIPLIER + 1
+    for _ in range(8):
+        random_bits(rng)
+
+
+@jit
+def random_bits(rng):
+    """32 random bits."""
+    t = _MULTIPLIER * rng[0] + rng[1]
+    rng[0] = t & _LOW
+    rng[1] = t >> 32
+    return (rng[0] ^ rng[1]) & _LOW
+
+
+@jit
+def random_below(rng, n):
+    """A random integer from 0 to n - 1."""
+    return (random_bits(rng) * n) >> 32
+
+
+@jit
+def loaded(tape, kind):
+    """The next loaded outcome of a kind, or -1."""
+    at = int(tape[kind])
+    if at >= tape[TAPE_END + kind]:
+        return -1
+    tape[kind] = at + 1
+    return int(tape[at])
+
+
+@jit
+def log(tape, kind, value):
+    """Notes an outcome; returns it."""
+    n = int(tape[TAPE_LOGGED])
+    if n < tape[TAPE_CAPACITY]:
+        at = int(tape[TAPE_LOG]) + 2 * n
+        tape[at] = kind
+        tape[at + 1] = value
+        tape[TAPE_LOGGED] = n + 1
+    return value
+
+
+@jit
+def roll_die(g, tape):
+    """A face, 1 to 6."""
+    face = loaded(tape, DICE)
+    if face < 0:
+        face = 1 + random_below(g["rng"], 6)
+    return log(tape, DICE, face)
+
+
+@jit
+def draw_lot(g, tape, players):
+    """One of a set of players."""
+    player = loaded(tape, LOTS)
+    if player < 0:
+        n = 0
+        for p in range(int(g["num_players"])):
+            n += (players >> p) & 1
+        k = random_below(g["rng"], n)
+        player = 0
+        while k > 0 or not (players >> player) & 1:
+            k -= (players >> player) & 1
+            player += 1
+    elif not (players >> player) & 1:
+        tape[TAPE_ERROR] = LOTS + 1
+    return log(tape, LOTS, player)
+
+
+@jit
+def draw_dilemma(g, tape):
+    """An artifact type whose dilemma card nobody has."""
+    dealt = 0
+    for p in range(int(g["num_players"])):
+        if g["dilemma"][p] >= 0:
+            dealt |= 1 << int(g["dilemma"][p])
+    kind = loaded(tape, DILEMMAS)
+    if kind < 0:
+        n = len(ARTIFACTS)
+        for k in range(len(ARTIFACTS)):
+            n -= (dealt >> k) & 1
+        n = random_below(g["rng"], n)
+        kind = 0
+        while n > 0 or (dealt >> kind) & 1:
+            n -= 1 - ((dealt >> kind) & 1)
+            kind += 1
+    elif (dealt >> kind) & 1:
+        tape[TAPE_ERROR] = DILEMMAS + 1
+    return log(tape, DILEMMAS, kind)
+
+
+@jit
+def draw_artifact(g, tape):
+    """Draws a card from the deck, which is made of the discards when it is empty (R5.7); its type, or -1 if there is none."""
+    deck = g["deck"]
+    n = 0
+    for k in range(len(deck)):
+        n += deck[k]
+    if n == 0:
+        for k in range(len(deck)):
+            n += g["discards"][k]
+            deck[k] = g["discards"][k]
+            g["discards"][k] = 0
+        if n == 0:
+            return -1
+    kind = loaded(tape, ARTIFACT_CARDS)
+    if kind < 0 or deck[kind] == 0:
+        if kind >= 0:
+            tape[TAPE_ERROR] = ARTIFACT_CARDS + 1
+        n = random_below(g["rng"], n)
+        kind = 0
+        while n >= deck[kind]:
+            n -= deck[kind]
+            kind += 1
+    deck[kind] -= 1
+    return log(tape, ARTIFACT_CARDS, kind)
+
+
+@jit
+def count_place(places, place):
+    """How many cards are in a place."""
+    n = 0
+    for card in range(len(places)):
+        n += places[card] == place
+    return n
+
+
+@jit
+def nth_in_place(places, place, n):
+    """The n-th card, from 0, of those in a place."""
+    card = 0
+    while n > 0 or places[card] != place:
+        n -= places[card] == place
+        card += 1
+    return card
+
+
+@jit
+def draw_card(g, tape, places, kind):
+    """Draws a recruit or a tile from its deck; -1 if there is none.
+
+    A loaded card that is out of the game changes places with the first one of the deck.
+    """
+    n = count_place(places, IN_DECK)
+    if n == 0:
+        return -1
+    card = loaded(tape, kind)
+    if card < 0:
+        card = nth_in_place(places, IN_DECK, random_below(g["rng"], n))
+    elif places[card] != IN_DECK:
+        if HELD <= places[card] < OUT_BY or places[card] >= ON_SITE:
+            tape[TAPE_ERROR] = kind + 1
+        places[nth_in_place(places, IN_DECK, 0)] = places[card]
+        places[card] = IN_DECK
+    return log(tape, kind, card)

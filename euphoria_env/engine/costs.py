@@ -1,0 +1,152 @@
+"""What a space costs a player, with the recruits that are another way to pay (R4.1, R18.3)."""
+
+from __future__ import annotations
+
+from euphoria_env.board import (
+    ARK,
+    ARTIFACT_SET,
+    ARTIFACTS,
+    BIT,
+    BLISS,
+    BREEZE_BAR,
+    COMMODITY_SET,
+    FIRST_ARTIFACT,
+    FIRST_ARTIFACT_MARKET,
+    FIRST_MARKET,
+    FIRST_SLOT,
+    FIRST_TUNNEL,
+    FIRST_TUNNEL_END,
+    FOOD,
+    ICARUS_SET,
+    ITEMS,
+    KNOWLEDGE_ITEM,
+    NIMBUS_LOFT,
+    NUM_MARKETS,
+    NUM_SPACES,
+    REGION,
+    RESOURCE_SET,
+    TRACK_END,
+    TUNNEL_SET,
+    TUNNELS,
+    WIND_SALON,
+    KNOWLEDGE_SET,
+)
+from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, KADEN, MATTHEW, MICHAEL
+from euphoria_env.cards.spaces import SPACE_COST
+from euphoria_env.cards.tiles import COURTHOUSE, TILE_COST
+from euphoria_env.engine.artifacts import max_of_a_type
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.markers import room
+from euphoria_env.engine.state import GAIN, MINE, has, member, powers, under
+
+_BLISS_SET = 1 << BLISS
+_FOOD_SET = 1 << FOOD
+_PLENTY = 99
+
+
+@jit
+def cost_of(g, p, space, bumping):
+    """The units a space costs: (units a, set a, units b, set b); `bumping`: another player's worker (Matthew)."""
+    if FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS:
+        row = TILE_COST[int(g["tile"][space - FIRST_MARKET])]
+    else:
+        row = SPACE_COST[space]
+    units_a, set_a, units_b, set_b = row[0], row[1], row[2], row[3]
+    cards = powers(g, p)
+    if cards:
+        if bumping and FIRST_TUNNEL <= space < FIRST_TUNNEL + len(TUNNELS) and (cards >> MATTHEW) & 1:
+            set_a |= KNOWLEDGE_SET
+        if FIRST_SLOT <= space < FIRST_MARKET:
+            if (cards >> MICHAEL) & 1:
+                set_a |= RESOURCE_SET
+            if (cards >> FLARTNER) & 1:
+                set_a |= ARTIFACT_SET
+        elif FIRST_MARKET <= space < FIRST_ARTIFACT_MARKET and set_b & RESOURCE_SET and (cards >> JOSH) & 1:
+            set_b |= _BLISS_SET
+        if (cards >> BRIAN) & 1:
+            if set_a & _BLISS_SET:
+                set_a |= _FOOD_SET
+            if set_b & _BLISS_SET:
+                set_b |= _FOOD_SET
+    return units_a, set_a, units_b, set_b
+
+
+@jit
+def markers_due(g, p, space):
+    """Morale and knowledge a space costs beside its units: (Brian in Icarus, Kaden at a tunnel end)."""
+    morale = 1 if (ICARUS_SET >> space) & 1 and has(g, p, BRIAN) else 0
+    end = space - FIRST_TUNNEL_END
+    knowledge = 2 if 0 <= end < len(TUNNELS) and not member(g, p, end) else 0
+    return morale, knowledge
+
+
+@jit
+def stock(g, p, verb, items, first):
+    """How many units of a set of items, from `first` on, a player can still put into the series under way."""
+    if not items >> first:
+        return 0
+    n = 0
+    for item in range(first, len(ITEMS)):
+        if (items >> item) & 1:
+            n += stock_of(g, p, verb, item)
+    return n
+
+
+@jit
+def stock_of(g, p, verb, item):
+    """The same for one item."""
+    if verb == GAIN or verb == MINE:
+        return _PLENTY
+    if item < FIRST_ARTIFACT:
+        return int(g["goods"][p, item]) - int(g["chosen"][item])
+    if item < KNOWLEDGE_ITEM:
+        return int(g["artifacts"][p, item - FIRST_ARTIFACT]) - int(g["chosen"][item])
+    return TRACK_END - int(g["knowledge"][p]) - int(g["chosen"][item])
+
+
+@jit
+def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
+    """Whether a series of units_a items of set_a and units_b of set_b, chosen so far, can be completed from item `first` on.
+
+    The two groups may overlap; by Hall's theorem it is enough that neither group's own items exceed its units.
+    """
+    own_a = own_b = both = 0
+    for item in range(len(ITEMS)):
+        n = int(g["chosen"][item])
+        if n:
+            in_a, in_b = (set_a >> item) & 1, (set_b >> item) & 1
+            if in_a and in_b:
+                both += n
+            elif in_a:
+                own_a += n
+            else:
+                own_b += n
+    if own_a > units_a or own_b > units_b:
+        return False
+    own_a = min(units_a, own_a + stock(g, p, verb, set_a & ~set_b, first))
+    if set_b:
+        own_b = min(units_b, own_b + stock(g, p, verb, set_b & ~set_a, first))
+        both += stock(g, p, verb, set_a & set_b, first)
+    return own_a + own_b + both >= units_a + units_b
+
+
+@jit
+def asks_artifacts(space):
+    """Whether a space costs 3 artifacts or a pair (R10.1, R11.1)."""
+    return FIRST_ARTIFACT_MARKET <= space <= WIND_SALON
+
+
+@jit
+def payable(g, p, space, bumping, extra_morale):
+    """Whether a player has a way to pay for a space (R4.1); `extra_morale`: of a further worker (R17.4)."""
+    morale, knowledge = markers_due(g, p, space)
+    if not room(g, p, morale + extra_morale, knowledge):
+        return False
+    if asks_artifacts(space):
+        return (
+            g["hand_size"][p] >= 3
+            or (g["hand_size"][p] == 2 and max_of_a_type(g, p) == 2 and not under(g, p, COURTHOUSE))
+            or (g["hand_size"][p] >= 1 and space == ARK and has(g, p, JACKO) != 0)
+        )
+    units_a, set_a, units_b, set_b = cost_of(g, p, space, bumping)
+    return completable(g, p, 0, units_a, set_a, units_b, set_b, 0)

@@ -1,0 +1,282 @@
+"""Decisions: which moves are legal, as a function of what is asked, and what an answer does first (R18)."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import (
+    ACCEPT,
+    CHOOSE_RECRUIT,
+    CHOOSE_TILE,
+    DILEMMA,
+    DONE,
+    END,
+    NUM_BOARD_WORKERS,
+    PAY_MATCH,
+    PAY_ONE,
+    PAY_PAIR,
+    PAY_THREE,
+    PAY_TWO,
+    REFUSE,
+    RETRIEVE,
+    SET_KNOWLEDGE,
+    SET_MORALE,
+    SKIP,
+)
+from euphoria_env.actions import DISCARD as DISCARD_ACTION
+from euphoria_env.actions import GAIN as GAIN_ACTION
+from euphoria_env.actions import LOSE as LOSE_ACTION
+from euphoria_env.actions import PAY as PAY_ACTION
+from euphoria_env.actions import SACRIFICE as SACRIFICE_ACTION
+from euphoria_env.actions import SET as SET_ACTION
+from euphoria_env.actions import STAR as STAR_ACTION
+from euphoria_env.actions import TAKE as TAKE_ACTION
+from euphoria_env.actions import TRADE as TRADE_ACTION
+from euphoria_env.actions import USE as USE_ACTION
+import numpy as np
+
+from euphoria_env.board import ARK, ARTIFACTS, BLISS, ENERGY, FIRST_ARTIFACT, FOOD, ITEMS, STAR_PLACES, WIND_SALON
+from euphoria_env.cards.recruits import JACKO, JEFFERSON
+from euphoria_env.cards.tiles import COURTHOUSE
+from euphoria_env.engine.artifacts import discard_artifact
+from euphoria_env.engine.costs import completable, stock_of
+from euphoria_env.engine.dilemma import can_resolve
+from euphoria_env.engine.effects import gain_chosen
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.retrieval import on_board, take
+from euphoria_env.engine.spaces import open_spaces
+from euphoria_env.engine.state import (
+    ARTIFACT_WAY,
+    DILEMMA_WAY,
+    DISCARD,
+    FURTHER,
+    GAIN,
+    LEGAL_WORDS,
+    LOSE,
+    MINE,
+    NOTHING,
+    OPEN,
+    PAY,
+    RECRUIT,
+    REPLY,
+    RETRIEVE_BLISS,
+    RETRIEVE_ENERGY,
+    RETRIEVE_FOOD,
+    SACRIFICE,
+    SERIES,
+    SET_FACE,
+    STAR,
+    TAKE,
+    TILE,
+    TRACK,
+    TRADE,
+    USE,
+    WORD_BITS,
+    allow,
+    has,
+    seat_after,
+    under,
+)
+from euphoria_env.engine.trade import allow_offer, extend_offer, has_goods
+
+# First action of each verb of a series, as if it counted all items.
+SERIES_ACTION = np.array([PAY_ACTION, GAIN_ACTION, LOSE_ACTION, DISCARD_ACTION - FIRST_ARTIFACT, GAIN_ACTION], np.int16)
+
+
+@jit
+def find_legal(g):
+    """Finds the legal moves of the decision that is asked; returns one of them if it is the only one, else -1 (R18.1)."""
+    words = g["legal"]
+    for w in range(LEGAL_WORDS):
+        words[w] = 0
+    p = int(g["player"])
+    asked = int(g["ask"])
+    if asked == OPEN:
+        allow_opening(g, words, p)
+        return -1
+    if asked == FURTHER:
+        words[int(g["placed_face"]) - 1] = open_spaces(g, p, int(g["due_morale"]))
+        allow(words, END)
+    elif asked == SERIES:
+        allow_series(g, words, p)
+    elif asked == TAKE:
+        allow_take(g, words, p)
+    elif asked == USE:
+        allow(words, USE_ACTION + int(g["card"]))
+        allow(words, SKIP)
+        return -1
+    elif asked == ARTIFACT_WAY or asked == DILEMMA_WAY:
+        allow_way(g, words, p, asked)
+    elif asked == SET_FACE:
+        for f in range(6):
+            allow(words, SET_ACTION + f)
+    elif asked == STAR:
+        for place in range(len(STAR_PLACES)):
+            if (int(g["set_a"]) >> place) & 1:
+                allow(words, STAR_ACTION + place)
+    elif asked == SACRIFICE:
+        for k in range(int(g["num_taken"])):
+            allow(words, SACRIFICE_ACTION + int(g["taken"][k]))
+    elif asked == RECRUIT:
+        for k in range(4):
+            if g["hand"][p, k] >= 0:
+                allow(words, CHOOSE_RECRUIT + int(g["hand"][p, k]))
+    elif asked == TILE:
+        for k in range(2):
+            allow(words, CHOOSE_TILE + int(g["tile_hand"][p, k]))
+    elif asked == TRACK:
+        allow_track(g, words, p)
+    elif asked == TRADE:
+        allow_offer(g, words)
+    else:  # REPLY
+        allow(words, ACCEPT)
+        allow(words, REFUSE)
+    return only_legal(words)
+
+
+@jit
+def only_legal(words):
+    """The only legal action, or -1 if there are several."""
+    found = -1
+    for w in range(LEGAL_WORDS):
+        word = words[w]
+        if word:
+            if found >= 0 or word & (word - 1):
+                return -1
+            found = WORD_BITS * w
+            while word > 1:
+                word >>= 1
+                found += 1
+    return found
+
+
+@jit
+def allow_opening(g, words, p):
+    """The decision that opens a turn (R3.1)."""
+    spaces = -1
+    workers = 0
+    for f in range(6):
+        n = int(g["available"][p, f])
+        if n:
+            workers += n
+            if spaces < 0:
+                spaces = open_spaces(g, p, 0)
+            words[f] = spaces
+    if g["owned"][p] > workers:
+        allow(words, RETRIEVE)
+        if g["goods"][p, FOOD]:
+            allow(words, RETRIEVE + RETRIEVE_FOOD)
+        if g["goods"][p, BLISS]:
+            allow(words, RETRIEVE + RETRIEVE_BLISS)
+        if g["goods"][p, ENERGY] and has(g, p, JEFFERSON):
+            allow(words, RETRIEVE + RETRIEVE_ENERGY)
+    if can_resolve(g, p):
+        allow(words, DILEMMA)
+        allow(words, DILEMMA + 1)
+    if g["trading"] and g["offers"] < g["trades_per_turn"] and has_goods(g, p):
+        for k in range(1, int(g["num_players"])):
+            if has_goods(g, seat_after(g, k)):
+                allow(words, TRADE_ACTION + k - 1)
+
+
+@jit
+def allow_series(g, words, p):
+    """The next item of a series: none before the last one, and only if the series can still be completed (R18.2)."""
+    verb = int(g["verb"])
+    units_a, set_a, units_b, set_b = int(g["units_a"]), int(g["set_a"]), int(g["units_b"]), int(g["set_b"])
+    for item in range(int(g["last"]), len(ITEMS)):
+        if ((set_a | set_b) >> item) & 1 and stock_of(g, p, verb, item) > 0:
+            g["chosen"][item] += 1
+            if completable(g, p, verb, units_a, set_a, units_b, set_b, item):
+                allow(words, int(SERIES_ACTION[verb]) + item)
+            g["chosen"][item] -= 1
+
+
+@jit
+def allow_take(g, words, p):
+    """Which workers to retrieve: by space, on one space by face (R18.2)."""
+    n = int(g["num_taken"])
+    first = int(g["taken"][n - 1]) if n else 0
+    same = 0
+    for k in range(n):
+        same += g["taken"][k] == first
+    for worker in range(first, NUM_BOARD_WORKERS):
+        if on_board(g, p, worker) > (same if n and worker == first else 0):
+            allow(words, TAKE_ACTION + worker)
+    if n:
+        allow(words, DONE)
+
+
+@jit
+def allow_way(g, words, p, asked):
+    """The ways to pay 3 artifacts or a pair, or for the dilemma (R10.1, R12.6, R14.1)."""
+    cards = int(g["hand_size"][p])
+    if asked == DILEMMA_WAY:
+        if g["artifacts"][p, int(g["dilemma"][p])]:
+            allow(words, PAY_MATCH)
+        if cards >= 2:
+            allow(words, PAY_TWO)
+        return
+    for kind in range(len(ARTIFACTS)):
+        if g["artifacts"][p, kind] >= 2 and not under(g, p, COURTHOUSE):
+            allow(words, PAY_PAIR + kind)
+    if cards >= 3:
+        allow(words, PAY_THREE)
+    if cards >= 1 and g["space"] == ARK and has(g, p, JACKO):
+        allow(words, PAY_ONE)
+
+
+@jit
+def allow_track(g, words, p):
+    """The empty spaces of the tracks for a marker that is not yet placed; the last player begins with morale (R17.3)."""
+    last = seat_after(g, int(g["num_players"]) - 1)
+    morale, knowledge = g["morale"][p] == 0, g["knowledge"][p] == 0
+    for n in range(1, 7):
+        free_morale = free_knowledge = True
+        for q in range(int(g["num_players"])):
+            free_morale &= g["morale"][q] != n
+            free_knowledge &= g["knowledge"][q] != n
+        if morale and free_morale:
+            allow(words, SET_MORALE + n - 1)
+        if knowledge and free_knowledge and not (p == last and morale):
+            allow(words, SET_KNOWLEDGE + n - 1)
+
+
+@jit
+def answer(g, tape, action):
+    """Takes the answer to what is asked; a series goes on until it is complete."""
+    g["answer"] = action
+    asked = int(g["ask"])
+    if asked == SERIES:
+        item = action - int(SERIES_ACTION[int(g["verb"])])
+        g["chosen"][item] += 1
+        g["last"] = item
+        n = 0
+        for k in range(len(ITEMS)):
+            n += int(g["chosen"][k])
+        if n < int(g["units_a"]) + int(g["units_b"]):
+            return
+        g["ask"] = NOTHING
+        finish_series(g, tape, int(g["player"]))
+    elif asked == TAKE and action != DONE:
+        take(g, int(g["player"]))
+    elif asked != TRADE or extend_offer(g):
+        g["ask"] = NOTHING
+
+
+@jit
+def finish_series(g, tape, p):
+    """Gains, losses and discards take effect when they are complete; what is to be paid waits for the operation that asked."""
+    verb = int(g["verb"])
+    if verb == GAIN or verb == MINE:
+        gain_chosen(g, tape, p)
+    elif verb == LOSE:
+        for item in range(FIRST_ARTIFACT):
+            g["goods"][p, item] -= g["chosen"][item]
+        g["chosen"][:] = 0
+    elif verb == DISCARD:
+        for kind in range(len(ARTIFACTS)):
+            if g["chosen"][FIRST_ARTIFACT + kind]:
+                discard_artifact(g, p, kind, int(g["chosen"][FIRST_ARTIFACT + kind]))
+        g["chosen"][:] = 0
+
+
+assert PAY == 0 and WIND_SALON > ARK and REPLY > TRADE

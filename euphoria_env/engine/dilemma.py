@@ -1,0 +1,105 @@
+"""The ethical dilemma: for an artifact of its type or any two, a star or a recruit (R14)."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import CHOOSE_RECRUIT, DILEMMA, PAY_MATCH
+from euphoria_env.board import ARTIFACT_SET, FIRST_ARTIFACT
+from euphoria_env.cards.recruits import FACTION_OF
+from euphoria_env.engine.allegiance import activate, revealed_factions
+from euphoria_env.engine.chance import RECRUIT_CARDS, draw_card
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.placement import take_chosen
+from euphoria_env.engine.stars import take_star
+from euphoria_env.engine.state import (
+    DILEMMA_WAY,
+    HELD,
+    OP_DILEMMA_PAID,
+    OP_DILEMMA_RECRUIT,
+    OP_DILEMMA_WAY_CHOSEN,
+    OP_END_CHECK,
+    OP_LIMITS,
+    OP_NEXT_TURN,
+    OP_RECRUIT_KEPT,
+    OP_STAR_REACTIONS,
+    OUT_BY,
+    PAY,
+    RECRUIT,
+    RESOLVED_RECRUIT,
+    RESOLVED_STAR,
+    ask,
+    ask_series,
+    push,
+)
+
+
+@jit
+def can_resolve(g, p):
+    """Whether a player may resolve his dilemma now."""
+    return g["resolved"][p] == 0 and (g["hand_size"][p] >= 2 or g["artifacts"][p, int(g["dilemma"][p])] >= 1)
+
+
+@jit
+def resolve_dilemma(g, p):
+    """Begins: `star` or `recruit` is chosen, now the payment is."""
+    push(g, OP_NEXT_TURN, p, 0, 0)
+    push(g, OP_END_CHECK, p, 0, 0)
+    push(g, OP_LIMITS, p, 0, 0)
+    push(g, OP_DILEMMA_PAID, p, RESOLVED_STAR + int(g["answer"]) - DILEMMA, 0)
+    push(g, OP_DILEMMA_WAY_CHOSEN, p, 0, 0)
+    ask(g, DILEMMA_WAY, p)
+
+
+@jit
+def dilemma_way_chosen(g, p):
+    """The artifact shown, or any two."""
+    if g["answer"] == PAY_MATCH:
+        g["chosen"][FIRST_ARTIFACT + int(g["dilemma"][p])] = 1
+    else:
+        ask_series(g, p, PAY, 2, ARTIFACT_SET, 0, 0)
+
+
+@jit
+def dilemma_paid(g, p, resolution):
+    """Takes the payment; then the star, or the recruits to choose from."""
+    take_chosen(g, p)
+    g["resolved"][p] = resolution
+    if resolution == RESOLVED_RECRUIT:
+        push(g, OP_DILEMMA_RECRUIT, p, 0, 0)
+    else:
+        push(g, OP_STAR_REACTIONS, p, 0, 0)
+        take_star(g, p)
+
+
+@jit
+def dilemma_recruit(g, tape, p):
+    """Draws 2 recruits, or what there is, and asks which one is kept."""
+    n = 0
+    for k in range(2):
+        card = draw_card(g, tape, g["recruit_place"], RECRUIT_CARDS)
+        if card >= 0:
+            g["hand"][p, n] = card
+            g["recruit_place"][card] = HELD + p
+            n += 1
+    if n:
+        push(g, OP_RECRUIT_KEPT, p, 0, 0)
+        ask(g, RECRUIT, p)
+
+
+@jit
+def recruit_kept(g, p):
+    """Keeps one, the other goes out of the game; active at once if its faction is revealed."""
+    card = int(g["answer"]) - CHOOSE_RECRUIT
+    for k in range(2):
+        other = int(g["hand"][p, k])
+        if other >= 0 and other != card:
+            g["recruit_place"][other] = OUT_BY + p
+        g["hand"][p, k] = -1
+    slot = int(g["num_recruits"][p])
+    g["recruits"][p, slot] = card
+    g["num_recruits"][p] = slot + 1
+    if (revealed_factions(g) >> int(FACTION_OF[card])) & 1:
+        push(g, OP_STAR_REACTIONS, p, 0, 0)
+        activate(g, p, slot)
+
+
+assert RESOLVED_STAR == 1 and RESOLVED_RECRUIT == 2

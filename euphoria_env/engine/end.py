@@ -1,0 +1,99 @@
+"""The end of the game: the tenth star, tie-breaks, ranking (R16)."""
+
+from __future__ import annotations
+
+from euphoria_env.board import FACTIONS, NUM_MARKETS, STARS
+from euphoria_env.engine.chance import draw_lot, roll_die
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.state import OVER, TRUNCATED
+
+
+@jit
+def score(g, p):
+    """All of R16.2 and R16.3 but the rolls in one number: stars, morale, knowledge, markets and territories with a star."""
+    markets = territories = 0
+    for k in range(NUM_MARKETS):
+        markets += (int(g["market_stars"][k]) >> p) & 1
+    for f in range(len(FACTIONS)):
+        territories += g["territory"][f, p] > 0
+    value = 8 * (STARS - int(g["stars"][p])) + int(g["morale"][p])
+    value = 8 * value + 7 - int(g["knowledge"][p])
+    return 64 * value + 8 * markets + territories
+
+
+@jit
+def rank_by_score(g):
+    """Ranks everybody; equal players share a rank (R16.3)."""
+    n = int(g["num_players"])
+    for p in range(n):
+        better = 0
+        for q in range(n):
+            better += score(g, q) > score(g, p)
+        g["ranking"][p] = 1 + better
+
+
+@jit
+def clear_end(g, status):
+    """Nothing is pending any more."""
+    g["status"] = status
+    g["depth"] = 0
+    g["ask"] = 0
+
+
+@jit
+def truncate(g):
+    """Cuts the game off, without a winner (R16.4)."""
+    rank_by_score(g)
+    clear_end(g, TRUNCATED)
+
+
+@jit
+def roll_off(g, tape, tied):
+    """Rolls among tied players until one has the lowest sum (R16.2)."""
+    n = int(g["num_players"])
+    while tied & (tied - 1):
+        lowest, winners = 99, 0
+        for p in range(n):
+            if not (tied >> p) & 1:
+                continue
+            workers = total = 0
+            for f in range(6):
+                workers += int(g["available"][p, f])
+                g["available"][p, f] = 0
+            for _ in range(workers):
+                face = roll_die(g, tape)
+                g["available"][p, face - 1] += 1
+                total += face
+            if total < lowest:
+                lowest, winners = total, 0
+            if total == lowest:
+                winners |= 1 << p
+        tied = winners
+        if lowest == 0 and tied & (tied - 1):
+            tied = 1 << draw_lot(g, tape, tied)
+    winner = 0
+    while not (tied >> winner) & 1:
+        winner += 1
+    return winner
+
+
+@jit
+def end_check(g, tape):
+    """Ends the game if somebody has placed his tenth star (R16.1)."""
+    n = int(g["num_players"])
+    out = 0
+    for p in range(n):
+        out += g["stars"][p] == 0
+    if not out:
+        return
+    rank_by_score(g)
+    tied = 0
+    for p in range(n):
+        if g["ranking"][p] == 1:
+            tied |= 1 << p
+    winner = roll_off(g, tape, tied)
+    for p in range(n):
+        if (tied >> p) & 1 and p != winner:
+            g["ranking"][p] = 2
+    g["winner"] = winner
+    clear_end(g, OVER)

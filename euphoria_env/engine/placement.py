@@ -1,0 +1,190 @@
+"""One placement from the bump to the last recruit (R4). `place` lays out the order; each step is an operation."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import PAY_MATCH, PAY_ONE, PAY_PAIR, PAY_THREE
+from euphoria_env.board import (
+    ARK,
+    ARTIFACT_SET,
+    ARTIFACTS,
+    FACTIONS,
+    FIRST_ARTIFACT,
+    FIRST_MARKET,
+    FIRST_SLOT,
+    FOOD,
+    GOLD,
+    GOODS,
+    KNOWLEDGE_ITEM,
+    NUM_AREAS,
+    NUM_MARKETS,
+)
+from euphoria_env.cards.effects import Event
+from euphoria_env.cards.spaces import SPACE_PROGRAM
+from euphoria_env.cards.tiles import TILE_FOOD
+from euphoria_env.engine.artifacts import discard_artifact
+from euphoria_env.engine.costs import asks_artifacts, cost_of, markers_due, payable
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.markers import gain_knowledge, lose_morale
+from euphoria_env.engine.state import (
+    ARTIFACT_WAY,
+    OP_ACTIVATE,
+    OP_CHASE,
+    OP_CONSTRUCT,
+    OP_END_CHECK,
+    OP_GAIN,
+    OP_LIMITS,
+    OP_PAID,
+    OP_PAY,
+    OP_REROLL,
+    OP_TRIGGER,
+    OP_WAY_CHOSEN,
+    PAID,
+    PAID_ARTIFACT,
+    PAID_FOOD_FOR_BLISS,
+    PAID_GOLD,
+    PAID_ONE_ARTIFACT,
+    PAY,
+    ask,
+    ask_series,
+    push,
+    push_program,
+)
+
+_ON_PLACED, _ON_BUMPED, _ON_BUMPING = int(Event.PLACED), int(Event.BUMPED), int(Event.BUMPING)
+_ON_GETTING_BUMPED = int(Event.GETTING_BUMPED)
+
+
+@jit
+def place(g, p, face, space, extra_morale):
+    """Places an available worker and lays out R4.2 to R4.10; `extra_morale`: due for a further worker (R17.4)."""
+    g["space"] = space
+    g["placed_face"] = face
+    g["paid"] = 0
+    g["star_placed"] = 0
+    g["took_resource"] = 0
+    g["new_face"] = 0
+    g["helped"] = 0
+    g["due_morale"] = extra_morale
+    for f in range(len(FACTIONS)):
+        g["before"][f] = g["allegiance"][f]
+    g["available"][p, face - 1] -= 1
+
+    push(g, OP_CHASE, p, 0, 0)
+    push(g, OP_ACTIVATE, p, 0, 0)
+    push(g, OP_REROLL, p, 0, 0)
+    push(g, OP_LIMITS, p, 0, 0)
+    push(g, OP_END_CHECK, p, 0, 0)
+    if FIRST_SLOT <= space < FIRST_MARKET:
+        push(g, OP_CONSTRUCT, p, 0, 0)
+    push(g, OP_GAIN, p, 0, 0)
+    push(g, OP_PAY, p, 0, 0)
+
+    g["bumped"] = -1
+    g["bumped_face"] = 0
+    if space < NUM_AREAS:
+        g["area"][space, p, face - 1] += 1
+        return
+    if g["occupant"][space] >= 0:
+        bump(g, p, space)
+    g["occupant"][space] = p
+    g["face"][space] = face
+
+
+@jit
+def bump(g, p, space):
+    """The worker there goes back to its owner: Amanda, Julia, the roll, then the bumper's other recruits (R4.2, R5.8)."""
+    owner = int(g["occupant"][space])
+    g["bumped"] = owner
+    g["bumped_face"] = g["face"][space]
+    g["back_owner"][0] = owner
+    g["back_face"][0] = g["bumped_face"]
+    g["available"][owner, int(g["bumped_face"]) - 1] += 1
+    if owner != p:
+        push(g, OP_TRIGGER, p, _ON_BUMPED, 0)
+    push(g, OP_REROLL, p, 0, 0)
+    if owner != p:
+        push(g, OP_TRIGGER, p, _ON_BUMPING, 0)
+    push(g, OP_TRIGGER, owner, _ON_GETTING_BUMPED, 0)
+
+
+@jit
+def pay(g, p):
+    """Asks how the cost is paid; without a way the worker stays, and R4.4 and R4.5 do not happen (R4.3)."""
+    space = int(g["space"])
+    bumped_other = g["bumped"] >= 0 and g["bumped"] != p
+    if not payable(g, p, space, bumped_other, int(g["due_morale"])):
+        return
+    morale, knowledge = markers_due(g, p, space)
+    g["due_morale"] += morale
+    g["due_knowledge"] = knowledge
+    push(g, OP_PAID, p, 0, 0)
+    if asks_artifacts(space):
+        push(g, OP_WAY_CHOSEN, p, 0, 0)
+        ask(g, ARTIFACT_WAY, p)
+        return
+    units_a, set_a, units_b, set_b = cost_of(g, p, space, bumped_other)
+    if units_a:
+        ask_series(g, p, PAY, units_a, set_a, units_b, set_b)
+
+
+@jit
+def way_chosen(g, p):
+    """3 artifacts, a pair, or Jacko's one: what is left to choose."""
+    way = int(g["answer"])
+    if way == PAY_THREE:
+        ask_series(g, p, PAY, 3, ARTIFACT_SET, 0, 0)
+    elif way == PAY_ONE:
+        g["paid"] |= PAID_ONE_ARTIFACT
+        ask_series(g, p, PAY, 1, ARTIFACT_SET, 0, 0)
+    else:
+        g["chosen"][FIRST_ARTIFACT + way - PAY_PAIR] = 2
+
+
+@jit
+def take_chosen(g, p):
+    """Takes the goods and artifacts that were chosen to pay."""
+    for item in range(len(GOODS)):
+        g["goods"][p, item] -= g["chosen"][item]
+    for kind in range(len(ARTIFACTS)):
+        if g["chosen"][FIRST_ARTIFACT + kind]:
+            discard_artifact(g, p, kind, int(g["chosen"][FIRST_ARTIFACT + kind]))
+    g["chosen"][:] = 0
+
+
+@jit
+def paid(g, p):
+    """All parts of the cost are paid together, morale and knowledge first (R4.3, R13.10)."""
+    g["paid"] |= PAID
+    space = int(g["space"])
+    if FIRST_SLOT <= space < FIRST_MARKET:
+        if g["chosen"][GOLD]:
+            g["paid"] |= PAID_GOLD
+        for kind in range(len(ARTIFACTS)):
+            if g["chosen"][FIRST_ARTIFACT + kind]:
+                g["paid"] |= PAID_ARTIFACT
+    elif (
+        FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS
+        and g["chosen"][FOOD] > TILE_FOOD[int(g["tile"][space - FIRST_MARKET])]
+    ):
+        g["paid"] |= PAID_FOOD_FOR_BLISS
+    if g["due_morale"]:
+        lose_morale(g, p, int(g["due_morale"]))
+    knowledge = int(g["due_knowledge"]) + int(g["chosen"][KNOWLEDGE_ITEM])
+    if knowledge:
+        gain_knowledge(g, p, knowledge)
+    take_chosen(g, p)
+    g["due_morale"] = 0
+    g["due_knowledge"] = 0
+    push(g, OP_LIMITS, p, 0, 0)
+
+
+@jit
+def gain(g, p):
+    """What the space gives, if its cost was paid; then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
+    if g["paid"] & PAID:
+        push(g, OP_TRIGGER, p, _ON_PLACED, 0)
+        push(g, OP_LIMITS, p, 0, 0)
+        push_program(g, SPACE_PROGRAM, int(g["space"]), p)
+
+
+assert ARK > FIRST_MARKET and PAY_MATCH > PAY_THREE

@@ -1,0 +1,150 @@
+"""Retrieving workers: payment, morale, sacrifices, the roll (R3.4, R3.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from euphoria_env.actions import RETRIEVE, TAKE as TAKE_ACTION
+from euphoria_env.actions import SACRIFICE as SACRIFICE_ACTION
+from euphoria_env.actions import NUM_BOARD_WORKERS
+from euphoria_env.actions import USE as USE_ACTION
+from euphoria_env.board import BLISS, ENERGY, FOOD, MAX_WORKERS, NUM_AREAS, REGION, SUBTERRAN
+from euphoria_env.cards.effects import Event
+from euphoria_env.cards.recruits import GIDGET
+from euphoria_env.cards.tiles import CAFETERIA
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale
+from euphoria_env.engine.rolls import roll
+from euphoria_env.engine.state import (
+    OP_END_CHECK,
+    OP_HYPNOSIS_ANSWERED,
+    OP_LIMITS,
+    OP_NEXT_TURN,
+    OP_RETRIEVE_PAID,
+    OP_RETRIEVE_ROLL,
+    OP_TRIGGER,
+    RETRIEVE_BLISS,
+    RETRIEVE_ENERGY,
+    RETRIEVE_FOOD,
+    RETRIEVE_FREE,
+    TAKE,
+    ask,
+    ask_use,
+    has,
+    push,
+    under,
+)
+
+_ON_RETRIEVING, _ON_BEFORE_ROLL, _ON_RETRIEVED = int(Event.RETRIEVING), int(Event.BEFORE_ROLL), int(Event.RETRIEVED)
+_AREA_WORKERS = 6 * NUM_AREAS
+
+# Space of each number of a board worker (`take`, `sacrifice`).
+WORKER_SPACE = np.array(
+    [w // 6 if w < _AREA_WORKERS else w - _AREA_WORKERS + NUM_AREAS for w in range(NUM_BOARD_WORKERS)], np.int8
+)
+
+
+@jit
+def on_board(g, p, worker):
+    """How many workers of a player a board worker number stands for."""
+    if worker < _AREA_WORKERS:
+        return int(g["area"][worker // 6, p, worker % 6])
+    return 1 if g["occupant"][int(WORKER_SPACE[worker])] == p else 0
+
+
+@jit
+def take_off(g, p, worker):
+    """Takes a worker off the board."""
+    if worker < _AREA_WORKERS:
+        g["area"][worker // 6, p, worker % 6] -= 1
+    else:
+        g["occupant"][int(WORKER_SPACE[worker])] = -1
+        g["face"][int(WORKER_SPACE[worker])] = 0
+
+
+@jit
+def retrieve(g, p):
+    """Begins a retrieval: the payment is chosen, now the workers are (R3.5)."""
+    g["payment"] = int(g["answer"]) - RETRIEVE
+    push(g, OP_NEXT_TURN, p, 0, 0)
+    push(g, OP_END_CHECK, p, 0, 0)
+    push(g, OP_RETRIEVE_PAID, p, 0, 0)
+    ask(g, TAKE, p)
+
+
+@jit
+def take(g, p):
+    """Notes a worker to retrieve."""
+    n = int(g["num_taken"])
+    g["taken"][n] = int(g["answer"]) - TAKE_ACTION
+    g["num_taken"] = n + 1
+
+
+@jit
+def retrieve_paid(g, p):
+    """Pays, moves morale, and lays out the order of R3.4."""
+    g["all_subterra"] = 1
+    for k in range(int(g["num_taken"])):
+        if REGION[int(WORKER_SPACE[int(g["taken"][k])])] != SUBTERRAN:
+            g["all_subterra"] = 0
+    push(g, OP_TRIGGER, p, _ON_RETRIEVED, 0)
+    push(g, OP_RETRIEVE_ROLL, p, 0, 0)
+    push(g, OP_TRIGGER, p, _ON_BEFORE_ROLL, 0)
+    push(g, OP_TRIGGER, p, _ON_RETRIEVING, 0)
+    push(g, OP_LIMITS, p, 0, 0)
+    payment = int(g["payment"])
+    if payment == RETRIEVE_FREE:
+        lose_morale(g, p, 1 + under(g, p, CAFETERIA))
+    elif payment == RETRIEVE_FOOD:
+        g["goods"][p, FOOD] -= 1
+        gain_morale(g, p, 2)
+    elif payment == RETRIEVE_BLISS:
+        g["goods"][p, BLISS] -= 1
+        if has(g, p, GIDGET):
+            push(g, OP_HYPNOSIS_ANSWERED, p, 0, 0)
+            ask_use(g, p, GIDGET)
+        else:
+            gain_morale(g, p, 2)
+    else:  # Jefferson
+        g["goods"][p, ENERGY] -= 1
+        lose_knowledge(g, p, 1)
+        gain_morale(g, p, 1)
+
+
+@jit
+def hypnosis_answered(g, p):
+    """Gidget: lose 2 knowledge instead of gaining 2 morale."""
+    if g["answer"] == USE_ACTION + GIDGET:
+        lose_knowledge(g, p, 2)
+    else:
+        gain_morale(g, p, 2)
+
+
+@jit
+def sacrificed(g, p):
+    """Returns one of the retrieved workers to the supply (R13.4)."""
+    worker = int(g["answer"]) - SACRIFICE_ACTION
+    take_off(g, p, worker)
+    g["owned"][p] -= 1
+    k = 0
+    while g["taken"][k] != worker:
+        k += 1
+    for j in range(k, MAX_WORKERS - 1):
+        g["taken"][j] = g["taken"][j + 1]
+    g["taken"][MAX_WORKERS - 1] = -1
+    g["num_taken"] -= 1
+
+
+@jit
+def retrieve_roll(g, tape, p):
+    """Rolls all retrieved workers together, if any is left."""
+    n = int(g["num_taken"])
+    for k in range(n):
+        take_off(g, p, int(g["taken"][k]))
+        g["taken"][k] = -1
+    g["num_taken"] = 0
+    if n:
+        roll(g, tape, p, n)
+
+
+assert (RETRIEVE_FREE, RETRIEVE_ENERGY) == (0, 3)

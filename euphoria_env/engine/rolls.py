@@ -1,0 +1,85 @@
+"""Rolling a batch of workers: knowledge check, roll penalties, the recruits that react (R5.2 to R5.4, R5.8, R12.2)."""
+
+from __future__ import annotations
+
+from euphoria_env.board import GOODS, GOODS_SET, KNOWLEDGE_LIMIT, MAX_WORKERS
+from euphoria_env.cards.effects import Event
+from euphoria_env.cards.recruits import BEN
+from euphoria_env.cards.tiles import FACE_PENALTY
+from euphoria_env.engine.chance import roll_die
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.state import HELD, LOSE, OP_REROLL, OP_TRIGGER, ask_series, push, under
+
+_ON_OTHERS_ROLLED = int(Event.OTHERS_ROLLED)
+_ON_LOST_WORKER = int(Event.LOST_WORKER)
+_ON_NEW_WORKER = int(Event.NEW_WORKER)
+
+
+@jit
+def knowledge_check(g, p):
+    """Loses the highest available worker at 16 or more, once a turn; whether one was lost (R5.3)."""
+    total = int(g["knowledge"][p])
+    highest = 0
+    for f in range(6):
+        n = int(g["available"][p, f])
+        total += (f + 1) * n
+        if n:
+            highest = f
+    if total < KNOWLEDGE_LIMIT or g["lost_worker"][p]:
+        return False
+    g["available"][p, highest] -= 1
+    g["owned"][p] -= 1
+    g["lost_worker"][p] = 1
+    return True
+
+
+@jit
+def roll(g, tape, p, n):
+    """Rolls n workers of a player as one batch, one of them with the face that was set, and all that follows (R5.2).
+
+    Returns the last face. The workers must have left the board, or their old faces.
+    """
+    losses = 0
+    face = 0
+    for k in range(n):
+        face = int(g["set_face"]) if k == 0 and g["set_face"] else roll_die(g, tape)
+        g["available"][p, face - 1] += 1
+        losses += under(g, p, int(FACE_PENALTY[face]))
+    g["set_face"] = 0
+    g["roller"] = p
+    if knowledge_check(g, p):
+        push(g, OP_TRIGGER, p, _ON_LOST_WORKER, 0)
+    ben = int(g["recruit_place"][BEN]) - HELD
+    if 0 <= ben < g["num_players"] and ben != p:
+        push(g, OP_TRIGGER, ben, _ON_OTHERS_ROLLED, 0)
+    if losses:
+        goods = 0
+        for item in range(len(GOODS)):
+            goods += int(g["goods"][p, item])
+        if goods:
+            ask_series(g, p, LOSE, min(losses, goods), GOODS_SET, 0, 0)
+    return face
+
+
+@jit
+def reroll(g, tape):
+    """Re-rolls still due: workers returned, player by player; then a worker gained (R4.2, R4.8)."""
+    for first in range(MAX_WORKERS):
+        p = int(g["back_owner"][first])
+        if p >= 0:
+            push(g, OP_REROLL, p, 0, 0)
+            n = 0
+            for k in range(first, MAX_WORKERS):
+                if g["back_owner"][k] == p:
+                    g["available"][p, int(g["back_face"][k]) - 1] -= 1
+                    g["back_owner"][k] = -1
+                    g["back_face"][k] = 0
+                    n += 1
+            roll(g, tape, p, n)
+            return
+    if g["new_worker"]:
+        p = int(g["active"])
+        g["new_worker"] = 0
+        g["owned"][p] += 1
+        push(g, OP_TRIGGER, p, _ON_NEW_WORKER, 0)
+        g["new_face"] = roll(g, tape, p, 1)

@@ -1,0 +1,283 @@
+"""The loop that carries out what is pending until somebody has a real choice, and the entry points of the engine."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.cards.effects import Effect
+from euphoria_env.engine.abilities import ability_answered, trigger
+from euphoria_env.engine.allegiance import activate_revealed
+from euphoria_env.engine.artifacts import ask_discards, draw_answered, limits
+from euphoria_env.engine.chance import TAPE_ERROR, random_below, seed_rng
+from euphoria_env.engine.construction import construct
+from euphoria_env.engine.decisions import answer, find_legal
+from euphoria_env.engine.dilemma import dilemma_paid, dilemma_recruit, dilemma_way_chosen, recruit_kept
+from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
+from euphoria_env.engine.end import end_check
+from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.placement import gain, paid, pay, way_chosen
+from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed
+from euphoria_env.engine.rolls import reroll
+from euphoria_env.engine.setup import (
+    begin_setup,
+    choose_recruits,
+    deal_tiles,
+    draft,
+    drafted,
+    lay_tiles,
+    recruit_chosen,
+    tile_chosen,
+    track,
+    track_set,
+)
+from euphoria_env.engine.stars import bargain_chosen, star_chosen, star_reactions
+from euphoria_env.engine.state import (
+    NOTHING,
+    OP_ABILITY_ANSWERED,
+    OP_ACTIVATE,
+    OP_BARGAIN_CHOSEN,
+    OP_BLISS_PAID,
+    OP_CHASE,
+    OP_CHOOSE_RECRUITS,
+    OP_CONSTRUCT,
+    OP_DEAL_TILES,
+    OP_DILEMMA_PAID,
+    OP_DILEMMA_RECRUIT,
+    OP_DILEMMA_WAY_CHOSEN,
+    OP_DRAFT,
+    OP_DRAFTED,
+    OP_DRAW_ANSWERED,
+    OP_END_CHECK,
+    OP_FACE_SET,
+    OP_FURTHER,
+    OP_FURTHER_ANSWERED,
+    OP_GAIN,
+    OP_GEEK_DISCARD,
+    OP_HYPNOSIS_ANSWERED,
+    OP_LAY_TILES,
+    OP_LIMITS,
+    OP_NEXT_TURN,
+    OP_OFFERED,
+    OP_OPENED,
+    OP_PAID,
+    OP_PAY,
+    OP_RECRUIT_CHOSEN,
+    OP_RECRUIT_KEPT,
+    OP_REPLIED,
+    OP_REROLL,
+    OP_RETRIEVE_PAID,
+    OP_RETRIEVE_ROLL,
+    OP_SACRIFICED,
+    OP_STAR_CHOSEN,
+    OP_STAR_REACTIONS,
+    OP_TILE_CHOSEN,
+    OP_TRACK,
+    OP_TRACK_SET,
+    OP_TRIGGER,
+    OP_WAY_CHOSEN,
+    OVER,
+    LEGAL_WORDS,
+    WORD_BITS,
+    is_legal,
+)
+from euphoria_env.board import ARTIFACT_SET
+from euphoria_env.engine.trade import offered, replied
+from euphoria_env.engine.turn import chase, further, further_answered, clear_pending, next_turn, open_turn, opened
+
+_FIRST_OPERATION = len(Effect)
+
+
+@jit
+def carry_out(g, tape, op, p, a, b):
+    """Carries out one operation."""
+    if op < _FIRST_OPERATION:
+        apply_effect(g, tape, op, p, a, b)
+    elif op == OP_LIMITS:
+        limits(g)
+    elif op == OP_TRIGGER:
+        trigger(g, p, a, b)
+    elif op == OP_ABILITY_ANSWERED:
+        ability_answered(g, p, a)
+    elif op == OP_PAY:
+        pay(g, p)
+    elif op == OP_WAY_CHOSEN:
+        way_chosen(g, p)
+    elif op == OP_PAID:
+        paid(g, p)
+    elif op == OP_GAIN:
+        gain(g, p)
+    elif op == OP_CONSTRUCT:
+        construct(g, p)
+    elif op == OP_END_CHECK:
+        end_check(g, tape)
+    elif op == OP_REROLL:
+        reroll(g, tape)
+    elif op == OP_ACTIVATE:
+        activate_revealed(g, p)
+    elif op == OP_CHASE:
+        chase(g, p)
+    elif op == OP_FURTHER:
+        further(g, p, a, b)
+    elif op == OP_FURTHER_ANSWERED:
+        further_answered(g, p, a, b)
+    elif op == OP_NEXT_TURN:
+        next_turn(g)
+    elif op == OP_OPENED:
+        opened(g, p)
+    elif op == OP_DRAW_ANSWERED:
+        draw_answered(g, tape, p, a, b)
+    elif op == OP_GEEK_DISCARD:
+        ask_discards(g, p, 2, ARTIFACT_SET)
+    elif op == OP_STAR_CHOSEN:
+        star_chosen(g, p, a)
+    elif op == OP_STAR_REACTIONS:
+        star_reactions(g)
+    elif op == OP_BARGAIN_CHOSEN:
+        bargain_chosen(g, p)
+    elif op == OP_FACE_SET:
+        face_set(g)
+    elif op == OP_BLISS_PAID:
+        bliss_paid(g, p)
+    elif op == OP_SACRIFICED:
+        sacrificed(g, p)
+    elif op == OP_RETRIEVE_PAID:
+        retrieve_paid(g, p)
+    elif op == OP_HYPNOSIS_ANSWERED:
+        hypnosis_answered(g, p)
+    elif op == OP_RETRIEVE_ROLL:
+        retrieve_roll(g, tape, p)
+    elif op == OP_DILEMMA_WAY_CHOSEN:
+        dilemma_way_chosen(g, p)
+    elif op == OP_DILEMMA_PAID:
+        dilemma_paid(g, p, a)
+    elif op == OP_DILEMMA_RECRUIT:
+        dilemma_recruit(g, tape, p)
+    elif op == OP_RECRUIT_KEPT:
+        recruit_kept(g, p)
+    elif op == OP_OFFERED:
+        offered(g, p)
+    elif op == OP_REPLIED:
+        replied(g, p)
+    else:
+        carry_out_setup(g, tape, op, p, a)
+
+
+@jit
+def carry_out_setup(g, tape, op, p, a):
+    """Carries out one operation of the setup."""
+    if op == OP_DRAFT:
+        draft(g, p, a)
+    elif op == OP_DRAFTED:
+        drafted(g, p, a)
+    elif op == OP_CHOOSE_RECRUITS:
+        choose_recruits(g, p, a)
+    elif op == OP_RECRUIT_CHOSEN:
+        recruit_chosen(g, p, a)
+    elif op == OP_DEAL_TILES:
+        deal_tiles(g, tape, p)
+    elif op == OP_TILE_CHOSEN:
+        tile_chosen(g, p)
+    elif op == OP_LAY_TILES:
+        lay_tiles(g, tape)
+    elif op == OP_TRACK:
+        track(g, p)
+    else:
+        track_set(g, p)
+
+
+@jit
+def advance(g, tape):
+    """Goes on until a player has a real choice, or the game has ended (R18.1)."""
+    while g["status"] < OVER:
+        if g["ask"] != NOTHING:
+            only = find_legal(g)
+            if only < 0:
+                return
+            answer(g, tape, only)
+        elif g["depth"] == 0:  # only after a trade: the turn is opened again
+            open_turn(g)
+        else:
+            depth = int(g["depth"]) - 1
+            g["depth"] = depth
+            entry_ = g["stack"][depth]
+            op, p, a, b = int(entry_[0]), int(entry_[1]), int(entry_[2]), int(entry_[3])
+            entry_[:] = 0
+            carry_out(g, tape, op, p, a, b)
+    settle(g)
+
+
+@jit
+def settle(g):
+    """After the end nobody has a move and nothing is pending."""
+    player = g["player"]
+    clear_pending(g)
+    g["player"] = player
+    g["legal"][:] = 0
+
+
+@entry
+def new_game(games, i, a, b, c, tape):
+    """Sets up game i, whose rules are in its row (zero otherwise); its generator is seeded from three integers."""
+    g = games[i]
+    seed_rng(g["rng"], a, b, c)
+    begin_setup(g, tape)
+    advance(g, tape)
+
+
+@entry
+def resume(games, i, tape):
+    """Finds the legal moves of game i, whose row was filled from outside; a turn is opened if nothing is asked."""
+    g = games[i]
+    if g["ask"] == NOTHING:
+        advance(g, tape)
+    else:
+        find_legal(g)
+
+
+@entry
+def step(games, i, action, tape):
+    """Plays a move in game i; False, and nothing changed, if it is illegal."""
+    g = games[i]
+    if action < 0 or action >= NUM_ACTIONS or not is_legal(g["legal"], action):
+        return False
+    answer(g, tape, action)
+    advance(g, tape)
+    return True
+
+
+@jit
+def random_legal(g, rng):
+    """A legal move, each with the same probability; -1 if there is none."""
+    words = g["legal"]
+    n = 0
+    for w in range(LEGAL_WORDS):
+        word = words[w]
+        while word:
+            word &= word - 1
+            n += 1
+    if n == 0:
+        return -1
+    n = random_below(rng, n)
+    for w in range(LEGAL_WORDS):
+        word = words[w]
+        bit = 0
+        while word:
+            if word & 1:
+                if n == 0:
+                    return WORD_BITS * w + bit
+                n -= 1
+            word >>= 1
+            bit += 1
+    return -1
+
+
+@entry
+def random_play(games, i, decisions, rng, tape):
+    """Plays up to so many uniformly random decisions in game i, from a generator (int64[2]) of its own; how many it played."""
+    g = games[i]
+    for n in range(decisions):
+        action = random_legal(g, rng)
+        if action < 0:
+            return n
+        answer(g, tape, action)
+        advance(g, tape)
+    return decisions

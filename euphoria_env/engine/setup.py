@@ -1,0 +1,283 @@
+"""Setup and the drafts (R2, R17.1 to R17.3)."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import CHOOSE_RECRUIT, CHOOSE_TILE, SET_KNOWLEDGE, SET_MORALE
+from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, NUM_MARKETS, STARS
+from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.engine.chance import (
+    MARKET_TILES,
+    RECRUIT_CARDS,
+    TAPE_ERROR,
+    draw_card,
+    draw_dilemma,
+    draw_lot,
+    loaded,
+    log,
+    random_below,
+    roll_die,
+)
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.spaces import update_open_spaces
+from euphoria_env.engine.state import (
+    HELD,
+    IN_BY,
+    ON_SITE,
+    OP_CHOOSE_RECRUITS,
+    OP_DEAL_TILES,
+    OP_DRAFT,
+    OP_DRAFTED,
+    OP_LAY_TILES,
+    OP_RECRUIT_CHOSEN,
+    OP_TILE_CHOSEN,
+    OP_TRACK,
+    OP_TRACK_SET,
+    OUT_BY,
+    PLAYING,
+    RECRUIT,
+    TILE,
+    TRACK,
+    ask,
+    push,
+    seat_after,
+)
+from euphoria_env.engine.turn import begin_turn, clear_pending
+
+HAND = 4  # recruits dealt to each player (R2.2)
+
+
+@jit
+def blank(g):
+    """The table before anything is dealt; keeps the rules and the generator. The row must be zero otherwise (R2.1, R2.5)."""
+    clear_pending(g)
+    g["winner"] = -1
+    g["recruits"][:] = -1
+    g["hand"][:] = -1
+    g["kept"][:] = -1
+    g["tile_hand"][:] = -1
+    g["dilemma"][:] = -1
+    g["tile"][:] = -1
+    g["occupant"][:] = -1
+    for kind in range(len(ARTIFACTS)):
+        g["deck"][kind] = CARDS_PER_ARTIFACT
+    for p in range(int(g["num_players"])):
+        g["morale"][p] = 1
+        g["knowledge"][p] = 3
+        g["stars"][p] = STARS
+        g["owned"][p] = 2
+    update_open_spaces(g)
+
+
+@jit
+def begin_setup(g, tape):
+    """Deals dilemmas and recruits, and asks for the first choice (R2.7)."""
+    blank(g)
+    for p in range(int(g["num_players"])):
+        g["dilemma"][p] = draw_dilemma(g, tape)
+    for p in range(int(g["num_players"])):
+        for k in range(HAND):
+            deal_recruit(g, tape, p, k)
+    push(g, OP_LAY_TILES, 0, 0, 0)
+    if g["market_draft"]:
+        push(g, OP_DEAL_TILES, 0, 0, 0)
+    push(g, OP_CHOOSE_RECRUITS, 0, 0, 0)
+    if g["recruit_draft"]:
+        push(g, OP_DRAFT, 0, 0, 0)
+
+
+@jit
+def deal_recruit(g, tape, p, k):
+    """Deals one recruit to a player's hand."""
+    card = draw_card(g, tape, g["recruit_place"], RECRUIT_CARDS)
+    g["hand"][p, k] = card
+    g["recruit_place"][card] = HELD + p
+
+
+@jit
+def take_from_hand(g, p, card):
+    """Takes a recruit out of a hand."""
+    k = 0
+    while g["hand"][p, k] != card:
+        k += 1
+    for j in range(k, HAND - 1):
+        g["hand"][p, j] = g["hand"][p, j + 1]
+    g["hand"][p, HAND - 1] = -1
+
+
+@jit
+def draft(g, p, round_):
+    """Asks a player to keep one of the pack in his hand; after everybody, the packs go to the left (R17.1)."""
+    n = int(g["num_players"])
+    if p < n:
+        push(g, OP_DRAFTED, p, round_, 0)
+        ask(g, RECRUIT, p)
+        return
+    for k in range(HAND):
+        first = g["hand"][n - 1, k]
+        for q in range(n - 1, 0, -1):
+            g["hand"][q, k] = g["hand"][q - 1, k]
+        g["hand"][0, k] = first
+    if round_ + 1 < HAND:
+        for q in range(n):
+            for k in range(HAND):
+                if g["hand"][q, k] >= 0:
+                    g["recruit_place"][int(g["hand"][q, k])] = HELD + q
+        push(g, OP_DRAFT, 0, round_ + 1, 0)
+        return
+    for q in range(n):
+        for k in range(HAND):
+            g["hand"][q, k] = g["kept"][q, k]
+            g["kept"][q, k] = -1
+
+
+@jit
+def drafted(g, p, round_):
+    """Keeps the chosen recruit."""
+    card = int(g["answer"]) - CHOOSE_RECRUIT
+    take_from_hand(g, p, card)
+    g["kept"][p, round_] = card
+    push(g, OP_DRAFT, p + 1, round_, 0)
+
+
+@jit
+def choose_recruits(g, p, step):
+    """Asks for the active recruit (step 0), then the hidden one; shown when everybody has chosen (R2.2)."""
+    n = int(g["num_players"])
+    if p == n:
+        for q in range(n):
+            g["num_active"][q] = 1
+            g["active_cards"][q] = BIT[int(g["recruits"][q, 0])]
+        return
+    push(g, OP_RECRUIT_CHOSEN, p, step, 0)
+    ask(g, RECRUIT, p)
+
+
+@jit
+def recruit_chosen(g, p, step):
+    """Keeps the chosen recruit; after the second the other two go out of the game."""
+    card = int(g["answer"]) - CHOOSE_RECRUIT
+    take_from_hand(g, p, card)
+    g["recruits"][p, step] = card
+    g["num_recruits"][p] = step + 1
+    if step == 0:
+        push(g, OP_CHOOSE_RECRUITS, p, 1, 0)
+        return
+    for k in range(2):
+        g["recruit_place"][int(g["hand"][p, k])] = OUT_BY + p
+        g["hand"][p, k] = -1
+    push(g, OP_CHOOSE_RECRUITS, p + 1, 0, 0)
+
+
+@jit
+def deal_tiles(g, tape, p):
+    """Deals two market tiles to each player, then asks them one after another (R17.2)."""
+    n = int(g["num_players"])
+    if p == 0:
+        for q in range(n):
+            for k in range(2):
+                tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
+                g["tile_hand"][q, k] = tile
+                g["tile_place"][tile] = HELD + q
+    if p < n:
+        push(g, OP_TILE_CHOSEN, p, 0, 0)
+        ask(g, TILE, p)
+        return
+    for _ in range(NUM_MARKETS - n):
+        tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
+        g["tile_place"][tile] = ON_SITE
+
+
+@jit
+def tile_chosen(g, p):
+    """Puts the chosen tile in the game, the other one out of it."""
+    tile = int(g["answer"]) - CHOOSE_TILE
+    for k in range(2):
+        other = int(g["tile_hand"][p, k])
+        g["tile_place"][other] = IN_BY + p if other == tile else OUT_BY + p
+        g["tile_hand"][p, k] = -1
+    push(g, OP_DEAL_TILES, p + 1, 0, 0)
+
+
+@jit
+def lay_drafted_tile(g, tape, laid):
+    """One of the six drafted tiles that are not yet laid."""
+    n = 0
+    for tile in range(NUM_TILES):
+        n += g["tile_place"][tile] >= ON_SITE and not (laid >> tile) & 1
+    tile = loaded(tape, MARKET_TILES)
+    if tile < 0:
+        n = random_below(g["rng"], n)
+        tile = 0
+        while n > 0 or g["tile_place"][tile] < ON_SITE or (laid >> tile) & 1:
+            n -= g["tile_place"][tile] >= ON_SITE and not (laid >> tile) & 1
+            tile += 1
+    elif g["tile_place"][tile] < ON_SITE or (laid >> tile) & 1:
+        tape[TAPE_ERROR] = MARKET_TILES + 1
+    return log(tape, MARKET_TILES, tile)
+
+
+@jit
+def lay_tiles(g, tape):
+    """Lays the tiles of the six sites in order, rolls two workers each, and finds who starts (R2.3, R2.6)."""
+    laid = 0
+    for k in range(NUM_MARKETS):
+        if g["market_draft"]:
+            tile = lay_drafted_tile(g, tape, laid)
+            laid |= 1 << tile
+        else:
+            tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
+            g["tile_place"][tile] = ON_SITE
+        g["tile"][k] = tile
+    highest, tied = 0, 0
+    for p in range(int(g["num_players"])):
+        total = 0
+        for _ in range(2):
+            face = roll_die(g, tape)
+            g["available"][p, face - 1] += 1
+            total += face
+        if total > highest:
+            highest, tied = total, 0
+        if total == highest:
+            tied |= 1 << p
+    first = 0
+    while not (tied >> first) & 1:
+        first += 1
+    if tied & (tied - 1):
+        first = draw_lot(g, tape, tied)
+    g["active"] = first
+    if g["track_draft"]:
+        for p in range(int(g["num_players"])):
+            g["morale"][p] = 0
+            g["knowledge"][p] = 0
+        push(g, OP_TRACK, 0, 0, 0)
+    else:
+        begin_play(g)
+
+
+@jit
+def begin_play(g):
+    """The first turn."""
+    g["status"] = PLAYING
+    begin_turn(g, int(g["active"]))
+
+
+@jit
+def track(g, step):
+    """Asks for the marker of a step of the draft: once around, then back again (R17.3)."""
+    n = int(g["num_players"])
+    if step == 2 * n:
+        begin_play(g)
+        return
+    push(g, OP_TRACK_SET, step, 0, 0)
+    ask(g, TRACK, seat_after(g, step if step < n else 2 * n - 1 - step))
+
+
+@jit
+def track_set(g, step):
+    """Puts the marker on the chosen space."""
+    p, action = int(g["player"]), int(g["answer"])
+    if action >= SET_KNOWLEDGE:
+        g["knowledge"][p] = action - SET_KNOWLEDGE + 1
+    else:
+        g["morale"][p] = action - SET_MORALE + 1
+    push(g, OP_TRACK, step + 1, 0, 0)

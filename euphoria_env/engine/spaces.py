@@ -1,0 +1,125 @@
+"""Where a worker may be placed (R4.1, R1.6, R8.2, R12)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from euphoria_env.board import (
+    ALL_SPACES,
+    AREA_SET,
+    ARTIFACT_MARKETS,
+    BIT,
+    FIRST_MARKET,
+    FIRST_SLOT,
+    FIRST_TUNNEL,
+    FIRST_TUNNEL_END,
+    ICARUS_SET,
+    MARKET_SET,
+    NUM_AREAS,
+    NUM_MARKETS,
+    NUM_SPACES,
+    SLOT_SET,
+    SLOTS_PER_SITE,
+    SPACES,
+    TUNNELS,
+    space_set,
+)
+from euphoria_env.cards.recruits import KADEN
+from euphoria_env.cards.spaces import SPACE_COST
+from euphoria_env.cards.tiles import APOTHECARY, ARENA, LOUNGE, PLAZA, SPA
+from euphoria_env.engine.costs import payable
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.state import has, member, under
+
+
+def _price_classes() -> list[tuple[int, int]]:
+    """(one space, all spaces whose price is the same for everybody), for every space that may cost something."""
+    by_price: dict[object, list[str]] = {}
+    for number, name in enumerate(SPACES):
+        if FIRST_SLOT <= number < FIRST_MARKET or name in ("breeze_bar", "sky_lounge"):
+            price: object = tuple(SPACE_COST[number]) + (name in ("breeze_bar", "sky_lounge"),)
+        elif name in ARTIFACT_MARKETS[:2]:
+            price = "artifacts"
+        else:
+            price = name
+        by_price.setdefault(price, []).append(name)
+    return [(SPACES.index(names[0]), space_set(*names)) for names in by_price.values()]
+
+
+_CLASSES = _price_classes()
+PRICE_SPACE = np.array([space for space, _ in _CLASSES], np.int8)
+PRICE_SET = np.array([spaces for _, spaces in _CLASSES], np.int64)
+ALWAYS_OPEN = ALL_SPACES & ~SLOT_SET & ~MARKET_SET & ~(0b111 << FIRST_TUNNEL_END)
+
+
+@jit
+def slots_of(site):
+    """The four slots of a construction site, as a set of spaces."""
+    return 0b1111 << (FIRST_SLOT + SLOTS_PER_SITE * site)
+
+
+@jit
+def update_open_spaces(g):
+    """Looks up the spaces in use: sites until they are built, then their markets; tunnel ends at step 9 (R8.2, R9.3)."""
+    spaces = ALWAYS_OPEN
+    for k in range(NUM_MARKETS):
+        spaces |= BIT[FIRST_MARKET + k] if g["built"][k] else slots_of(k)
+    for k in range(len(TUNNELS)):
+        if g["miners"][k] == 9:
+            spaces |= BIT[FIRST_TUNNEL_END + k]
+    g["open_spaces"] = spaces
+
+
+@jit
+def forbidden(g, p):
+    """The spaces that are taken, or that a market penalty forbids a player, as a set."""
+    spaces = 0
+    for k in range(NUM_MARKETS):
+        if g["built"][k]:
+            if under(g, p, PLAZA) and not (int(g["market_stars"][k]) >> p) & 1:
+                spaces |= BIT[FIRST_MARKET + k]
+            continue
+        first = FIRST_SLOT + SLOTS_PER_SITE * k
+        for s in range(first, first + SLOTS_PER_SITE):
+            if g["occupant"][s] >= 0:
+                spaces |= BIT[s]
+                if g["occupant"][s] != p and under(g, p, LOUNGE):
+                    spaces |= slots_of(k)
+    if g["penalty"][p] == 0:
+        return spaces
+    if under(g, p, APOTHECARY):
+        spaces |= ICARUS_SET
+    if under(g, p, SPA):
+        for s in range(NUM_AREAS, NUM_SPACES):
+            if g["occupant"][s] == p:
+                spaces |= BIT[s]
+    if under(g, p, ARENA):
+        for s in range(NUM_AREAS):
+            for f in range(6):
+                if g["area"][s, p, f]:
+                    spaces |= BIT[s]
+    return spaces
+
+
+@jit
+def bumps_other(g, p, space):
+    """Whether placing there bumps another player's worker."""
+    return space >= NUM_AREAS and g["occupant"][space] >= 0 and g["occupant"][space] != p
+
+
+@jit
+def open_spaces(g, p, extra_morale):
+    """The spaces where a player may place a worker, as a set (R4.1); `extra_morale`: of a further worker (R17.4)."""
+    spaces = int(g["open_spaces"]) & ~forbidden(g, p)
+    for k in range(len(TUNNELS)):
+        if not member(g, p, k) and not has(g, p, KADEN):
+            spaces &= ~BIT[FIRST_TUNNEL_END + k]
+    for k in range(len(PRICE_SPACE)):
+        if spaces & PRICE_SET[k]:
+            space = int(PRICE_SPACE[k])
+            if not payable(g, p, space, bumps_other(g, p, space), extra_morale):
+                spaces &= ~PRICE_SET[k]
+    return spaces
+
+
+assert AREA_SET == 0b1111 and FIRST_TUNNEL == NUM_AREAS

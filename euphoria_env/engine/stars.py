@@ -1,0 +1,139 @@
+"""Authority tokens: placing a star, and what follows when all stars of one event are placed (R1.5, R4.12)."""
+
+from __future__ import annotations
+
+from euphoria_env.board import BIT, FIRST_ARTIFACT, NUM_MARKETS, TERRITORIES
+from euphoria_env.actions import STAR as STAR_ACTION
+from euphoria_env.cards.effects import CHOICES, Event
+from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, ENERGY, gain_set
+from euphoria_env.cards.recruits import ESME
+from euphoria_env.cards.tiles import THEATER
+from euphoria_env.engine.artifacts import ask_discards
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.markers import gain_knowledge, gain_morale, lose_knowledge
+from euphoria_env.engine.state import (
+    GAIN,
+    HELD,
+    OP_BARGAIN_CHOSEN,
+    OP_STAR_CHOSEN,
+    OP_STAR_REACTIONS,
+    OP_TRIGGER,
+    STAR,
+    ask,
+    ask_series,
+    push,
+    seat_after,
+    under,
+    update_penalties,
+)
+
+_ON_STAR = int(Event.STAR)
+_BOOK = ARTIFACTS.index("book")
+_KNOWLEDGE_OR_MORALE = gain_set("knowledge", "morale")
+assert _KNOWLEDGE_OR_MORALE in CHOICES
+
+
+@jit
+def take_star(g, p):
+    """Takes a star from a player's supply for the event under way; whether he had one."""
+    if g["stars"][p] == 0:
+        return False
+    g["stars"][p] -= 1
+    g["fresh_stars"][p] += 1
+    return True
+
+
+@jit
+def territory_has_room(g, faction):
+    """Whether a territory has a free star space (R2.4)."""
+    n = 0
+    for p in range(int(g["num_players"])):
+        n += g["territory"][faction, p]
+    return n < g["num_players"]
+
+
+@jit
+def star_on_market(g, p, market):
+    """Puts a taken star on a built market, which ends its penalty for the player (R9.4)."""
+    g["market_stars"][market] |= 1 << p
+    update_penalties(g)
+
+
+@jit
+def star_on_recruit(g, p, card):
+    """Places a star on a recruit, one ever, as far as the player has stars (R7.6)."""
+    if not (g["starred"] >> card) & 1 and take_star(g, p):
+        g["starred"] |= BIT[card]
+
+
+@jit
+def star_in_territory(g, p, faction):
+    """The star of a built market, the wind salon or the nimbus loft (R10.2, R11.1)."""
+    if territory_has_room(g, faction) and take_star(g, p):
+        g["territory"][faction, p] += 1
+        g["star_placed"] = 1
+        push(g, OP_STAR_REACTIONS, p, 0, 0)
+
+
+@jit
+def star_in_region(g, p, faction):
+    """The star of an artifact market: in the territory, or on a built market without the player's star (R10.1)."""
+    places = 0
+    if territory_has_room(g, faction):
+        places = 1 << faction
+    for market in (2 * faction, 2 * faction + 1):
+        if g["built"][market] and not (int(g["market_stars"][market]) >> p) & 1:
+            places |= 1 << (len(TERRITORIES) + market)
+    if places and g["stars"][p] > 0:
+        g["set_a"] = places
+        push(g, OP_STAR_CHOSEN, p, faction, 0)
+        ask(g, STAR, p)
+
+
+@jit
+def star_chosen(g, p, faction):
+    """The chosen place gets the star."""
+    place = int(g["answer"]) - STAR_ACTION
+    if place < len(TERRITORIES):
+        star_in_territory(g, p, faction)
+    elif take_star(g, p):
+        star_on_market(g, p, place - len(TERRITORIES))
+        g["star_placed"] = 1
+        push(g, OP_STAR_REACTIONS, p, 0, 0)
+
+
+@jit
+def star_reactions(g):
+    """All stars of one event are placed: the Theater acts, then Esme is asked once for each of hers (R4.12, R12.5)."""
+    for k in range(int(g["num_players"])):
+        p = seat_after(g, k)
+        if g["fresh_stars"][p] and under(g, p, THEATER):
+            gain_knowledge(g, p, int(g["fresh_stars"][p]))
+    owner = int(g["recruit_place"][ESME]) - HELD
+    for p in range(int(g["num_players"])):
+        if p == owner:
+            for _ in range(int(g["fresh_stars"][p])):
+                push(g, OP_TRIGGER, p, _ON_STAR, 0)
+        g["fresh_stars"][p] = 0
+
+
+@jit
+def bargain(g, p):
+    """Esme discards an artifact of her choice."""
+    push(g, OP_BARGAIN_CHOSEN, p, 0, 0)
+    ask_discards(g, p, 1, ARTIFACT_SET)
+
+
+@jit
+def bargain_chosen(g, p):
+    """Esme's gain for the discarded card: a book counts double and leaves no choice."""
+    if g["last"] == FIRST_ARTIFACT + _BOOK:
+        g["goods"][p, ENERGY] += 2
+        lose_knowledge(g, p, 2)
+        gain_morale(g, p, 2)
+    else:
+        g["goods"][p, ENERGY] += 1
+        ask_series(g, p, GAIN, 1, _KNOWLEDGE_OR_MORALE, 0, 0)
+
+
+assert NUM_MARKETS == 6

@@ -1,0 +1,288 @@
+"""The game as one row of a structured array, and the vocabulary of what is pending.
+
+A row holds the position, a stack of operations still to be carried out, and the decision that is being asked. An operation is
+four small integers (operation, player, a, b); carrying one out may push others or ask a decision, never both in vain: whatever
+must happen after the decision is pushed before it is asked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from euphoria_env.board import (
+    ARTIFACTS,
+    BIT,
+    FACTIONS,
+    GOODS,
+    ITEMS,
+    MARKETS,
+    MAX_PLAYERS,
+    MAX_WORKERS,
+    NUM_AREAS,
+    NUM_SPACES,
+    TUNNELS,
+)
+from euphoria_env.cards.effects import Effect
+from euphoria_env.cards.recruits import FACTION_CARDS, NUM_RECRUITS
+from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
+from euphoria_env.engine.jit import jit
+
+WORD_BITS = NUM_SPACES  # a word of the legal set per face: `place f SPACE` is bit SPACE of word f - 1
+LEGAL_WORDS = 14  # ceil(664 / 49)
+STACK_DEPTH = 40
+MAX_RECRUITS = 4  # two of the setup, one of the dilemma; a position may hold three before it
+
+_P = MAX_PLAYERS
+_POSITION = [
+    # rules
+    ("num_players", np.int8),
+    ("trading", np.int8),
+    ("trades_per_turn", np.int8),
+    ("recruit_draft", np.int8),
+    ("market_draft", np.int8),
+    ("track_draft", np.int8),
+    ("doubles_cost_morale", np.int8),
+    ("max_turns", np.int32),  # 0: none
+    # players
+    ("knowledge", np.int8, (_P,)),
+    ("morale", np.int8, (_P,)),
+    ("stars", np.int8, (_P,)),  # still to place
+    ("goods", np.int16, (_P, len(GOODS))),
+    ("artifacts", np.int8, (_P, len(ARTIFACTS))),
+    ("hand_size", np.int8, (_P,)),  # the sum of `artifacts`
+    ("available", np.int8, (_P, 6)),  # available workers by face - 1
+    ("owned", np.int8, (_P,)),  # workers, available and on the board
+    ("lost_worker", np.int8, (_P,)),  # to the knowledge check, this turn (R5.3)
+    ("used", np.int8, (_P,)),  # once per turn: USED_GEEK, USED_GAMBLER
+    ("recruits", np.int8, (_P, MAX_RECRUITS)),  # the active ones in order of activation, then the hidden ones; -1
+    ("num_recruits", np.int8, (_P,)),
+    ("num_active", np.int8, (_P,)),
+    ("active_cards", np.int64, (_P,)),  # the active recruits as a set
+    ("starred", np.int64),  # the recruits with a star, as a set
+    ("dilemma", np.int8, (_P,)),  # artifact type; -1 before the deal
+    ("resolved", np.int8, (_P,)),  # 0, RESOLVED_STAR, RESOLVED_RECRUIT
+    ("penalty", np.int32, (_P,)),  # the market penalties in force, as a set of tiles (R12.1)
+    # board
+    ("area", np.int8, (NUM_AREAS, _P, 6)),  # workers in the commodity areas by player and face - 1
+    ("occupant", np.int8, (NUM_SPACES,)),  # player on the other spaces, or -1
+    ("face", np.int8, (NUM_SPACES,)),  # and the face there
+    ("allegiance", np.int8, (len(FACTIONS),)),
+    ("miners", np.int8, (len(TUNNELS),)),
+    ("tile", np.int8, (len(MARKETS),)),  # -1 before it is laid
+    ("built", np.int8, (len(MARKETS),)),
+    ("market_stars", np.int8, (len(MARKETS),)),  # players with a star there, as a set
+    ("territory", np.int8, (len(FACTIONS), _P)),  # stars
+    ("deck", np.int8, (len(ARTIFACTS),)),
+    ("discards", np.int8, (len(ARTIFACTS),)),
+    ("recruit_place", np.int8, (NUM_RECRUITS,)),  # IN_DECK, OUT, HELD + player, OUT_BY + player
+    ("tile_place", np.int8, (NUM_TILES,)),  # IN_DECK, OUT, HELD + player, OUT_BY + player, ON_SITE, IN_BY + player
+    ("open_spaces", np.int64),  # the spaces that are in use: built markets, sites not built, open tunnel ends
+    # the turn
+    ("status", np.int8),  # SETUP, PLAYING, OVER, TRUNCATED
+    ("turn", np.int32),
+    ("active", np.int8),  # whose turn it is
+    ("offers", np.int8),  # trades begun this turn
+    ("winner", np.int8),  # -1: none
+    ("ranking", np.int8, (_P,)),  # 0 before the end
+]
+_PENDING = [
+    ("depth", np.int8),
+    ("stack", np.int8, (STACK_DEPTH, 4)),
+    # the decision asked: what, who, and its terms
+    ("ask", np.int8),
+    ("player", np.int8),
+    ("card", np.int8),  # recruit of USE
+    ("verb", np.int8),  # of a series
+    ("units_a", np.int8),
+    ("set_a", np.int16),
+    ("units_b", np.int8),
+    ("set_b", np.int16),
+    ("last", np.int8),  # last item chosen of a series (R18.2)
+    ("chosen", np.int8, (len(ITEMS),)),  # of a series or an offer
+    ("asked", np.int8, (len(ITEMS),)),  # of an offer
+    ("partner", np.int8),  # of an offer
+    ("answer", np.int16),
+    # the setup and the dilemma
+    ("hand", np.int8, (_P, 4)),  # recruits to choose from; -1
+    ("kept", np.int8, (_P, 4)),  # recruits kept in the draft; -1
+    ("tile_hand", np.int8, (_P, 2)),  # tiles to choose from; -1
+    # the placement under way (R4)
+    ("space", np.int8),
+    ("placed_face", np.int8),
+    ("bumped", np.int8),  # the player whose worker was bumped, or -1
+    ("bumped_face", np.int8),
+    ("before", np.int8, (len(FACTIONS),)),  # allegiance before this placement (R4.4)
+    ("due_morale", np.int8),
+    ("due_knowledge", np.int8),
+    ("paid", np.int8),  # the set of PAID, PAID_GOLD, ...
+    ("star_placed", np.int8),
+    ("took_resource", np.int8),
+    ("helped", np.int8),  # players who helped to build, as a set
+    ("fresh_stars", np.int8, (_P,)),  # stars of the event under way (R4.12)
+    ("new_worker", np.int8),  # 1: due (R4.8)
+    ("new_face", np.int8),  # the face of a worker gained in this placement
+    # the roll under way (R5.2)
+    ("set_face", np.int8),
+    ("roller", np.int8),
+    ("back_owner", np.int8, (MAX_WORKERS,)),  # workers returned and not yet rolled; -1
+    ("back_face", np.int8, (MAX_WORKERS,)),
+    # the retrieval under way (R3.4)
+    ("payment", np.int8),
+    ("taken", np.int8, (MAX_WORKERS,)),  # numbers of `actions.TAKE`
+    ("num_taken", np.int8),
+    ("all_subterra", np.int8),
+]
+# The generator (engine.chance) and the legal moves of the decision asked, as a bit set.
+_REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,))]
+
+POSITION_FIELDS = tuple(field[0] for field in _POSITION)
+PENDING_FIELDS = tuple(field[0] for field in _PENDING)
+GAME_DTYPE = np.dtype(_POSITION + _PENDING + _REST)
+
+SETUP, PLAYING, OVER, TRUNCATED = range(4)
+RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2
+USED_GEEK, USED_GAMBLER = 1, 2
+IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = 0, 1, 2, 8, 14, 16
+PAID, PAID_GOLD, PAID_ARTIFACT, PAID_ONE_ARTIFACT, PAID_FOOD_FOR_BLISS = 1, 2, 4, 8, 16
+RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
+
+# ---- what is asked ----
+ASKS = (
+    "nothing", "open", "further", "take", "series", "artifact_way", "dilemma_way", "use", "set_face", "star", "sacrifice",
+    "recruit", "tile", "track", "trade", "reply",
+)  # fmt: skip
+(
+    NOTHING, OPEN, FURTHER, TAKE, SERIES, ARTIFACT_WAY, DILEMMA_WAY, USE, SET_FACE, STAR, SACRIFICE, RECRUIT, TILE, TRACK,
+    TRADE, REPLY,
+) = range(len(ASKS))  # fmt: skip
+VERBS = ("pay", "gain", "lose", "discard", "mine")  # mine: gain from a tunnel
+PAY, GAIN, LOSE, DISCARD, MINE = range(len(VERBS))
+
+# ---- operations: the effects of `cards.effects`, then the engine's own ----
+(
+    DO_MORALE, DO_KNOWLEDGE, DO_GOODS, DO_CHOOSE, DO_DRAW, DO_TUNNEL_RESOURCE, DO_TUNNEL_CHOICE, DO_MINER, DO_ADVANCE,
+    DO_STAR_IN_TERRITORY, DO_STAR_IN_REGION, DO_ICARITE_BONUS, DO_NEW_WORKER, DO_AREA, DO_SET_FACE, DO_TAKE_FACE,
+    DO_PAY_BLISS, DO_SACRIFICE_PLACED, DO_SACRIFICE_RETRIEVED, DO_BUMPED_KNOWLEDGE, DO_OTHERS_THERE, DO_OPPONENTS_DRAW,
+    DO_OPPONENTS_BLISS, DO_BUILDER, DO_BARGAIN, DO_FUTURE,
+) = range(len(Effect))  # fmt: skip
+OPERATIONS = (
+    "trigger", "ability_answered", "limits", "draw_answered", "geek_discard", "star_chosen", "star_reactions",
+    "bargain_chosen", "face_set", "sacrificed", "bliss_paid", "opened", "further", "further_answered", "chase", "next_turn",
+    "pay", "way_chosen", "paid", "gain", "construct", "end_check", "reroll", "activate", "retrieve_paid", "hypnosis_answered",
+    "retrieve_roll", "dilemma_way_chosen", "dilemma_paid", "dilemma_recruit", "recruit_kept", "offered", "replied",
+    "draft", "drafted", "choose_recruits", "recruit_chosen", "deal_tiles", "tile_chosen", "lay_tiles", "track", "track_set",
+)  # fmt: skip
+(
+    OP_TRIGGER, OP_ABILITY_ANSWERED, OP_LIMITS, OP_DRAW_ANSWERED, OP_GEEK_DISCARD, OP_STAR_CHOSEN,
+    OP_STAR_REACTIONS, OP_BARGAIN_CHOSEN, OP_FACE_SET, OP_SACRIFICED, OP_BLISS_PAID, OP_OPENED, OP_FURTHER,
+    OP_FURTHER_ANSWERED, OP_CHASE, OP_NEXT_TURN, OP_PAY, OP_WAY_CHOSEN, OP_PAID, OP_GAIN, OP_CONSTRUCT, OP_END_CHECK, OP_REROLL,
+    OP_ACTIVATE, OP_RETRIEVE_PAID, OP_HYPNOSIS_ANSWERED, OP_RETRIEVE_ROLL, OP_DILEMMA_WAY_CHOSEN, OP_DILEMMA_PAID,
+    OP_DILEMMA_RECRUIT, OP_RECRUIT_KEPT, OP_OFFERED, OP_REPLIED, OP_DRAFT, OP_DRAFTED, OP_CHOOSE_RECRUITS, OP_RECRUIT_CHOSEN,
+    OP_DEAL_TILES, OP_TILE_CHOSEN, OP_LAY_TILES, OP_TRACK, OP_TRACK_SET,
+) = range(len(Effect), len(Effect) + len(OPERATIONS))  # fmt: skip
+
+
+@jit
+def push(g, op, player, a, b):
+    """Puts an operation on the stack; the last one pushed is carried out first."""
+    depth = int(g["depth"])
+    g["stack"][depth, 0] = op
+    g["stack"][depth, 1] = player
+    g["stack"][depth, 2] = a
+    g["stack"][depth, 3] = b
+    g["depth"] = depth + 1
+
+
+@jit
+def push_program(g, programs, row, player):
+    """Pushes the steps of a program, the first on top."""
+    for k in range(programs.shape[1] - 1, -1, -1):
+        if programs[row, k, 0] >= 0:
+            push(g, programs[row, k, 0], player, programs[row, k, 1], programs[row, k, 2])
+
+
+@jit
+def ask(g, what, player):
+    """Asks a player for a decision."""
+    g["ask"] = what
+    g["player"] = player
+
+
+@jit
+def ask_use(g, player, card):
+    """Asks whether a recruit is used (R13.1)."""
+    g["card"] = card
+    ask(g, USE, player)
+
+
+@jit
+def ask_series(g, player, verb, units_a, set_a, units_b, set_b):
+    """Asks for a series of single choices (R18.2): units_a items of set_a and units_b of set_b."""
+    g["verb"] = verb
+    g["units_a"] = units_a
+    g["set_a"] = set_a
+    g["units_b"] = units_b
+    g["set_b"] = set_b
+    g["last"] = 0
+    ask(g, SERIES, player)
+
+
+@jit
+def under(g, player, tile):
+    """Whether the penalty of a market is in force for a player (R12.1)."""
+    return (int(g["penalty"][player]) >> tile) & 1
+
+
+@jit
+def powers(g, player):
+    """The recruits of a player whose abilities act, as a set (R1.7, R12.3)."""
+    if under(g, player, ACADEMY):
+        return 0
+    return int(g["active_cards"][player])
+
+
+@jit
+def has(g, player, card):
+    """Whether a player has the ability of a recruit now."""
+    return (powers(g, player) >> card) & 1
+
+
+@jit
+def member(g, player, faction):
+    """Whether a player has an active recruit of a faction (R7.1)."""
+    return (g["active_cards"][player] & FACTION_CARDS[faction]) != 0
+
+
+@jit
+def bonus(g, player, faction, tier):
+    """Whether a player has the allegiance bonus of a tier (R7.2, R7.3, R12.4), as before this placement (R4.4)."""
+    return g["before"][faction] >= tier and member(g, player, faction) and not under(g, player, REGISTRY)
+
+
+@jit
+def seat_after(g, k):
+    """The k-th player in turn order, from the active one (R4.11)."""
+    return (int(g["active"]) + k) % int(g["num_players"])
+
+
+@jit
+def update_penalties(g):
+    """Looks up which penalties are in force for whom (R12.1)."""
+    for p in range(int(g["num_players"])):
+        penalties = 0
+        for k in range(len(g["built"])):
+            if g["built"][k] and not (int(g["market_stars"][k]) >> p) & 1:
+                penalties |= BIT[int(g["tile"][k])]
+        g["penalty"][p] = penalties
+
+
+@jit
+def allow(words, action):
+    """Makes an action legal."""
+    words[action // WORD_BITS] |= BIT[action % WORD_BITS]
+
+
+@jit
+def is_legal(words, action):
+    """Whether an action is legal."""
+    return (words[action // WORD_BITS] >> (action % WORD_BITS)) & 1

@@ -1,0 +1,126 @@
+"""Trading: an offer, item by item, and its answer (R15)."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER
+from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
+from euphoria_env.engine.artifacts import move_artifact
+from euphoria_env.engine.costs import stock_of
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.state import OP_LIMITS, OP_OFFERED, OP_REPLIED, PAY, REPLY, TRADE, allow, ask, push
+
+MOST_ITEMS = 3  # of each side (R15.1)
+_TRADED = KNOWLEDGE_ITEM  # goods and artifacts: the items before knowledge
+
+
+@jit
+def has_goods(g, p):
+    """Whether a player has anything to trade."""
+    n = int(g["hand_size"][p])
+    for item in range(len(GOODS)):
+        n += int(g["goods"][p, item])
+    return n > 0
+
+
+@jit
+def begin_offer(g, p, partner):
+    """Begins an offer; it counts, whatever becomes of it (R15.1, R15.2)."""
+    g["offers"] += 1
+    g["partner"] = partner
+    g["last"] = 0
+    push(g, OP_OFFERED, p, 0, 0)
+    ask(g, TRADE, p)
+
+
+@jit
+def count_items(counts):
+    """The number of items of one side of an offer."""
+    n = 0
+    for item in range(_TRADED):
+        n += int(counts[item])
+    return n
+
+
+@jit
+def may_give(g, p, item):
+    """Whether one of an item may be added to what is offered."""
+    return stock_of(g, p, PAY, item) > 0
+
+
+@jit
+def may_ask(g, item):
+    """Whether one of an item may be added to what is asked: goods must be there, artifacts may be (R15.2)."""
+    partner = int(g["partner"])
+    if item < FIRST_ARTIFACT:
+        return g["goods"][partner, item] > g["asked"][item]
+    artifacts = 0
+    for other in range(FIRST_ARTIFACT, _TRADED):
+        artifacts += int(g["asked"][other])
+    return artifacts < g["hand_size"][partner]
+
+
+@jit
+def allow_offer(g, words):
+    """The legal continuations of an offer: `give`, then `ask` (R18.2), then `offer`."""
+    p, last = int(g["player"]), int(g["last"])
+    given, asked = count_items(g["chosen"]), count_items(g["asked"])
+    if asked == 0 and given < MOST_ITEMS:
+        for item in range(last, _TRADED):
+            if may_give(g, p, item):
+                allow(words, GIVE + item)
+    if given:
+        first = last if asked else 0
+        if asked < MOST_ITEMS:
+            for item in range(first, _TRADED):
+                if may_ask(g, item):
+                    allow(words, ASK + item)
+        if asked:
+            allow(words, OFFER)
+
+
+@jit
+def extend_offer(g):
+    """Adds the chosen item to the offer; whether the offer is sent."""
+    action = int(g["answer"])
+    if action == OFFER:
+        return True
+    if action >= ASK:
+        g["last"] = action - ASK
+        g["asked"][action - ASK] += 1
+    else:
+        g["last"] = action - GIVE
+        g["chosen"][action - GIVE] += 1
+    return False
+
+
+@jit
+def offered(g, p):
+    """Asks the partner, unless he lacks what is asked for (R15.2)."""
+    partner = int(g["partner"])
+    push(g, OP_REPLIED, p, 0, 0)
+    for kind in range(len(ARTIFACTS)):
+        if g["asked"][FIRST_ARTIFACT + kind] > g["artifacts"][partner, kind]:
+            g["answer"] = OFFER
+            return
+    ask(g, REPLY, partner)
+
+
+@jit
+def replied(g, p):
+    """The exchange, if it was accepted; then the hand limits, and the turn is opened again."""
+    if g["answer"] != ACCEPT:
+        return
+    partner = int(g["partner"])
+    push(g, OP_LIMITS, p, 0, 0)
+    for item in range(len(GOODS)):
+        given = int(g["chosen"][item]) - int(g["asked"][item])
+        g["goods"][p, item] -= given
+        g["goods"][partner, item] += given
+    for kind in range(len(ARTIFACTS)):
+        given = int(g["chosen"][FIRST_ARTIFACT + kind]) - int(g["asked"][FIRST_ARTIFACT + kind])
+        move_artifact(g, p, kind, -given)
+        move_artifact(g, partner, kind, given)
+    g["chosen"][:] = 0
+
+
+assert GIVE < ASK < OFFER

@@ -1,0 +1,153 @@
+"""The turn: what opens it, further equal workers, Chase's new worker, the next player (R3, R4.10, R16.4)."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import DILEMMA, END, PLACE, RETRIEVE, TRADE as TRADE_ACTION
+from euphoria_env.board import FACTIONS, MAX_PLAYERS, MAX_WORKERS, NUM_SPACES
+from euphoria_env.cards.recruits import CHASE
+from euphoria_env.cards.tiles import FOUNTAIN
+from euphoria_env.engine.dilemma import resolve_dilemma
+from euphoria_env.engine.end import truncate
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.placement import place
+from euphoria_env.engine.retrieval import retrieve
+from euphoria_env.engine.state import (
+    FURTHER,
+    OP_FURTHER,
+    OP_FURTHER_ANSWERED,
+    OP_NEXT_TURN,
+    OP_OPENED,
+    OPEN,
+    ask,
+    has,
+    push,
+    seat_after,
+    under,
+)
+from euphoria_env.engine.trade import begin_offer
+
+
+@jit
+def clear_pending(g):
+    """Forgets everything of the turn that ended, so that equal positions are equal rows."""
+    g["depth"] = 0
+    g["stack"][:] = 0
+    g["ask"] = 0
+    g["card"] = 0
+    g["verb"] = 0
+    g["units_a"] = 0
+    g["set_a"] = 0
+    g["units_b"] = 0
+    g["set_b"] = 0
+    g["last"] = 0
+    g["chosen"][:] = 0
+    g["asked"][:] = 0
+    g["partner"] = 0
+    g["answer"] = 0
+    g["space"] = 0
+    g["placed_face"] = 0
+    g["bumped"] = -1
+    g["bumped_face"] = 0
+    g["due_morale"] = 0
+    g["due_knowledge"] = 0
+    g["paid"] = 0
+    g["star_placed"] = 0
+    g["took_resource"] = 0
+    g["helped"] = 0
+    g["new_worker"] = 0
+    g["new_face"] = 0
+    g["set_face"] = 0
+    g["roller"] = -1
+    g["payment"] = 0
+    g["num_taken"] = 0
+    g["all_subterra"] = 0
+    g["fresh_stars"][:] = 0
+    for k in range(len(FACTIONS)):
+        g["before"][k] = 0
+    for k in range(MAX_WORKERS):
+        g["back_owner"][k] = -1
+        g["back_face"][k] = 0
+        g["taken"][k] = -1
+
+
+@jit
+def open_turn(g):
+    """Asks the active player what to do; also after a trade (R15.2)."""
+    clear_pending(g)
+    push(g, OP_OPENED, int(g["active"]), 0, 0)
+    ask(g, OPEN, int(g["active"]))
+
+
+@jit
+def begin_turn(g, p):
+    """Begins the turn of a player (R3.1)."""
+    g["turn"] += 1
+    g["active"] = p
+    g["offers"] = 0
+    for q in range(MAX_PLAYERS):
+        g["lost_worker"][q] = 0
+        g["used"][q] = 0
+    open_turn(g)
+
+
+@jit
+def next_turn(g):
+    """Ends the turn: the next player's, or the game is cut off (R16.4)."""
+    if g["max_turns"] and g["turn"] >= g["max_turns"]:
+        truncate(g)
+    else:
+        begin_turn(g, seat_after(g, 1))
+
+
+@jit
+def opened(g, p):
+    """What the player chose to do (R3.1, R15.2)."""
+    action = int(g["answer"])
+    if action < END:
+        face, space = action // NUM_SPACES + 1, action % NUM_SPACES
+        push(g, OP_NEXT_TURN, p, 0, 0)
+        push(g, OP_FURTHER, p, face, int(g["available"][p, face - 1]) - 1)
+        place(g, p, face, space, 0)
+    elif action < RETRIEVE + 4:
+        retrieve(g, p)
+    elif action < DILEMMA + 2:
+        resolve_dilemma(g, p)
+    else:
+        begin_offer(g, p, seat_after(g, action - TRADE_ACTION + 1))
+
+
+@jit
+def may_place_further(g, p, face):
+    """Whether a further worker of this face could be placed in this turn (R3.3, R12.6)."""
+    return g["available"][p, face - 1] > 0 and not under(g, p, FOUNTAIN)
+
+
+@jit
+def further(g, p, face, left):
+    """Asks for a further equal worker, `left` at most (R3.3)."""
+    if left > 0 and may_place_further(g, p, face):
+        g["placed_face"] = face
+        g["due_morale"] = g["doubles_cost_morale"]
+        push(g, OP_FURTHER_ANSWERED, p, face, left)
+        ask(g, FURTHER, p)
+
+
+@jit
+def chase(g, p):
+    """Asks Chase to place a worker of the face of the one just gained (R4.10)."""
+    face = int(g["new_face"])
+    if face and has(g, p, CHASE) and may_place_further(g, p, face):
+        g["placed_face"] = face
+        g["due_morale"] = 0
+        push(g, OP_FURTHER_ANSWERED, p, face, 0)
+        ask(g, FURTHER, p)
+
+
+@jit
+def further_answered(g, p, face, left):
+    """Places a further worker; `left` is 0 for Chase's, which does not count."""
+    if g["answer"] == END:
+        return
+    if left:
+        push(g, OP_FURTHER, p, face, left - 1)
+    place(g, p, face, (int(g["answer"]) - PLACE) % NUM_SPACES, int(g["due_morale"]))

@@ -1,0 +1,424 @@
+"""One game, readable: what `chess.Board` is to chess. A facade over one row of the state array; it adds no rules."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from euphoria_env import actions, position, record
+from euphoria_env.board import ARTIFACTS
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from euphoria_env.engine import chance, determinize, observe, run
+from euphoria_env.engine.state import (
+    ASKS,
+    GAME_DTYPE,
+    HELD,
+    ON_SITE,
+    OUT_BY,
+    OVER,
+    TRUNCATED,
+)
+from euphoria_env.observations import OBS_SIZE
+from euphoria_env.prompts import prompt
+from euphoria_env.rules import Rules
+
+_LOG_CAPACITY = 8192
+# Names of the outcomes of each kind; numbers for dice and lots.
+_OUTCOME_NAMES: dict[str, tuple[str, ...]] = {
+    "artifacts": ARTIFACTS,
+    "recruits": RECRUIT_NAMES,
+    "markets": TILES,
+    "dilemmas": ARTIFACTS,
+}
+Outcome = tuple[str, int | str]
+
+
+class IllegalMove(ValueError):
+    """A move that is not legal now; the message names it and the legal ones."""
+
+
+def seed_row(row: np.void, seed: int) -> None:
+    """Seeds the generator of a row from one integer."""
+    chance.seed_rng(row["rng"], seed, 0, 0)
+
+
+class Game:
+    """One game of Euphoria.
+
+    Args:
+        rules: the options; the default is a plain game of 4 players.
+        seed: an integer; equal seeds give equal games on every machine. None: a random one.
+        load: the next random outcomes by kind, as for `load`; they serve the setup too.
+
+    Raises:
+        ValueError: a seed that is no integer, or an impossible outcome.
+    """
+
+    def __init__(
+        self, rules: Rules | None = None, seed: int | None = None, load: Mapping[str, Sequence[Any]] | None = None
+    ) -> None:
+        rules = Rules() if rules is None else rules
+        if not isinstance(rules, Rules):
+            raise ValueError(f"rules must be a Rules, not {rules!r}")
+        seed = random.getrandbits(63) if seed is None else position.read_seed(seed)
+        rows = np.zeros(1, GAME_DTYPE)
+        position.write_rules(rows[0], rules)
+        self._attach(rows, {"rules": rules.to_dict(), "seed": seed})
+        if load:
+            self._load(load)
+            self._start["load"] = {kind: list(values) for kind, values in load.items()}
+        run.new_game(self._rows, 0, seed, 0, 0, self._tape)
+        self._refuse_impossible_outcome()
+        self._setup_outcomes = self._logged()
+
+    def _attach(self, rows: np.ndarray, start: dict[str, Any]) -> None:
+        self._rows = rows
+        self._row = rows[0]
+        self._tape = chance.empty_tape(_LOG_CAPACITY)
+        self._start = start  # line 1 of the record
+        self._outcomes: list[Outcome] = []  # drained from the tape
+        self._moves: list[int] = []
+        self._marks: list[int] = []  # how many outcomes had been drawn after each move
+        self._loads: list[tuple[int, dict[str, list[Any]]]] = []  # (after how many moves, what)
+        self._setup_outcomes = 0
+
+    # ------------------------------------------------------------------------------------------------------- the decision
+
+    @property
+    def rules(self) -> Rules:
+        """The options of this game."""
+        return position.read_rules(self._row)
+
+    @property
+    def player(self) -> int:
+        """Who must decide now, 0 to n - 1; keeps its last value after the end."""
+        return int(self._row["player"])
+
+    @property
+    def prompt(self) -> str:
+        """What is being decided, in a few words."""
+        return prompt(self._row)
+
+    @property
+    def deciding(self) -> str:
+        """The kind of decision, one of `engine.state.ASKS`; "nothing" after the end."""
+        return ASKS[self._row["ask"]]
+
+    def legal(self) -> list[str]:
+        """The legal moves in notation, in the order of their action ids; empty after the end."""
+        return [actions.NAMES[action] for action in self.legal_actions()]
+
+    def legal_actions(self) -> np.ndarray:
+        """The legal moves as action ids, ascending; int64, shape (moves,)."""
+        return np.flatnonzero(self.mask())
+
+    def mask(self) -> np.ndarray:
+        """The legal moves as a fresh bool array, shape (NUM_ACTIONS,)."""
+        mask = np.empty(actions.NUM_ACTIONS, np.bool_)
+        observe.write_mask(self._rows, 0, mask)
+        return mask
+
+    def play(self, move: str | int) -> None:
+        """Plays a move, in notation or as an action id.
+
+        Raises:
+            IllegalMove: the move is not legal now; nothing is changed.
+            ValueError: this is no move at all, or a loaded outcome is impossible; nothing is changed.
+        """
+        action = actions.parse(move) if isinstance(move, str) else move
+        saved = self._save() if self._has_loaded() else None
+        if not run.step(self._rows, 0, action, self._tape):
+            raise IllegalMove(self._why_illegal(move))
+        if saved is not None:
+            self._refuse_impossible_outcome(saved)
+        self._moves.append(int(action))
+        if self._tape[chance.TAPE_LOGGED] * 2 > _LOG_CAPACITY:
+            self._drain()
+        self._marks.append(len(self._outcomes) + int(self._tape[chance.TAPE_LOGGED]))
+
+    def _why_illegal(self, move: str | int) -> str:
+        name = move if isinstance(move, str) else actions.name(move)
+        if self._row["status"] >= OVER:
+            return f"{name!r}: the game has ended, nobody has a move"
+        return f"{name!r} is illegal: player {self.player} must {self.prompt}; legal are {', '.join(self.legal())}"
+
+    # --------------------------------------------------------------------------------------------------------- the result
+
+    @property
+    def turn(self) -> int:
+        """Turns begun so far: 0 during setup."""
+        return int(self._row["turn"])
+
+    @property
+    def over(self) -> bool:
+        """Whether somebody has won; False when truncated."""
+        return bool(self._row["status"] == OVER)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the game was cut off after `max_turns` (R16.4)."""
+        return bool(self._row["status"] == TRUNCATED)
+
+    @property
+    def winner(self) -> int | None:
+        """The winner; None unless over."""
+        return int(self._row["winner"]) if self.over else None
+
+    @property
+    def ranking(self) -> list[int] | None:
+        """The rank of each player, 1 best, equal ones shared (R16.3); None before the end."""
+        if self._row["status"] < OVER:
+            return None
+        return [int(rank) for rank in self._row["ranking"][: self._row["num_players"]]]
+
+    # ------------------------------------------------------------------------------------------------- copies, observation
+
+    def clone(self) -> Game:
+        """An exact copy, history included."""
+        other = object.__new__(type(self))
+        other._attach(self._rows.copy(), self._start)
+        other._tape = self._tape.copy()
+        other._outcomes = self._outcomes.copy()
+        other._moves, other._marks, other._loads = self._moves.copy(), self._marks.copy(), self._loads.copy()
+        other._setup_outcomes = self._setup_outcomes
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Game):
+            return NotImplemented
+        return self._row.tobytes() == other._row.tobytes() and self._waiting() == other._waiting()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def fingerprint(self) -> str:
+        """A hex string of rules, state, generator and loaded outcomes; equal on every machine."""
+        digest = hashlib.blake2b(position.portable_bytes(self._row), digest_size=16)
+        digest.update(repr(sorted(self._waiting().items())).encode())
+        return digest.hexdigest()
+
+    def determinize(self, player: int, seed: int) -> Game:
+        """A copy in which all that `player` cannot know (R19) is dealt again at random, consistently with what he sees.
+
+        The copy has no loaded outcomes and a generator seeded from `seed`; its history starts there.
+
+        Raises:
+            ValueError: no such player, or a seed that is no integer.
+        """
+        self._check_player(player)
+        seed = position.read_seed(seed)
+        rows = self._rows.copy()
+        determinize.deal_hidden(rows, 0, player, seed)
+        return Game._from_rows(rows)
+
+    def observation(self, player: int) -> np.ndarray:
+        """What a player may see: a fresh int8 array of shape (OBS_SIZE,); see `observations.table`.
+
+        Raises:
+            ValueError: no such player.
+        """
+        self._check_player(player)
+        observation = np.empty(OBS_SIZE, np.int8)
+        observe.write_observation(self._rows, 0, player, observation)
+        return observation
+
+    def _check_player(self, player: int) -> None:
+        n = int(self._row["num_players"])
+        if isinstance(player, bool) or not isinstance(player, int | np.integer) or not 0 <= player < n:
+            raise ValueError(f"player must be an integer from 0 to {n - 1}, not {player!r}")
+
+    @classmethod
+    def _from_rows(cls, rows: np.ndarray) -> Game:
+        """A game on an array of one row."""
+        game = object.__new__(cls)
+        game._attach(rows, {})
+        game._start = {"position": game.to_dict()}
+        return game
+
+    # ------------------------------------------------------------------------------------------------------------- chance
+
+    def load(self, **outcomes: Sequence[Any]) -> None:
+        """Appends to the next random outcomes, by kind: dice, artifacts, recruits, markets, dilemmas, lots.
+
+        Raises:
+            ValueError: an unknown kind, an impossible value, or a card that somebody holds; nothing is loaded.
+        """
+        self._load(outcomes)
+        self._loads.append((len(self._moves), {kind: list(values) for kind, values in outcomes.items()}))
+
+    def _load(self, outcomes: Mapping[str, Sequence[Any]]) -> None:
+        if not isinstance(outcomes, Mapping):
+            raise ValueError(f"load: must be an object of lists by kind, not {outcomes!r}")
+        waiting = self._waiting()
+        for kind, values in outcomes.items():
+            if kind not in chance.KINDS:
+                raise ValueError(f"load.{kind}: no such kind; allowed are {', '.join(chance.KINDS)}")
+            if isinstance(values, str) or not isinstance(values, Sequence):
+                raise ValueError(f"load.{kind}: must be a list, not {values!r}")
+            queue = waiting.get(kind, [])
+            for k, value in enumerate(values):
+                number = self._outcome_number(f"load.{kind}[{k}]", kind, value)
+                self._refuse_held(f"load.{kind}[{k}]", kind, number, queue)
+                queue = [*queue, number]
+            waiting[kind] = queue
+        self._write_tape(waiting)
+
+    def _outcome_number(self, key: str, kind: str, value: Any) -> int:
+        if kind in _OUTCOME_NAMES:
+            names = _OUTCOME_NAMES[kind]
+            if value not in names:
+                raise ValueError(f"{key}: {value!r} is none of {', '.join(names)}")
+            return names.index(value)
+        low, high = (1, 6) if kind == "dice" else (0, int(self._row["num_players"]) - 1)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+            raise ValueError(f"{key}: must be an integer from {low} to {high}, not {value!r}")
+        return int(value)
+
+    def _refuse_held(self, key: str, kind: str, card: int, queue: list[int]) -> None:
+        """A card that somebody holds, or that will have been drawn by then, cannot be drawn."""
+        name = _OUTCOME_NAMES.get(kind, ())[card] if kind in _OUTCOME_NAMES else str(card)
+        if kind == "recruits":
+            if HELD <= self._row["recruit_place"][card] < OUT_BY:
+                raise ValueError(f"{key}: {name} is held by a player")
+            if card in queue:
+                raise ValueError(f"{key}: {name} is loaded twice")
+        elif kind == "markets":
+            if self._row["tile_place"][card] >= ON_SITE:
+                raise ValueError(f"{key}: {name} is on the board")
+            if queue.count(card) > int(self._row["market_draft"]):
+                raise ValueError(f"{key}: {name} is loaded twice")
+        elif kind == "dilemmas" and card in queue:
+            raise ValueError(f"{key}: {name} is loaded twice")
+
+    def _waiting(self) -> dict[str, list[int]]:
+        """The loaded outcomes not yet drawn, by kind."""
+        waiting = {}
+        for k, kind in enumerate(chance.KINDS):
+            queue = self._tape[self._tape[k] : self._tape[chance.TAPE_END + k]]
+            if len(queue):
+                waiting[kind] = [int(x) for x in queue]
+        return waiting
+
+    def _has_loaded(self) -> bool:
+        tape = self._tape
+        return bool((tape[: chance.TAPE_END] < tape[chance.TAPE_END : chance.TAPE_LOG]).any())
+
+    def _write_tape(self, waiting: dict[str, list[int]]) -> None:
+        """Lays out the tape anew with these outcomes waiting; what was logged is drained first."""
+        self._drain()
+        log = chance.TAPE_HEADER + sum(map(len, waiting.values()))
+        tape = np.zeros(log + 2 * _LOG_CAPACITY, np.int32)
+        at = chance.TAPE_HEADER
+        for k, kind in enumerate(chance.KINDS):
+            queue = waiting.get(kind, [])
+            tape[k], tape[chance.TAPE_END + k] = at, at + len(queue)
+            tape[at : at + len(queue)] = queue
+            at += len(queue)
+        tape[chance.TAPE_LOG], tape[chance.TAPE_CAPACITY] = log, _LOG_CAPACITY
+        self._tape = tape
+
+    def _drain(self) -> None:
+        """Moves the log of the tape to the list of outcomes."""
+        log, n = int(self._tape[chance.TAPE_LOG]), int(self._tape[chance.TAPE_LOGGED])
+        for kind, value in self._tape[log : log + 2 * n].reshape(n, 2).tolist():
+            name = chance.KINDS[kind]
+            self._outcomes.append((name, _OUTCOME_NAMES[name][value] if name in _OUTCOME_NAMES else value))
+        self._tape[chance.TAPE_LOGGED] = 0
+
+    def _logged(self) -> int:
+        return len(self._outcomes) + int(self._tape[chance.TAPE_LOGGED])
+
+    def _save(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._rows.copy(), self._tape.copy()
+
+    def _refuse_impossible_outcome(self, saved: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+        """Takes a step back if it drew a loaded outcome that is impossible."""
+        kind = int(self._tape[chance.TAPE_ERROR]) - 1
+        if kind < 0:
+            return
+        name = chance.KINDS[kind]
+        at = int(self._tape[kind]) - 1
+        value = int(self._tape[at])
+        shown = _OUTCOME_NAMES[name][value] if name in _OUTCOME_NAMES else value
+        if saved is not None:
+            self._rows[:], self._tape = saved[0], saved[1]
+        where = {"artifacts": "is not in the deck", "lots": "is not among the tied players"}.get(name, "cannot be drawn")
+        raise ValueError(f"the loaded outcome {name} {shown!r} {where}")
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Everything drawn so far, in order: [("dice", 3), ("artifacts", "book"), ...]."""
+        self._drain()
+        return self._outcomes.copy()
+
+    # -------------------------------------------------------------------------------------------------- positions, records
+
+    def to_dict(self) -> dict[str, Any]:
+        """The complete position as JSON: `Game.from_dict(game.to_dict()) == game`."""
+        d = position.to_dict(self._row)
+        d["load"] = {
+            kind: [_OUTCOME_NAMES[kind][x] if kind in _OUTCOME_NAMES else x for x in queue]
+            for kind, queue in self._waiting().items()
+        }
+        return d
+
+    @classmethod
+    def from_dict(cls, d: Any) -> Game:
+        """A game from a position, complete or partial; what is left out is as right after setup.
+
+        Raises:
+            ValueError: something unknown or impossible; the message names the key.
+        """
+        rows = np.zeros(1, GAME_DTYPE)
+        position.from_dict(d, rows[0], seed_row)
+        game = object.__new__(cls)
+        game._attach(rows, {})
+        if d.get("load"):
+            game._load(d["load"])
+        run.resume(rows, 0, game._tape)
+        game._start = {"position": game.to_dict()}
+        return game
+
+    @property
+    def history(self) -> list[str]:
+        """The decisions so far, as the lines of a record."""
+        self._drain()
+        return record.decision_lines(self._moves, self._marks, self._setup_outcomes, self._outcomes)
+
+    def to_record(self) -> str:
+        """The whole game as text, replayable to the identical final state on any machine (docs/records.md)."""
+        return record.write(self._start, self._outcomes_of_setup(), self.history, self._loads, self.fingerprint())
+
+    def _outcomes_of_setup(self) -> list[Outcome]:
+        return self.outcomes[: self._setup_outcomes]
+
+    @classmethod
+    def from_record(cls, text: str) -> Game:
+        """Replays a record.
+
+        Raises:
+            ValueError: the text is no record, or a line does not replay as written; names the line.
+        """
+        return record.replay(cls, text)
+
+    # ---------------------------------------------------------------------------------------------------------- pictures
+
+    def __str__(self) -> str:
+        """The board as text."""
+        from euphoria_env.render import board_text
+
+        return board_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Game of {self._row['num_players']}, turn {self.turn}: player {self.player} must {self.prompt}>"
+
+    def _repr_svg_(self) -> str:
+        """The board as a picture."""
+        from euphoria_env.render import board_svg
+
+        return board_svg(self)
+

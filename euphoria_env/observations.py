@@ -1,0 +1,177 @@
+"""The observation: what one player may see, as a vector of small integers of one fixed layout for all player counts.
+
+The observer comes first, the others follow in turn order; seats are relative to him. `table` lists every slice. The writer is
+`engine.observe`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from euphoria_env.board import (
+    ALLEGIANCE_END,
+    ARTIFACTS,
+    FACTIONS,
+    GOODS,
+    ITEMS,
+    MARKETS,
+    MAX_PLAYERS,
+    MAX_WORKERS,
+    MINER_END,
+    NUM_AREAS,
+    NUM_SPACES,
+    STARS,
+    TUNNELS,
+)
+from euphoria_env.cards.recruits import NUM_RECRUITS
+from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.engine.state import ASKS, MAX_RECRUITS, VERBS
+
+_P = MAX_PLAYERS
+
+
+class Field(NamedTuple):
+    """A slice of the observation: name, first index, length, lowest and highest value, meaning."""
+
+    name: str
+    start: int
+    size: int
+    low: int
+    high: int
+    meaning: str
+
+    @property
+    def slice(self) -> slice:
+        """The slice itself."""
+        return slice(self.start, self.start + self.size)
+
+
+_Row = tuple[str, int, int, int, str]
+
+_GAME: list[_Row] = [
+    ("num_players", 1, 2, 6, "number of players"),
+    ("trading", 1, 0, 1, "rules option"),
+    ("trades_per_turn", 1, 0, 10, "rules option"),
+    ("recruit_draft", 1, 0, 1, "rules option"),
+    ("market_draft", 1, 0, 1, "rules option"),
+    ("track_draft", 1, 0, 1, "rules option"),
+    ("doubles_cost_morale", 1, 0, 1, "rules option"),
+    ("max_turns", 3, 0, 127, "rules option, in digits of base 128, lowest first; 0: none"),
+    ("turn", 3, 0, 127, "turns begun, in digits of base 128, lowest first"),
+    ("status", 1, 0, 3, "0 setup, 1 play, 2 over, 3 truncated"),
+    ("active", _P, 0, 1, "whose turn it is, one-hot by seat"),
+    ("decider", _P, 0, 1, "who must decide, one-hot by seat; all 0 after the end"),
+]
+# Of each player, by seat from the observer on; all 0 for seats that do not play.
+_PLAYER: list[_Row] = [
+    ("present", 1, 0, 1, "whether this seat plays"),
+    ("knowledge", 1, 0, 6, "0: not yet placed (R17.3)"),
+    ("morale", 1, 0, 6, "0: not yet placed (R17.3)"),
+    ("stars", 1, 0, STARS, "stars still to place"),
+    ("goods", len(GOODS), 0, 127, "commodities and resources in the order of the notation; 127 means 127 or more"),
+    ("hand_size", 1, 0, 36, "artifact cards"),
+    ("available", 6, 0, MAX_WORKERS, "available workers by face 1 to 6"),
+    ("workers", 1, 1, MAX_WORKERS, "workers owned, available and on the board"),
+    ("lost_worker", 1, 0, 1, "lost one to the knowledge check this turn (R5.3)"),
+    ("used_geek", 1, 0, 1, "Geek was used this turn"),
+    ("used_gambler", 1, 0, 1, "Jonathan the Gambler was used this turn"),
+    ("recruits", NUM_RECRUITS, 0, MAX_RECRUITS, "active recruits: 0 no, k: the k-th to become active"),
+    ("recruit_stars", MAX_RECRUITS, 0, 1, "whether the k-th active recruit has its star"),
+    ("hidden_recruits", 1, 0, MAX_RECRUITS, "number of hidden recruits"),
+    ("resolved", 1, 0, 2, "dilemma: 0 open, 1 for a star, 2 for a recruit"),
+    ("resolved_dilemma", len(ARTIFACTS), 0, 1, "its artifact, one-hot, once it is resolved"),
+    ("penalties", NUM_TILES, 0, 1, "market penalties in force (R12.1)"),
+]
+_PRIVATE: list[_Row] = [
+    ("own_artifacts", len(ARTIFACTS), 0, 6, "the observer's artifact cards by type"),
+    ("own_dilemma", len(ARTIFACTS), 0, 1, "the observer's dilemma card, one-hot"),
+    (
+        "own_recruits",
+        NUM_RECRUITS,
+        0,
+        5,
+        "1 hidden, 2 chosen as active and not yet shown, 3 in hand to choose from, 4 kept in the draft, 5 put out of the game",
+    ),
+    ("own_tiles", NUM_TILES, 0, 3, "market tiles: 1 in hand to choose from, 2 put in the game, 3 put out of it (R19.2)"),
+]
+_BOARD: list[_Row] = [
+    ("allegiance", len(FACTIONS), 0, ALLEGIANCE_END, "allegiance tracks"),
+    ("miners", len(TUNNELS), 0, MINER_END, "miners"),
+    ("areas", NUM_AREAS * _P * 6, 0, MAX_WORKERS, "workers in the commodity areas: area, seat, face"),
+    ("occupant", NUM_SPACES - NUM_AREAS, 0, _P, "who stands on the other spaces: 0 nobody, else seat + 1"),
+    ("occupant_face", NUM_SPACES - NUM_AREAS, 0, 6, "and the face of that worker"),
+    ("built", len(MARKETS), 0, 1, "which markets are built"),
+    ("tile", len(MARKETS), 0, NUM_TILES, "tile of each built market + 1; 0 for one not built"),
+    ("market_stars", len(MARKETS) * _P, 0, 1, "stars on markets: market, seat"),
+    ("territories", len(FACTIONS) * _P, 0, _P, "stars in territories: territory, seat"),
+    ("discards", len(ARTIFACTS), 0, 6, "discarded artifacts by type"),
+    ("deck_size", 1, 0, 36, "cards in the artifact deck"),
+]
+_DECISION: list[_Row] = [
+    ("asked", len(ASKS), 0, 1, "what is being decided, one-hot: " + ", ".join(ASKS)),
+    ("card", 1, 0, NUM_RECRUITS, "recruit of `use` + 1"),
+    ("verb", 1, 0, len(VERBS), "kind of a series + 1: " + ", ".join(VERBS)),
+    ("units", 2, 0, 36, "units of the first and the second group of a series"),
+    ("first_group", len(ITEMS), 0, 1, "items that may be units of the first group; places that may get the star"),
+    ("second_group", len(ITEMS), 0, 1, "items that may be units of the second group"),
+    ("last", 1, 0, len(ITEMS), "last item of the series or offer"),
+    ("chosen", len(ITEMS), 0, 36, "items chosen in the series; items offered in a trade"),
+    ("requested", len(ITEMS), 0, 36, "items asked for in a trade"),
+    ("partner", 1, 0, _P, "partner of the trade, seat + 1"),
+    ("offers", 1, 0, 10, "trades begun this turn"),
+    ("space", 1, 0, NUM_SPACES, "space of the placement under way + 1"),
+    ("placed_face", 1, 0, 6, "face of the worker placed, or of the further one asked"),
+    ("bumped", 1, 0, _P, "whose worker was bumped, seat + 1"),
+    ("bumped_face", 1, 0, 6, "its face"),
+    ("allegiance_before", len(FACTIONS), 0, ALLEGIANCE_END, "allegiance before this placement (R4.4)"),
+    ("due", 2, 0, 6, "morale and knowledge due with this cost"),
+    ("paid", 5, 0, 1, "paid; with gold; with an artifact; with one artifact at the ark; with food for bliss"),
+    ("star_placed", 1, 0, 1, "the space's star was placed"),
+    ("took_resource", 1, 0, 1, "the tunnel's resource was taken"),
+    ("helped", _P, 0, 1, "who helped to build the market"),
+    ("new_worker", 1, 0, 1, "a new worker is due"),
+    ("new_face", 1, 0, 6, "face of the worker gained in this placement"),
+    ("set_face", 1, 0, 6, "face that was set for the coming roll"),
+    ("to_roll", MAX_WORKERS * 2, 0, 6, "workers returned and not yet rolled: seat + 1 of each, then face of each"),
+    ("roller", 1, 0, _P, "who rolled last in this turn, seat + 1"),
+    ("payment", 1, 0, 4, "payment of the retrieval + 1: free, food, bliss, energy"),
+    ("taken", MAX_WORKERS, 0, 69, "workers being retrieved: number of the `take` move + 1"),
+    ("further_left", 1, 0, 3, "equal placements left in this turn (R3.3)"),
+    ("draws_left", 1, 0, 36, "cards left of the draw that is being decided"),
+]
+
+_fields: list[Field] = []
+
+
+def _block(rows: list[_Row], prefix: str = "") -> int:
+    """Appends rows to the layout; returns where they start."""
+    first = _fields[-1].start + _fields[-1].size if _fields else 0
+    at = first
+    for name, size, low, high, meaning in rows:
+        _fields.append(Field(prefix + name, at, size, low, high, meaning))
+        at += size
+    return first
+
+
+_block(_GAME)
+PLAYERS_START = _block(_PLAYER, "player_0.")
+PLAYER_SIZE = sum(row[1] for row in _PLAYER)
+for _seat in range(1, _P):
+    _block(_PLAYER, f"player_{_seat}.")
+_block(_PRIVATE)
+_block(_BOARD)
+_block(_DECISION)
+
+FIELDS = tuple(_fields)
+OBS_SIZE = FIELDS[-1].start + FIELDS[-1].size
+_STARTS = {field.name: field.start for field in FIELDS}
+
+
+def start_of(name: str) -> int:
+    """The first index of a field."""
+    return _STARTS[name]
+
+
+def table() -> list[Field]:
+    """Every field with its slice, range and meaning."""
+    return list(FIELDS)

@@ -1,0 +1,576 @@
+"""A game row as a JSON position, and back (the format is described in docs/positions.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from euphoria_env.board import (
+    ALLEGIANCE_END,
+    ARTIFACTS,
+    CARDS_PER_ARTIFACT,
+    FACTIONS,
+    FIRST_MARKET,
+    FIRST_SLOT,
+    FIRST_TUNNEL_END,
+    GOODS,
+    MARKETS,
+    MAX_WORKERS,
+    MINER_END,
+    NUM_AREAS,
+    SLOTS_PER_SITE,
+    SPACES,
+    STARS,
+    TERRITORIES,
+    TUNNEL_ENDS,
+    TUNNELS,
+    WORKERS_TO_BUILD,
+)
+from euphoria_env.cards.recruits import FACTION_OF, GAMBLER, GEEK, NUM_RECRUITS, RECRUIT_NAMES
+from euphoria_env.cards.tiles import NUM_TILES, TILES
+from euphoria_env.engine.allegiance import revealed_factions
+from euphoria_env.engine.setup import blank
+from euphoria_env.engine.spaces import update_open_spaces
+from euphoria_env.engine.state import (
+    GAME_DTYPE,
+    HELD,
+    IN_BY,
+    IN_DECK,
+    MAX_RECRUITS,
+    ON_SITE,
+    OPEN,
+    OUT,
+    OUT_BY,
+    OVER,
+    PENDING_FIELDS,
+    PLAYING,
+    RESOLVED_RECRUIT,
+    RESOLVED_STAR,
+    SETUP,
+    TRUNCATED,
+    USED_GAMBLER,
+    USED_GEEK,
+    update_penalties,
+)
+from euphoria_env.rules import Rules
+
+MOST_GOODS = 10_000
+_RESOLUTIONS = (None, "star", "recruit")
+_STATUS = ("setup", "playing", "over", "truncated")
+_USED = {RECRUIT_NAMES[GEEK]: USED_GEEK, RECRUIT_NAMES[GAMBLER]: USED_GAMBLER}
+_RULE_FIELDS = (
+    "num_players", "trading", "trades_per_turn", "recruit_draft", "market_draft", "track_draft", "doubles_cost_morale",
+)  # fmt: skip
+
+Json = dict[str, Any]
+
+
+def write_rules(row: np.void, rules: Rules) -> None:
+    """Writes the options of a game into its row."""
+    for name in _RULE_FIELDS:
+        row[name] = getattr(rules, name)
+    row["max_turns"] = rules.max_turns or 0
+
+
+def read_rules(row: np.void) -> Rules:
+    """The options in a row."""
+    values: Json = {name: bool(row[name]) for name in _RULE_FIELDS}
+    values.update(num_players=int(row["num_players"]), trades_per_turn=int(row["trades_per_turn"]))
+    return Rules(**values, max_turns=int(row["max_turns"]) or None)
+
+
+def row_digest(row: np.void) -> str:
+    """A hash of a row, the same on every machine; the legal moves, which follow from the rest, do not count."""
+    bare = np.zeros(1, GAME_DTYPE)
+    bare[0] = row
+    bare["legal"] = 0
+    return hashlib.blake2b(portable_bytes(bare[0]), digest_size=16).hexdigest()
+
+
+def portable_bytes(row: np.void) -> bytes:
+    """The bytes of a row in little-endian order."""
+    return row.tobytes() if sys.byteorder == "little" else np.array(row).byteswap().tobytes()
+
+
+# ---------------------------------------------------------------------------------------------------------------- to_dict
+
+
+def to_dict(row: np.void) -> Json:
+    """The position of a row: readable keys first, then what makes it complete."""
+    n = int(row["num_players"])
+    d: Json = {
+        "rules": read_rules(row).to_dict(),
+        "player": int(row["player"]),
+        "turn": int(row["turn"]),
+        "players": [_player_to_dict(row, p) for p in range(n)],
+        "workers": _workers_to_dict(row, n),
+        "allegiance": {name: int(row["allegiance"][f]) for f, name in enumerate(FACTIONS)},
+        "miners": {FACTIONS[t]: int(row["miners"][t]) for t in range(len(TUNNELS))},
+        "markets": {
+            name: {
+                "tile": TILES[row["tile"][k]] if row["tile"][k] >= 0 else None,
+                "built": bool(row["built"][k]),
+                "stars": [p for p in range(n) if int(row["market_stars"][k]) >> p & 1],
+            }
+            for k, name in enumerate(MARKETS)
+        },
+        "territories": {
+            name: [p for p in range(n) for _ in range(row["territory"][f, p])] for f, name in enumerate(TERRITORIES)
+        },
+        "discards": _counts(ARTIFACTS, row["discards"]),
+        "active": int(row["active"]),
+        "status": _STATUS[row["status"]],
+        "offers": int(row["offers"]),
+        "recruits_out": _out_to_dict(RECRUIT_NAMES, row["recruit_place"]),
+        "tiles_out": _out_to_dict(TILES, row["tile_place"]),
+        "tiles_in": {TILES[t]: int(row["tile_place"][t]) - IN_BY for t in range(NUM_TILES) if row["tile_place"][t] >= IN_BY},
+        "generator": [int(x) for x in row["rng"]],
+    }
+    if row["status"] >= OVER:
+        d["winner"] = int(row["winner"]) if row["winner"] >= 0 else None
+        d["ranking"] = [int(r) for r in row["ranking"][:n]]
+    elif row["ask"] != OPEN:
+        d["pending"] = {name: row[name].tolist() for name in PENDING_FIELDS} | {"check": row_digest(row)}
+    return d
+
+
+def _counts(names: Iterable[str], counts: np.ndarray) -> Json:
+    return {name: int(n) for name, n in zip(names, counts, strict=True) if n}
+
+
+def _player_to_dict(row: np.void, p: int) -> Json:
+    recruits = [int(card) for card in row["recruits"][p, : row["num_recruits"][p]]]
+    return {
+        "knowledge": int(row["knowledge"][p]),
+        "morale": int(row["morale"][p]),
+        "stars": int(row["stars"][p]),
+        "workers": [f + 1 for f in range(6) for _ in range(row["available"][p, f])],
+        "lost_worker": bool(row["lost_worker"][p]),
+        "goods": _counts(GOODS, row["goods"][p]),
+        "artifacts": _counts(ARTIFACTS, row["artifacts"][p]),
+        "recruits": [
+            {"name": RECRUIT_NAMES[card], "active": bool(k < row["num_active"][p]), "star": bool(int(row["starred"]) >> card & 1)}
+            for k, card in enumerate(recruits)
+        ],
+        "dilemma": {"artifact": ARTIFACTS[row["dilemma"][p]], "resolved": _RESOLUTIONS[row["resolved"][p]]},
+        "used": [name for name, bit in _USED.items() if row["used"][p] & bit],
+    }
+
+
+def _workers_to_dict(row: np.void, n: int) -> Json:
+    workers: Json = {}
+    for s, name in enumerate(SPACES):
+        if s < NUM_AREAS:
+            there = [[p, f + 1] for p in range(n) for f in range(6) for _ in range(row["area"][s, p, f])]
+        else:
+            there = [[int(row["occupant"][s]), int(row["face"][s])]] if row["occupant"][s] >= 0 else []
+        if there:
+            workers[name] = there
+    return workers
+
+
+def _out_to_dict(names: tuple[str, ...], places: np.ndarray) -> Json:
+    """Cards out of the game: who put them out, or null."""
+    return {
+        name: None if places[k] == OUT else int(places[k]) - OUT_BY
+        for k, name in enumerate(names)
+        if places[k] == OUT or OUT_BY <= places[k] < ON_SITE
+    }
+
+
+# -------------------------------------------------------------------------------------------------------------- from_dict
+
+
+class _Reader:
+    """Reads values out of a position; every complaint names the key."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    @staticmethod
+    def fail(key: str, message: str) -> None:
+        raise ValueError(f"{key}: {message}")
+
+    def mapping(self, key: str, value: Any, allowed: Iterable[str]) -> Json:
+        """An object with keys out of `allowed`."""
+        allowed = list(allowed)
+        if not isinstance(value, dict):
+            self.fail(key, f"must be an object, not {value!r}")
+        for name in value:
+            if name not in allowed:
+                self.fail(f"{key}.{name}" if key else str(name), f"no such key; allowed are {', '.join(allowed)}")
+        return dict(value)
+
+    def integer(self, key: str, value: Any, low: int, high: int) -> int:
+        """An integer of a range."""
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            self.fail(key, f"must be an integer from {low} to {high}, not {value!r}")
+        return int(value)
+
+    def boolean(self, key: str, value: Any) -> bool:
+        """True or false."""
+        if not isinstance(value, bool):
+            self.fail(key, f"must be true or false, not {value!r}")
+        return bool(value)
+
+    def one_of(self, key: str, value: Any, names: tuple[Any, ...]) -> int:
+        """The position of a name in a tuple of names."""
+        if not isinstance(value, str | None) or value not in names:
+            self.fail(key, f"{value!r} is none of {', '.join(str(name) for name in names)}")
+        return names.index(value)
+
+    def items(self, key: str, value: Any) -> list[Any]:
+        """A list."""
+        if not isinstance(value, list | tuple):
+            self.fail(key, f"must be a list, not {value!r}")
+        return list(value)
+
+    def players(self, key: str, value: Any) -> list[int]:
+        """A list of players."""
+        return [self.integer(f"{key}[{k}]", p, 0, self.n - 1) for k, p in enumerate(self.items(key, value))]
+
+    def counts(self, key: str, value: Any, names: tuple[str, ...], most: int) -> list[int]:
+        """Counts by name; 0 for what is left out."""
+        given = self.mapping(key, value, names)
+        return [self.integer(f"{key}.{name}", given.get(name, 0), 0, most) for name in names]
+
+
+_READABLE = (
+    "rules", "seed", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
+)  # fmt: skip
+_COMPLETE = (
+    "active", "status", "offers", "recruits_out", "tiles_out", "tiles_in", "generator", "load", "winner", "ranking", "pending",
+)  # fmt: skip
+_PLAYER = (
+    "knowledge", "morale", "stars", "workers", "lost_worker", "goods", "artifacts", "recruits", "dilemma", "used",
+)  # fmt: skip
+
+
+def read_seed(value: Any) -> int:
+    """A seed, as a signed integer of 64 bits.
+
+    Raises:
+        ValueError: not an integer.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ValueError(f"seed: must be an integer or None, not {value!r}")
+    return (int(value) + 2**63) % 2**64 - 2**63
+
+
+def from_dict(d: Any, row: np.void, seeder: Any) -> None:
+    """Fills a zero row with a position, complete or partial; `seeder(row, seed)` seeds its generator.
+
+    Raises:
+        ValueError: something unknown or impossible; the message names the key.
+    """
+    given = _Reader(2).mapping("", d, _READABLE + _COMPLETE)
+    rules = Rules.from_dict(given.get("rules", {}))
+    n = rules.num_players
+    read = _Reader(n)
+    pending = given.get("pending")
+    status = read.one_of("status", given.get("status", "playing"), _STATUS)
+    if status == SETUP and pending is None:
+        read.fail("status", "a game in its setup needs the key 'pending'; start a new game instead")
+
+    write_rules(row, rules)
+    blank(row)
+    row["status"] = status
+    # The generator is seeded; apart from it, what is left out is drawn from the same seed.
+    seed = read_seed(given["seed"]) if given.get("seed") is not None else random.getrandbits(63)
+    seeder(row, seed)
+    fill = random.Random(seed)
+    free = pending is not None or status >= OVER  # in the middle of things more is possible
+
+    _read_tracks(row, read, given)
+    _read_workers(row, read, given)
+    players = read.items("players", given.get("players", []))
+    if len(players) > n:
+        read.fail("players", f"{len(players)} players, but rules.num_players is {n}")
+    entries = [read.mapping(f"players[{p}]", entry, _PLAYER) for p, entry in enumerate(players)]
+    entries += [{} for _ in range(n - len(entries))]
+    for p, entry in enumerate(entries):
+        _read_player(row, read, f"players[{p}]", p, entry, fill, free, status)
+    _read_artifacts(row, read, given)
+    _read_markets(row, read, given, fill, free, status)
+    _read_dilemmas(row, read, entries, fill)
+    _read_stars(row, read, given, entries)
+    _read_places(row, read, given)
+
+    update_open_spaces(row)
+    update_penalties(row)
+    _check_board(row, read, free)
+
+    row["turn"] = read.integer("turn", given.get("turn", 1), 0 if free else 1, 2**31 - 2)
+    player = read.integer("player", given.get("player", 0), 0, n - 1)
+    row["player"] = player
+    row["active"] = read.integer("active", given.get("active", player), 0, n - 1)
+    if not free and row["active"] != player:
+        read.fail("active", "with nothing pending the player to decide is the one whose turn it is")
+    row["offers"] = read.integer("offers", given.get("offers", 0), 0, rules.trades_per_turn)
+    if "generator" in given:
+        _read_generator(row, read, given["generator"])
+    if status >= OVER:
+        _read_result(row, read, given, status)
+    elif "winner" in given or "ranking" in given:
+        read.fail("winner" if "winner" in given else "ranking", "the game has not ended")
+    if pending is not None:
+        _read_pending(row, read, pending)
+
+
+def _read_tracks(row: np.void, read: _Reader, given: Json) -> None:
+    row["allegiance"] = read.counts("allegiance", given.get("allegiance", {}), FACTIONS, ALLEGIANCE_END)
+    row["miners"] = read.counts("miners", given.get("miners", {}), FACTIONS[: len(TUNNELS)], MINER_END)
+
+
+def _read_workers(row: np.void, read: _Reader, given: Json) -> None:
+    """The workers on the board."""
+    row["owned"] = 0
+    for name, value in read.mapping("workers", given.get("workers", {}), SPACES).items():
+        s, key = SPACES.index(name), f"workers.{name}"
+        there = read.items(key, value)
+        if s >= NUM_AREAS and len(there) > 1:
+            read.fail(key, f"{len(there)} workers on a space for one")
+        for k, worker in enumerate(there):
+            pair = read.items(f"{key}[{k}]", worker)
+            if len(pair) != 2:
+                read.fail(f"{key}[{k}]", f"must be [player, face], not {worker!r}")
+            p = read.integer(f"{key}[{k}][0]", pair[0], 0, read.n - 1)
+            face = read.integer(f"{key}[{k}][1]", pair[1], 1, 6)
+            if row["owned"][p] == MAX_WORKERS:
+                read.fail(key, f"player {p} has more than {MAX_WORKERS} workers")
+            row["owned"][p] += 1
+            if s < NUM_AREAS:
+                row["area"][s, p, face - 1] += 1
+            else:
+                row["occupant"][s], row["face"][s] = p, face
+
+
+def _read_player(
+    row: np.void, read: _Reader, key: str, p: int, entry: Json, fill: random.Random, free: bool, status: int
+) -> None:
+    lowest = 0 if status == SETUP and row["track_draft"] else 1
+    row["knowledge"][p] = read.integer(f"{key}.knowledge", entry.get("knowledge", 3), lowest, 6)
+    row["morale"][p] = read.integer(f"{key}.morale", entry.get("morale", 1), lowest, 6)
+    row["lost_worker"][p] = read.boolean(f"{key}.lost_worker", entry.get("lost_worker", False))
+    row["goods"][p] = read.counts(f"{key}.goods", entry.get("goods", {}), GOODS, MOST_GOODS)
+    row["artifacts"][p] = read.counts(f"{key}.artifacts", entry.get("artifacts", {}), ARTIFACTS, CARDS_PER_ARTIFACT)
+    row["hand_size"][p] = row["artifacts"][p].sum()
+    if row["hand_size"][p] > row["morale"][p] and not free:
+        read.fail(f"{key}.artifacts", f"{row['hand_size'][p]} cards with a morale of {row['morale'][p]}")
+    for k, name in enumerate(read.items(f"{key}.used", entry.get("used", []))):
+        read.one_of(f"{key}.used[{k}]", name, tuple(_USED))
+        row["used"][p] |= _USED[name]
+
+    on_board = int(row["owned"][p])
+    if status == SETUP and not entry.get("workers"):
+        faces: list[int] = []  # not rolled yet
+        row["owned"][p] = 2
+    elif "workers" in entry:
+        faces = [
+            read.integer(f"{key}.workers[{k}]", f, 1, 6)
+            for k, f in enumerate(read.items(f"{key}.workers", entry["workers"]))
+        ]
+        if not 1 <= len(faces) + on_board <= MAX_WORKERS:
+            read.fail(f"{key}.workers", f"{len(faces) + on_board} workers with those on the board; everyone owns 1 to 4")
+        row["owned"][p] = on_board + len(faces)
+    else:
+        faces = [fill.randint(1, 6) for _ in range(min(2, MAX_WORKERS - on_board))]
+        row["owned"][p] = on_board + len(faces)
+    for face in faces:
+        row["available"][p, face - 1] += 1
+    _read_recruits(row, read, f"{key}.recruits", p, entry, free)
+
+
+def _read_recruits(row: np.void, read: _Reader, key: str, p: int, entry: Json, free: bool) -> None:
+    recruits = read.items(key, entry.get("recruits", []))
+    dilemma = entry.get("dilemma")
+    most = MAX_RECRUITS if isinstance(dilemma, dict) and dilemma.get("resolved") == "recruit" else MAX_RECRUITS - 1
+    if len(recruits) > most:
+        read.fail(key, f"{len(recruits)} recruits; a player has at most 3")
+    cards = []
+    for k, value in enumerate(recruits):
+        recruit = read.mapping(f"{key}[{k}]", value, ("name", "active", "star"))
+        for name in ("name", "active"):
+            if name not in recruit:
+                read.fail(f"{key}[{k}].{name}", "is missing")
+        card = read.one_of(f"{key}[{k}].name", recruit["name"], RECRUIT_NAMES)
+        active = read.boolean(f"{key}[{k}].active", recruit["active"])
+        if row["recruit_place"][card] != IN_DECK:
+            read.fail(f"{key}[{k}].name", f"{recruit['name']} stands twice in the position")
+        row["recruit_place"][card] = HELD + p
+        faction = int(FACTION_OF[card])
+        if not active and revealed_factions(row) >> faction & 1 and not free:
+            read.fail(f"{key}[{k}].active", f"the {FACTIONS[faction]} recruits are revealed (R7.4, R7.5)")
+        if read.boolean(f"{key}[{k}].star", recruit.get("star", False)):
+            if not active:
+                read.fail(f"{key}[{k}].star", "a hidden recruit has no star")
+            if row["allegiance"][faction] < ALLEGIANCE_END:
+                read.fail(f"{key}[{k}].star", f"the {FACTIONS[faction]} allegiance is below {ALLEGIANCE_END}")
+            row["starred"] |= 1 << card
+        cards.append((not active, card))
+    cards.sort(key=lambda pair: pair[0])  # stable: the active ones first
+    row["recruits"][p, : len(cards)] = [card for _, card in cards]
+    row["num_recruits"][p] = len(cards)
+    row["num_active"][p] = sum(not hidden for hidden, _ in cards)
+    row["active_cards"][p] = sum(1 << card for hidden, card in cards if not hidden)
+
+
+def _read_artifacts(row: np.void, read: _Reader, given: Json) -> None:
+    row["discards"] = read.counts("discards", given.get("discards", {}), ARTIFACTS, CARDS_PER_ARTIFACT)
+    for k, name in enumerate(ARTIFACTS):
+        left = CARDS_PER_ARTIFACT - int(row["discards"][k]) - int(row["artifacts"][:, k].sum())
+        if left < 0:
+            key = "discards" if row["discards"][k] else "players"
+            read.fail(key, f"{CARDS_PER_ARTIFACT - left} {name} in hands and discards; there are {CARDS_PER_ARTIFACT}")
+        row["deck"][k] = left
+
+
+def _read_markets(row: np.void, read: _Reader, given: Json, fill: random.Random, free: bool, status: int) -> None:
+    for name, value in read.mapping("markets", given.get("markets", {}), MARKETS).items():
+        k, key = MARKETS.index(name), f"markets.{name}"
+        market = read.mapping(key, value, ("tile", "built", "stars"))
+        if market.get("tile") is not None:
+            tile = read.one_of(f"{key}.tile", market["tile"], TILES)
+            if tile in row["tile"]:
+                read.fail(f"{key}.tile", f"{market['tile']} stands twice on the board")
+            row["tile"][k] = tile
+        row["built"][k] = read.boolean(f"{key}.built", market.get("built", False))
+        for p in read.players(f"{key}.stars", market.get("stars", [])):
+            if int(row["market_stars"][k]) >> p & 1:
+                read.fail(f"{key}.stars", f"two stars of player {p} on one market")
+            if not row["built"][k]:
+                read.fail(f"{key}.stars", "a market that is not built has no stars")
+            row["market_stars"][k] |= 1 << p
+    if status == SETUP and (row["tile"] < 0).all():
+        return
+    missing = [t for t in range(NUM_TILES) if t not in row["tile"]]
+    out = given.get("tiles_out", {})
+    missing = [t for t in missing if not (isinstance(out, dict) and TILES[t] in out)]
+    for k in range(len(MARKETS)):
+        if row["tile"][k] < 0:
+            row["tile"][k] = missing.pop(fill.randrange(len(missing)))
+        row["tile_place"][row["tile"][k]] = ON_SITE
+
+
+def _read_dilemmas(row: np.void, read: _Reader, entries: list[Json], fill: random.Random) -> None:
+    for p, entry in enumerate(entries):
+        key = f"players[{p}].dilemma"
+        dilemma = read.mapping(key, entry.get("dilemma", {}), ("artifact", "resolved"))
+        row["resolved"][p] = read.one_of(f"{key}.resolved", dilemma.get("resolved"), _RESOLUTIONS)
+        if "artifact" in dilemma:
+            kind = read.one_of(f"{key}.artifact", dilemma["artifact"], ARTIFACTS)
+            if kind in row["dilemma"]:
+                read.fail(f"{key}.artifact", f"two players have the dilemma of the {dilemma['artifact']}")
+            row["dilemma"][p] = kind
+    missing = [k for k in range(len(ARTIFACTS)) if k not in row["dilemma"]]
+    for p in range(len(entries)):
+        if row["dilemma"][p] < 0:
+            row["dilemma"][p] = missing.pop(fill.randrange(len(missing)))
+
+
+def _read_stars(row: np.void, read: _Reader, given: Json, entries: list[Json]) -> None:
+    for name, value in read.mapping("territories", given.get("territories", {}), TERRITORIES).items():
+        owners = read.players(f"territories.{name}", value)
+        if len(owners) > read.n:
+            read.fail(f"territories.{name}", f"{len(owners)} stars; with {read.n} players there is room for {read.n} (R2.4)")
+        for p in owners:
+            row["territory"][TERRITORIES.index(name), p] += 1
+    for p, entry in enumerate(entries):
+        shown = int(row["territory"][:, p].sum()) + int(row["resolved"][p] == RESOLVED_STAR)
+        shown += sum(int(stars) >> p & 1 for stars in row["market_stars"])
+        shown += sum(int(row["starred"]) >> int(card) & 1 for card in row["recruits"][p, : row["num_recruits"][p]])
+        key = f"players[{p}].stars"
+        if shown > STARS:
+            read.fail(key, f"the position shows {shown} stars of player {p}; there are {STARS}")
+        row["stars"][p] = read.integer(key, entry.get("stars", STARS - shown), 0, STARS)
+        if row["stars"][p] + shown != STARS:
+            read.fail(key, f"{row['stars'][p]} to place and {shown} shown do not add up to {STARS}")
+
+
+def _read_places(row: np.void, read: _Reader, given: Json) -> None:
+    """Recruits and tiles out of the game, and tiles put in the game by a player (R19.2)."""
+    for key, names in (("recruits_out", RECRUIT_NAMES), ("tiles_out", TILES)):
+        places = row["recruit_place"] if key == "recruits_out" else row["tile_place"]
+        for name, p in read.mapping(key, given.get(key, {}), names).items():
+            if places[names.index(name)] != IN_DECK:
+                read.fail(f"{key}.{name}", "is in the game")
+            places[names.index(name)] = OUT if p is None else OUT_BY + read.integer(f"{key}.{name}", p, 0, read.n - 1)
+    for name, p in read.mapping("tiles_in", given.get("tiles_in", {}), TILES).items():
+        tile = TILES.index(name)
+        if row["status"] != SETUP and row["tile_place"][tile] != ON_SITE:
+            read.fail(f"tiles_in.{name}", "is on none of the sites")
+        row["tile_place"][tile] = IN_BY + read.integer(f"tiles_in.{name}", p, 0, read.n - 1)
+
+
+def _check_board(row: np.void, read: _Reader, free: bool) -> None:
+    """Workers where none can be, and markets that would have been built."""
+    for t, name in enumerate(TUNNEL_ENDS):
+        if row["occupant"][FIRST_TUNNEL_END + t] >= 0 and row["miners"][t] < MINER_END:
+            read.fail(f"workers.{name}", f"the tunnel end is closed; the miner is at {row['miners'][t]}")
+    for k, name in enumerate(MARKETS):
+        first = FIRST_SLOT + SLOTS_PER_SITE * k
+        slots = [s for s in range(first, first + SLOTS_PER_SITE) if row["occupant"][s] >= 0]
+        if row["built"][k]:
+            if slots:
+                read.fail(f"workers.{SPACES[slots[0]]}", f"{name} is built; its site is closed (R9.3)")
+        elif row["occupant"][FIRST_MARKET + k] >= 0:
+            read.fail(f"workers.{name}", "the market is not built")
+        elif len(slots) >= WORKERS_TO_BUILD[read.n] and not free:
+            read.fail(f"workers.{SPACES[slots[0]]}", f"{len(slots)} workers on a site that is built with fewer (R9.2)")
+
+
+def _read_generator(row: np.void, read: _Reader, value: Any) -> None:
+    words = read.items("generator", value)
+    if len(words) != 2:
+        read.fail("generator", "must be two integers")
+    row["rng"] = [read.integer(f"generator[{k}]", word, 0, 2**32 - 1) for k, word in enumerate(words)]
+
+
+def _read_result(row: np.void, read: _Reader, given: Json, status: int) -> None:
+    winner = given.get("winner")
+    if (status == TRUNCATED) != (winner is None):
+        read.fail("winner", "an ended game has a winner, a truncated one has none")
+    row["winner"] = -1 if winner is None else read.integer("winner", winner, 0, read.n - 1)
+    ranking = read.items("ranking", given.get("ranking"))
+    if len(ranking) != read.n:
+        read.fail("ranking", f"must be the rank of each of {read.n} players")
+    row["ranking"][: read.n] = [read.integer(f"ranking[{p}]", r, 1, read.n) for p, r in enumerate(ranking)]
+
+
+def _read_pending(row: np.void, read: _Reader, value: Any) -> None:
+    """What is pending in the middle of a turn; it belongs to exactly the position it was written with."""
+    pending = read.mapping("pending", value, (*PENDING_FIELDS, "check"))
+    for name in PENDING_FIELDS:
+        key = f"pending.{name}"
+        if name not in pending:
+            read.fail(key, "is missing")
+        limits = np.iinfo(row.dtype[name].base)
+        flat = np.array(_flat(key, read, pending[name], row.dtype[name].shape, int(limits.min), int(limits.max)))
+        row[name] = flat.reshape(row.dtype[name].shape)
+    _restore_hidden(row, read.n)
+    if row["ask"] == 0 or row_digest(row) != pending.get("check"):
+        read.fail("pending", "does not belong to this position; leave it out to begin the turn of `player`")
+
+
+def _flat(key: str, read: _Reader, value: Any, shape: tuple[int, ...], low: int, high: int) -> list[int]:
+    if not shape:
+        return [read.integer(key, value, low, high)]
+    entries = read.items(key, value)
+    if len(entries) != shape[0]:
+        read.fail(key, f"must have {shape[0]} entries")
+    return [x for k, entry in enumerate(entries) for x in _flat(f"{key}[{k}]", read, entry, shape[1:], low, high)]
+
+
+def _restore_hidden(row: np.void, n: int) -> None:
+    """Marks the cards that are in hands of the setup or the dilemma as held."""
+    for hands, places in ((row["hand"], "recruit_place"), (row["kept"], "recruit_place"), (row["tile_hand"], "tile_place")):
+        size = NUM_RECRUITS if places == "recruit_place" else NUM_TILES
+        for p in range(n):
+            for card in hands[p]:
+                if 0 <= card < size:
+                    row[places][card] = HELD + p

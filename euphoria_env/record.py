@@ -1,0 +1,117 @@
+"""Game records: text that replays to the identical final state on any machine (docs/records.md).
+
+Line 1 is JSON: format, version, where the game starts, and what chance gave before the first decision. Then a line for each
+decision, `MOVE | dice 3 5 | artifacts book`, with only what occurred, and a line `load {...}` where outcomes were loaded. The last
+line is `fingerprint HEX`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from euphoria_env.rules import Rules
+
+if TYPE_CHECKING:
+    from euphoria_env.game import Game, Outcome
+
+FORMAT, VERSION = "euphoria-record", 1
+
+
+def outcomes_text(outcomes: Iterable[Outcome]) -> str:
+    """Outcomes as ` | kind value value ...`, in the order in which they were drawn."""
+    runs = groupby(outcomes, key=lambda outcome: outcome[0])
+    return "".join(f" | {kind} {' '.join(str(value) for _, value in run)}" for kind, run in runs)
+
+
+def decision_lines(moves: list[int], marks: list[int], first: int, outcomes: list[Outcome]) -> list[str]:
+    """A line for each move, with the outcomes that it drew; `marks` says how many had been drawn after each."""
+    from euphoria_env.actions import NAMES
+
+    starts = [first, *marks]
+    return [
+        NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in zip(moves, starts, marks, strict=False)
+    ]
+
+
+def write(
+    start: dict[str, Any],
+    setup: list[Outcome],
+    lines: list[str],
+    loads: list[tuple[int, dict[str, list[Any]]]],
+    fingerprint: str,
+) -> str:
+    """The text of a record."""
+    header = {"format": FORMAT, "version": VERSION, **start, "outcomes": [list(outcome) for outcome in setup]}
+    text = [json.dumps(header)]
+    for k in range(len(lines) + 1):
+        text.extend("load " + json.dumps(what) for after, what in loads if after == k)
+        text.extend(lines[k : k + 1])
+    text.append(f"fingerprint {fingerprint}")
+    return "\n".join(text) + "\n"
+
+
+def replay(game_type: type[Game], text: str) -> Game:
+    """Replays a record, comparing every outcome.
+
+    Raises:
+        ValueError: names the line and what is wrong with it.
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"a record is text, not {text!r}")
+    lines = text.splitlines()
+    if len(lines) < 2:
+        raise ValueError(f"line {len(lines)}: a record has at least a line of JSON and a fingerprint")
+    try:
+        game = _start(game_type, lines[0])
+    except ValueError as error:
+        raise ValueError(f"line 1: {error}") from error
+    for number, line in enumerate(lines[1:-1], 2):
+        try:
+            _replay_line(game, line)
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from error
+    if lines[-1] != f"fingerprint {game.fingerprint()}":
+        raise ValueError(f"line {len(lines)}: {lines[-1]!r} is not the fingerprint of the game that was replayed")
+    return game
+
+
+def _start(game_type: type[Game], line: str) -> Game:
+    header = json.loads(line)
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError(f"not a record: 'format' must be {FORMAT!r}")
+    if header.get("version") != VERSION:
+        raise ValueError(f"version {header.get('version')!r} cannot be read; this is version {VERSION}")
+    outcomes = header.get("outcomes")
+    known = {"format", "version", "outcomes"}
+    if "position" in header:
+        known |= {"position"}
+        game = game_type.from_dict(header["position"])
+    else:
+        known |= {"rules", "seed", "load"}
+        if header.get("seed") is None:
+            raise ValueError("'seed' or 'position' is missing")
+        game = game_type(Rules.from_dict(header.get("rules", {})), header["seed"], header.get("load"))
+    for key in header:
+        if key not in known:
+            raise ValueError(f"{key!r}: no such key; allowed are {', '.join(sorted(known))}")
+    if outcomes != [list(outcome) for outcome in game.outcomes]:
+        raise ValueError("'outcomes' are not those of this start")
+    return game
+
+
+def _replay_line(game: Game, line: str) -> None:
+    if line.startswith("load "):
+        what = json.loads(line[len("load ") :])
+        if not isinstance(what, dict):
+            raise ValueError(f"load: must be an object of lists by kind, not {what!r}")
+        game.load(**what)
+        return
+    move = line.split(" | ", 1)[0]
+    before = len(game.outcomes)
+    game.play(move)
+    replayed = move + outcomes_text(game.outcomes[before:])
+    if replayed != line:
+        raise ValueError(f"the record says {line!r}, but the replay gives {replayed!r}")

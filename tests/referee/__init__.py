@@ -1,0 +1,5 @@
+"""The referee: a second, independent implementation of the rules (`RULES.md`), plain and slow. See README.md."""
+
+from .game import MissingOutcome, Referee
+
+__all__ = ["MissingOutcome", "Referee"]

@@ -1,0 +1,172 @@
+"""The driver: asks the players and fate what the rules (coroutines) want to know."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from . import position as positions
+from .asking import Chance, Decision, Flow
+from .setup import set_up
+from .state import Player, Rules, Table
+from .tables import ARTIFACTS, FACES, RECRUITS, TILES
+from .turns import play_on
+
+# INTERFACE section 2: the kinds of random outcomes, and what they can be at all
+KINDS: dict[str, Iterable[Any]] = {
+    "dice": FACES,
+    "artifacts": ARTIFACTS,
+    "recruits": tuple(RECRUITS),
+    "markets": tuple(TILES),
+    "dilemmas": ARTIFACTS,
+    "lots": range(6),
+}
+
+
+class MissingOutcome(Exception):
+    """A random outcome is needed, none is loaded, and there is no seed. Load it: the game goes on from here."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class Referee:
+    """One game. It advances when it is looked at: a `MissingOutcome` may come from any member but `load`."""
+
+    def __init__(self, table: Table, flow: Flow[None], load: dict[str, Any] | None, seed: int | None) -> None:
+        self._table = table
+        self._flow: Generator[Decision | Chance, Any, None] = flow
+        self._random = random.Random(seed) if seed is not None else None
+        self._queues: dict[str, deque[Any]] = {kind: deque() for kind in KINDS}
+        self._question: Decision | Chance | None = None  # the one the rules wait for
+        self._started = False
+        self._player = table.active_player
+        self.outcomes: list[tuple[str, Any]] = []  # everything drawn so far, in order
+        self.load(**(load or {}))
+
+    @classmethod
+    def new(cls, rules: dict[str, Any], load: dict[str, Any] | None = None, seed: int | None = None) -> Referee:
+        """A game from the setup."""
+        options = Rules.from_dict(rules)
+        table = Table(options, [Player(seat) for seat in range(options.num_players)])
+
+        def whole_game() -> Flow[None]:
+            yield from set_up(table)
+            yield from play_on(table)
+
+        return cls(table, whole_game(), load, seed)
+
+    @classmethod
+    def from_dict(
+        cls, position: dict[str, Any], load: dict[str, Any] | None = None, seed: int | None = None
+    ) -> Referee:
+        """A game from a readable position: the start of `player`'s turn."""
+        table = positions.read(position, seed)
+        return cls(table, play_on(table), load, seed)
+
+    # --- random outcomes ---
+
+    def load(self, **outcomes: Iterable[Any]) -> None:
+        """Append to the queues of the next random outcomes."""
+        for kind, values in outcomes.items():
+            if kind not in KINDS:
+                raise ValueError(f"load: unknown kind {kind!r}")
+            for value in values:
+                if value not in KINDS[kind]:
+                    raise ValueError(f"load: {kind} cannot be {value!r}")
+                self._queues[kind].append(value)
+
+    def unused(self) -> dict[str, list[Any]]:
+        return {kind: list(queue) for kind, queue in self._queues.items() if queue}
+
+    def _outcome(self, chance: Chance) -> Any:
+        queue = self._queues[chance.kind]
+        if queue:
+            if queue[0] not in chance.possible and queue[0] not in chance.also:
+                raise ValueError(f"{chance.kind}: {queue[0]!r} is impossible here")
+            value = queue.popleft()
+        elif self._random is not None:
+            value = self._random.choice(chance.possible)
+        else:
+            raise MissingOutcome(chance.kind)
+        self.outcomes.append((chance.kind, value))
+        return value
+
+    # --- the driver ---
+
+    def _answer(self, value: Any) -> None:
+        """Send an answer to the rules, and get the next question."""
+        try:
+            self._question = self._flow.send(value)
+        except StopIteration:
+            self._question = None
+
+    def _advance(self) -> None:
+        """Go on to the next decision that must be asked, or to the end."""
+        if not self._started:
+            self._started = True
+            self._answer(None)
+        while self._question is not None:
+            if isinstance(self._question, Chance):
+                self._answer(self._outcome(self._question))
+                continue
+            options = self._question.options
+            assert options, "a decision without a legal answer"
+            if len(options) > 1 or self._question.opening:
+                self._player = self._question.player
+                return
+            self._answer(*options.values())  # R18.1: a single legal answer is not asked
+
+    def _options(self) -> dict[str, Any]:
+        self._advance()
+        return dict(self._question.options) if isinstance(self._question, Decision) else {}
+
+    # --- what users see ---
+
+    @property
+    def player(self) -> int:
+        """Who must decide now; keeps its last value after the end."""
+        self._advance()
+        return self._player
+
+    def legal(self) -> list[str]:
+        return list(self._options())
+
+    def play(self, move: str) -> None:
+        options = self._options()
+        if move not in options:
+            raise ValueError(f"illegal move {move!r}; legal: {', '.join(options) or 'nothing, the game has ended'}")
+        self._answer(options[move])
+        self._advance()
+
+    @property
+    def over(self) -> bool:
+        self._advance()
+        return self._table.over
+
+    @property
+    def truncated(self) -> bool:
+        self._advance()
+        return self._table.truncated
+
+    @property
+    def winner(self) -> int | None:
+        self._advance()
+        return self._table.winner
+
+    @property
+    def ranking(self) -> list[int] | None:
+        self._advance()
+        return self._table.ranking
+
+    @property
+    def turn(self) -> int:
+        self._advance()
+        return self._table.turn
+
+    def to_dict(self) -> dict[str, Any]:
+        self._advance()
+        return positions.write(self._table, self._player)

@@ -1,0 +1,175 @@
+"""Chapter 1: the things of the game, and what can be looked up in a position without asking anybody."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from .tables import ARTIFACTS, CARDS_OF_EACH_ARTIFACT, FACTIONS, MARKETS, RECRUITS, SPACES, STARS, TERRITORY
+
+
+class GameEnds(Exception):
+    """R16.1: raised by the check when somebody has placed his 10th star; "the game ends at once"."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The options: INTERFACE section 1."""
+
+    num_players: int = 4
+    trading: bool = False
+    trades_per_turn: int = 1
+    recruit_draft: bool = False
+    market_draft: bool = False
+    track_draft: bool = False
+    doubles_cost_morale: bool = False
+    max_turns: int | None = 2000
+
+    @classmethod
+    def from_dict(cls, options: dict[str, Any]) -> Rules:
+        known = {f.name for f in fields(cls)}
+        for key in options:
+            if key not in known:
+                raise ValueError(f"rules: unknown option {key!r}")
+        rules = cls(**options)
+        if not 2 <= rules.num_players <= 6:
+            raise ValueError("rules: num_players must be 2 to 6")
+        if not 0 <= rules.trades_per_turn <= 10:
+            raise ValueError("rules: trades_per_turn must be 0 to 10")
+        if rules.max_turns is not None and rules.max_turns < 1:
+            raise ValueError("rules: max_turns must be at least 1")
+        return rules
+
+
+@dataclass
+class Recruit:
+    name: str
+    star: bool = False  # R7.6: one star per recruit, ever
+
+    @property
+    def faction(self) -> str:
+        return RECRUITS[self.name]
+
+
+@dataclass
+class Worker:
+    """A worker on the board."""
+
+    owner: int
+    face: int
+
+
+@dataclass
+class Player:
+    seat: int
+    knowledge: int = 3  # R2.1
+    morale: int = 1
+    stars: int = STARS  # still to place
+    available: list[int] = field(default_factory=list)  # the faces of the available workers (R1.4)
+    goods: Counter[str] = field(default_factory=Counter)  # commodities and resources
+    artifacts: Counter[str] = field(default_factory=Counter)
+    active: list[Recruit] = field(default_factory=list)  # in the order in which they became active (R4.11)
+    hidden: list[Recruit] = field(default_factory=list)  # in the order in which they came
+    dilemma: str | None = None  # the artifact shown on the card
+    resolved: str | None = None  # None, "star" or "recruit"
+    lost_worker: bool = False  # R5.3: in this turn
+    used: set[str] = field(default_factory=set)  # once-per-turn recruits used in this turn (R13.2)
+
+    @property
+    def hand(self) -> int:
+        return self.artifacts.total()
+
+
+@dataclass
+class Market:
+    """One of the six market tiles on the sites."""
+
+    tile: str | None = None
+    built: bool = False
+    stars: list[int] = field(default_factory=list)  # the players with a star on it
+
+
+@dataclass
+class Table:
+    """Everything on and beside the board."""
+
+    rules: Rules
+    players: list[Player]
+    board: dict[str, list[Worker]] = field(default_factory=lambda: {space: [] for space in SPACES})
+    allegiance: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FACTIONS, 0))
+    miners: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FACTIONS[:3], 0))
+    markets: dict[str, Market] = field(default_factory=lambda: {space: Market() for space in MARKETS})
+    territories: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in TERRITORY.values()})
+    deck: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(ARTIFACTS, CARDS_OF_EACH_ARTIFACT)))
+    discards: Counter[str] = field(default_factory=Counter)
+    recruit_deck: list[str] = field(default_factory=lambda: list(RECRUITS))
+    recruits_out: list[str] = field(default_factory=list)  # put out of the game
+    active_player: int = 0  # whose turn it is
+    turn: int = 0  # number of turns begun
+    chosen: bool = False  # R2.2: the chosen recruits have been shown
+    over: bool = False
+    truncated: bool = False
+    winner: int | None = None
+    ranking: list[int] | None = None
+
+    # --- players ---
+
+    def turn_order(self) -> list[Player]:
+        """R4.11: all players, from the active one on."""
+        n = len(self.players)
+        return [self.players[(self.active_player + k) % n] for k in range(n)]
+
+    def opponents(self, player: Player) -> list[Player]:
+        """R13.3: all others; in turn order from the active player (R4.11)."""
+        return [other for other in self.turn_order() if other is not player]
+
+    # --- workers ---
+
+    def workers(self) -> Iterator[tuple[str, Worker]]:
+        for space, there in self.board.items():
+            for worker in there:
+                yield space, worker
+
+    def workers_on_board(self, player: Player) -> int:
+        return sum(worker.owner == player.seat for _, worker in self.workers())
+
+    def workers_owned(self, player: Player) -> int:
+        return len(player.available) + self.workers_on_board(player)
+
+    def return_to_supply(self, space: str, worker: Worker) -> None:
+        """R13.4: sacrificing. Compared by identity: two workers may look the same."""
+        self.board[space] = [other for other in self.board[space] if other is not worker]
+
+    # --- recruits ---
+
+    def faction_active(self, player: Player, faction: str) -> bool:
+        """Whether he has an active recruit of the faction: membership, not abilities (R12.3)."""
+        return any(recruit.faction == faction for recruit in player.active)
+
+    def has(self, player: Player, name: str) -> bool:
+        """Whether the ability of this recruit works for him now: active (R1.7) and not switched off (R12.3)."""
+        if self.penalty(player, "academy_of_mandatory_equality"):
+            return False
+        return any(recruit.name == name for recruit in player.active)
+
+    def abilities(self, player: Player) -> list[str]:
+        """R4.11: his active recruits, in the order in which they became active."""
+        return [recruit.name for recruit in player.active]
+
+    # --- the rest ---
+
+    def penalty(self, player: Player, tile: str) -> bool:
+        """R12.1: whether the penalty of this tile is in force for him now."""
+        return any(
+            market.tile == tile and market.built and player.seat not in market.stars for market in self.markets.values()
+        )
+
+    def revealed(self, faction: str) -> bool:
+        """R7.4, R7.5: whether the recruits of the faction are revealed."""
+        return self.allegiance[faction] >= 8 or self.miners.get(faction, 0) >= 6
+
+    def free_territory(self, faction: str) -> bool:
+        """R2.4: each territory has as many star spaces as there are players."""
+        return len(self.territories[TERRITORY[faction]]) < len(self.players)
