@@ -1,1 +1,62 @@
-"""Agents that play Euphoria."""
+"""Agents that play Euphoria, and `load`, which makes one from a line of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from agents.base import Agent
+
+__all__ = ["Agent", "load", "specs"]
+
+
+def _random(argument: str) -> Agent:
+    from agents.uniform import Uniform
+
+    return Uniform()
+
+
+def _weights(argument: str) -> Agent:
+    from agents.weights import Weights
+
+    return Weights()
+
+
+def _ppo(argument: str) -> Agent:
+    from agents.ppo import PPO
+
+    return PPO.load(argument)
+
+
+class _Row(NamedTuple):
+    """A kind of agent: how its spec is written, whether something follows the colon, and what makes it."""
+
+    form: str
+    argument: bool
+    make: Callable[[str], Agent]
+
+
+# Modules are imported when they are asked for: some bring big libraries along.
+_TABLE = {
+    "random": _Row("random", False, _random),
+    "weights": _Row("weights", False, _weights),
+    "ppo": _Row("ppo:PATH", True, _ppo),
+}
+
+
+def specs() -> list[str]:
+    """How the specs that `load` knows are written."""
+    return [row.form for row in _TABLE.values()]
+
+
+def load(spec: str) -> Agent:
+    """Makes an agent from a line of text such as "random", "weights" or "ppo:path/to/checkpoint".
+
+    Raises:
+        ValueError: there is no such agent, or its argument is missing, superfluous or wrong.
+    """
+    name, colon, argument = spec.partition(":") if isinstance(spec, str) else ("", "", "")
+    row = _TABLE.get(name)
+    if row is None or bool(argument) != row.argument or bool(colon) != row.argument:
+        raise ValueError(f"no agent is called {spec!r}; allowed are {', '.join(specs())}")
+    return row.make(argument)

@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from euphoria_env import actions, observations
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.rules import Rules
 
-__all__ = ["Game", "IllegalMove", "Rules", "actions", "observations"]
+if TYPE_CHECKING:
+    from euphoria_env.batch import Batch
+    from euphoria_env.envs.aec import env, raw_env
+
+__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "observations", "raw_env"]
+
+# Imported when first used, so that `Game` alone starts fast.
+_LATE = {"Batch": "euphoria_env.batch", "env": "euphoria_env.envs.aec", "raw_env": "euphoria_env.envs.aec"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'euphoria_env' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_LATE[name]), name)
+    globals()[name] = value
+    return value

@@ -79,8 +79,9 @@ def hidden_revealed(g, p, revealed):
 def activate_revealed(g, p):
     """Hidden recruits of factions revealed during this placement become active, in turn order (R4.9, R16.1)."""
     revealed = revealed_factions(g)
-    if not revealed:
+    if revealed == g["revealed"]:
         return
+    g["revealed"] = revealed
     activated = False
     for k in range(int(g["num_players"])):
         q = seat_after(g, k)

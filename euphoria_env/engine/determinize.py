@@ -1,10 +1,327 @@
-"""Deals everything again that one player cannot know, consistently with what he sees (R19)."""
+"""Deals everything again that one player cannot know, uniformly among the deals that agree with what he sees (R19)."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, NUM_MARKETS
+from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
+from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.engine.chance import random_below, seed_rng
+from euphoria_env.engine.decisions import find_legal
 from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.state import (
+    DISCARD,
+    HELD,
+    IN_BY,
+    LEGAL_WORDS,
+    NOTHING,
+    ON_SITE,
+    OPEN,
+    OUT,
+    OUT_BY,
+    PAY,
+    REPLY,
+    SERIES,
+    SETUP,
+    TRADE,
+)
+
+_FREE = 100  # place of a card that was taken out of a hand to be dealt again
+_TRIES = 100_000
 
 
 @entry
 def deal_hidden(games, i, player, seed):
-    """PLACEHOLDER"""
+    """Deals again what a player of game i cannot know, and seeds the generator anew."""
+    deal_hidden_row(games[i], player, seed)
+
+
+@jit
+def deal_hidden_row(g, player, seed):
+    """The same for a row."""
+    seed_rng(g["rng"], seed, 1, player)
+    deal_recruits(g, player)
+    deal_tiles(g, player)
+    if g["ask"] == NOTHING or g["player"] == player or g["ask"] == OPEN:
+        deal_cards(g, player)
+        if g["ask"] != NOTHING:
+            find_legal(g)
+        return
+    # That the other one is asked tells that he has a choice.
+    hand = g["artifacts"][int(g["player"])].copy()
+    terms = int(g["set_a"])
+    for _ in range(_TRIES):
+        if deal_cards(g, player) and has_choice(g):
+            return
+    keep_hand(g, int(g["player"]), hand, terms)
+
+
+@jit
+def has_choice(g):
+    """Whether what is asked has at least two answers."""
+    if find_legal(g) >= 0:
+        return False
+    for w in range(LEGAL_WORDS):
+        if g["legal"][w]:
+            return True
+    return False
+
+
+@jit
+def keep_hand(g, p, hand, terms):
+    """Gives a player the cards he really has, exchanging them with the deck and the other hands dealt anew."""
+    for kind in range(len(ARTIFACTS)):
+        g["deck"][kind] += g["artifacts"][p, kind] - hand[kind]
+        g["artifacts"][p, kind] = hand[kind]
+    for q in range(int(g["num_players"])):
+        for kind in range(len(ARTIFACTS)):
+            while g["deck"][kind] < 0 and q != p and g["artifacts"][q, kind] > 0:
+                other = 0
+                while g["deck"][other] <= 0:
+                    other += 1
+                g["artifacts"][q, kind] -= 1
+                g["deck"][kind] += 1
+                g["artifacts"][q, other] += 1
+                g["deck"][other] -= 1
+    g["set_a"] = terms
+    find_legal(g)
+
+
+@jit
+def deal_cards(g, player):
+    """Deals the other players' artifacts and dilemmas; False if the terms of the decision asked do not fit."""
+    deal_dilemmas(g, player)
+    deck = g["deck"]
+    n = 0
+    for q in range(int(g["num_players"])):
+        if q != player:
+            for kind in range(len(ARTIFACTS)):
+                deck[kind] += g["artifacts"][q, kind]
+                g["artifacts"][q, kind] = 0
+    for q in range(int(g["num_players"])):
+        if q != player:
+            for kind in range(len(ARTIFACTS)):
+                shown = shown_cards(g, q, kind)
+                g["artifacts"][q, kind] = shown
+                deck[kind] -= shown
+    for kind in range(len(ARTIFACTS)):
+        n += int(deck[kind])
+    for q in range(int(g["num_players"])):
+        if q != player:
+            held = 0
+            for kind in range(len(ARTIFACTS)):
+                held += int(g["artifacts"][q, kind])
+            for _ in range(int(g["hand_size"][q]) - held):
+                kind = nth_card(deck, random_below(g["rng"], n))
+                deck[kind] -= 1
+                g["artifacts"][q, kind] += 1
+                n -= 1
+    return choose_future(g, player)
+
+
+@jit
+def nth_card(counts, n):
+    """The type of the n-th card of a pile kept as counts."""
+    kind = 0
+    while n >= counts[kind]:
+        n -= counts[kind]
+        kind += 1
+    return kind
+
+
+@jit
+def shown_cards(g, p, kind):
+    """Cards of a type that a player must hold, because he is paying, discarding or offering them or was asked for them."""
+    item = FIRST_ARTIFACT + kind
+    asked = int(g["ask"])
+    if asked == SERIES and g["player"] == p and (g["verb"] == PAY or g["verb"] == DISCARD):
+        return int(g["chosen"][item])
+    if (asked == TRADE or asked == REPLY) and g["active"] == p:
+        return int(g["chosen"][item])
+    if asked == REPLY and g["player"] == p:
+        return int(g["asked"][item])
+    return 0
+
+
+@jit
+def choose_future(g, player):
+    """If Bradley's owner, another player, is choosing between two cards just drawn: which two, of the hand dealt to him."""
+    p = int(g["player"])
+    if g["ask"] != SERIES or g["verb"] != DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
+        return True
+    hand = g["artifacts"][p]
+    n = int(g["hand_size"][p])
+    first = nth_card(hand, random_below(g["rng"], n))
+    hand[first] -= 1
+    second = nth_card(hand, random_below(g["rng"], n - 1))
+    hand[first] += 1
+    g["set_a"] = (1 << (FIRST_ARTIFACT + first)) | (1 << (FIRST_ARTIFACT + second))
+    return first != second
+
+
+@jit
+def deal_dilemmas(g, player):
+    """Deals the unresolved dilemmas of the other players; all six cards differ."""
+    taken = 1 << int(g["dilemma"][player])
+    for q in range(int(g["num_players"])):
+        if g["resolved"][q]:
+            taken |= 1 << int(g["dilemma"][q])
+    for q in range(int(g["num_players"])):
+        if q == player or g["resolved"][q]:
+            continue
+        n = 0
+        for kind in range(len(ARTIFACTS)):
+            n += 1 - ((taken >> kind) & 1)
+        n = random_below(g["rng"], n)
+        kind = 0
+        while n > 0 or (taken >> kind) & 1:
+            n -= 1 - ((taken >> kind) & 1)
+            kind += 1
+        g["dilemma"][q] = kind
+        taken |= 1 << kind
+
+
+@jit
+def unknown(place, player):
+    """Whether a card in this place could be anywhere, for all that a player knows."""
+    return place <= OUT or place == _FREE or (OUT_BY <= place < ON_SITE and place != OUT_BY + player)
+
+
+@jit
+def shuffle_places(g, places, count, player):
+    """Shuffles the places of the cards that could be anywhere."""
+    for a in range(count):
+        if unknown(places[a], player):
+            n = 0
+            for b in range(a, count):
+                n += unknown(places[b], player)
+            n = random_below(g["rng"], n)
+            b = a
+            while n > 0 or not unknown(places[b], player):
+                n -= unknown(places[b], player)
+                b += 1
+            places[a], places[b] = places[b], places[a]
+
+
+@jit
+def deal_recruits(g, player):
+    """Deals the other players' hidden recruits and hands, the deck and what is out of the game."""
+    places = g["recruit_place"]
+    n = int(g["num_players"])
+    for q in range(n):
+        if q != player:
+            for k in range(int(g["num_active"][q]), int(g["num_recruits"][q])):
+                places[int(g["recruits"][q, k])] = _FREE
+            for k in range(4):
+                if g["hand"][q, k] >= 0:
+                    places[int(g["hand"][q, k])] = _FREE
+                if g["kept"][q, k] >= 0:
+                    places[int(g["kept"][q, k])] = _FREE
+    revealed = int(g["revealed"])
+    for q in range(n):
+        if q != player:
+            for k in range(int(g["num_active"][q]), int(g["num_recruits"][q])):
+                g["recruits"][q, k] = deal_recruit(g, q, player, revealed)
+    for q in range(n):
+        if q != player:
+            for k in range(4):
+                if g["hand"][q, k] >= 0:
+                    g["hand"][q, k] = deal_recruit(g, q, player, 0)
+                if g["kept"][q, k] >= 0:
+                    g["kept"][q, k] = deal_recruit(g, q, player, 0)
+    shuffle_places(g, places, NUM_RECRUITS, player)
+
+
+@jit
+def deal_recruit(g, q, player, revealed):
+    """Deals one recruit of a faction that is not revealed to a player's hand."""
+    places = g["recruit_place"]
+    n = 0
+    for card in range(NUM_RECRUITS):
+        n += unknown(places[card], player) and not (revealed >> int(FACTION_OF[card])) & 1
+    n = random_below(g["rng"], n)
+    card = 0
+    while True:
+        if unknown(places[card], player) and not (revealed >> int(FACTION_OF[card])) & 1:
+            if n == 0:
+                break
+            n -= 1
+        card += 1
+    if places[card] != _FREE:
+        free = 0
+        while places[free] != _FREE:
+            free += 1
+        places[free] = places[card]
+    places[card] = HELD + q
+    return card
+
+
+@jit
+def deal_tiles(g, player):
+    """Deals the tiles that are not shown: on the sites, in the box, in the hands of the draft (R2.3, R17.2)."""
+    places = g["tile_place"]
+    if g["status"] == SETUP and g["tile"][0] < 0:
+        deal_drafted_tiles(g, player)
+        return
+    # Which site his own tile lies on he does not know.
+    for k in range(NUM_MARKETS):
+        if not g["built"][k]:
+            n = 0
+            for other in range(k, NUM_MARKETS):
+                n += 1 - int(g["built"][other])
+            n = random_below(g["rng"], n)
+            other = k
+            while n > 0 or g["built"][other]:
+                n -= 1 - int(g["built"][other])
+                other += 1
+            g["tile"][k], g["tile"][other] = g["tile"][other], g["tile"][k]
+    for k in range(NUM_MARKETS):
+        tile = int(g["tile"][k])
+        if g["built"][k] or places[tile] == IN_BY + player:
+            continue
+        n = 1
+        for other in range(NUM_TILES):
+            n += unknown(places[other], player)
+        n = random_below(g["rng"], n)
+        if n > 0:
+            other = 0
+            while n > 1 or not unknown(places[other], player):
+                n -= unknown(places[other], player)
+                other += 1
+            places[tile], places[other] = places[other], places[tile]
+            g["tile"][k] = other
+    shuffle_places(g, places, NUM_TILES, player)
+
+
+@jit
+def deal_drafted_tiles(g, player):
+    """In the middle of the draft of tiles: shuffles all but the observer's, then fills the other hands again."""
+    places = g["tile_place"]
+    for a in range(NUM_TILES):
+        if drafted_by_others(places[a], player):
+            n = 0
+            for b in range(a, NUM_TILES):
+                n += drafted_by_others(places[b], player)
+            n = random_below(g["rng"], n)
+            b = a
+            while n > 0 or not drafted_by_others(places[b], player):
+                n -= drafted_by_others(places[b], player)
+                b += 1
+            places[a], places[b] = places[b], places[a]
+    for q in range(int(g["num_players"])):
+        if q != player:
+            k = 0
+            for tile in range(NUM_TILES):
+                if places[tile] == HELD + q:
+                    g["tile_hand"][q, k] = tile
+                    k += 1
+
+
+@jit
+def drafted_by_others(place, player):
+    """Whether a tile of the draft is one that the player does not know."""
+    return place != HELD + player and place != OUT_BY + player and place != IN_BY + player
+
+
+assert np.iinfo(np.int8).max > _FREE > IN_BY + 6

@@ -187,6 +187,7 @@ def carry_out_setup(g, tape, op, p, a):
 @jit
 def advance(g, tape):
     """Goes on until a player has a real choice, or the game has ended (R18.1)."""
+    decider = g["player"]
     while g["status"] < OVER:
         if g["ask"] != NOTHING:
             only = find_legal(g)
@@ -202,15 +203,9 @@ def advance(g, tape):
             op, p, a, b = int(entry_[0]), int(entry_[1]), int(entry_[2]), int(entry_[3])
             entry_[:] = 0
             carry_out(g, tape, op, p, a, b)
-    settle(g)
-
-
-@jit
-def settle(g):
-    """After the end nobody has a move and nothing is pending."""
-    player = g["player"]
+    # After the end nobody has a move and nothing is pending; `player` is the last who had a choice.
     clear_pending(g)
-    g["player"] = player
+    g["player"] = decider
     g["legal"][:] = 0
 
 

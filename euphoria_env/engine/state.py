@@ -88,6 +88,7 @@ _POSITION = [
 _PENDING = [
     ("depth", np.int8),
     ("stack", np.int8, (STACK_DEPTH, 4)),
+    ("revealed", np.int8),  # factions whose hidden recruits have become active (R4.9), as a set
     # the decision asked: what, who, and its terms
     ("ask", np.int8),
     ("player", np.int8),

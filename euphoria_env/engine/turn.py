@@ -6,6 +6,7 @@ from euphoria_env.actions import DILEMMA, END, PLACE, RETRIEVE, TRADE as TRADE_A
 from euphoria_env.board import FACTIONS, MAX_PLAYERS, MAX_WORKERS, NUM_SPACES
 from euphoria_env.cards.recruits import CHASE
 from euphoria_env.cards.tiles import FOUNTAIN
+from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.dilemma import resolve_dilemma
 from euphoria_env.engine.end import truncate
 from euphoria_env.engine.jit import jit
@@ -32,6 +33,7 @@ def clear_pending(g):
     """Forgets everything of the turn that ended, so that equal positions are equal rows."""
     g["depth"] = 0
     g["stack"][:] = 0
+    g["revealed"] = revealed_factions(g)
     g["ask"] = 0
     g["card"] = 0
     g["verb"] = 0

@@ -1,0 +1,139 @@
+"""Many games at once: arrays that are allocated once and written in place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from euphoria_env import actions, position
+from euphoria_env.engine import batch, chance
+from euphoria_env.engine.rewards import reward_number
+from euphoria_env.engine.state import GAME_DTYPE
+from euphoria_env.game import Game, IllegalMove
+from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rules import Rules
+
+_GAMES_PER_THREAD = 256  # fewer are not worth a thread
+
+
+class Batch:
+    """N games that advance together, one decision each; a finished game starts anew in the same step.
+
+    Args:
+        n: number of games, N.
+        rules: the options of all games.
+        seed: game i depends on this seed, on i and on how often it started anew, and on nothing else.
+        reward: "win", "rank" or "stars"; see docs/environment.md.
+        threads: how many threads share the games; None: one a core. Any number gives the same games.
+        observe: whether `observation` and `final_observation` are written; without them a step is faster.
+
+    Attributes:
+        player: (N,) int8, who must decide in each game.
+        mask: (N, NUM_ACTIONS) bool, his legal moves.
+        observation: (N, OBS_SIZE) int8, what he may see.
+        rewards: (N, P) float32, of the last step.
+        terminated, truncated: (N,) bool, whether a game ended in the last step.
+        ranking: (N, P) int8, of the last game that ended.
+        final_observation: (N, P, OBS_SIZE) int8, of the last game that ended.
+        states: (N,) the structured array of the games.
+
+    Raises:
+        ValueError: a number of games or threads below 1, an unknown reward, a seed that is no integer.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        rules: Rules | None = None,
+        seed: int | None = None,
+        reward: str = "win",
+        threads: int | None = None,
+        observe: bool = True,
+    ) -> None:
+        self.n = _positive("n", n)
+        self.rules = Rules() if rules is None else rules
+        self.reward = reward
+        self._kind = reward_number(reward)
+        if seed is None:
+            seed = int.from_bytes(os.urandom(7), "little")
+        self._seed = position.read_seed(seed)
+        threads = os.cpu_count() or 1 if threads is None else _positive("threads", threads)
+        self.threads = max(1, min(threads, self.n // _GAMES_PER_THREAD))
+        self._observe = bool(observe)
+
+        players = self.rules.num_players
+        observed = self.n if observe else 0
+        self.states = np.zeros(self.n, GAME_DTYPE)
+        self.player = np.zeros(self.n, np.int8)
+        self.mask = np.zeros((self.n, actions.NUM_ACTIONS), np.bool_)
+        self.observation = np.zeros((observed, OBS_SIZE), np.int8)
+        self.rewards = np.zeros((self.n, players), np.float32)
+        self.terminated = np.zeros(self.n, np.bool_)
+        self.truncated = np.zeros(self.n, np.bool_)
+        self.ranking = np.zeros((self.n, players), np.int8)
+        self.final_observation = np.zeros((observed, players, OBS_SIZE), np.int8)
+        self._episodes = np.zeros(self.n, np.int64)
+        self._actions = np.zeros(self.n, np.int64)
+        self._blank = np.zeros(1, GAME_DTYPE)
+        position.write_rules(self._blank[0], self.rules)
+        self._tape = chance.empty_tape()  # nothing loaded, nothing logged: shared by all threads
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()
+        self._slices = list(zip(bounds[:-1], bounds[1:], strict=True))
+        self._share(self._start_slice)
+
+    def _share(self, work: Callable[[int, int], None]) -> None:
+        """Lets the threads work on a slice of the games each."""
+        if self._pool is None:
+            work(0, self.n)
+        else:
+            list(self._pool.map(lambda bounds: work(*bounds), self._slices))
+
+    def _start_slice(self, first: int, last: int) -> None:
+        batch.start_games(
+            self.states, first, last, self._blank, self._seed, self._episodes, self._tape,
+            self.player, self.mask, self.observation, self._observe,
+        )  # fmt: skip
+
+    def _step_slice(self, first: int, last: int) -> None:
+        batch.step_games(
+            self.states, first, last, self._actions, self._blank, self._seed, self._episodes, self._tape, self._kind,
+            self.player, self.mask, self.observation, self._observe,
+            self.rewards, self.terminated, self.truncated, self.ranking, self.final_observation,
+        )  # fmt: skip
+
+    def step(self, actions_: Any) -> None:
+        """Plays one decision in every game.
+
+        Args:
+            actions_: (N,) integers.
+
+        Raises:
+            IllegalMove: an action is illegal; names game and move. No game is changed.
+            ValueError: not N integers.
+        """
+        given = np.asarray(actions_)
+        if given.shape != (self.n,) or given.dtype.kind not in "iu":
+            raise ValueError(f"actions must be {self.n} integers, not an array of {given.dtype} of shape {given.shape}")
+        self._actions[:] = given
+        wrong = int(batch.first_illegal(self.states, self._actions))
+        if wrong >= 0:
+            action = int(self._actions[wrong])
+            name = actions.NAMES[action] if 0 <= action < actions.NUM_ACTIONS else str(action)
+            legal = ", ".join(self.game(wrong).legal())
+            raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
+        self._share(self._step_slice)
+
+    def game(self, i: int) -> Game:
+        """A copy of game i."""
+        return Game._from_rows(self.states[i : i + 1].copy())
+
+
+def _positive(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, not {value!r}")
+    return int(value)

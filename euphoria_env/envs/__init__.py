@@ -1,0 +1,1 @@
+"""The environments: PettingZoo AEC (`aec`), one learning seat for Gymnasium (`single`)."""

@@ -1,0 +1,231 @@
+"""The board as text, for a terminal of 100 columns. Names are those of the notation, so that moves can be read off."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from euphoria_env.board import (
+    ALLEGIANCE_END,
+    AREAS,
+    ARTIFACT_MARKETS,
+    FACTIONS,
+    ICARUS,
+    MARKETS,
+    MINER_END,
+    SLOTS_PER_SITE,
+    STARS,
+    TANK,
+    TERRITORIES,
+    TUNNEL_ENDS,
+    TUNNELS,
+)
+from euphoria_env.render.view import (
+    PENALTIES,
+    REGION_NAMES,
+    PlayerView,
+    View,
+    Worker,
+    cost_text,
+    site_of,
+    view_of,
+)
+
+if TYPE_CHECKING:
+    from euphoria_env.game import Game
+
+WIDTH = 100
+_NAME = 36  # columns of a space's name
+_TUNNEL_GAINS = ("gold", "stone", "clay")
+_GAINS = {
+    "euphorian_tunnel_end": "3 water",
+    "subterran_tunnel_end": "3 food",
+    "wastelander_tunnel_end": "3 energy",
+    "wind_salon": "star",
+    "nimbus_loft": "star",
+    "breeze_bar": "2 artifacts",
+    "sky_lounge": "2 resources",
+    "tank_energy": "worker, lose 2 knowledge",
+    "tank_water": "worker, gain 2 morale",
+}
+
+
+def board_text(game: Game, seat: int | None = None) -> str:
+    """The board as text: what everybody may see, or what the player of a seat may see.
+
+    Raises:
+        ValueError: no such seat.
+    """
+    view = view_of(game, seat)
+    lines = [*_header(view), *_players(view)]
+    for faction in range(len(FACTIONS)):
+        lines += _region(view, faction)
+    lines += [_rule("elsewhere"), *_tank(view), *_cards(view)]
+    if view.legal:
+        lines += [_rule(f"{len(view.legal)} legal moves"), *_wrapped("", view.legal)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _rule(heading: str) -> str:
+    return f"--- {heading} ".ljust(WIDTH, "-")
+
+
+def _wrapped(label: str, parts: Iterable[str], separator: str = ", ") -> list[str]:
+    """Parts in lines, indented under the label."""
+    text = separator.join(parts)
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _header(view: View) -> Iterator[str]:
+    text = " | ".join(part for part in (f"Euphoria, {view.headline}", view.asked) if part)
+    yield from _wrapped("", [text])
+    if view.offer:
+        yield from _wrapped("offer: ", [view.offer])
+
+
+# ------------------------------------------------------------------------------------------------------------------ players
+
+
+def _players(view: View) -> Iterator[str]:
+    yield _rule("players (worker P0:4 = of player 0, face 4; recruit* = has its star; > decides)")
+    for player in view.players:
+        yield from _player(player)
+
+
+def _player(player: PlayerView) -> Iterator[str]:
+    marks = ("> " if player.deciding else "  ") + f"P{player.seat}"
+    facts = [
+        f"knowledge {player.knowledge or '-'}",
+        f"morale {player.morale or '-'}",
+        f"stars {STARS - player.stars}/{STARS}",
+        _hand_of_workers(player),
+    ]
+    if player.rank:
+        facts.append(f"rank {player.rank}")
+    if player.active:
+        facts.append("his turn")
+    yield from _wrapped(f"{marks}  ", facts, "  ")
+    indent = " " * 6
+    yield from _wrapped(indent, [_goods(player)])
+    yield from _wrapped(f"{indent}recruits: ", [*_recruits(player), _dilemma(player)], "; ")
+    if player.penalties:
+        yield from _wrapped(f"{indent}penalties: ", player.penalties)
+    for note in (*player.notes, *player.asides):
+        yield from _wrapped(indent, [note])
+
+
+def _hand_of_workers(player: PlayerView) -> str:
+    hand = " ".join(str(face) for face in player.workers) or "none"
+    return f"workers {hand}" + (f" (and {player.on_board} on the board)" if player.on_board else "")
+
+
+def _goods(player: PlayerView) -> str:
+    goods = ", ".join(f"{n} {name}" for name, n in player.goods.items()) or "no goods"
+    cards = f"{player.hand_size} artifact{'' if player.hand_size == 1 else 's'}"
+    if player.artifacts:
+        cards += f" ({', '.join(f'{n} {name}' for name, n in player.artifacts.items())})"
+    return f"{goods}; {cards}"
+
+
+def _recruits(player: PlayerView) -> Iterator[str]:
+    active = [r.name + "*" * r.star for r in player.recruits if r.active]
+    seen = [f"{r.name} (hidden)" for r in player.recruits if not r.active]
+    unseen = [f"{player.hidden} hidden"] if player.hidden else []
+    yield ", ".join([*active, *seen, *unseen]) or "none"
+
+
+def _dilemma(player: PlayerView) -> str:
+    which = f" {player.dilemma}" if player.dilemma else ""
+    return f"dilemma{which} " + (f"resolved for a {player.resolved}" if player.resolved else "open")
+
+
+# ------------------------------------------------------------------------------------------------------------------ regions
+
+
+def _region(view: View, faction: int) -> Iterator[str]:
+    name = FACTIONS[faction]
+    step = view.allegiance[name]
+    heading = f"{REGION_NAMES[faction]}: {name} allegiance {step}/{ALLEGIANCE_END} {_track(step, ALLEGIANCE_END)}"
+    if faction < len(TUNNELS):
+        miner = view.miners[name]
+        heading += f", miner {miner}/{MINER_END} {_track(miner, MINER_END)}"
+    yield _rule(heading)
+    yield _area(view, AREAS[faction])
+    yield from _icarus(view) if faction == len(TUNNELS) else _land(view, faction)
+    yield _territory(view, TERRITORIES[faction])
+
+
+def _track(step: int, end: int) -> str:
+    return "[" + "#" * step + "." * (end - step) + "]"
+
+
+def _worker(worker: Worker | None) -> str:
+    return f"P{worker[0]}:{worker[1]}" if worker else "----"
+
+
+def _space(view: View, space: str, about: str) -> str:
+    return f"  {space:{_NAME}} {_worker(view.worker_on(space))}  {about}"
+
+
+def _area(view: View, area: str) -> str:
+    there = view.workers.get(area, ())
+    workers = " ".join(_worker(worker) for worker in there)
+    return f"  {area:{_NAME}} " + (f"{workers}  (sum {sum(face for _, face in there)})" if there else "----")
+
+
+def _land(view: View, faction: int) -> Iterator[str]:
+    """Tunnel, sites or markets, and artifact market of a region on the ground."""
+    tunnel, end = TUNNELS[faction], TUNNEL_ENDS[faction]
+    yield _space(view, tunnel, f"{cost_text(tunnel)} -> {_TUNNEL_GAINS[faction]} or artifact")
+    if view.miners[FACTIONS[faction]] < MINER_END:
+        yield f"  {end:{_NAME}} closed"
+    else:
+        yield _space(view, end, f"-> {_GAINS[end]}")
+    for market in MARKETS[2 * faction : 2 * faction + 2]:
+        yield from _site_or_market(view, market)
+    artifact_market = ARTIFACT_MARKETS[faction]
+    yield _space(view, artifact_market, f"{cost_text(artifact_market)} -> star, allegiance")
+
+
+def _site_or_market(view: View, market: str) -> Iterator[str]:
+    tile, stars = view.markets[market].tile, view.markets[market].stars
+    if tile is None:
+        site = site_of(market)
+        slots = [f"{site}_{k}" for k in range(1, SLOTS_PER_SITE + 1)]
+        taken = sum(slot in view.workers for slot in slots)
+        yield f"  {site + '_1 to 4':{_NAME}} {taken} of {view.workers_to_build} workers that build the market"
+        places = [f"{k}: {_worker(view.worker_on(slot))} {cost_text(slot)}" for k, slot in enumerate(slots, 1)]
+        yield " " * (_NAME + 3) + " | ".join(places)
+        return
+    yield _space(view, market, f"{cost_text(market, tile)} -> star, allegiance")
+    yield f"    = {tile}, stars: {' '.join(f'P{p}' for p in stars) or 'none'}"
+    yield f"      without a star: {PENALTIES[tile]}"
+
+
+def _icarus(view: View) -> Iterator[str]:
+    for space in ICARUS:
+        yield _space(view, space, f"{cost_text(space)} -> {_GAINS[space]}, allegiance")
+
+
+def _territory(view: View, territory: str) -> str:
+    stars = [f"P{p}" for p in view.territories[territory]]
+    free = ["--"] * (len(view.players) - len(stars))
+    return f"  {territory:{_NAME}} stars: {' '.join(stars + free)}"
+
+
+def _tank(view: View) -> Iterator[str]:
+    for space in TANK:
+        yield _space(view, space, f"{cost_text(space)} -> {_GAINS[space]}")
+
+
+def _cards(view: View) -> list[str]:
+    discards = [f"{n} {name}" for name, n in view.discards.items()] or ["none"]
+    return [f"  {'artifact deck':{_NAME}} {view.deck_size} cards", *_wrapped(f"  {'discards':{_NAME}} ", discards)]

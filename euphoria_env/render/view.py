@@ -1,0 +1,301 @@
+"""What may be shown of a game: `Game.to_dict()` without what is hidden (R19), prepared for drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from euphoria_env.board import (
+    ARTIFACT_MARKETS,
+    ARTIFACT_SET,
+    ARTIFACTS,
+    CARDS_PER_ARTIFACT,
+    COMMODITY_SET,
+    ITEMS,
+    MARKETS,
+    RESOURCE_SET,
+    SITES,
+    SPACES,
+    WORKERS_TO_BUILD,
+    item_set,
+)
+from euphoria_env.cards.spaces import SPACE_COST
+from euphoria_env.cards.tiles import TILE_COST, TILES
+
+if TYPE_CHECKING:
+    from euphoria_env.game import Game
+
+REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
+ANY_THREE = (("artifact", 3),)  # drawn as "3 artifacts or a pair"
+PAIR_SPACES = (*ARTIFACT_MARKETS, "wind_salon")
+
+# The penalty of each tile for whoever has no star on it (R12), in a few words.
+PENALTIES = {
+    "academy_of_mandatory_equality": "recruits' abilities are off",
+    "apothecary_of_productive_dreams": "no placing in Icarus",
+    "arena_of_peaceful_conflict": "one own worker at most in each commodity area",
+    "bemusement_park": "each 3 rolled: lose a good",
+    "cafeteria_of_nameless_meat": "a free retrieval costs 1 more morale",
+    "center_for_reduced_literacy": "each 6 rolled: lose a good",
+    "clinic_of_blind_hindsight": "each 2 rolled: lose a good",
+    "courthouse_of_hasty_judgment": "no paying with a pair of artifacts",
+    "disassemble_a_teddy_bear_shop": "each 1 rolled: lose a good",
+    "fountain_of_wishful_thinking": "one worker at most placed in a turn",
+    "friendly_local_game_bonfire": "each 4 rolled: lose a good",
+    "laboratory_of_selective_genetics": "no new worker while owning 2 or 3",
+    "lounge_of_opulent_frugality": "no placing on a site with another's worker",
+    "plaza_of_immortalized_humility": "no placing on a market without own star",
+    "registry_of_personal_secrets": "no allegiance bonuses at 2 and 5",
+    "spa_of_fleeting_pleasure": "no bumping of own workers",
+    "stadium_of_guaranteed_home_runs": "each 5 rolled: lose a good",
+    "theater_of_revelatory_propaganda": "each star placed: +1 knowledge",
+}
+
+_SET_NAMES = {
+    ARTIFACT_SET: "artifact",
+    RESOURCE_SET: "resource",
+    COMMODITY_SET: "commodity",
+    item_set("energy", "water", "food"): "other commodity",
+}
+
+Cost = tuple[tuple[str, int], ...]  # (item or kind of item, units)
+Worker = tuple[int, int]  # player, face
+
+
+@dataclass(frozen=True)
+class RecruitView:
+    """A recruit that may be shown."""
+
+    name: str
+    active: bool
+    star: bool
+
+
+@dataclass(frozen=True)
+class PlayerView:
+    """A player, as far as he may be shown.
+
+    Attributes:
+        stars: still to place.
+        artifacts: his cards by type; None where only their number is public.
+        recruits: the active ones, and the hidden ones where they may be seen.
+        hidden: how many recruits are hidden and not listed.
+        dilemma: its artifact; None where it is secret.
+        resolved: None, "star" or "recruit".
+        penalties: the tiles whose penalty is in force for him (R12.1).
+        asides: further secrets of the seat whose view this is (R19.2).
+    """
+
+    seat: int
+    active: bool
+    deciding: bool
+    knowledge: int
+    morale: int
+    stars: int
+    workers: tuple[int, ...]
+    on_board: int
+    goods: Mapping[str, int]
+    hand_size: int
+    artifacts: Mapping[str, int] | None
+    recruits: tuple[RecruitView, ...]
+    hidden: int
+    dilemma: str | None
+    resolved: str | None
+    penalties: tuple[str, ...]
+    notes: tuple[str, ...]
+    asides: tuple[str, ...]
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class MarketView:
+    """A construction site, or the market that was built there; `tile` is None until then."""
+
+    tile: str | None
+    stars: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """A game, as far as it may be shown."""
+
+    headline: str
+    turn: int
+    asked: str
+    offer: str
+    players: tuple[PlayerView, ...]
+    workers: Mapping[str, tuple[Worker, ...]]
+    allegiance: Mapping[str, int]
+    miners: Mapping[str, int]
+    markets: Mapping[str, MarketView]
+    territories: Mapping[str, tuple[int, ...]]
+    discards: Mapping[str, int]
+    deck_size: int
+    workers_to_build: int
+    legal: tuple[str, ...]
+
+    def worker_on(self, space: str) -> Worker | None:
+        """The worker on a space for one."""
+        there = self.workers.get(space)
+        return there[0] if there else None
+
+
+def view_of(game: Game, seat: int | None = None) -> View:
+    """What may be shown of a game: to everybody, or to the player of a seat.
+
+    Raises:
+        ValueError: no such seat.
+    """
+    d = game.to_dict()
+    n = len(d["players"])
+    if seat is not None and (isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < n):
+        raise ValueError(f"seat must be None or an integer from 0 to {n - 1}, not {seat!r}")
+    markets = {
+        name: MarketView(market["tile"] if market["built"] else None, tuple(sorted(market["stars"])))
+        for name, market in d["markets"].items()
+    }
+    hands = sum(sum(player["artifacts"].values()) for player in d["players"])
+    return View(
+        headline=_headline(game, d),
+        turn=game.turn,
+        asked="" if _ended(d) else f"player {game.player} must {game.prompt}",
+        offer=_offer(game, d),
+        players=tuple(_player(game, d, p, seat, markets) for p in range(n)),
+        workers={name: tuple((w[0], w[1]) for w in there) for name, there in d["workers"].items()},
+        allegiance=d["allegiance"],
+        miners=d["miners"],
+        markets=markets,
+        territories={name: tuple(stars) for name, stars in d["territories"].items()},
+        discards=d["discards"],
+        deck_size=CARDS_PER_ARTIFACT * len(ARTIFACTS) - hands - sum(d["discards"].values()),
+        workers_to_build=int(WORKERS_TO_BUILD[n]),
+        legal=tuple(game.legal()) if seat == game.player else (),
+    )
+
+
+def _ended(d: Mapping[str, Any]) -> bool:
+    return d["status"] in ("over", "truncated")
+
+
+def _headline(game: Game, d: Mapping[str, Any]) -> str:
+    if game.truncated:
+        return f"cut off after turn {game.turn}"
+    if game.over:
+        return f"player {game.winner} has won in turn {game.turn}"
+    return "setup" if d["status"] == "setup" else f"turn {game.turn}: player {d['active']}"
+
+
+def _offer(game: Game, d: Mapping[str, Any]) -> str:
+    """The trade under way, which is public (R15.2)."""
+    if game.deciding not in ("trade", "reply"):
+        return ""
+    pending = d["pending"]
+    given, asked = (_amounts(dict(zip(ITEMS, pending[key], strict=True))) for key in ("chosen", "asked"))
+    partner = f"player {pending['partner']}"
+    return f"player {d['active']} offers {partner} {given or 'nothing yet'} for {asked or 'nothing yet'}"
+
+
+def _amounts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+
+
+def _player(
+    game: Game, d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str, MarketView]
+) -> PlayerView:
+    entry = d["players"][p]
+    mine = p == seat
+    shown = [RecruitView(**recruit) for recruit in entry["recruits"] if recruit["active"] or mine]
+    resolved = entry["dilemma"]["resolved"]
+    return PlayerView(
+        seat=p,
+        active=p == d["active"] and d["status"] == "playing",
+        deciding=p == game.player and not _ended(d),
+        knowledge=entry["knowledge"],
+        morale=entry["morale"],
+        stars=entry["stars"],
+        workers=tuple(entry["workers"]),
+        on_board=sum(owner == p for there in d["workers"].values() for owner, _ in there),
+        goods=entry["goods"],
+        hand_size=sum(entry["artifacts"].values()),
+        artifacts=entry["artifacts"] if mine else None,
+        recruits=tuple(shown),
+        hidden=0 if _still_choosing(d) else len(entry["recruits"]) - len(shown),
+        dilemma=entry["dilemma"]["artifact"] if mine or resolved else None,
+        resolved=resolved,
+        penalties=tuple(m.tile for m in markets.values() if m.tile is not None and p not in m.stars),
+        notes=tuple(_notes(entry)),
+        asides=tuple(_asides(d, p)) if mine else (),
+        rank=game.ranking[p] if game.ranking else None,
+    )
+
+
+def _still_choosing(d: Mapping[str, Any]) -> bool:
+    """Whether recruits are still being chosen, so that nothing of the choices may be seen (R2.2)."""
+    return d["status"] == "setup" and not any(r["active"] for player in d["players"] for r in player["recruits"])
+
+
+def _notes(entry: Mapping[str, Any]) -> Iterator[str]:
+    if entry["lost_worker"]:
+        yield "lost a worker this turn"
+    for name in entry["used"]:
+        yield f"{title(name)} used this turn"
+
+
+def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
+    """What a player knows of the cards that he put out of the game or into it (R19.2)."""
+    for what, key in (
+        ("recruits put out", "recruits_out"),
+        ("tiles put out", "tiles_out"),
+        ("tiles put in", "tiles_in"),
+    ):
+        names = [name for name, p in d[key].items() if p == seat]
+        if names:
+            yield f"{what}: {', '.join(names)}"
+
+
+# ------------------------------------------------------------------------------------------------------------- costs, names
+
+
+def title(name: str) -> str:
+    """An identifier as a title: "Spa of Fleeting Pleasure"."""
+    small = ("of", "the", "for", "a")
+    words = name.split("_")
+    return " ".join(w if k and w in small else w.capitalize() for k, w in enumerate(words)).replace("Dr ", "Dr. ")
+
+
+def short_title(tile: str) -> str:
+    """The telling words of a tile's name: "Spa", "Bemusement Park"."""
+    words = title(tile).replace("Friendly Local Game ", "").replace("Disassemble a ", "").split(" ")
+    cut = next((k for k, word in enumerate(words) if word in ("of", "for")), len(words))
+    return " ".join(words[:cut])
+
+
+def _cost(row: Sequence[int]) -> Cost:
+    groups = ((int(row[0]), int(row[1])), (int(row[2]), int(row[3])))
+    return tuple((_set_name(items), units) for units, items in groups if units)
+
+
+def _set_name(items: int) -> str:
+    return _SET_NAMES.get(items) or ITEMS[items.bit_length() - 1]
+
+
+def cost_of(space: str, tile: str | None = None) -> Cost:
+    """What a space costs; at a built market, its tile says."""
+    if space in PAIR_SPACES:
+        return ANY_THREE
+    if space in MARKETS:
+        return _cost(TILE_COST[TILES.index(tile)]) if tile else ()
+    return _cost(SPACE_COST[SPACES.index(space)])
+
+
+def cost_text(space: str, tile: str | None = None) -> str:
+    """The cost as text: "4 water, 1 artifact"."""
+    if space in PAIR_SPACES:
+        return "3 artifacts or a pair"
+    return ", ".join(f"{n} {name}{'s' if n > 1 and name == 'resource' else ''}" for name, n in cost_of(space, tile))
+
+
+def site_of(market: str) -> str:
+    """The construction site of a market."""
+    return SITES[MARKETS.index(market)]

@@ -1,0 +1,73 @@
+"""Ways to play random games in tests."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from euphoria_env import Game, Rules
+
+_OPTIONS = ("trading", "recruit_draft", "market_draft", "track_draft", "doubles_cost_morale")
+
+
+def all_rules() -> Iterator[Rules]:
+    """Every player count plain, with everything, and with each option alone."""
+    for n in range(2, 7):
+        yield Rules(num_players=n)
+        yield Rules(num_players=n, trades_per_turn=2, **dict.fromkeys(_OPTIONS, True))
+    for n, option in zip(itertools.cycle(range(2, 7)), _OPTIONS, strict=False):
+        yield Rules(num_players=n, **{option: True})
+
+
+def prefer(game: Game, rng: random.Random) -> str:
+    """A move of a player who finishes games: goes on with sites begun, uses abilities, retrieves only when he must."""
+    legal = game.legal()
+    placing = [move for move in legal if move.startswith("place ")]
+    if placing:
+        occupied = {space.rsplit("_", 1)[0] for space in game.to_dict()["workers"] if "_site_" in space}
+        begun = [move for move in placing if move.split()[2].rsplit("_", 1)[0] in occupied]
+        gainful = [move for move in placing if "_market" in move or move.split()[2] in ("wind_salon", "nimbus_loft")]
+        resolving = [move for move in legal if move.startswith("dilemma")]
+        return rng.choice(resolving or gainful or begun or placing)
+    off_site = [move for move in legal if move.startswith("take ") and "_site_" not in move]
+    using = [move for move in legal if move.startswith("use ")]
+    return rng.choice(using or off_site or legal)
+
+
+def random_move(game: Game, rng: random.Random) -> str:
+    """Any legal move."""
+    return rng.choice(game.legal())
+
+
+def conserved(d: dict[str, Any]) -> None:
+    """Asserts that a position has the right number of everything, and that all tracks are in range."""
+    n = d["rules"]["num_players"]
+    on_board = [0] * n
+    for there in d["workers"].values():
+        for player, face in there:
+            on_board[player] += 1
+            assert 1 <= face <= 6
+    held = [0] * 6
+    names = ("balloons", "bat", "bear", "bifocals", "book", "box")
+    recruits: list[str] = []
+    for p, player in enumerate(d["players"]):
+        assert d["status"] == "setup" or 1 <= len(player["workers"]) + on_board[p] <= 4
+        low = 0 if d["status"] == "setup" else 1
+        assert low <= player["knowledge"] <= 6 and low <= player["morale"] <= 6
+        assert all(count > 0 for count in player["goods"].values())
+        shown = sum(stars.count(p) for stars in d["territories"].values()) + (player["dilemma"]["resolved"] == "star")
+        shown += sum(p in market["stars"] for market in d["markets"].values())
+        shown += sum(recruit["star"] for recruit in player["recruits"])
+        assert player["stars"] >= 0 and player["stars"] + shown == 10
+        held = [h + player["artifacts"].get(name, 0) for h, name in zip(held, names, strict=True)]
+        recruits += [recruit["name"] for recruit in player["recruits"]]
+    assert all(h + d["discards"].get(name, 0) <= 6 for h, name in zip(held, names, strict=True))
+    assert len(set(recruits)) == len(recruits)
+    assert not set(recruits) & set(d["recruits_out"])
+    assert all(0 <= value <= 11 for value in d["allegiance"].values())
+    assert all(0 <= value <= 9 for value in d["miners"].values())
+    tiles = [market["tile"] for market in d["markets"].values() if market["tile"]]
+    assert len(set(tiles)) == len(tiles)
+    assert all(len(stars) <= n for stars in d["territories"].values())

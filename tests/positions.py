@@ -1,0 +1,258 @@
+"""Random positions (INTERFACE section 4): valid, complete in their readable keys, and unlike anything that play would reach soon.
+
+`random_position(rng)` makes one; `positions()` is the same as a hypothesis strategy. Everybody has some recruits (often such as
+act on each other), the tracks and miners stand high or just before something happens, markets are built, hands are full, stars
+are few, decks are short.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.referee.tables import (
+    AREAS,
+    ARTIFACTS,
+    CARDS_OF_EACH_ARTIFACT,
+    FACTIONS,
+    GOODS,
+    MARKET_OF_SITE,
+    MARKETS,
+    MAX_ALLEGIANCE,
+    MAX_MINER,
+    MAX_WORKERS,
+    RECRUITS,
+    SITES,
+    STARS,
+    TEMPORARY,
+    TERRITORY,
+    TILES,
+    TUNNEL_ENDS,
+    WORKERS_NEEDED,
+)
+
+Position = dict[str, Any]
+
+# Recruits that meet each other in one hand.
+COMBINATIONS = (
+    ("brian_the_viticulturist", "josh_the_negotiator"),
+    ("brian_the_viticulturist", "amanda_the_broker"),
+    ("brian_the_viticulturist", "gidget_the_hypnotist"),
+    ("brian_the_viticulturist", "nick_the_understudy", "curtis_the_propagandist"),
+    ("brian_the_viticulturist", "jacko_the_archivist"),
+    ("brian_the_viticulturist", "zong_the_astronomer", "sarinee_the_cloud_miner"),
+    ("michael_the_engineer", "flartner_the_scammer"),
+    ("michael_the_engineer", "dr_nakagawa_the_tribute", "jonathan_the_artist"),
+    ("geek_the_oracle", "jonathan_the_gambler"),
+    ("geek_the_oracle", "bradley_the_futurist"),
+    ("geek_the_oracle", "jonathan_the_gambler", "bradley_the_futurist"),
+    ("jonathan_the_gambler", "jacko_the_archivist"),
+    ("nick_the_understudy", "curtis_the_propagandist"),
+    ("nick_the_understudy", "esme_the_fireman"),
+    ("curtis_the_propagandist", "esme_the_fireman"),
+    ("curtis_the_propagandist", "ray_the_foreman"),
+    ("pete_the_cannibal", "dr_sheppard_the_lobotomist"),
+    ("pete_the_cannibal", "chase_the_miner"),
+    ("dr_sheppard_the_lobotomist", "chase_the_miner"),
+    ("pete_the_cannibal", "yordy_the_demotivator", "maggie_the_outlaw"),
+    ("jefferson_the_shock_artist", "yordy_the_demotivator", "gidget_the_hypnotist"),
+    ("julia_the_thought_inspector", "lee_the_gossip", "maxime_the_ambassador"),
+    ("julia_the_thought_inspector", "laura_the_philanthropist", "major_dave_the_demolitionist"),
+    ("xander_the_excavator", "matthew_the_thief", "phil_the_spy"),
+    ("matthew_the_thief", "nick_the_understudy"),
+    ("kaden_the_infiltrator", "nick_the_understudy"),
+    ("professor_reitz_the_archaeologist", "andrew_the_spelunker", "chase_the_miner"),
+    ("steven_the_scholar", "ben_the_ludologist", "curtis_the_propagandist"),
+    ("brett_the_lockpicker", "flavio_the_merchant", "bradley_the_futurist"),
+    ("esme_the_fireman", "flavio_the_merchant", "geek_the_oracle"),
+    ("gary_the_electrician", "katy_the_dietician", "josiah_the_hacker"),
+    ("kyle_the_scavenger", "soulless_the_plumber", "faith_the_hydroelectrician"),
+    ("kyle_the_scavenger", "sir_scarby_the_harvester", "ian_the_horticulturist"),
+    ("chase_the_miner", "amanda_the_broker"),
+)
+MIDGAME_TURN = 40
+
+
+def positions() -> st.SearchStrategy[Position]:
+    """Random positions, for hypothesis."""
+    return st.builds(random_position, st.randoms(use_true_random=False))
+
+
+def random_rules(rng: random.Random, num_players: int | None = None) -> dict[str, Any]:
+    """Options of all kinds. `max_turns` is small, large or none."""
+    return {
+        "num_players": num_players or rng.randint(2, 6),
+        "trading": rng.random() < 0.3,
+        "trades_per_turn": rng.choice((0, 1, 1, 1, 2, 3, 10)),
+        "recruit_draft": rng.random() < 0.3,
+        "market_draft": rng.random() < 0.3,
+        "track_draft": rng.random() < 0.3,
+        "doubles_cost_morale": rng.random() < 0.3,
+        "max_turns": rng.choice((1, 2, 3, 8, 30, 100, 2000, 2000, None, None)),
+    }
+
+
+def random_position(rng: random.Random) -> Position:
+    """A position at the start of a turn, with all its readable keys."""
+    rules = random_rules(rng)
+    n = rules["num_players"]
+    turn = rng.randint(1, MIDGAME_TURN)
+    if rules["max_turns"] is not None and rules["max_turns"] < 2000:
+        rules["max_turns"] += turn
+    allegiance = {faction: rng.choice((0, 1, 2, 4, 5, 7, 7, 8, 10, 10, MAX_ALLEGIANCE)) for faction in FACTIONS}
+    miners = {faction: rng.choice((0, 3, 5, 5, 6, 8, 8, MAX_MINER, MAX_MINER)) for faction in FACTIONS[:3]}
+    players = [_tracks_and_goods(rng) for _ in range(n)]
+    _deal_recruits(rng, players, allegiance, miners)
+    _deal_dilemmas(rng, players)
+    discards = _deal_artifacts(rng, players)
+    markets = _lay_markets(rng, n)
+    territories = _place_stars(rng, players, markets)
+    workers = _place_workers(rng, players, markets, miners)
+    return {
+        "rules": rules,
+        "player": rng.randrange(n),
+        "turn": turn,
+        "players": players,
+        "workers": workers,
+        "allegiance": allegiance,
+        "miners": miners,
+        "markets": markets,
+        "territories": territories,
+        "discards": discards,
+    }
+
+
+def _tracks_and_goods(rng: random.Random) -> Position:
+    wealth = rng.choice((0, 1, 2, 4, 4, 8))
+    return {
+        "knowledge": rng.choice((1, 2, 3, 4, 5, 6)),
+        "morale": rng.choice((1, 2, 3, 4, 5, 6, 6)),
+        "lost_worker": rng.random() < 0.08,
+        "goods": {good: number for good in GOODS if (number := rng.randint(0, wealth))},
+    }
+
+
+def _deal_recruits(
+    rng: random.Random, players: list[Position], allegiance: dict[str, int], miners: dict[str, int]
+) -> None:
+    deck = list(RECRUITS)
+    rng.shuffle(deck)
+    for player in players:
+        hand: list[str] = []
+        if rng.random() < 0.5:
+            hand = [name for name in rng.choice(COMBINATIONS) if name in deck]
+            for name in hand:
+                deck.remove(name)
+        while len(hand) < rng.choice((2, 3, 3, 3)):
+            hand.append(deck.pop())
+        rng.shuffle(hand)
+        player["recruits"] = []
+        for name in hand:
+            faction = RECRUITS[name]
+            revealed = allegiance[faction] >= 8 or miners.get(faction, 0) >= 6
+            active = revealed or rng.random() < 0.7
+            star = active and allegiance[faction] == MAX_ALLEGIANCE and rng.random() < 0.8
+            player["recruits"].append({"name": name, "active": active, "star": star})
+        player["recruits"].sort(key=lambda recruit: not recruit["active"])
+
+
+def _deal_dilemmas(rng: random.Random, players: list[Position]) -> None:
+    cards = rng.sample(ARTIFACTS, len(players))
+    for player, card in zip(players, cards, strict=True):
+        resolved = rng.choice((None, None, None, "star", "recruit"))
+        if resolved == "recruit" and rng.random() < 0.5:
+            resolved = None
+        player["dilemma"] = {"artifact": card, "resolved": resolved}
+
+
+def _deal_artifacts(rng: random.Random, players: list[Position]) -> dict[str, int]:
+    """Hands up to the morale. Sometimes the deck is empty or nearly so, sometimes all cards are in hands."""
+    deck = [artifact for artifact in ARTIFACTS for _ in range(CARDS_OF_EACH_ARTIFACT)]
+    rng.shuffle(deck)
+    everything = len(players) == 6 and rng.random() < 0.15
+    fullness = rng.random()
+    for player in players:
+        if everything:
+            player["morale"] = 6
+        full = everything or rng.random() < fullness
+        number = player["morale"] if full else rng.randint(0, player["morale"])
+        if everything and rng.random() < 0.1:
+            number -= 1
+        hand = Counter(deck.pop() for _ in range(number))
+        player["artifacts"] = {artifact: hand[artifact] for artifact in ARTIFACTS if hand[artifact]}
+    left = rng.choice((0, 0, 1, 2, 3, 8, len(deck), len(deck)))
+    discards = Counter(deck[left:])
+    return {artifact: discards[artifact] for artifact in ARTIFACTS if discards[artifact]}
+
+
+def _lay_markets(rng: random.Random, n: int) -> dict[str, Any]:
+    tiles = rng.sample(tuple(TILES), len(MARKETS))
+    built, owned = rng.choice((0.0, 0.3, 0.6, 0.9)), rng.choice((0.1, 0.4, 0.7))
+    markets = {}
+    for market, tile in zip(MARKETS, tiles, strict=True):
+        is_built = rng.random() < built
+        stars = [seat for seat in range(n) if is_built and rng.random() < owned]
+        markets[market] = {"tile": tile, "built": is_built, "stars": stars}
+    return markets
+
+
+def _place_stars(rng: random.Random, players: list[Position], markets: dict[str, Any]) -> dict[str, list[int]]:
+    """Fills the territories; hardly ever has somebody placed all his stars already."""
+    n = len(players)
+    least = 0 if rng.random() < 0.03 else 1
+    left = []
+    for seat, player in enumerate(players):
+        shown = sum(seat in market["stars"] for market in markets.values())
+        shown += sum(recruit["star"] for recruit in player["recruits"])
+        shown += player["dilemma"]["resolved"] == "star"
+        left.append(STARS - shown)
+    favourite = rng.randrange(n)
+    territories = {}
+    for faction in FACTIONS:
+        owners = []
+        for _ in range(rng.choice((0, rng.randint(0, n), n - 1, n))):
+            seat = favourite if rng.random() < 0.3 else rng.randrange(n)
+            if left[seat] > least:
+                left[seat] -= 1
+                owners.append(seat)
+        if owners:
+            territories[TERRITORY[faction]] = sorted(owners)
+    for seat, player in enumerate(players):
+        player["stars"] = left[seat]
+    return territories
+
+
+def _place_workers(
+    rng: random.Random, players: list[Position], markets: dict[str, Any], miners: dict[str, int]
+) -> dict[str, list[list[int]]]:
+    n = len(players)
+    spaces = [space for space in TEMPORARY if space not in MARKETS and space not in TUNNEL_ENDS]
+    spaces += [end for end, (faction, _) in TUNNEL_ENDS.items() if miners[faction] == MAX_MINER]
+    spaces += [market for market in MARKETS if markets[market]["built"]]
+    room = {site: WORKERS_NEEDED[n] - 1 for site, market in MARKET_OF_SITE.items() if not markets[market]["built"]}
+    slots = [f"{site}_{k}" for site in room for k in (1, 2, 3, 4)]
+    board: dict[str, list[list[int]]] = {}
+    placed = rng.choice((0.2, 0.5, 0.8))
+    for seat, player in enumerate(players):
+        faces = (1, 2, 3, 4, 5, 6) if rng.random() < 0.6 else rng.sample(range(1, 7), 2)  # doubles
+        player["workers"] = []
+        for _ in range(rng.choice((1, 2, 2, 3, 3, MAX_WORKERS))):
+            face = rng.choice(faces)
+            kind = rng.choice(("area", "space", "space", "slot")) if rng.random() < placed else "hand"
+            where = {"area": tuple(AREAS), "space": spaces, "slot": slots, "hand": ()}[kind]
+            space = rng.choice(where) if where else None
+            site = space.rpartition("_")[0] if space in slots else None
+            if space is None or (space in board and kind != "area") or (site is not None and not room[site]):
+                player["workers"].append(face)
+                continue
+            board.setdefault(space, []).append([seat, face])
+            if site is not None:
+                room[site] -= 1
+        player["workers"].sort()
+    return {space: sorted(there) for space, there in board.items()}
+
+
+assert all(name in RECRUITS for names in COMBINATIONS for name in names) and len(SITES) == len(MARKETS)

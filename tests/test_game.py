@@ -1,0 +1,256 @@
+"""`Game`: bad input is refused with a message that helps, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from euphoria_env import Game, IllegalMove, Rules, actions
+
+TWO = {"rules": {"num_players": 2}, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"num_players": 1}, "num_players"),
+        ({"num_players": 7}, "num_players"),
+        ({"num_players": "4"}, "num_players"),
+        ({"num_players": True}, "num_players"),
+        ({"num_players": 3.0}, "num_players"),
+        ({"trading": 1}, "trading"),
+        ({"trades_per_turn": -1}, "trades_per_turn"),
+        ({"trades_per_turn": 11}, "trades_per_turn"),
+        ({"max_turns": 0}, "max_turns"),
+        ({"track_draft": None}, "track_draft"),
+    ],
+)
+def test_rules_are_checked(values, named) -> None:
+    with pytest.raises(ValueError, match=named):
+        Rules(**values)
+
+
+def test_unknown_rule() -> None:
+    with pytest.raises(ValueError, match="colour"):
+        Rules.from_dict({"colour": "red"})
+
+
+@pytest.mark.parametrize("move", ["place 7 farm", "", "Place 4 farm", "place  4 farm", "fly", "place 4 farm "])
+def test_what_is_no_move(move) -> None:
+    game = Game(Rules(num_players=2), seed=1)
+    before = game.fingerprint()
+    with pytest.raises(ValueError, match="no move"):
+        game.play(move)
+    assert game.fingerprint() == before
+
+
+@pytest.mark.parametrize("move", ["place 4 farm", 0, 663, np.int64(5)])
+def test_illegal_move_names_itself_and_the_legal_ones(move) -> None:
+    game = Game(Rules(num_players=2), seed=1)
+    before = game.fingerprint()
+    with pytest.raises(IllegalMove, match="is illegal") as error:
+        game.play(move)
+    assert all(legal in str(error.value) for legal in game.legal())
+    assert game.fingerprint() == before and not game.history
+
+
+@pytest.mark.parametrize("action", [-1, 664, 10**12])
+def test_action_out_of_range(action) -> None:
+    game = Game(Rules(num_players=2), seed=1)
+    with pytest.raises(ValueError, match="663"):
+        game.play(action)
+
+
+def test_actions_round_trip() -> None:
+    assert actions.NUM_ACTIONS == 664
+    for row in actions.table():
+        assert actions.parse(row.name) == row.action and actions.name(row.action) == row.name and row.meaning
+    with pytest.raises(ValueError, match="663"):
+        actions.name(664)
+    with pytest.raises(ValueError, match="no move"):
+        actions.parse(3)  # type: ignore[arg-type]
+
+
+def _player(**values):
+    return {**TWO, "players": [values]}
+
+
+IMPOSSIBLE = [
+    ({**TWO, "colour": 1}, "colour"),
+    ({**TWO, "rules": {"num_players": 9}}, "num_players"),
+    (_player(hair="red"), "players\\[0\\].hair"),
+    (_player(knowledge=7), "players\\[0\\].knowledge"),
+    (_player(morale=0), "players\\[0\\].morale"),
+    (_player(knowledge="3"), "players\\[0\\].knowledge"),
+    (_player(knowledge=True), "players\\[0\\].knowledge"),
+    (_player(workers=[1, 2, 3, 4, 5]), "players\\[0\\].workers"),
+    (_player(workers=[]), "players\\[0\\].workers"),
+    (_player(workers=[7]), "players\\[0\\].workers"),
+    ({**_player(workers=[1, 2, 3]), "workers": {"farm": [[0, 1], [0, 2]]}}, "players\\[0\\].workers"),
+    ({**TWO, "workers": {"farm": [[0, 1]] * 5}}, "workers.farm"),
+    ({**TWO, "workers": {"farm": [[2, 1]]}}, "workers.farm"),
+    ({**TWO, "workers": {"farm": [[0, 0]]}}, "workers.farm"),
+    ({**TWO, "workers": {"farm": [[0]]}}, "workers.farm"),
+    ({**TWO, "workers": {"moon": [[0, 1]]}}, "workers.moon"),
+    ({**TWO, "workers": {"wind_salon": [[0, 1], [1, 1]]}}, "workers.wind_salon"),
+    ({**TWO, "workers": {"euphorian_tunnel_end": [[0, 1]]}}, "workers.euphorian_tunnel_end"),
+    ({**TWO, "workers": {"euphorian_market_1": [[0, 1]]}}, "workers.euphorian_market_1"),
+    ({**TWO, "workers": {"euphorian_site_1_1": [[0, 1]], "euphorian_site_1_2": [[1, 1]]}}, "workers.euphorian_site_1"),
+    (
+        {**TWO, "workers": {"euphorian_site_1_1": [[0, 1]]}, "markets": {"euphorian_market_1": {"built": True}}},
+        "workers.euphorian_site_1_1",
+    ),
+    (_player(goods={"energy": 10001}), "goods.energy"),
+    (_player(goods={"energy": -1}), "goods.energy"),
+    (_player(goods={"oil": 1}), "goods.oil"),
+    (_player(morale=1, artifacts={"book": 2}), "artifacts"),
+    (_player(morale=6, artifacts={"book": 7}), "artifacts.book"),
+    ({**_player(morale=6, artifacts={"book": 4}), "discards": {"book": 3}}, "discards"),
+    (_player(recruits=[{"name": "nobody", "active": True}]), "recruits\\[0\\].name"),
+    (_player(recruits=[{"name": "nick_the_understudy"}]), "recruits\\[0\\].active"),
+    (_player(recruits=[{"name": "nick_the_understudy", "active": True, "hat": 1}]), "recruits\\[0\\].hat"),
+    (_player(recruits=[{"name": "nick_the_understudy", "active": True}] * 2), "recruits\\[1\\].name"),
+    (_player(recruits=[{"name": "nick_the_understudy", "active": True, "star": True}]), "recruits\\[0\\].star"),
+    (
+        {**_player(recruits=[{"name": "nick_the_understudy", "active": False}]), "allegiance": {"wastelander": 8}},
+        "recruits\\[0\\].active",
+    ),
+    (
+        {**_player(recruits=[{"name": "nick_the_understudy", "active": False}]), "miners": {"wastelander": 6}},
+        "recruits\\[0\\].active",
+    ),
+    (_player(stars=11), "stars"),
+    (_player(stars=9), "stars"),
+    (_player(dilemma={"artifact": "bat", "resolved": "maybe"}), "dilemma.resolved"),
+    ({**TWO, "players": [{"dilemma": {"artifact": "bat"}}, {"dilemma": {"artifact": "bat"}}]}, "dilemma.artifact"),
+    ({**TWO, "players": [{}, {}, {}]}, "players"),
+    ({**TWO, "allegiance": {"euphorian": 12}}, "allegiance.euphorian"),
+    ({**TWO, "miners": {"euphorian": 10}}, "miners.euphorian"),
+    ({**TWO, "miners": {"icarite": 1}}, "miners.icarite"),
+    ({**TWO, "territories": {"icarite_territory": [0, 0, 1]}}, "territories.icarite_territory"),
+    ({**TWO, "markets": {"euphorian_market_1": {"built": True, "stars": [1, 1]}}}, "markets.euphorian_market_1.stars"),
+    ({**TWO, "markets": {"euphorian_market_1": {"stars": [1]}}}, "markets.euphorian_market_1.stars"),
+    ({**TWO, "markets": {"euphorian_market_1": {"tile": "casino"}}}, "markets.euphorian_market_1.tile"),
+    (
+        {
+            **TWO,
+            "markets": {
+                "euphorian_market_1": {"tile": "bemusement_park"},
+                "subterran_market_1": {"tile": "bemusement_park"},
+            },
+        },
+        "markets.subterran_market_1.tile",
+    ),
+    ({**TWO, "player": 2}, "player"),
+    ({**TWO, "turn": 0}, "turn"),
+    ({**TWO, "seed": "x"}, "seed"),
+    ({**TWO, "status": "setup"}, "status"),
+    ({**TWO, "winner": 1}, "winner"),
+    ([], "must be an object"),
+    (None, "must be an object"),
+]
+
+
+@pytest.mark.parametrize(("position", "named"), IMPOSSIBLE, ids=[named for _, named in IMPOSSIBLE])
+def test_impossible_positions_name_the_key(position, named) -> None:
+    with pytest.raises(ValueError, match=named):
+        Game.from_dict(position)
+
+
+def test_a_pending_decision_belongs_to_its_position() -> None:
+    game = Game.from_dict({**TWO, "players": [{"workers": [4], "goods": {"energy": 1}}]})
+    game.play("place 4 euphorian_tunnel")
+    d = game.to_dict()
+    assert Game.from_dict(d) == game
+    d["players"][0]["goods"]["energy"] = 5
+    with pytest.raises(ValueError, match="pending"):
+        Game.from_dict(d)
+    del d["pending"]
+    assert "place" in str(Game.from_dict({**d, "player": 1, "active": 1}).legal())
+
+
+def test_a_position_at_the_start_of_a_turn_may_be_edited() -> None:
+    d = Game.from_dict(TWO).to_dict()
+    d["players"][0]["goods"] = {"gold": 5}
+    assert Game.from_dict(d).to_dict()["players"][0]["goods"] == {"gold": 5}
+
+
+@pytest.mark.parametrize(
+    ("load", "named"),
+    [
+        ({"dice": [0]}, "dice\\[0\\]"),
+        ({"dice": 3}, "dice"),
+        ({"coins": [1]}, "coins"),
+        ({"artifacts": ["gun"]}, "artifacts\\[0\\]"),
+        ({"lots": [2]}, "lots\\[0\\]"),
+        ({"recruits": ["nick_the_understudy"]}, "held"),
+        ({"recruits": ["ben_the_ludologist"] * 2}, "twice"),
+    ],
+)
+def test_impossible_loads_are_refused(load, named) -> None:
+    game = Game.from_dict({**TWO, "players": [{"recruits": [{"name": "nick_the_understudy", "active": True}]}]})
+    before = game.fingerprint()
+    with pytest.raises(ValueError, match=named):
+        game.load(dice=[1, 2], **{k: v for k, v in load.items() if k != "dice"}) if "dice" not in load else game.load(**load)
+    assert game.fingerprint() == before
+
+
+def test_a_loaded_card_that_is_not_in_the_deck_changes_nothing() -> None:
+    game = Game.from_dict(
+        {
+            **TWO,
+            "players": [{"workers": [4], "morale": 6, "artifacts": {"book": 6}, "goods": {"energy": 1}}],
+        }
+    )
+    game.load(artifacts=["book"])
+    game.play("place 4 euphorian_tunnel")
+    before = game.fingerprint()
+    with pytest.raises(ValueError, match="not in the deck"):
+        game.play("gain artifact")
+    assert game.fingerprint() == before
+
+
+def _record() -> list[str]:
+    game = Game(Rules(num_players=2), seed=1)
+    for _ in range(12):
+        game.play(int(game.legal_actions()[0]))
+    game.load(dice=[3])
+    game.play(int(game.legal_actions()[0]))
+    text = game.to_record()
+    assert Game.from_record(text) == game
+    assert json.loads(text.splitlines()[0])["seed"] == 1
+    return text.splitlines()
+
+
+@pytest.mark.parametrize("line", [0, 1, 5, -2, -1])
+def test_a_corrupted_record_names_the_line(line) -> None:
+    lines = _record()
+    number = line % len(lines) + 1
+    lines[line] = "nonsense"
+    with pytest.raises(ValueError, match=f"line {number}:"):
+        Game.from_record("\n".join(lines))
+
+
+def test_a_record_with_another_die_names_the_line() -> None:
+    lines = _record()
+    at = next(k for k, line in enumerate(lines) if "| dice" in line)
+    lines[at] = lines[at][:-1] + ("1" if lines[at][-1] != "1" else "2")
+    with pytest.raises(ValueError, match=f"line {at + 1}:"):
+        Game.from_record("\n".join(lines))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "{}\nx", "[]\nx", 5])
+def test_what_is_no_record(text) -> None:
+    with pytest.raises(ValueError, match="record|line"):
+        Game.from_record(text)
+
+
+@pytest.mark.parametrize("player", [-1, 2, "0", True, None])
+def test_no_such_player(player) -> None:
+    game = Game(Rules(num_players=2), seed=1)
+    with pytest.raises(ValueError, match="player"):
+        game.observation(player)
+    with pytest.raises(ValueError, match="player"):
+        game.determinize(player, 1)

@@ -1,0 +1,122 @@
+"""Random games at every player count and with every option: invariants at every decision."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from euphoria_env import Game, IllegalMove, Rules, actions, observations
+from tests.playing import all_rules, conserved, prefer, random_move
+
+DECISIONS = 500
+RULES = list(all_rules())
+_HIGH = np.concatenate([np.full(field.size, field.high) for field in observations.table()])
+
+
+def _id(rules: Rules) -> str:
+    options = [name for name, value in rules.to_dict().items() if value is True]
+    return "-".join([str(rules.num_players), *options])
+
+
+@pytest.mark.parametrize("policy", [random_move, prefer], ids=["uniform", "preferring"])
+@pytest.mark.parametrize("rules", RULES, ids=_id)
+def test_invariants_at_every_decision(rules: Rules, policy) -> None:
+    rng = random.Random(repr(rules))
+    game = Game(rules, seed=rng.getrandbits(32))
+    for _ in range(DECISIONS):
+        legal = game.legal()
+        if not legal:
+            break
+        assert [actions.name(a) for a in game.legal_actions()] == legal == sorted(legal, key=actions.parse)
+        assert np.array_equal(np.flatnonzero(game.mask()), [actions.parse(move) for move in legal])
+        assert len(set(legal)) == len(legal)
+        assert game.prompt and 0 <= game.player < rules.num_players
+        if rng.random() < 0.2:
+            _check_position(game, rng)
+        game.play(policy(game, rng))
+    record = game.to_record()
+    replayed = Game.from_record(record)
+    assert replayed == game and replayed.to_record() == record
+    assert replayed.fingerprint() == game.fingerprint()
+
+
+def _check_position(game: Game, rng: random.Random) -> None:
+    d = game.to_dict()
+    conserved(d)
+    copy = game.clone()
+    assert copy == game and copy.fingerprint() == game.fingerprint()
+    assert Game.from_dict(d) == game
+    assert Game.from_dict(json.loads(json.dumps(d))) == game
+    for player in range(game.rules.num_players):
+        observation = game.observation(player)
+        assert observation.dtype == np.int8 and observation.shape == (observations.OBS_SIZE,)
+        assert (observation >= 0).all() and (observation <= _HIGH).all()
+    observer = rng.randrange(game.rules.num_players)
+    other = game.determinize(observer, rng.getrandbits(40))
+    conserved(other.to_dict())
+    assert np.array_equal(other.observation(observer), game.observation(observer))
+    if observer == game.player:
+        assert other.legal() == game.legal()
+    assert other.legal()
+    other.play(rng.choice(other.legal()))
+    assert copy == game
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+def test_games_end_and_then_nobody_has_a_move(n: int) -> None:
+    rng = random.Random(n)
+    game = Game(Rules(num_players=n), seed=n)
+    while game.legal():
+        game.play(prefer(game, rng))
+    conserved(game.to_dict())
+    assert game.over and not game.truncated
+    assert game.ranking is not None and game.ranking[game.winner] == 1 and game.ranking.count(1) == 1
+    assert game.to_dict()["players"][game.winner]["stars"] == 0
+    assert not game.mask().any() and len(game.legal_actions()) == 0
+    assert Game.from_dict(game.to_dict()) == game
+    before = game.to_dict()
+    with pytest.raises(IllegalMove, match="ended"):
+        game.play("place 1 farm")
+    assert game.to_dict() == before
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+def test_truncated_after_max_turns(n: int) -> None:
+    rng = random.Random(n)
+    game = Game(Rules(num_players=n, max_turns=7), seed=n)
+    while game.legal():
+        game.play(random_move(game, rng))
+    assert game.truncated and not game.over and game.winner is None and game.turn == 7
+    assert game.ranking is not None and min(game.ranking) == 1
+    assert Game.from_dict(game.to_dict()) == game
+
+
+@pytest.mark.parametrize("rules", RULES[:4], ids=_id)
+def test_outcomes_loaded_into_another_game_make_the_same_game(rules: Rules) -> None:
+    rng = random.Random(5)
+    game = Game(rules, seed=1)
+    moves = []
+    for _ in range(300):
+        moves.append(prefer(game, rng))
+        game.play(moves[-1])
+    load: dict[str, list] = {}
+    for kind, value in game.outcomes:
+        load.setdefault(kind, []).append(value)
+    other = Game(rules, seed=2, load=load)
+    for move in moves:
+        other.play(move)
+    a, b = game.to_dict(), other.to_dict()
+    for d in (a, b):
+        d.pop("generator")
+        d.get("pending", {}).pop("check", None)
+    assert a == b
+
+
+def test_equal_seeds_make_equal_games_and_others_do_not() -> None:
+    assert Game(Rules(), seed=3) == Game(Rules(), seed=3)
+    assert Game(Rules(), seed=3) != Game(Rules(), seed=4)
+    assert Game(Rules(), seed=3) != Game(Rules(trading=True), seed=3)
+    assert Game(Rules(), seed=-1).fingerprint() == Game(Rules(), seed=-1).fingerprint()
