@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from agents.base import Agent
-from euphoria_env import Game, Rules
+from euphoria_env import Batch, Rules
 
-AT_ONCE = 64  # games played side by side, so that agents answer many decisions at once
+TABLES = 64  # games played side by side, so that agents answer many decisions at once
 Z_95 = 1.959964  # two-sided 95 %
 
 
@@ -63,7 +63,7 @@ class Result:
         scores: one for each agent of the line-up, in its order.
         games: games played.
         truncated: how many of them were cut off.
-        decisions: decisions of all agents together.
+        decisions: decisions of all agents together, in the games that count.
         seconds: how long it took.
     """
 
@@ -72,29 +72,6 @@ class Result:
     truncated: int
     decisions: int
     seconds: float
-
-
-class _Table:
-    """A game under way, and who of the line-up sits where."""
-
-    def __init__(self, number: int, rules: Rules, seed: int) -> None:
-        self.rotation = number % rules.num_players
-        self.game = Game(rules, seed=seed)
-
-    def decider(self) -> int:
-        """The place in the line-up of the player who must decide."""
-        return (self.game.player + self.rotation) % self.game.rules.num_players
-
-    def ranks(self) -> list[int]:
-        """The final ranks in the order of the line-up."""
-        ranking = self.game.ranking
-        assert ranking is not None
-        return [ranking[(k - self.rotation) % len(ranking)] for k in range(len(ranking))]
-
-    def winner(self) -> int | None:
-        """The place of the winner in the line-up."""
-        winner = self.game.winner
-        return None if winner is None else (winner + self.rotation) % self.game.rules.num_players
 
 
 def play_match(
@@ -106,66 +83,87 @@ def play_match(
 ) -> Result:
     """Plays a number of games between the agents of a line-up; the seats rotate from game to game.
 
+    Every table plays a number of games that is fixed beforehand, so that short games count no more than long ones.
+
     Args:
         agents: one for each player; the same object may sit on several seats.
-        games: how many; a multiple of the number of players gives everybody every seat equally often.
+        games: how many; a multiple of the number of players gives everybody every seat about equally often.
         rules: the options; the default are those of as many players as there are agents.
         seed: equal seeds give equal matches.
-        progress: called after every round of decisions with the number of games that ended in it.
+        progress: called when games have ended, with their number.
 
     Raises:
-        ValueError: there are not as many agents as players.
+        ValueError: there are not as many agents as players, or no games.
     """
     rules = Rules(num_players=len(agents)) if rules is None else rules
     if rules.num_players != len(agents):
         raise ValueError(f"a game of {rules.num_players} needs as many agents, not {len(agents)}")
-    rng = np.random.default_rng(seed)
-    numbers = iter(range(games))
-    wins, ranks = np.zeros(len(agents), np.int64), np.zeros(len(agents), np.int64)
-    truncated = decisions = 0
+    if games < 1:
+        raise ValueError(f"games must be a positive integer, not {games}")
     start = time.perf_counter()
+    match = _Match(agents, games, rules, seed)
+    while match.left.any():
+        ended = match.step()
+        if ended and progress is not None:
+            progress(ended)
+    scores = [Score(int(w), games, float(r) / games) for w, r in zip(match.wins, match.ranks, strict=True)]
+    return Result(scores, games, match.truncated, match.decisions, time.perf_counter() - start)
 
-    def new_tables(n: int) -> list[_Table]:
-        return [_Table(k, rules, int(rng.integers(2**62))) for k, _ in zip(numbers, range(n), strict=False)]
 
-    tables = new_tables(AT_ONCE)
-    while tables:
-        decisions += len(tables)
-        _decide(agents, tables, rng)
-        ended = [table for table in tables if table.game.over or table.game.truncated]
+class _Match:
+    """The tables of a match, who sits where, and what came of it so far.
+
+    Attributes:
+        left: (tables,), games still to play at each.
+        seats: (tables, seats), the place in the line-up of who sits there.
+    """
+
+    def __init__(self, agents: Sequence[Agent], games: int, rules: Rules, seed: int) -> None:
+        tables, n = min(TABLES, games), len(agents)
+        self.agents = agents
+        self.rng = np.random.default_rng(seed)
+        self.batch = Batch(tables, rules, seed=seed, reward="win")
+        self.left = games // tables + (np.arange(tables) < games % tables)
+        self.seats = (np.arange(n) + np.arange(tables)[:, None]) % n
+        self.wins, self.ranks = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.truncated = self.decisions = 0
+
+    def step(self) -> int:
+        """Plays one decision at every table; how many games that count have ended."""
+        batch = self.batch
+        counting = self.left > 0
+        moves = batch.mask.argmax(axis=1)  # where nothing counts any more, any move
+        deciders = self.seats[np.arange(len(moves)), batch.player]
+        by_agent: dict[int, list[int]] = {}
+        for place, agent in enumerate(self.agents):
+            by_agent.setdefault(id(agent), []).append(place)
+        for places in by_agent.values():
+            tables = np.flatnonzero(counting & np.isin(deciders, places))
+            if len(tables):
+                moves[tables] = self._ask(self.agents[places[0]], tables)
+        batch.step(moves)
+        self.decisions += int(counting.sum())
+        ended = np.flatnonzero(counting & (batch.terminated | batch.truncated))
         for table in ended:
-            ranks += table.ranks()
-            truncated += table.game.truncated
-            winner = table.winner()
-            if winner is not None:
-                wins[winner] += 1
-        if ended:
-            tables = [table for table in tables if not (table.game.over or table.game.truncated)] + new_tables(len(ended))
-        if progress is not None:
-            progress(len(ended))
-    scores = [Score(int(w), games, float(r) / max(1, games)) for w, r in zip(wins, ranks, strict=True)]
-    return Result(scores, games, truncated, decisions, time.perf_counter() - start)
+            self._end(table)
+        return len(ended)
 
+    def _ask(self, agent: Agent, tables: np.ndarray) -> np.ndarray:
+        """The moves of an agent at some tables."""
+        observations, masks = self.batch.observation[tables], self.batch.mask[tables]
+        if not agent.needs_game:
+            return agent.act_batch(observations, masks, self.rng)
+        moves = np.empty(len(tables), np.int64)
+        for k, table in enumerate(tables):
+            seat, seed = int(self.batch.player[table]), int(self.rng.integers(2**62))
+            game = self.batch.game(int(table)).determinize(seat, seed)
+            moves[k] = agent.act(observations[k], masks[k], self.rng, game)
+        return moves
 
-def _decide(agents: Sequence[Agent], tables: list[_Table], rng: np.random.Generator) -> None:
-    """One decision in every game; those of one agent are asked together."""
-    by_agent: dict[int, list[_Table]] = {}
-    for table in tables:
-        by_agent.setdefault(id(agents[table.decider()]), []).append(table)
-    for theirs in by_agent.values():
-        games = [table.game for table in theirs]
-        for game, move in zip(games, _moves(agents[theirs[0].decider()], games, rng), strict=True):
-            game.play(int(move))
-
-
-def _moves(agent: Agent, games: list[Game], rng: np.random.Generator) -> Sequence[int] | np.ndarray:
-    """The moves of one agent in several games."""
-    if agent.needs_game:
-        return [
-            agent.act(
-                game.observation(game.player), game.mask(), rng, game.determinize(game.player, int(rng.integers(2**62)))
-            )
-            for game in games
-        ]
-    observations = np.stack([game.observation(game.player) for game in games])
-    return agent.act_batch(observations, np.stack([game.mask() for game in games]), rng)
+    def _end(self, table: int) -> None:
+        """Counts a game that has ended, and moves everybody one seat on."""
+        self.left[table] -= 1
+        self.truncated += int(self.batch.truncated[table])
+        self.ranks[self.seats[table]] += self.batch.ranking[table]
+        self.wins[self.seats[table]] += self.batch.rewards[table] == 1.0
+        self.seats[table] = np.roll(self.seats[table], 1)

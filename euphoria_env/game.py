@@ -42,6 +42,13 @@ class IllegalMove(ValueError):
     """A move that is not legal now; the message names it and the legal ones."""
 
 
+def _index(move: Any) -> int:
+    try:
+        return int(move.__index__())
+    except AttributeError:
+        raise ValueError(f"a move is a line of notation or an action id, not {move!r}") from None
+
+
 def seed_row(row: np.void, seed: int) -> None:
     """Seeds the generator of a row from one integer."""
     chance.seed_rng(row["rng"], seed, 0, 0)
@@ -130,13 +137,13 @@ class Game:
             IllegalMove: the move is not legal now; nothing is changed.
             ValueError: this is no move at all, or a loaded outcome is impossible; nothing is changed.
         """
-        action = actions.parse(move) if isinstance(move, str) else move
+        action = actions.parse(move) if isinstance(move, str) else _index(move)
         saved = self._save() if self._has_loaded() else None
         if not run.step(self._rows, 0, action, self._tape):
             raise IllegalMove(self._why_illegal(move))
         if saved is not None:
             self._refuse_impossible_outcome(saved)
-        self._moves.append(int(action))
+        self._moves.append(action)
         if self._tape[chance.TAPE_LOGGED] * 2 > _LOG_CAPACITY:
             self._drain()
         self._marks.append(len(self._outcomes) + int(self._tape[chance.TAPE_LOGGED]))

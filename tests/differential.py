@@ -1,71 +1,136 @@
-"""Differential play: the same games on the engine and on the referee, compared after every decision."""
+"""Differential play: the same games on the engine and on the referee (tests/referee), compared after every decision.
+
+``python -m tests.differential --decisions 1000000 --processes 2 --out differential.jsonl`` plays in numbered chunks, each of
+which depends on the seed and its number only. Finished chunks are remembered in the file, so that the command can be stopped
+and started again. A game on which the two do not agree is shrunk and printed as a scenario for tests/scenarios, with what the
+referee says as its expectation: one must still look up who is right.
+
+With NUMBA_DISABLE_JIT=1 nothing is compiled: good for a few decisions.
+"""
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import copy
+import functools
+import hashlib
+import json
+import multiprocessing
 import os
 import random
+import re
+import signal
 import sys
-from dataclasses import dataclass, field
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from euphoria_env import Game, Rules
-from tests.positions import random_position, random_rules
-from tests.referee import Referee
-from tests.referee.game import KINDS
+import yaml
+
+import euphoria_env
+from euphoria_env import Game, Rules, actions
+from tests.positions import any_position, random_rules
+from tests.referee import MissingOutcome, Referee
 
 READABLE = (
     "rules", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
 )  # fmt: skip
+CHUNK = 5_000  # decisions
+SEEDS = (0, 1, 2)  # a shrunk case must fail with all of them: the runner of the scenarios tries these
+TURNS_KEPT = 40  # so far back a failing game is looked at for a shorter start
+LONGEST_SHRINK = 60.0  # seconds
 
 Json = dict[str, Any]
+Load = dict[str, list[Any]]
+Difference = tuple[str, Any, Any]  # where, the engine, the referee
 
 
-@dataclass
+# ------------------------------------------------------------------------------------------------------------- comparing
+
+
 class Mismatch(Exception):
     """The two do not agree."""
 
-    kind: str  # crash, outcomes, player, legal, position, result
-    differences: list[tuple[str, Any, Any]]  # (where, the engine, the referee)
+    def __init__(self, kind: str, differences: list[Difference]) -> None:
+        super().__init__(kind, differences)
+        self.kind = kind  # crash (of the engine), outcomes (or a crash of the referee), position, player, legal, result
+        self.differences = differences
 
     def __str__(self) -> str:
         return "\n".join(
             f"{self.kind}: {where}: engine {engine!r}, referee {referee!r}" for where, engine, referee in self.differences
         )
 
+    @property
+    def signature(self) -> tuple[str, frozenset[str]]:
+        """What is wrong, roughly: equal for the same fault in other games, one hopes."""
+        details = set()
+        for where, engine, referee in self.differences:
+            if self.kind == "legal":
+                details |= {move.split(" ")[0] for move in (*engine, *referee)}
+            elif self.kind in ("crash", "outcomes"):
+                details.add(str(referee or engine).split("(")[0])
+            else:
+                details.add(re.sub(r"\[\d+\]|(sub|eu|waste|ica)[a-z_0-9]+", "*", where))
+        return self.kind, frozenset(details)
 
-def without_nothing(counts: Json) -> Json:
-    return {name: value for name, value in counts.items() if value}
+    def is_like(self, other: Mismatch) -> bool:
+        """Whether this is probably the same fault."""
+        return self.kind == other.kind and bool(self.signature[1] & other.signature[1])
+
+
+class Unplayable(Exception):
+    """A case that is no game: an impossible position or outcome."""
+
+
+def readable(d: Json) -> Json:
+    """The keys of a position that both understand."""
+    return {key: d[key] for key in READABLE}
 
 
 def normal(d: Json) -> Json:
-    """The readable part of a position, without zeros, lists of workers and stars sorted."""
-    result = {key: d[key] for key in READABLE}
-    for key in ("allegiance", "miners", "territories", "discards"):
-        result[key] = without_nothing(d[key])
-    result["territories"] = {name: sorted(owners) for name, owners in result["territories"].items()}
+    """The readable part of a position, without zeros, and lists sorted where their order says nothing."""
+    result = readable(d)
+    for key in ("allegiance", "miners", "discards"):
+        result[key] = _without_nothing(d[key])
+    result["territories"] = {name: sorted(owners) for name, owners in d["territories"].items() if owners}
     result["workers"] = {space: sorted(map(list, there)) for space, there in d["workers"].items() if there}
     result["markets"] = {name: {**market, "stars": sorted(market["stars"])} for name, market in d["markets"].items()}
-    result["players"] = players = []
-    for player in d["players"]:
-        player = {key: value for key, value in player.items() if key != "used"}
-        player["goods"] = without_nothing(player["goods"])
-        player["artifacts"] = without_nothing(player["artifacts"])
-        player["workers"] = sorted(player["workers"])
-        players.append(player)
+    result["players"] = [
+        {
+            **{key: value for key, value in player.items() if key != "used"},
+            "goods": _without_nothing(player["goods"]),
+            "artifacts": _without_nothing(player["artifacts"]),
+            "workers": sorted(player["workers"]),
+        }
+        for player in d["players"]
+    ]
     return result
 
 
-def differences(engine: Any, referee: Any, where: str = "") -> list[tuple[str, Any, Any]]:
+def _without_nothing(counts: Json) -> Json:
+    return {name: value for name, value in counts.items() if value}
+
+
+def differences(engine: Any, referee: Any, where: str = "") -> list[Difference]:
     """Where two JSON values differ."""
     if isinstance(engine, dict) and isinstance(referee, dict):
-        found = []
-        for key in sorted({*engine, *referee}):
-            found += differences(engine.get(key), referee.get(key), f"{where}.{key}" if where else key)
-        return found
+        return [
+            difference
+            for key in sorted({*engine, *referee})
+            for difference in differences(engine.get(key), referee.get(key), f"{where}.{key}" if where else key)
+        ]
     if isinstance(engine, list) and isinstance(referee, list) and len(engine) == len(referee):
         if all(isinstance(x, dict) for x in engine + referee):
             return [
-                d for k, (a, b) in enumerate(zip(engine, referee, strict=True)) for d in differences(a, b, f"{where}[{k}]")
+                difference
+                for k, (one, other) in enumerate(zip(engine, referee, strict=True))
+                for difference in differences(one, other, f"{where}[{k}]")
             ]
     return [] if engine == referee and type(engine) is type(referee) else [(where, engine, referee)]
 
@@ -73,204 +138,711 @@ def differences(engine: Any, referee: Any, where: str = "") -> list[tuple[str, A
 class Pair:
     """One game on both."""
 
-    def __init__(self, start: Json, load: Json | None = None) -> None:
-        """`start`: {"new": {"rules", "seed"}} or {"given": a position}."""
+    def __init__(self, start: Json, load: Load | None = None) -> None:
+        """Starts `{"new": {"rules": ..., "seed": ...}}` or `{"given": POSITION}`.
+
+        Raises:
+            Unplayable: the position or the outcomes are impossible.
+        """
         load = {kind: list(values) for kind, values in (load or {}).items() if values}
-        self.seen = 0
         self.moves: list[str] = []
-        if "new" in start:
-            new = start["new"]
-            try:
-                self.engine = Game(Rules(**new["rules"]), seed=new.get("seed", 0), load=load)
-            except ValueError:
-                raise
-            self.referee = Referee.new(new["rules"])
-        else:
-            self.engine = Game.from_dict({"seed": 0, **start["given"]})
-            if load:
+        self.marks: list[int] = []  # how many outcomes had been drawn before each move
+        self._fed = 0
+        try:
+            if "new" in start:
+                new = start["new"]
+                self.engine = Game(Rules(**new["rules"]), seed=new["seed"], load=load)
+                self.referee = Referee.new(new["rules"])
+            else:
+                self.engine = Game.from_dict({"seed": 0, **start["given"]})
                 self.engine.load(**load)
-            self.referee = Referee.from_dict(readable(self.engine.to_dict()))
+                self.referee = Referee.from_dict(readable(self.engine.to_dict()))
+        except ValueError as error:
+            raise Unplayable(str(error)) from error
         self._feed()
 
     @property
     def ended(self) -> bool:
         return self.engine.over or self.engine.truncated
 
+    @property
+    def drawn(self) -> int:
+        """How many outcomes have been drawn."""
+        return self._fed
+
     def _feed(self) -> None:
+        """Loads what the engine has newly drawn into the referee."""
         outcomes = self.engine.outcomes
-        for kind, value in outcomes[self.seen :]:
-            self.referee.load(**{kind: [value]})
-        self.seen = len(outcomes)
+        self.referee.load(**grouped(outcomes[self._fed :]))
+        self._fed = len(outcomes)
 
     def play(self, move: str) -> None:
-        """Plays a move, legal on both, on both."""
+        """Plays a move that is legal on both.
+
+        Raises:
+            Mismatch: one of them cannot.
+            Unplayable: a loaded outcome is impossible.
+        """
+        self.marks.append(self._fed)
         self.moves.append(move)
         try:
             self.engine.play(move)
         except Exception as error:
+            if isinstance(error, ValueError) and "the loaded outcome" in str(error):
+                raise Unplayable(str(error)) from error
             raise Mismatch("crash", [(f"play {move}", repr(error), None)]) from error
         self._feed()
         try:
             self.referee.play(move)
         except Exception as error:
-            raise Mismatch("outcomes", [(f"play {move}", self.engine.outcomes[-8:], repr(error))]) from error
+            raise Mismatch("outcomes", [(f"play {move}", self._lately(), repr(error))]) from error
+
+    def _lately(self) -> list[Any]:
+        """What was drawn since the last move."""
+        return self.engine.outcomes[self.marks[-1] if self.marks else 0 :]
 
     def compare(self) -> list[str]:
-        """Compares everything; returns the legal moves.
+        """Compares all that can be compared; returns the legal moves.
 
         Raises:
             Mismatch: they do not agree.
         """
         game, referee = self.engine, self.referee
         try:
-            position = normal(game.to_dict())
-            legal = game.legal()
+            position, legal = normal(game.to_dict()), game.legal()
+            result = {name: getattr(game, name) for name in _RESULT}
         except Exception as error:
-            raise Mismatch("crash", [("to_dict, legal", repr(error), None)]) from error
+            raise Mismatch("crash", [("after the move", repr(error), None)]) from error
         try:
-            other = normal(referee.to_dict())
-            other_legal = referee.legal()
+            twin, twin_legal = normal(referee.to_dict()), referee.legal()
+            twin_result = {name: getattr(referee, name) for name in _RESULT}
         except Exception as error:
-            raise Mismatch("outcomes", [("after the move", game.outcomes[-8:], repr(error))]) from error
-        unused = referee.unused()
-        if unused:
-            raise Mismatch("outcomes", [("drawn", unused, "not used")])
-        if game.turn == 0:  # what a marker not yet set shows is nowhere said, nor how recruits not yet shown stand in to_dict
-            for player, twin in zip(position["players"], other["players"], strict=True):
-                for key in ("knowledge", "morale"):
-                    if player[key] == 0:
-                        player[key] = twin[key]
-                if not twin["recruits"]:
-                    player["recruits"] = []
-        if position != other:
-            raise Mismatch("position", differences(position, other))
+            raise Mismatch("outcomes", [("after the move", self._lately(), repr(error))]) from error
+        if referee.unused():
+            raise Mismatch("outcomes", [("drawn", referee.unused(), "not drawn")])
+        if game.turn == 0:
+            _ignore_setup(position, twin)
+        if position != twin:
+            raise Mismatch("position", differences(position, twin))
         if game.player != referee.player:
             raise Mismatch("player", [("player", game.player, referee.player)])
-        if len(legal) != len(set(legal)) or set(legal) != set(other_legal) or len(other_legal) != len(set(other_legal)):
-            raise Mismatch("legal", [("only", sorted({*legal} - {*other_legal}), sorted({*other_legal} - {*legal}))])
-        for name in ("turn", "over", "truncated", "winner", "ranking"):
-            a, b = getattr(game, name), getattr(referee, name)
-            if a != b:
-                raise Mismatch("result", [(name, a, b)])
+        if sorted(legal) != sorted(twin_legal):
+            only = sorted({*legal} - {*twin_legal}), sorted({*twin_legal} - {*legal})
+            raise Mismatch("legal", [("legal", *only)])
+        if result != twin_result:
+            raise Mismatch("result", differences(result, twin_result))
         return legal
 
 
-def readable(d: Json) -> Json:
-    return {key: d[key] for key in READABLE}
+_RESULT = ("turn", "over", "truncated", "winner", "ranking")
 
 
-# ------------------------------------------------------------------------------------------------------------ policies
+def _ignore_setup(position: Json, twin: Json) -> None:
+    """In the setup it is nowhere said what a marker not yet set shows, nor how recruits not yet shown stand."""
+    for player, other in zip(position["players"], twin["players"], strict=True):
+        for key in ("knowledge", "morale"):
+            if player[key] == 0:
+                player[key] = other[key]
+        if not other["recruits"]:
+            player["recruits"] = []
+
+
+def grouped(outcomes: Iterable[tuple[str, Any]]) -> Load:
+    """Outcomes by kind, as for `load`."""
+    load: Load = {}
+    for kind, value in outcomes:
+        load.setdefault(kind, []).append(value)
+    return load
+
+
+# --------------------------------------------------------------------------------------------------------------- playing
 
 
 def choose_random(rng: random.Random, legal: list[str], game: Game) -> str:
+    """Any move."""
     return rng.choice(legal)
 
 
 def choose_eager(rng: random.Random, legal: list[str], game: Game) -> str:
-    """Builds, uses what can be used, retrieves late and not from sites: so games end."""
+    """Builds, uses what can be used, retrieves late and not from sites: so that games end."""
     if len(legal) == 1:
         return legal[0]
-    board = None
-    weights = []
     placing = any(move.startswith("place") for move in legal)
+    begun: set[str] | None = None
+    weights = []
     for move in legal:
         verb, _, rest = move.partition(" ")
-        weight = 1.0
+        weight = _WEIGHTS.get(verb, 1.0)
         if verb == "place":
             space = rest[2:]
             if "_site_" in space:
-                if board is None:
-                    board = {name.rpartition("_")[0] for name in game.to_dict()["workers"] if "_site_" in name}
-                weight = 60 if space.rpartition("_")[0] in board else 6
-            elif "market" in space or space in ("wind_salon", "nimbus_loft") or "_of_" in space:
+                if begun is None:
+                    begun = {name.rpartition("_")[0] for name in game.to_dict()["workers"] if "_site_" in name}
+                weight = 60 if space.rpartition("_")[0] in begun else 6
+            elif "market" in space or "_of_" in space or space in ("wind_salon", "nimbus_loft"):
                 weight = 30
             elif space.endswith("_end") or space.startswith("tank"):
                 weight = 6
             elif "tunnel" in space:
                 weight = 4
         elif verb == "retrieve":
-            weight = 0.02 if placing else (1 if rest == "free" else 10)
+            weight = 0.02 if placing else 1 if rest == "free" else 10
         elif verb == "take":
             weight = 0.05 if "_site_" in rest else 8
-        elif verb == "done":
-            weight = 1
-        elif verb == "dilemma":
-            weight = 30
-        elif verb == "use":
-            weight = 4
-        elif verb == "end":
-            weight = 0.2
-        elif verb == "trade":
-            weight = 0.5
         weights.append(weight)
     return rng.choices(legal, weights)[0]
 
 
-POLICIES = {"random": choose_random, "eager": choose_eager}
+_WEIGHTS = {"dilemma": 30, "use": 4, "end": 0.2, "trade": 0.5, "offer": 2, "accept": 2}
+POLICIES: dict[str, Callable[[random.Random, list[str], Game], str]] = {"random": choose_random, "eager": choose_eager}
 
 
-# ---------------------------------------------------------------------------------------------------------------- cases
+@dataclass
+class Case:
+    """A game: where it starts, and the moves, each with what was drawn after it."""
+
+    start: Json
+    first: list[tuple[str, Any]]  # drawn before the first move
+    steps: list[tuple[str, list[tuple[str, Any]]]]
+
+    @property
+    def load(self) -> Load:
+        """All that is drawn."""
+        return grouped([*self.first, *(outcome for _, drawn in self.steps for outcome in drawn)])
+
+    @property
+    def moves(self) -> list[str]:
+        """The moves."""
+        return [move for move, _ in self.steps]
+
+
+def case_of(pair: Pair, start: Json) -> Case:
+    """What was played on a pair."""
+    outcomes, marks = pair.engine.outcomes, [*pair.marks, pair.drawn]
+    steps = [(move, outcomes[marks[k] : marks[k + 1]]) for k, move in enumerate(pair.moves)]
+    return Case(start, outcomes[: marks[0]], steps)
 
 
 @dataclass
 class Failure:
-    """A game on which the two do not agree: all that is needed to play it again."""
+    """A game on which the two do not agree, and the last turn starts: how many moves before each, and the position."""
 
-    start: Json
-    load: Json
-    moves: list[str]
+    case: Case
     mismatch: Mismatch
-    turns: list[tuple[int, int, Json]] = field(default_factory=list)  # (moves, outcomes, position) at the last turn starts
+    turns: list[tuple[int, Json]] = field(default_factory=list)
 
 
-def grouped(outcomes: list[tuple[str, Any]]) -> Json:
-    load: Json = {}
-    for kind, value in outcomes:
-        load.setdefault(kind, []).append(value)
-    return load
+@dataclass
+class Played:
+    """What a game was like."""
+
+    decisions: int = 0
+    moves: Counter[str] = field(default_factory=Counter)
+    ended: bool = False
+    failure: Failure | None = None
 
 
-def play_game(start: Json, rng: random.Random, policy: str, limit: int) -> tuple[int, Failure | None]:
-    """Plays a game on both until it ends; returns the number of decisions compared."""
+def play_game(start: Json, rng: random.Random, policy: str, limit: int) -> Played:
+    """Plays a game on both, comparing them after every decision, until it ends, they differ, or `limit` moves are made."""
     choose = POLICIES[policy]
     pair = Pair(start)
-    turns: list[tuple[int, int, Json]] = []
-    turn = -1
-    made = 0
+    turns: list[tuple[int, Json]] = []
+    played = Played()
+    turn = 0
     try:
         legal = pair.compare()
-        while made < limit and not pair.ended:
-            if pair.engine.turn != turn and pair.engine.turn > 0 and pair.engine.deciding == "open":
+        while legal and played.decisions < limit:
+            if pair.engine.turn != turn:
                 turn = pair.engine.turn
-                turns.append((made, pair.seen, readable(pair.engine.to_dict())))
-                del turns[:-40]
+                turns = [*turns[1 - TURNS_KEPT :], (len(pair.moves), readable(pair.engine.to_dict()))]
+            played.decisions += 1
             pair.play(choose(rng, legal, pair.engine))
-            made += 1
             legal = pair.compare()
     except Mismatch as mismatch:
-        return made + 1, Failure(start, grouped(pair.engine.outcomes), pair.moves, mismatch, turns)
-    return made, None
+        played.failure = Failure(case_of(pair, start), mismatch, turns)
+    played.moves.update(pair.moves)
+    played.ended = pair.ended
+    return played
 
 
 def random_start(rng: random.Random) -> tuple[Json, str, int]:
+    """Where a game starts, who plays it, and how long."""
     policy = "random" if rng.random() < 0.4 else "eager"
     if rng.random() < 0.1:
-        return {"new": {"rules": random_rules(rng), "seed": rng.getrandbits(32)}}, policy, rng.choice((60, 600))
-    position = random_position(rng)
+        start = {"new": {"rules": random_rules(rng), "seed": rng.getrandbits(32)}}
+        return start, policy, rng.choice((40, 300, 1500))
+    position = any_position(rng)
     position["seed"] = rng.getrandbits(32)
     return {"given": position}, policy, rng.choice((3, 10, 30, 60))
 
 
-if __name__ == "__main__":
-    import json, time, yaml
-    seed = int(sys.argv[1]); want = int(sys.argv[2])
-    done = 0; fails = 0; t=time.time(); k = 0
-    while done < want and fails < 5:
-        rng = random.Random(f"{seed}/{k}"); k += 1
+# ------------------------------------------------------------------------------------------------------------- shrinking
+
+
+def replay(case: Case, seed: int | None = None) -> tuple[Pair, Mismatch | None]:
+    """Plays a case again as far as it goes; moves that are not legal any more are left out.
+
+    Raises:
+        Unplayable: it is no game.
+    """
+    start = case.start
+    if seed is not None and "given" in start:
+        start = {"given": {**start["given"], "seed": seed}}
+    pair = Pair(start, case.load)
+    try:
+        legal = pair.compare()
+        for move in case.moves:
+            if move in legal:
+                pair.play(move)
+                legal = pair.compare()
+    except Mismatch as mismatch:
+        return pair, mismatch
+    return pair, None
+
+
+class Shrinker:
+    """Makes a failing case small: a start shortly before, few moves, a bare position."""
+
+    def __init__(self, failure: Failure, longest: float = LONGEST_SHRINK) -> None:
+        self._failure = failure
+        self._mismatch = failure.mismatch
+        self._until = time.monotonic() + longest
+        self.case = failure.case
+        self.mismatch = failure.mismatch
+
+    def run(self) -> tuple[Case, Mismatch]:
+        """The small case and what is wrong with it."""
+        self._start_late()
+        progress = True
+        while progress and time.monotonic() < self._until:
+            progress = self._fewer_moves()
+            if "given" in self.case.start:
+                progress |= self._barer_position()
+        return self.case, self.mismatch
+
+    def _accept(self, case: Case) -> bool:
+        """Whether the case fails likewise, whatever the seed; then it is the best one so far."""
+        if time.monotonic() > self._until:
+            return False
+        found = None
+        try:
+            for seed in SEEDS if "given" in case.start else (None,):
+                pair, mismatch = replay(case, seed)
+                if mismatch is None or not mismatch.is_like(self._mismatch):
+                    return False
+                found = found or (case_of(pair, case.start), mismatch)
+        except Unplayable:
+            return False
+        assert found is not None
+        self.case, self.mismatch = found
+        return True
+
+    def _start_late(self) -> None:
+        steps = self._failure.case.steps
+        for made, position in reversed(self._failure.turns):
+            if self._accept(Case({"given": position}, [], steps[made:])):
+                return
+        self._accept(self._failure.case)
+
+    def _fewer_moves(self) -> bool:
+        progress = False
+        size = max(1, len(self.case.steps) // 2)
+        while size:
+            at = len(self.case.steps) - size
+            while at >= 0:
+                steps = self.case.steps
+                if self._accept(replace(self.case, steps=steps[:at] + steps[at + size :])):
+                    progress = True
+                at = min(at, len(self.case.steps)) - size
+            size //= 2
+        return progress
+
+    def _barer_position(self) -> bool:
+        progress = False
+        for change in reductions(self.case.start["given"]):
+            position = copy.deepcopy(self.case.start["given"])
+            try:
+                change(position)
+            except (KeyError, IndexError):
+                continue  # an earlier reduction has taken it away
+            if position != self.case.start["given"] and self._accept(replace(self.case, start={"given": position})):
+                progress = True
+        return progress
+
+
+def reductions(position: Json) -> Iterator[Callable[[Json], None]]:
+    """Ways to make a position barer, the coarse ones first."""
+    yield lambda p: p.pop("seed")
+    for seat in reversed(range(len(position["players"]))):
+        yield functools.partial(_remove_player, seat=seat)
+    for key in ("workers", "territories", "markets", "allegiance", "miners", "discards", "turn"):
+        yield functools.partial(_drop, path=(key,))
+    for key in list(position["rules"]):
+        if key != "num_players":
+            yield functools.partial(_drop, path=("rules", key))
+    for seat, player in enumerate(position["players"]):
+        for key in list(player):
+            if key != "workers":  # left out they are random
+                yield functools.partial(_drop, path=("players", seat, key))
+    yield from _single_reductions(position, ())
+
+
+def _single_reductions(value: Any, path: tuple[Any, ...]) -> Iterator[Callable[[Json], None]]:
+    """Leaves out single entries, and makes numbers smaller."""
+    if path[-1:] == ("rules",) or (path[-1:] == ("dilemma",)):
+        return
+    if isinstance(value, dict):
+        for key in list(value):
+            if path and key not in ("name", "active", "tile", "workers"):
+                yield functools.partial(_drop, path=(*path, key))
+            yield from _single_reductions(value[key], (*path, key))
+    elif isinstance(value, list) and path != ("players",):
+        for k in reversed(range(len(value))):
+            if not (len(path) == 2 and path[0] == "workers" and len(value) == 1):
+                yield functools.partial(_drop, path=(*path, k))
+            if isinstance(value[k], dict):
+                yield from _single_reductions(value[k], (*path, k))
+    elif isinstance(value, list):
+        for k, entry in enumerate(value):
+            yield from _single_reductions(entry, (*path, k))
+    elif path[-1] == "built" and value:
+        yield functools.partial(_unbuild, path=path[:-1])
+    elif isinstance(value, int) and not isinstance(value, bool) and len(path) > 1 and value > 1:
+        yield functools.partial(_set, path=path, value=1)
+        yield functools.partial(_less, path=path)
+
+
+def _holder(position: Json, path: tuple[Any, ...]) -> Any:
+    return functools.reduce(lambda holder, key: holder[key], path[:-1], position)
+
+
+def _drop(position: Json, path: tuple[Any, ...]) -> None:
+    del _holder(position, path)[path[-1]]
+    for player in position["players"]:
+        player.pop("stars", None)  # it follows from those shown
+
+
+def _set(position: Json, path: tuple[Any, ...], value: int) -> None:
+    _holder(position, path)[path[-1]] = value
+
+
+def _less(position: Json, path: tuple[Any, ...]) -> None:
+    _holder(position, path)[path[-1]] -= 1
+
+
+def _unbuild(position: Json, path: tuple[Any, ...]) -> None:
+    market = _holder(position, (*path, "built"))
+    market.update(built=False, stars=[])
+    for player in position["players"]:
+        player.pop("stars", None)
+
+
+def _remove_player(position: Json, seat: int) -> None:
+    """Takes a player out of the game; those after him move up."""
+    if seat == position["player"] or position["rules"]["num_players"] == 2:
+        raise IndexError
+    position["rules"]["num_players"] -= 1
+    del position["players"][seat]
+
+    def moved(owners: Iterable[int]) -> list[int]:
+        return [owner - (owner > seat) for owner in owners if owner != seat]
+
+    position["player"] -= position["player"] > seat
+    workers = {space: [w for w in there if w[0] != seat] for space, there in position.get("workers", {}).items()}
+    position["workers"] = {s: [[p - (p > seat), f] for p, f in there] for s, there in workers.items() if there}
+    for market in position.get("markets", {}).values():
+        market["stars"] = moved(market.get("stars", []))
+    for name, owners in position.get("territories", {}).items():
+        position["territories"][name] = moved(owners)
+
+
+# -------------------------------------------------------------------------------------------------------------- scenario
+
+
+def scenario(case: Case, mismatch: Mismatch) -> str:
+    """A failing case as a scenario, with what the referee says as the expectation, and the differences as comments."""
+    document: Json = {"id": f"differential-{_digest(case)}", "rule": _guess_rule(case)}
+    if "given" in case.start:
+        document["given"] = _tidy(case.start["given"])
+    else:
+        document["new"] = case.start["new"]
+    load, expected = _expectation(case)
+    if load:
+        document["new" if "new" in document else "load"] = {**document.get("new", {}), "load": load} if "new" in document else load
+    document["play"] = case.moves
+    document.update(expected)
+    lines = [f"# {line}" for line in str(mismatch).splitlines()]
+    lines.append(f"- id: {document.pop('id')}")
+    for key, value in document.items():
+        flow = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000).removesuffix("\n...\n").strip()
+        if key == "given" and len(flow) > 110:
+            lines.append(f"  {key}:")
+            for name, part in value.items():
+                flow = yaml.safe_dump(part, default_flow_style=True, sort_keys=False, width=10_000)
+                flow = flow.removesuffix("\n...\n").strip()
+                if name == "players":
+                    lines.append(f"    {name}:")
+                    for player in part:
+                        text = yaml.safe_dump(player, default_flow_style=True, sort_keys=False, width=10_000).strip()
+                        lines.append(f"    - {text}")
+                else:
+                    lines.append(f"    {name}: {flow}")
+        else:
+            lines.append(f"  {key}: {flow}")
+    return "\n".join(lines) + "\n"
+
+
+def _digest(case: Case) -> str:
+    text = json.dumps([case.start, case.first, case.steps], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def _guess_rule(case: Case) -> str:
+    """The chapter that the last move belongs to; whoever keeps the scenario knows better."""
+    verb = case.moves[-1].split(" ")[0] if case.moves else ""
+    return {"place": "R4", "retrieve": "R3.4", "take": "R3.4", "done": "R3.4", "dilemma": "R14.1", "choose": "R2.2"}.get(
+        verb, "R15.1" if verb in ("trade", "give", "ask", "offer", "accept", "refuse") else "R4"
+    )
+
+
+def _tidy(position: Json) -> Json:
+    """Leaves out of a position what is nothing."""
+    result = {key: value for key, value in position.items() if value not in ({}, []) and (key, value) != ("player", 0)}
+    result["players"] = [
+        {key: value for key, value in player.items() if key == "workers" or value not in ({}, [], False)}
+        for player in position["players"]
+    ]
+    for key in ("allegiance", "miners"):
+        if key in result:
+            result[key] = _without_nothing(result[key])
+            if not result[key]:
+                del result[key]
+    return result
+
+
+def _expectation(case: Case) -> tuple[Load, Json]:
+    """What the referee draws and says, as far as the engine does not: `load`, and `then`, `legal`, `illegal` and so on."""
+    try:
+        pair = Pair(case.start, case.load)
+        start = readable(pair.engine.to_dict())
+        if "new" in case.start:
+            referee = Referee.new(case.start["new"]["rules"], load=case.load, seed=0)
+        else:
+            referee = Referee.from_dict(start, load=case.load, seed=0)
+        for move in case.moves:
+            referee.play(move)
+        twin, legal = normal(referee.to_dict()), referee.legal()
+    except (Unplayable, ValueError, AssertionError, MissingOutcome) as error:
+        return case.load, {"then": {}} if not case.moves else {} if error else {}
+    load = grouped(referee.outcomes)
+    expected: Json = {}
+    try:
+        engine = Pair(case.start, load).engine
+        for move in case.moves:
+            engine.play(move)
+        position = normal(engine.to_dict())
+    except Exception:
+        return load, {"then": {"player": twin["player"]}}  # the engine crashes
+    then: Json = {}
+    for where, _, value in differences(position, twin):
+        _put(then, where, value, len(twin["players"]))
+    if then:
+        expected["then"] = then
+    missing, wrong = sorted({*legal} - {*engine.legal()}), sorted({*engine.legal()} - {*legal})
+    expected.update({key: moves for key, moves in (("legal", missing), ("illegal", wrong)) if moves})
+    for name in _RESULT[1:]:
+        if getattr(engine, name) != getattr(referee, name):
+            expected[name] = getattr(referee, name)
+    return load, expected
+
+
+_EMPTY: Json = {"goods": 0, "artifacts": 0, "allegiance": 0, "miners": 0, "discards": 0, "workers": [], "territories": []}
+
+
+def _put(then: Json, where: str, value: Any, n: int) -> None:
+    """Writes a value at a path such as players[1].goods.gold into a `then`."""
+    keys: list[Any] = [int(key) if key.isdigit() else key for key in re.findall(r"[^.\[\]]+", where)]
+    if value is None:
+        value = next((_EMPTY[key] for key in keys if key in _EMPTY), None)
+    if keys[0] == "players" and "recruits" in keys:
+        keys = keys[: keys.index("recruits") + 1]
+    holder: Any = then
+    for key, following in zip(keys, keys[1:], strict=False):
+        if isinstance(key, int):
+            holder = holder[key]
+        else:
+            holder = holder.setdefault(key, [{} for _ in range(n)] if isinstance(following, int) else {})
+    holder[keys[-1]] = value
+
+
+def report(failure: Failure, longest: float = LONGEST_SHRINK) -> str:
+    """Shrinks a failure and writes it as a scenario."""
+    return scenario(*Shrinker(failure, longest).run())
+
+
+# ---------------------------------------------------------------------------------------------------------------- chunks
+
+
+@dataclass
+class Chunk:
+    """The result of a chunk: a line of the file."""
+
+    seed: int
+    chunk: int
+    sources: str
+    decisions: int = 0
+    games: int = 0
+    ended: int = 0
+    seconds: float = 0.0
+    moves: Counter[str] = field(default_factory=Counter)
+    failures: int = 0
+    scenarios: list[str] = field(default_factory=list)  # one for each kind of failure
+
+    def to_line(self) -> str:
+        """One line of JSON."""
+        return json.dumps(self.__dict__, sort_keys=True)
+
+
+def play_chunk(seed: int, number: int, decisions: int = CHUNK, sources: str = "") -> Chunk:
+    """Plays the games of a chunk, the same whenever and wherever it is played."""
+    began = time.monotonic()
+    chunk = Chunk(seed, number, sources)
+    seen: list[Mismatch] = []
+    while chunk.decisions < decisions:
+        rng = random.Random(f"{seed}/{number}/{chunk.games}")
         start, policy, limit = random_start(rng)
-        made, failure = play_game(start, rng, policy, limit)
-        done += made
-        if failure:
-            fails += 1
-            print("FAIL", seed, k, failure.mismatch, failure.moves[-6:])
-    print(done, fails, done/(time.time()-t))
+        played = play_game(start, rng, policy, min(limit, decisions - chunk.decisions))
+        chunk.games += 1
+        chunk.decisions += max(1, played.decisions)
+        chunk.ended += played.ended
+        chunk.moves += played.moves
+        if played.failure is not None:
+            chunk.failures += 1
+            mismatch = played.failure.mismatch
+            if not any(mismatch.signature == other.signature for other in seen):
+                seen.append(mismatch)
+                chunk.scenarios.append(report(played.failure))
+    chunk.seconds = round(time.monotonic() - began, 3)
+    return chunk
+
+
+def sources_hash() -> str:
+    """A hash of all that a result depends on: chunks played with other sources do not count as finished."""
+    digest = hashlib.blake2b(digest_size=8)
+    package, tests = Path(euphoria_env.__file__).parent, Path(__file__).parent
+    files = [*package.glob("*.py"), *package.glob("cards/*.py"), *package.glob("engine/*.py"), *tests.glob("referee/*.py")]
+    for path in sorted([*files, tests / "differential.py", tests / "positions.py"]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def read_finished(file: Path, seed: int, sources: str) -> dict[int, Chunk]:
+    """The finished chunks of this seed and these sources; a torn last line is passed over."""
+    finished = {}
+    if file.exists():
+        for line in file.read_text(encoding="utf-8").splitlines():
+            with contextlib.suppress(ValueError, TypeError):
+                chunk = Chunk(**json.loads(line))
+                chunk.moves = Counter(chunk.moves)
+                if (chunk.seed, chunk.sources) == (seed, sources):
+                    finished[chunk.chunk] = chunk
+    return finished
+
+
+def append_line(file: Path, line: str) -> None:
+    """Appends a line in one piece, after a torn one on a new line."""
+    torn = file.exists() and file.stat().st_size > 0 and not file.read_bytes().endswith(b"\n")
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.write(handle, ("\n" * torn + line + "\n").encode())
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def play_chunks(seed: int, numbers: Iterable[int], processes: int, sources: str = "") -> Iterator[Chunk]:
+    """Plays chunks, in several processes, and gives them as they are finished."""
+    _warm_up()
+    if processes == 1:
+        yield from (play_chunk(seed, number, CHUNK, sources) for number in numbers)
+        return
+    context = multiprocessing.get_context("spawn")
+    ignore = (signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's business
+    with ProcessPoolExecutor(processes, context, initializer=signal.signal, initargs=ignore) as pool:
+        futures = [pool.submit(play_chunk, seed, number, CHUNK, sources) for number in numbers]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _warm_up() -> None:
+    """Compiles the engine into its cache, before several processes want to."""
+    game = Game(Rules(), seed=0)
+    game.play(game.legal()[0])
+    game.outcomes, game.to_dict()
+
+
+# --------------------------------------------------------------------------------------------------------------- command
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; returns the exit status: 1 if the two do not agree."""
+    from tqdm import tqdm
+
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.differential", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--decisions", type=int, default=100_000, metavar="N", help="decisions to compare (default: %(default)s)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="K", help="default: all cores (%(default)s)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="JSON lines: finished chunks are kept there and not played again")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="another seed gives other games (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    if options.decisions < 1 or options.processes < 1:
+        parser.error("--decisions and --processes must be at least 1")
+
+    sources = sources_hash()
+    finished = read_finished(options.out, options.seed, sources) if options.out else {}
+    wanted = range(-(-options.decisions // CHUNK))
+    results = {number: finished[number] for number in wanted if number in finished}
+    missing = [number for number in wanted if number not in finished]
+    told: set[str] = set()
+    with tqdm(total=len(wanted) * CHUNK, initial=len(results) * CHUNK, unit="decision", unit_scale=True) as bar:
+
+        def show(chunk: Chunk) -> None:
+            for text in chunk.scenarios:
+                kind = text.split(" engine ")[0]
+                if kind not in told:
+                    told.add(kind)
+                    bar.write(text, file=sys.stdout)
+
+        for chunk in results.values():
+            show(chunk)
+        try:
+            for chunk in play_chunks(options.seed, missing, options.processes, sources):
+                if options.out:
+                    append_line(options.out, chunk.to_line())
+                results[chunk.chunk] = chunk
+                bar.update(CHUNK)
+                show(chunk)
+        except KeyboardInterrupt:
+            bar.write("stopped; the same command goes on from here" if options.out else "stopped", file=sys.stderr)
+            return 130
+    return _summary(list(results.values()))
+
+
+def _summary(chunks: list[Chunk]) -> int:
+    moves = sum((chunk.moves for chunk in chunks), Counter())
+    failures = sum(chunk.failures for chunk in chunks)
+    print(
+        f"{sum(chunk.decisions for chunk in chunks):,} decisions in {sum(chunk.games for chunk in chunks):,} games "
+        f"({sum(chunk.ended for chunk in chunks):,} ended): {failures or 'no'} differing"
+    )
+    never = [actions.name(a) for a in range(actions.NUM_ACTIONS) if not moves[actions.name(a)]]
+    print(f"{actions.NUM_ACTIONS - len(never)} of {actions.NUM_ACTIONS} moves were played; never: {', '.join(never) or 'none'}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -78,7 +78,12 @@ MIDGAME_TURN = 40
 
 def positions() -> st.SearchStrategy[Position]:
     """Random positions, for hypothesis."""
-    return st.builds(random_position, st.randoms(use_true_random=False))
+    return st.builds(any_position, st.randoms(use_true_random=False))
+
+
+def any_position(rng: random.Random) -> Position:
+    """A random position or, now and then, one in which several players may end the game at once."""
+    return photo_finish(rng) if rng.random() < 0.06 else random_position(rng)
 
 
 def random_rules(rng: random.Random, num_players: int | None = None) -> dict[str, Any]:
@@ -101,7 +106,7 @@ def random_position(rng: random.Random) -> Position:
     n = rules["num_players"]
     turn = rng.randint(1, MIDGAME_TURN)
     if rules["max_turns"] is not None and rules["max_turns"] < 2000:
-        rules["max_turns"] += turn
+        rules["max_turns"] += turn - 1
     allegiance = {faction: rng.choice((0, 1, 2, 4, 5, 7, 7, 8, 10, 10, MAX_ALLEGIANCE)) for faction in FACTIONS}
     miners = {faction: rng.choice((0, 3, 5, 5, 6, 8, 8, MAX_MINER, MAX_MINER)) for faction in FACTIONS[:3]}
     players = [_tracks_and_goods(rng) for _ in range(n)]
@@ -253,6 +258,43 @@ def _place_workers(
                 room[site] -= 1
         player["workers"].sort()
     return {space: sorted(there) for space, there in board.items()}
+
+
+def photo_finish(rng: random.Random) -> Position:
+    """All are equal and have one star left; a market is about to be built, or the Icarite track is about to end."""
+    position = random_position(rng)
+    n = position["rules"]["num_players"]
+    site = rng.choice(tuple(SITES))
+    position["markets"] = {
+        market: {
+            "tile": position["markets"][market]["tile"],
+            "built": market != MARKET_OF_SITE[site],
+            "stars": list(range(n)) if market != MARKET_OF_SITE[site] else [],
+        }
+        for market in MARKETS
+    }
+    position["territories"] = {territory: list(range(n)) for territory in TERRITORY.values()}
+    position["allegiance"] = {**dict.fromkeys(FACTIONS, 7), "icarite": rng.choice((7, 10))}
+    position["miners"] = dict.fromkeys(FACTIONS[:3], rng.choice((0, 5)))
+    position["workers"] = {}
+    builders = rng.sample(range(n), min(n, WORKERS_NEEDED[n] - 1))
+    while len(builders) < WORKERS_NEEDED[n] - 1:
+        builders.append(rng.randrange(n))
+    for k, seat in enumerate(builders, 1):
+        position["workers"][f"{site}_{k}"] = [[seat, rng.randint(1, 6)]]
+    marks = {"knowledge": rng.choice((1, 6)), "morale": rng.choice((1, 3, 6))}
+    for seat, player in enumerate(position["players"]):
+        player.update(marks, stars=1, artifacts={}, goods=dict.fromkeys(GOODS, 2))
+        player["dilemma"]["resolved"] = None
+        on_board = builders.count(seat)
+        number = rng.randint(0 if on_board and seat != position["player"] else 1, min(2, MAX_WORKERS - on_board))
+        player["workers"] = sorted(rng.choice((1, 2)) for _ in range(number))
+        for recruit in player["recruits"]:
+            recruit["star"] = False
+            revealed = position["allegiance"][RECRUITS[recruit["name"]]] >= 8
+            recruit["active"] = recruit["active"] or revealed
+        player["recruits"].sort(key=lambda recruit: not recruit["active"])
+    return position
 
 
 assert all(name in RECRUITS for names in COMBINATIONS for name in names) and len(SITES) == len(MARKETS)

@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import caching
+from numba.core import caching, types
 
 _PACKAGE = Path(__file__).parent.parent
+_CORE = ("board.py", "actions.py", "observations.py")  # with cards/ and engine/: all that compiled code can depend on
 
 
 def _sources_hash() -> str:
     digest = hashlib.blake2b(digest_size=12)
-    for path in sorted([*_PACKAGE.glob("*.py"), *_PACKAGE.glob("cards/*.py"), *_PACKAGE.glob("engine/*.py")]):
+    for path in sorted([*(_PACKAGE / name for name in _CORE), *_PACKAGE.glob("cards/*.py"), *_PACKAGE.glob("engine/*.py")]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -99,15 +100,29 @@ def _cache_path() -> Path:
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
+def _widened(kind: Any) -> Any:
+    """int64 for every integer, so that a function is compiled once and not for every width and every literal."""
+    kind = types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer | types.Boolean) else kind
+
+
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A part of the engine: compiled into the entry points that call it."""
-    compiled: Callable[..., Any] = numba.njit(**_OPTIONS)(function)
-    return compiled
+    """A part of the engine: compiled into the entry points that call it, once for all integer types."""
+    compiled: Any = numba.njit(**_OPTIONS)(function)
+    if hasattr(compiled, "get_call_template"):  # not under NUMBA_DISABLE_JIT
+        template = compiled.get_call_template
+        compiled.get_call_template = lambda args, kws: template(
+            tuple(_widened(kind) for kind in args), {name: _widened(kind) for name, kind in kws.items()}
+        )
+    return compiled  # type: ignore[no-any-return]
 
 
 def entry(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An entry point: compiled at the first call, and cached. Agents with compiled parts of their own use it too."""
-    compiled = jit(function)
-    if hasattr(compiled, "_cache"):  # not under NUMBA_DISABLE_JIT
+    """An entry point: compiled at the first call, and cached. Agents with compiled parts of their own use it too.
+
+    Call it with plain Python integers: every other type would be compiled for itself.
+    """
+    compiled: Any = jit(function)
+    if hasattr(compiled, "_cache"):
         compiled._cache = _EngineCache(function)
-    return compiled
+    return compiled  # type: ignore[no-any-return]

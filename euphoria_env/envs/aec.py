@@ -143,7 +143,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
             self._was_dead_step(action)
             return
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
-        number = -1 if action is None else action
+        number = -1 if action is None else int(action)
         status = batch.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
         if status < 0:
             name = actions.name(action) if action is not None else action

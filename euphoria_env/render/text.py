@@ -72,21 +72,26 @@ def _rule(heading: str) -> str:
 
 
 def _wrapped(label: str, parts: Iterable[str], separator: str = ", ") -> list[str]:
-    """Parts in lines, indented under the label."""
-    text = separator.join(parts)
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=label,
-        subsequent_indent=" " * len(label),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    """Parts in lines, indented under the label; a part is broken only if it fills more than a line."""
+    lines = [label]
+    for part in parts:
+        new = lines[-1] in (label, " " * len(label))
+        if not new and len(lines[-1] + separator + part) > WIDTH:
+            lines[-1] += separator.rstrip()
+            lines.append(" " * len(label))
+            new = True
+        lines[-1] += part if new else separator + part
+    return [broken for line in lines for broken in _broken(line, len(label))]
+
+
+def _broken(line: str, indent: int) -> list[str]:
+    if len(line) <= WIDTH:
+        return [line]
+    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _header(view: View) -> Iterator[str]:
-    text = " | ".join(part for part in (f"Euphoria, {view.headline}", view.asked) if part)
-    yield from _wrapped("", [text])
+    yield from _wrapped("", [part for part in (f"Euphoria, {view.headline}", view.asked) if part], " | ")
     if view.offer:
         yield from _wrapped("offer: ", [view.offer])
 
@@ -114,8 +119,8 @@ def _player(player: PlayerView) -> Iterator[str]:
         facts.append("his turn")
     yield from _wrapped(f"{marks}  ", facts, "  ")
     indent = " " * 6
-    yield from _wrapped(indent, [_goods(player)])
-    yield from _wrapped(f"{indent}recruits: ", [*_recruits(player), _dilemma(player)], "; ")
+    yield from _wrapped(indent, [*_goods(player), _dilemma(player)], "; ")
+    yield from _wrapped(f"{indent}recruits: ", _recruits(player))
     if player.penalties:
         yield from _wrapped(f"{indent}penalties: ", player.penalties)
     for note in (*player.notes, *player.asides):
@@ -127,19 +132,18 @@ def _hand_of_workers(player: PlayerView) -> str:
     return f"workers {hand}" + (f" (and {player.on_board} on the board)" if player.on_board else "")
 
 
-def _goods(player: PlayerView) -> str:
-    goods = ", ".join(f"{n} {name}" for name, n in player.goods.items()) or "no goods"
+def _goods(player: PlayerView) -> Iterator[str]:
+    yield ", ".join(f"{n} {name}" for name, n in player.goods.items()) or "no goods"
     cards = f"{player.hand_size} artifact{'' if player.hand_size == 1 else 's'}"
-    if player.artifacts:
-        cards += f" ({', '.join(f'{n} {name}' for name, n in player.artifacts.items())})"
-    return f"{goods}; {cards}"
+    types = ", ".join(f"{n} {name}" for name, n in (player.artifacts or {}).items())
+    yield f"{cards} ({types})" if types else cards
 
 
-def _recruits(player: PlayerView) -> Iterator[str]:
+def _recruits(player: PlayerView) -> list[str]:
     active = [r.name + "*" * r.star for r in player.recruits if r.active]
     seen = [f"{r.name} (hidden)" for r in player.recruits if not r.active]
     unseen = [f"{player.hidden} hidden"] if player.hidden else []
-    yield ", ".join([*active, *seen, *unseen]) or "none"
+    return [*active, *seen, *unseen] or ["none"]
 
 
 def _dilemma(player: PlayerView) -> str:
@@ -203,7 +207,7 @@ def _site_or_market(view: View, market: str) -> Iterator[str]:
         taken = sum(slot in view.workers for slot in slots)
         yield f"  {site + '_1 to 4':{_NAME}} {taken} of {view.workers_to_build} workers that build the market"
         places = [f"{k}: {_worker(view.worker_on(slot))} {cost_text(slot)}" for k, slot in enumerate(slots, 1)]
-        yield " " * (_NAME + 3) + " | ".join(places)
+        yield "    " + " | ".join(places)
         return
     yield _space(view, market, f"{cost_text(market, tile)} -> star, allegiance")
     yield f"    = {tile}, stars: {' '.join(f'P{p}' for p in stars) or 'none'}"
