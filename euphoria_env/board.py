@@ -9,6 +9,7 @@ import numpy as np
 
 MAX_PLAYERS = 6
 MAX_WORKERS = 4
+MAX_RECRUITS = 4  # two of the setup, one of the dilemma; a position may hold three before it
 STARS = 10
 TRACK_END = 6  # knowledge and morale run from 1 to 6 (R5.1)
 ALLEGIANCE_END = 11

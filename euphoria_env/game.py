@@ -10,19 +10,12 @@ from typing import Any
 import numpy as np
 
 from euphoria_env import actions, position, record
+from euphoria_env.asks import ASKS
 from euphoria_env.board import ARTIFACTS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.engine import chance, determinize, observe, run
-from euphoria_env.engine.state import (
-    ASKS,
-    GAME_DTYPE,
-    HELD,
-    ON_SITE,
-    OUT_BY,
-    OVER,
-    TRUNCATED,
-)
+from euphoria_env.engine.state import GAME_DTYPE, HELD, ON_SITE, OUT_BY, OVER, TRUNCATED
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
 from euphoria_env.rules import Rules
@@ -428,4 +421,3 @@ class Game:
         from euphoria_env.render import board_svg
 
         return board_svg(self)
-

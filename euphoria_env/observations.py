@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from euphoria_env.asks import ASKS, VERBS
 from euphoria_env.board import (
     ALLEGIANCE_END,
     ARTIFACTS,
@@ -16,6 +17,7 @@ from euphoria_env.board import (
     ITEMS,
     MARKETS,
     MAX_PLAYERS,
+    MAX_RECRUITS,
     MAX_WORKERS,
     MINER_END,
     NUM_AREAS,
@@ -25,7 +27,6 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
-from euphoria_env.engine.state import ASKS, MAX_RECRUITS, VERBS
 
 _P = MAX_PLAYERS
 
@@ -92,7 +93,13 @@ _PRIVATE: list[_Row] = [
         5,
         "1 hidden, 2 chosen as active and not yet shown, 3 in hand to choose from, 4 kept in the draft, 5 put out of the game",
     ),
-    ("own_tiles", NUM_TILES, 0, 3, "market tiles: 1 in hand to choose from, 2 put in the game, 3 put out of it (R19.2)"),
+    (
+        "own_tiles",
+        NUM_TILES,
+        0,
+        3,
+        "market tiles: 1 in hand to choose from, 2 put in the game, 3 put out of it (R19.2)",
+    ),
 ]
 _BOARD: list[_Row] = [
     ("allegiance", len(FACTIONS), 0, ALLEGIANCE_END, "allegiance tracks"),

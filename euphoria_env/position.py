@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from euphoria_env.asks import OPEN
 from euphoria_env.board import (
     ALLEGIANCE_END,
     ARTIFACTS,
@@ -20,6 +21,7 @@ from euphoria_env.board import (
     FIRST_TUNNEL_END,
     GOODS,
     MARKETS,
+    MAX_RECRUITS,
     MAX_WORKERS,
     MINER_END,
     NUM_AREAS,
@@ -41,15 +43,11 @@ from euphoria_env.engine.state import (
     HELD,
     IN_BY,
     IN_DECK,
-    MAX_RECRUITS,
     ON_SITE,
-    OPEN,
     OUT,
     OUT_BY,
     OVER,
     PENDING_FIELDS,
-    PLAYING,
-    RESOLVED_RECRUIT,
     RESOLVED_STAR,
     SETUP,
     TRUNCATED,
@@ -119,9 +117,7 @@ def to_dict(row: np.void) -> Json:
             }
             for k, name in enumerate(MARKETS)
         },
-        "territories": {
-            name: [p for p in range(n) for _ in range(row["territory"][f, p])] for f, name in enumerate(TERRITORIES)
-        },
+        "territories": {name: [p for p in range(n) for _ in range(row["territory"][f, p])] for f, name in enumerate(TERRITORIES)},
         "discards": _counts(ARTIFACTS, row["discards"]),
         "active": int(row["active"]),
         "status": _STATUS[row["status"]],
@@ -154,7 +150,11 @@ def _player_to_dict(row: np.void, p: int) -> Json:
         "goods": _counts(GOODS, row["goods"][p]),
         "artifacts": _counts(ARTIFACTS, row["artifacts"][p]),
         "recruits": [
-            {"name": RECRUIT_NAMES[card], "active": bool(k < row["num_active"][p]), "star": bool(int(row["starred"]) >> card & 1)}
+            {
+                "name": RECRUIT_NAMES[card],
+                "active": bool(k < row["num_active"][p]),
+                "star": bool(int(row["starred"]) >> card & 1),
+            }
             for k, card in enumerate(recruits)
         ],
         "dilemma": {"artifact": ARTIFACTS[row["dilemma"][p]], "resolved": _RESOLUTIONS[row["resolved"][p]]},
@@ -372,8 +372,7 @@ def _read_player(
         row["owned"][p] = 2
     elif "workers" in entry:
         faces = [
-            read.integer(f"{key}.workers[{k}]", f, 1, 6)
-            for k, f in enumerate(read.items(f"{key}.workers", entry["workers"]))
+            read.integer(f"{key}.workers[{k}]", f, 1, 6) for k, f in enumerate(read.items(f"{key}.workers", entry["workers"]))
         ]
         if not 1 <= len(faces) + on_board <= MAX_WORKERS:
             read.fail(f"{key}.workers", f"{len(faces) + on_board} workers with those on the board; everyone owns 1 to 4")
@@ -550,7 +549,9 @@ def _read_pending(row: np.void, read: _Reader, value: Any) -> None:
         if name not in pending:
             read.fail(key, "is missing")
         limits = np.iinfo(row.dtype[name].base)
-        flat = np.array(_flat(key, read, pending[name], row.dtype[name].shape, int(limits.min), int(limits.max)))
+        flat: np.ndarray = np.array(
+            _flat(key, read, pending[name], row.dtype[name].shape, int(limits.min), int(limits.max)), np.int64
+        )
         row[name] = flat.reshape(row.dtype[name].shape)
     _restore_hidden(row, read.n)
     if row["ask"] == 0 or row_digest(row) != pending.get("check"):
@@ -568,7 +569,11 @@ def _flat(key: str, read: _Reader, value: Any, shape: tuple[int, ...], low: int,
 
 def _restore_hidden(row: np.void, n: int) -> None:
     """Marks the cards that are in hands of the setup or the dilemma as held."""
-    for hands, places in ((row["hand"], "recruit_place"), (row["kept"], "recruit_place"), (row["tile_hand"], "tile_place")):
+    for hands, places in (
+        (row["hand"], "recruit_place"),
+        (row["kept"], "recruit_place"),
+        (row["tile_hand"], "tile_place"),
+    ):
         size = NUM_RECRUITS if places == "recruit_place" else NUM_TILES
         for p in range(n):
             for card in hands[p]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.board import SPACES
-from euphoria_env.cards.recruits import RECRUIT_NAMES
-from euphoria_env.engine.state import (
+from euphoria_env.asks import (
     ARTIFACT_WAY,
     ASKS,
     DILEMMA_WAY,
@@ -23,7 +21,6 @@ from euphoria_env.engine.state import (
     SACRIFICE,
     SERIES,
     SET_FACE,
-    SETUP,
     STAR,
     TAKE,
     TILE,
@@ -31,6 +28,9 @@ from euphoria_env.engine.state import (
     TRADE,
     USE,
 )
+from euphoria_env.board import SPACES
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.engine.state import SETUP
 
 _PROMPTS = {
     NOTHING: "do nothing, the game has ended",

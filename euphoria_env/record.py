@@ -31,9 +31,7 @@ def decision_lines(moves: list[int], marks: list[int], first: int, outcomes: lis
     from euphoria_env.actions import NAMES
 
     starts = [first, *marks]
-    return [
-        NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in zip(moves, starts, marks, strict=False)
-    ]
+    return [NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in zip(moves, starts, marks, strict=False)]
 
 
 def write(

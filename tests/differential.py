@@ -36,6 +36,7 @@ import euphoria_env
 from euphoria_env import Game, Rules, actions
 from tests.positions import any_position, random_rules
 from tests.referee import MissingOutcome, Referee
+from tests.referee.tables import AREAS, TUNNELS
 
 READABLE = (
     "rules", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
@@ -293,8 +294,40 @@ def choose_eager(rng: random.Random, legal: list[str], game: Game) -> str:
     return rng.choices(legal, weights)[0]
 
 
+def choose_curious(rng: random.Random, legal: list[str], game: Game) -> str:
+    """Goes where others stand, pays in unusual ways, and uses what can be used: so that recruits act."""
+    if len(legal) == 1:
+        return legal[0]
+    standing: dict[str, bool] | None = None  # space -> whether the deciding player stands there
+    weights = []
+    for move in legal:
+        verb, _, rest = move.partition(" ")
+        weight = _WEIGHTS.get(verb, 1.0)
+        if verb == "place":
+            if standing is None:
+                board = game.to_dict()["workers"]
+                standing = {space: any(seat == game.player for seat, _ in there) for space, there in board.items()}
+            space = rest[2:]
+            if space in standing and space not in AREAS:
+                weight = 2 if standing[space] else 25 if space in TUNNELS else 12  # another player's worker is bumped
+            elif space in AREAS:
+                weight = 5
+        elif verb == "retrieve":
+            weight = 4
+        elif verb == "use":
+            weight = 8
+        elif move in ("pay knowledge", "pay one", "pay food", "pay bliss"):
+            weight = 4
+        weights.append(weight)
+    return rng.choices(legal, weights)[0]
+
+
 _WEIGHTS = {"dilemma": 30, "use": 4, "end": 0.2, "trade": 0.5, "offer": 2, "accept": 2}
-POLICIES: dict[str, Callable[[random.Random, list[str], Game], str]] = {"random": choose_random, "eager": choose_eager}
+POLICIES: dict[str, Callable[[random.Random, list[str], Game], str]] = {
+    "random": choose_random,
+    "eager": choose_eager,
+    "curious": choose_curious,
+}
 
 
 @dataclass
@@ -367,13 +400,13 @@ def play_game(start: Json, rng: random.Random, policy: str, limit: int) -> Playe
 
 def random_start(rng: random.Random) -> tuple[Json, str, int]:
     """Where a game starts, who plays it, and how long."""
-    policy = "random" if rng.random() < 0.4 else "eager"
-    if rng.random() < 0.1:
+    policy = rng.choices(("random", "eager", "curious"), (25, 40, 35))[0]
+    if rng.random() < 0.06:
         start = {"new": {"rules": random_rules(rng), "seed": rng.getrandbits(32)}}
-        return start, policy, rng.choice((40, 300, 1500))
+        return start, policy, rng.choice((30, 30, 30, 30, 300, 1500))
     position = any_position(rng)
     position["seed"] = rng.getrandbits(32)
-    return {"given": position}, policy, rng.choice((3, 10, 30, 60))
+    return {"given": position}, policy, rng.choice((6, 6, 6, 15, 15, 50))
 
 
 # ------------------------------------------------------------------------------------------------------------- shrinking

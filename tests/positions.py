@@ -1,8 +1,9 @@
 """Random positions (INTERFACE section 4): valid, complete in their readable keys, and unlike anything that play would reach soon.
 
-`random_position(rng)` makes one; `positions()` is the same as a hypothesis strategy. Everybody has some recruits (often such as
+`any_position(rng)` makes one; `positions()` is the same as a hypothesis strategy. Everybody has some recruits (often such as
 act on each other), the tracks and miners stand high or just before something happens, markets are built, hands are full, stars
-are few, decks are short.
+are few, decks are short (`random_position`). In the others one player can do a lot (`spotlight`), or many can end the game at
+once (`photo_finish`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tests.referee.tables import (
     TERRITORY,
     TILES,
     TUNNEL_ENDS,
+    TUNNELS,
     WORKERS_NEEDED,
 )
 
@@ -82,8 +84,8 @@ def positions() -> st.SearchStrategy[Position]:
 
 
 def any_position(rng: random.Random) -> Position:
-    """A random position or, now and then, one in which several players may end the game at once."""
-    return photo_finish(rng) if rng.random() < 0.06 else random_position(rng)
+    """One of the positions below."""
+    return rng.choices((random_position, spotlight, photo_finish), (50, 44, 6))[0](rng)
 
 
 def random_rules(rng: random.Random, num_players: int | None = None) -> dict[str, Any]:
@@ -230,13 +232,18 @@ def _place_stars(rng: random.Random, players: list[Position], markets: dict[str,
     return territories
 
 
+def _open_temporary(markets: dict[str, Any], miners: dict[str, int]) -> list[str]:
+    """The temporary spaces that are in use, the tunnels twice."""
+    spaces = [space for space in TEMPORARY if space not in MARKETS and space not in TUNNEL_ENDS]
+    spaces += [end for end, (faction, _) in TUNNEL_ENDS.items() if miners[faction] == MAX_MINER]
+    return [*spaces, *TUNNELS, *(market for market in MARKETS if markets[market]["built"])]
+
+
 def _place_workers(
     rng: random.Random, players: list[Position], markets: dict[str, Any], miners: dict[str, int]
 ) -> dict[str, list[list[int]]]:
     n = len(players)
-    spaces = [space for space in TEMPORARY if space not in MARKETS and space not in TUNNEL_ENDS]
-    spaces += [end for end, (faction, _) in TUNNEL_ENDS.items() if miners[faction] == MAX_MINER]
-    spaces += [market for market in MARKETS if markets[market]["built"]]
+    spaces = _open_temporary(markets, miners)
     room = {site: WORKERS_NEEDED[n] - 1 for site, market in MARKET_OF_SITE.items() if not markets[market]["built"]}
     slots = [f"{site}_{k}" for site in room for k in (1, 2, 3, 4)]
     board: dict[str, list[list[int]]] = {}
@@ -260,6 +267,31 @@ def _place_workers(
     return {space: sorted(there) for space, there in board.items()}
 
 
+def spotlight(rng: random.Random) -> Position:
+    """The player who begins has active recruits, room on his tracks and something to pay with; others stand where he goes."""
+    position = random_position(rng)
+    seat, n = position["player"], position["rules"]["num_players"]
+    player = position["players"][seat]
+    for recruit in player["recruits"]:
+        recruit["active"] = True
+    player["knowledge"] = rng.choice((1, 1, 2, 3, 4))
+    player["morale"] = max(rng.choice((2, 3, 4, 5, 6)), sum(player["artifacts"].values()))
+    player["goods"] = {good: number for good in GOODS if (number := rng.choice((0, 1, 1, 2, 3)))}
+    for market in position["markets"].values():
+        if market["built"] and seat not in market["stars"] and player["stars"] > 1 and rng.random() < 0.5:
+            market["stars"] = sorted([*market["stars"], seat])
+            player["stars"] -= 1
+    board = position["workers"]
+    free = sorted({*_open_temporary(position["markets"], position["miners"])} - {*board})
+    rng.shuffle(free)
+    free.sort(key=lambda space: space in TUNNELS and rng.random() < 0.7)  # the last ones are taken first
+    for other in range(n):
+        faces = position["players"][other]["workers"]
+        while other != seat and faces and free and rng.random() < 0.7:
+            board[free.pop()] = [[other, faces.pop(rng.randrange(len(faces)))]]
+    return position
+
+
 def photo_finish(rng: random.Random) -> Position:
     """All are equal and have one star left; a market is about to be built, or the Icarite track is about to end."""
     position = random_position(rng)
@@ -274,7 +306,7 @@ def photo_finish(rng: random.Random) -> Position:
         for market in MARKETS
     }
     position["territories"] = {territory: list(range(n)) for territory in TERRITORY.values()}
-    position["allegiance"] = {**dict.fromkeys(FACTIONS, 7), "icarite": rng.choice((7, 10))}
+    position["allegiance"] = {faction: rng.choice((7, 10)) for faction in FACTIONS}
     position["miners"] = dict.fromkeys(FACTIONS[:3], rng.choice((0, 5)))
     position["workers"] = {}
     builders = rng.sample(range(n), min(n, WORKERS_NEEDED[n] - 1))
@@ -284,7 +316,9 @@ def photo_finish(rng: random.Random) -> Position:
         position["workers"][f"{site}_{k}"] = [[seat, rng.randint(1, 6)]]
     marks = {"knowledge": rng.choice((1, 6)), "morale": rng.choice((1, 3, 6))}
     for seat, player in enumerate(position["players"]):
-        player.update(marks, stars=1, artifacts={}, goods=dict.fromkeys(GOODS, 2))
+        player.update(marks, stars=1, goods=dict.fromkeys(GOODS, 2))
+        while sum(player["artifacts"].values()) > marks["morale"]:
+            player["artifacts"].popitem()
         player["dilemma"]["resolved"] = None
         on_board = builders.count(seat)
         number = rng.randint(0 if on_board and seat != position["player"] else 1, min(2, MAX_WORKERS - on_board))

@@ -94,9 +94,7 @@ _EUPHORIAN = [
     _card("ray_the_foreman", Ability(Event.BUILT, (effect(Effect.BUILDER),))),
     _card(
         "yordy_the_demotivator",
-        Ability(
-            Event.BEFORE_ROLL, (effect(Effect.SET_FACE),), when=When.FREE_RETRIEVAL, may=True, price=Price.ENERGY
-        ),
+        Ability(Event.BEFORE_ROLL, (effect(Effect.SET_FACE),), when=When.FREE_RETRIEVAL, may=True, price=Price.ENERGY),
     ),
 ]
 
@@ -152,9 +150,7 @@ _SUBTERRAN = [
     ),
     _card(
         "xander_the_excavator",
-        Ability(
-            Event.BUMPED, (effect(Effect.TUNNEL_RESOURCE, 1),), TUNNEL_SET, When.BUMPED_HIGHER, may=True, knowledge=1
-        ),
+        Ability(Event.BUMPED, (effect(Effect.TUNNEL_RESOURCE, 1),), TUNNEL_SET, When.BUMPED_HIGHER, may=True, knowledge=1),
     ),
 ]
 
@@ -184,9 +180,7 @@ _WASTELANDER = [
     _card("jonathan_the_artist", Ability(Event.PLACED, (draw(),), SLOT_SET, When.HIGHEST, may=True, knowledge=1)),
     _card(
         "kyle_the_scavenger",
-        Ability(
-            Event.PLACED, (draw(),), space_set("generator", "farm", "aquifer"), When.ALONE, may=True, knowledge=2
-        ),
+        Ability(Event.PLACED, (draw(),), space_set("generator", "farm", "aquifer"), When.ALONE, may=True, knowledge=2),
     ),
     _card("nick_the_understudy", acts_in="markers"),
     _card(

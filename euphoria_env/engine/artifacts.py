@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from euphoria_env.actions import USE as USE_ACTION
+from euphoria_env.asks import DISCARD
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, TRACK_END
 from euphoria_env.cards.recruits import GAMBLER, GEEK
 from euphoria_env.engine.chance import draw_artifact
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge
 from euphoria_env.engine.state import (
-    DISCARD,
     DO_DRAW,
     OP_DRAW_ANSWERED,
     OP_GEEK_DISCARD,
@@ -119,7 +119,13 @@ def future(g, tape, p):
 @jit
 def limits(g):
     """Hand limits of everybody in turn order (R5.6, R4.8)."""
-    for k in range(int(g["num_players"])):
+    n = int(g["num_players"])
+    over = False
+    for p in range(n):
+        over |= g["hand_size"][p] > g["morale"][p]
+    if not over:
+        return
+    for k in range(n):
         p = seat_after(g, k)
         excess = int(g["hand_size"][p]) - int(g["morale"][p])
         if excess > 0:

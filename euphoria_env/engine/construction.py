@@ -7,7 +7,7 @@ from euphoria_env.cards.effects import Event
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.spaces import update_open_spaces
 from euphoria_env.engine.stars import star_on_market, take_star
-from euphoria_env.engine.state import ON_SITE, OP_STAR_REACTIONS, OP_TRIGGER, push, seat_after, update_penalties
+from euphoria_env.engine.state import ON_SITE, OP_STAR_REACTIONS, push, push_trigger, seat_after, update_penalties
 
 _ON_BUILT = int(Event.BUILT)
 
@@ -38,7 +38,7 @@ def construct(g, p):
     update_open_spaces(g)
     update_penalties(g)
     for k in range(int(g["num_players"]) - 1, -1, -1):
-        push(g, OP_TRIGGER, seat_after(g, k), _ON_BUILT, 0)
+        push_trigger(g, seat_after(g, k), _ON_BUILT)
     push(g, OP_STAR_REACTIONS, p, 0, 0)
     for k in range(int(g["num_players"])):
         q = seat_after(g, k)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from euphoria_env.asks import GAIN, MINE, PAY
 from euphoria_env.board import (
     ARK,
     ARTIFACT_SET,
     ARTIFACTS,
-    BIT,
     BLISS,
-    BREEZE_BAR,
-    COMMODITY_SET,
     FIRST_ARTIFACT,
     FIRST_ARTIFACT_MARKET,
     FIRST_MARKET,
@@ -17,27 +15,24 @@ from euphoria_env.board import (
     FIRST_TUNNEL,
     FIRST_TUNNEL_END,
     FOOD,
+    GOODS,
     ICARUS_SET,
     ITEMS,
     KNOWLEDGE_ITEM,
-    NIMBUS_LOFT,
+    KNOWLEDGE_SET,
     NUM_MARKETS,
-    NUM_SPACES,
-    REGION,
     RESOURCE_SET,
     TRACK_END,
-    TUNNEL_SET,
     TUNNELS,
     WIND_SALON,
-    KNOWLEDGE_SET,
 )
-from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, KADEN, MATTHEW, MICHAEL
+from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, MATTHEW, MICHAEL
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import COURTHOUSE, TILE_COST
 from euphoria_env.engine.artifacts import max_of_a_type
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import room
-from euphoria_env.engine.state import GAIN, MINE, has, member, powers, under
+from euphoria_env.engine.state import has, member, powers, under
 
 _BLISS_SET = 1 << BLISS
 _FOOD_SET = 1 << FOOD
@@ -131,14 +126,28 @@ def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
 
 
 @jit
+def holdings(g, p):
+    """The items of which a player can pay at least one, as a set."""
+    items = 0
+    for item in range(len(GOODS)):
+        if g["goods"][p, item]:
+            items |= 1 << item
+    if g["hand_size"][p]:
+        for kind in range(len(ARTIFACTS)):
+            if g["artifacts"][p, kind]:
+                items |= 1 << (FIRST_ARTIFACT + kind)
+    return items | (KNOWLEDGE_SET if g["knowledge"][p] < TRACK_END else 0)
+
+
+@jit
 def asks_artifacts(space):
     """Whether a space costs 3 artifacts or a pair (R10.1, R11.1)."""
     return FIRST_ARTIFACT_MARKET <= space <= WIND_SALON
 
 
 @jit
-def payable(g, p, space, bumping, extra_morale):
-    """Whether a player has a way to pay for a space (R4.1); `extra_morale`: of a further worker (R17.4)."""
+def payable(g, p, space, bumping, extra_morale, held):
+    """Whether a player has a way to pay for a space (R4.1); `held`: his `holdings`; `extra_morale`: of a further worker (R17.4)."""
     morale, knowledge = markers_due(g, p, space)
     if not room(g, p, morale + extra_morale, knowledge):
         return False
@@ -149,4 +158,6 @@ def payable(g, p, space, bumping, extra_morale):
             or (g["hand_size"][p] >= 1 and space == ARK and has(g, p, JACKO) != 0)
         )
     units_a, set_a, units_b, set_b = cost_of(g, p, space, bumping)
-    return completable(g, p, 0, units_a, set_a, units_b, set_b, 0)
+    if (units_a and not set_a & held) or (units_b and not set_b & held):
+        return False
+    return units_a + units_b <= 1 or completable(g, p, PAY, units_a, set_a, units_b, set_b, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from euphoria_env.actions import (
     ACCEPT,
     CHOOSE_RECRUIT,
@@ -31,8 +33,29 @@ from euphoria_env.actions import STAR as STAR_ACTION
 from euphoria_env.actions import TAKE as TAKE_ACTION
 from euphoria_env.actions import TRADE as TRADE_ACTION
 from euphoria_env.actions import USE as USE_ACTION
-import numpy as np
-
+from euphoria_env.asks import (
+    ARTIFACT_WAY,
+    DILEMMA_WAY,
+    DISCARD,
+    FURTHER,
+    GAIN,
+    LOSE,
+    MINE,
+    NOTHING,
+    OPEN,
+    PAY,
+    RECRUIT,
+    REPLY,
+    SACRIFICE,
+    SERIES,
+    SET_FACE,
+    STAR,
+    TAKE,
+    TILE,
+    TRACK,
+    TRADE,
+    USE,
+)
 from euphoria_env.board import ARK, ARTIFACTS, BLISS, ENERGY, FIRST_ARTIFACT, FOOD, ITEMS, STAR_PLACES, WIND_SALON
 from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
@@ -44,33 +67,13 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.retrieval import on_board, take
 from euphoria_env.engine.spaces import open_spaces
 from euphoria_env.engine.state import (
-    ARTIFACT_WAY,
-    DILEMMA_WAY,
-    DISCARD,
-    FURTHER,
-    GAIN,
     LEGAL_WORDS,
-    LOSE,
-    MINE,
-    NOTHING,
-    OPEN,
-    PAY,
-    RECRUIT,
-    REPLY,
     RETRIEVE_BLISS,
     RETRIEVE_ENERGY,
     RETRIEVE_FOOD,
-    SACRIFICE,
-    SERIES,
-    SET_FACE,
-    STAR,
-    TAKE,
-    TILE,
-    TRACK,
-    TRADE,
-    USE,
     WORD_BITS,
     allow,
+    count_bits,
     has,
     seat_after,
     under,
@@ -141,10 +144,7 @@ def only_legal(words):
         if word:
             if found >= 0 or word & (word - 1):
                 return -1
-            found = WORD_BITS * w
-            while word > 1:
-                word >>= 1
-                found += 1
+            found = WORD_BITS * w + count_bits(word - 1)
     return found
 
 
@@ -198,8 +198,10 @@ def allow_take(g, words, p):
     same = 0
     for k in range(n):
         same += g["taken"][k] == first
-    for worker in range(first, NUM_BOARD_WORKERS):
-        if on_board(g, p, worker) > (same if n and worker == first else 0):
+    if n and on_board(g, p, first) > same:
+        allow(words, TAKE_ACTION + first)
+    for worker in range(first + (n > 0), NUM_BOARD_WORKERS):
+        if on_board(g, p, worker):
             allow(words, TAKE_ACTION + worker)
     if n:
         allow(words, DONE)

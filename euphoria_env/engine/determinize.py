@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from euphoria_env.asks import DISCARD, NOTHING, OPEN, PAY, REPLY, SERIES, TRADE
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, NUM_MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.decisions import find_legal
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.state import (
-    DISCARD,
-    HELD,
-    IN_BY,
-    LEGAL_WORDS,
-    NOTHING,
-    ON_SITE,
-    OPEN,
-    OUT,
-    OUT_BY,
-    PAY,
-    REPLY,
-    SERIES,
-    SETUP,
-    TRADE,
-)
+from euphoria_env.engine.state import HELD, IN_BY, LEGAL_WORDS, ON_SITE, OUT, OUT_BY, SETUP
 
 _FREE = 100  # place of a card that was taken out of a hand to be dealt again
 _TRIES = 100_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import CHOOSE_RECRUIT, DILEMMA, PAY_MATCH
+from euphoria_env.asks import DILEMMA_WAY, PAY, RECRUIT
 from euphoria_env.board import ARTIFACT_SET, FIRST_ARTIFACT
 from euphoria_env.cards.recruits import FACTION_OF
 from euphoria_env.engine.allegiance import activate, revealed_factions
@@ -11,7 +12,6 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import take_chosen
 from euphoria_env.engine.stars import take_star
 from euphoria_env.engine.state import (
-    DILEMMA_WAY,
     HELD,
     OP_DILEMMA_PAID,
     OP_DILEMMA_RECRUIT,
@@ -22,8 +22,6 @@ from euphoria_env.engine.state import (
     OP_RECRUIT_KEPT,
     OP_STAR_REACTIONS,
     OUT_BY,
-    PAY,
-    RECRUIT,
     RESOLVED_RECRUIT,
     RESOLVED_STAR,
     ask,

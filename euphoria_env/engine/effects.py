@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import SET as SET_ACTION
+from euphoria_env.asks import GAIN, MINE, PAY, SACRIFICE, SET_FACE
 from euphoria_env.board import (
     BLISS,
     FOOD,
@@ -21,7 +22,7 @@ from euphoria_env.cards.recruits import BRIAN
 from euphoria_env.cards.spaces import TUNNEL_RESOURCE
 from euphoria_env.cards.tiles import LABORATORY
 from euphoria_env.engine.allegiance import advance, move_miner, tunnel_of
-from euphoria_env.engine.artifacts import draw, draw_plain, future
+from euphoria_env.engine.artifacts import draw, future
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge, gain_morale, lose_knowledge, lose_morale
 from euphoria_env.engine.stars import bargain, star_in_region, star_in_territory
@@ -51,14 +52,9 @@ from euphoria_env.engine.state import (
     DO_TAKE_FACE,
     DO_TUNNEL_CHOICE,
     DO_TUNNEL_RESOURCE,
-    GAIN,
-    MINE,
     OP_BLISS_PAID,
     OP_FACE_SET,
     OP_SACRIFICED,
-    PAY,
-    SACRIFICE,
-    SET_FACE,
     ask,
     ask_series,
     bonus,

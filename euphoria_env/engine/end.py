@@ -37,6 +37,7 @@ def clear_end(g, status):
     """Nothing is pending any more."""
     g["status"] = status
     g["depth"] = 0
+    g["stack"][:] = 0
     g["ask"] = 0
 
 

@@ -18,7 +18,7 @@ import numba
 from numba.core import caching, types
 
 _PACKAGE = Path(__file__).parent.parent
-_CORE = ("board.py", "actions.py", "observations.py")  # with cards/ and engine/: all that compiled code can depend on
+_CORE = ("asks.py", "board.py", "actions.py", "observations.py")  # with cards/ and engine/: all that compiled code can depend on
 
 
 def _sources_hash() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.asks import DISCARD, NOTHING, SERIES, STAR
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
@@ -19,20 +20,16 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.state import (
-    DISCARD,
     HELD,
     IN_BY,
     LEGAL_WORDS,
-    NOTHING,
     OP_DRAW_ANSWERED,
     OP_FURTHER,
     OP_FURTHER_ANSWERED,
     OUT_BY,
     OVER,
     PLAYING,
-    SERIES,
     SETUP,
-    STAR,
     WORD_BITS,
 )
 from euphoria_env.observations import PLAYER_SIZE, PLAYERS_START, start_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import PAY_MATCH, PAY_ONE, PAY_PAIR, PAY_THREE
+from euphoria_env.asks import ARTIFACT_WAY, PAY
 from euphoria_env.board import (
     ARK,
     ARTIFACT_SET,
@@ -11,6 +12,7 @@ from euphoria_env.board import (
     FIRST_ARTIFACT,
     FIRST_MARKET,
     FIRST_SLOT,
+    FIRST_TANK,
     FOOD,
     GOLD,
     GOODS,
@@ -21,33 +23,34 @@ from euphoria_env.board import (
 from euphoria_env.cards.effects import Event
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_FOOD
-from euphoria_env.engine.artifacts import discard_artifact
-from euphoria_env.engine.costs import asks_artifacts, cost_of, markers_due, payable
+from euphoria_env.engine.allegiance import revealed_factions
+from euphoria_env.engine.artifacts import discard_artifact, limits
+from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, markers_due, payable
+from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge, lose_morale
 from euphoria_env.engine.state import (
-    ARTIFACT_WAY,
     OP_ACTIVATE,
     OP_CHASE,
+    OP_CLOSE,
     OP_CONSTRUCT,
-    OP_END_CHECK,
-    OP_GAIN,
     OP_LIMITS,
     OP_PAID,
     OP_PAY,
     OP_REROLL,
-    OP_TRIGGER,
     OP_WAY_CHOSEN,
     PAID,
     PAID_ARTIFACT,
     PAID_FOOD_FOR_BLISS,
     PAID_GOLD,
     PAID_ONE_ARTIFACT,
-    PAY,
+    PLAYING,
     ask,
     ask_series,
+    count_bits,
     push,
     push_program,
+    push_trigger,
 )
 
 _ON_PLACED, _ON_BUMPED, _ON_BUMPING = int(Event.PLACED), int(Event.BUMPED), int(Event.BUMPING)
@@ -69,14 +72,11 @@ def place(g, p, face, space, extra_morale):
         g["before"][f] = g["allegiance"][f]
     g["available"][p, face - 1] -= 1
 
-    push(g, OP_CHASE, p, 0, 0)
-    push(g, OP_ACTIVATE, p, 0, 0)
-    push(g, OP_REROLL, p, 0, 0)
-    push(g, OP_LIMITS, p, 0, 0)
-    push(g, OP_END_CHECK, p, 0, 0)
+    if FIRST_TANK <= space < FIRST_SLOT:
+        push(g, OP_CHASE, p, 0, 0)
+    push(g, OP_CLOSE, p, 0, 0)
     if FIRST_SLOT <= space < FIRST_MARKET:
         push(g, OP_CONSTRUCT, p, 0, 0)
-    push(g, OP_GAIN, p, 0, 0)
     push(g, OP_PAY, p, 0, 0)
 
     g["bumped"] = -1
@@ -100,11 +100,11 @@ def bump(g, p, space):
     g["back_face"][0] = g["bumped_face"]
     g["available"][owner, int(g["bumped_face"]) - 1] += 1
     if owner != p:
-        push(g, OP_TRIGGER, p, _ON_BUMPED, 0)
+        push_trigger(g, p, _ON_BUMPED)
     push(g, OP_REROLL, p, 0, 0)
     if owner != p:
-        push(g, OP_TRIGGER, p, _ON_BUMPING, 0)
-    push(g, OP_TRIGGER, owner, _ON_GETTING_BUMPED, 0)
+        push_trigger(g, p, _ON_BUMPING)
+    push_trigger(g, owner, _ON_GETTING_BUMPED)
 
 
 @jit
@@ -112,19 +112,24 @@ def pay(g, p):
     """Asks how the cost is paid; without a way the worker stays, and R4.4 and R4.5 do not happen (R4.3)."""
     space = int(g["space"])
     bumped_other = g["bumped"] >= 0 and g["bumped"] != p
-    if not payable(g, p, space, bumped_other, int(g["due_morale"])):
+    if not payable(g, p, space, bumped_other, int(g["due_morale"]), holdings(g, p)):
         return
     morale, knowledge = markers_due(g, p, space)
     g["due_morale"] += morale
     g["due_knowledge"] = knowledge
-    push(g, OP_PAID, p, 0, 0)
     if asks_artifacts(space):
+        push(g, OP_PAID, p, 0, 0)
         push(g, OP_WAY_CHOSEN, p, 0, 0)
         ask(g, ARTIFACT_WAY, p)
         return
     units_a, set_a, units_b, set_b = cost_of(g, p, space, bumped_other)
-    if units_a:
+    if units_b or set_a & (set_a - 1):
+        push(g, OP_PAID, p, 0, 0)
         ask_series(g, p, PAY, units_a, set_a, units_b, set_b)
+        return
+    if units_a:  # one kind of item: there is nothing to choose (R18.1)
+        g["chosen"][count_bits(set_a - 1)] = units_a
+    paid(g, p)
 
 
 @jit
@@ -153,7 +158,7 @@ def take_chosen(g, p):
 
 @jit
 def paid(g, p):
-    """All parts of the cost are paid together, morale and knowledge first (R4.3, R13.10)."""
+    """All parts of the cost are paid together, morale and knowledge first (R4.3, R13.10); then the gain (R4.4)."""
     g["paid"] |= PAID
     space = int(g["space"])
     if FIRST_SLOT <= space < FIRST_MARKET:
@@ -163,10 +168,10 @@ def paid(g, p):
             if g["chosen"][FIRST_ARTIFACT + kind]:
                 g["paid"] |= PAID_ARTIFACT
     elif (
-        FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS
-        and g["chosen"][FOOD] > TILE_FOOD[int(g["tile"][space - FIRST_MARKET])]
+        FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS and g["chosen"][FOOD] > TILE_FOOD[int(g["tile"][space - FIRST_MARKET])]
     ):
         g["paid"] |= PAID_FOOD_FOR_BLISS
+    gain(g, p)
     if g["due_morale"]:
         lose_morale(g, p, int(g["due_morale"]))
     knowledge = int(g["due_knowledge"]) + int(g["chosen"][KNOWLEDGE_ITEM])
@@ -180,11 +185,23 @@ def paid(g, p):
 
 @jit
 def gain(g, p):
-    """What the space gives, if its cost was paid; then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
-    if g["paid"] & PAID:
-        push(g, OP_TRIGGER, p, _ON_PLACED, 0)
-        push(g, OP_LIMITS, p, 0, 0)
-        push_program(g, SPACE_PROGRAM, int(g["space"]), p)
+    """Lays out what the space gives, then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
+    push_trigger(g, p, _ON_PLACED)
+    push(g, OP_LIMITS, p, 0, 0)
+    push_program(g, SPACE_PROGRAM, int(g["space"]), p)
+
+
+@jit
+def close(g, tape, p):
+    """After the recruits and the construction: the end check, hand limits, re-rolls due, recruits revealed (R4.7 to R4.9)."""
+    end_check(g, tape)
+    if g["status"] != PLAYING:
+        return
+    if revealed_factions(g) != g["revealed"]:
+        push(g, OP_ACTIVATE, p, 0, 0)
+    if g["new_worker"] or g["helped"]:
+        push(g, OP_REROLL, p, 0, 0)
+    limits(g)
 
 
 assert ARK > FIRST_MARKET and PAY_MATCH > PAY_THREE

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.actions import RETRIEVE, TAKE as TAKE_ACTION
+from euphoria_env.actions import NUM_BOARD_WORKERS, RETRIEVE
 from euphoria_env.actions import SACRIFICE as SACRIFICE_ACTION
-from euphoria_env.actions import NUM_BOARD_WORKERS
+from euphoria_env.actions import TAKE as TAKE_ACTION
 from euphoria_env.actions import USE as USE_ACTION
+from euphoria_env.asks import TAKE
 from euphoria_env.board import BLISS, ENERGY, FOOD, MAX_WORKERS, NUM_AREAS, REGION, SUBTERRAN
 from euphoria_env.cards.effects import Event
 from euphoria_env.cards.recruits import GIDGET
@@ -22,16 +23,15 @@ from euphoria_env.engine.state import (
     OP_NEXT_TURN,
     OP_RETRIEVE_PAID,
     OP_RETRIEVE_ROLL,
-    OP_TRIGGER,
     RETRIEVE_BLISS,
     RETRIEVE_ENERGY,
     RETRIEVE_FOOD,
     RETRIEVE_FREE,
-    TAKE,
     ask,
     ask_use,
     has,
     push,
+    push_trigger,
     under,
 )
 
@@ -49,7 +49,7 @@ def on_board(g, p, worker):
     """How many workers of a player a board worker number stands for."""
     if worker < _AREA_WORKERS:
         return int(g["area"][worker // 6, p, worker % 6])
-    return 1 if g["occupant"][int(WORKER_SPACE[worker])] == p else 0
+    return int(g["occupant"][worker - _AREA_WORKERS + NUM_AREAS] == p)
 
 
 @jit
@@ -87,10 +87,10 @@ def retrieve_paid(g, p):
     for k in range(int(g["num_taken"])):
         if REGION[int(WORKER_SPACE[int(g["taken"][k])])] != SUBTERRAN:
             g["all_subterra"] = 0
-    push(g, OP_TRIGGER, p, _ON_RETRIEVED, 0)
+    push_trigger(g, p, _ON_RETRIEVED)
     push(g, OP_RETRIEVE_ROLL, p, 0, 0)
-    push(g, OP_TRIGGER, p, _ON_BEFORE_ROLL, 0)
-    push(g, OP_TRIGGER, p, _ON_RETRIEVING, 0)
+    push_trigger(g, p, _ON_BEFORE_ROLL)
+    push_trigger(g, p, _ON_RETRIEVING)
     push(g, OP_LIMITS, p, 0, 0)
     payment = int(g["payment"])
     if payment == RETRIEVE_FREE:

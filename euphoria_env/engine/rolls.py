@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from euphoria_env.asks import LOSE
 from euphoria_env.board import GOODS, GOODS_SET, KNOWLEDGE_LIMIT, MAX_WORKERS
 from euphoria_env.cards.effects import Event
 from euphoria_env.cards.recruits import BEN
 from euphoria_env.cards.tiles import FACE_PENALTY
 from euphoria_env.engine.chance import roll_die
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import HELD, LOSE, OP_REROLL, OP_TRIGGER, ask_series, push, under
+from euphoria_env.engine.state import HELD, OP_REROLL, ask_series, push, push_trigger, under
 
 _ON_OTHERS_ROLLED = int(Event.OTHERS_ROLLED)
 _ON_LOST_WORKER = int(Event.LOST_WORKER)
@@ -48,10 +49,10 @@ def roll(g, tape, p, n):
     g["set_face"] = 0
     g["roller"] = p
     if knowledge_check(g, p):
-        push(g, OP_TRIGGER, p, _ON_LOST_WORKER, 0)
+        push_trigger(g, p, _ON_LOST_WORKER)
     ben = int(g["recruit_place"][BEN]) - HELD
     if 0 <= ben < g["num_players"] and ben != p:
-        push(g, OP_TRIGGER, ben, _ON_OTHERS_ROLLED, 0)
+        push_trigger(g, ben, _ON_OTHERS_ROLLED)
     if losses:
         goods = 0
         for item in range(len(GOODS)):
@@ -81,5 +82,5 @@ def reroll(g, tape):
         p = int(g["active"])
         g["new_worker"] = 0
         g["owned"][p] += 1
-        push(g, OP_TRIGGER, p, _ON_NEW_WORKER, 0)
+        push_trigger(g, p, _ON_NEW_WORKER)
         g["new_face"] = roll(g, tape, p, 1)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.asks import NOTHING
+from euphoria_env.board import ARTIFACT_SET
 from euphoria_env.cards.effects import Effect
 from euphoria_env.engine.abilities import ability_answered, trigger
 from euphoria_env.engine.allegiance import activate_revealed
 from euphoria_env.engine.artifacts import ask_discards, draw_answered, limits
-from euphoria_env.engine.chance import TAPE_ERROR, random_below, seed_rng
+from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.construction import construct
 from euphoria_env.engine.decisions import answer, find_legal
 from euphoria_env.engine.dilemma import dilemma_paid, dilemma_recruit, dilemma_way_chosen, recruit_kept
 from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.placement import gain, paid, pay, way_chosen
+from euphoria_env.engine.placement import close, paid, pay, way_chosen
 from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed
 from euphoria_env.engine.rolls import reroll
 from euphoria_env.engine.setup import (
@@ -31,13 +33,14 @@ from euphoria_env.engine.setup import (
 )
 from euphoria_env.engine.stars import bargain_chosen, star_chosen, star_reactions
 from euphoria_env.engine.state import (
-    NOTHING,
+    LEGAL_WORDS,
     OP_ABILITY_ANSWERED,
     OP_ACTIVATE,
     OP_BARGAIN_CHOSEN,
     OP_BLISS_PAID,
     OP_CHASE,
     OP_CHOOSE_RECRUITS,
+    OP_CLOSE,
     OP_CONSTRUCT,
     OP_DEAL_TILES,
     OP_DILEMMA_PAID,
@@ -50,7 +53,6 @@ from euphoria_env.engine.state import (
     OP_FACE_SET,
     OP_FURTHER,
     OP_FURTHER_ANSWERED,
-    OP_GAIN,
     OP_GEEK_DISCARD,
     OP_HYPNOSIS_ANSWERED,
     OP_LAY_TILES,
@@ -71,17 +73,15 @@ from euphoria_env.engine.state import (
     OP_STAR_REACTIONS,
     OP_TILE_CHOSEN,
     OP_TRACK,
-    OP_TRACK_SET,
     OP_TRIGGER,
     OP_WAY_CHOSEN,
     OVER,
-    LEGAL_WORDS,
     WORD_BITS,
+    count_bits,
     is_legal,
 )
-from euphoria_env.board import ARTIFACT_SET
 from euphoria_env.engine.trade import offered, replied
-from euphoria_env.engine.turn import chase, further, further_answered, clear_pending, next_turn, open_turn, opened
+from euphoria_env.engine.turn import chase, clear_pending, further, further_answered, next_turn, open_turn, opened
 
 _FIRST_OPERATION = len(Effect)
 
@@ -103,12 +103,12 @@ def carry_out(g, tape, op, p, a, b):
         way_chosen(g, p)
     elif op == OP_PAID:
         paid(g, p)
-    elif op == OP_GAIN:
-        gain(g, p)
     elif op == OP_CONSTRUCT:
         construct(g, p)
     elif op == OP_END_CHECK:
         end_check(g, tape)
+    elif op == OP_CLOSE:
+        close(g, tape, p)
     elif op == OP_REROLL:
         reroll(g, tape)
     elif op == OP_ACTIVATE:
@@ -245,24 +245,20 @@ def random_legal(g, rng):
     words = g["legal"]
     n = 0
     for w in range(LEGAL_WORDS):
-        word = words[w]
-        while word:
-            word &= word - 1
-            n += 1
+        n += count_bits(words[w])
     if n == 0:
         return -1
     n = random_below(rng, n)
-    for w in range(LEGAL_WORDS):
-        word = words[w]
-        bit = 0
-        while word:
-            if word & 1:
-                if n == 0:
-                    return WORD_BITS * w + bit
-                n -= 1
-            word >>= 1
-            bit += 1
-    return -1
+    w = 0
+    in_word = count_bits(words[0])
+    while n >= in_word:
+        n -= in_word
+        w += 1
+        in_word = count_bits(words[w])
+    word = words[w]
+    for _ in range(n):
+        word &= word - 1
+    return WORD_BITS * w + count_bits((word & -word) - 1)
 
 
 @entry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import CHOOSE_RECRUIT, CHOOSE_TILE, SET_KNOWLEDGE, SET_MORALE
+from euphoria_env.asks import RECRUIT, TILE, TRACK
 from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, NUM_MARKETS, STARS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.chance import (
@@ -34,9 +35,6 @@ from euphoria_env.engine.state import (
     OP_TRACK_SET,
     OUT_BY,
     PLAYING,
-    RECRUIT,
-    TILE,
-    TRACK,
     ask,
     push,
     seat_after,

@@ -7,6 +7,7 @@ import numpy as np
 from euphoria_env.board import (
     ALL_SPACES,
     AREA_SET,
+    AREAS,
     ARTIFACT_MARKETS,
     BIT,
     FIRST_MARKET,
@@ -21,15 +22,16 @@ from euphoria_env.board import (
     SLOT_SET,
     SLOTS_PER_SITE,
     SPACES,
+    TUNNEL_ENDS,
     TUNNELS,
     space_set,
 )
-from euphoria_env.cards.recruits import KADEN
+from euphoria_env.cards.recruits import BRIAN, FLARTNER, KADEN, MATTHEW, MICHAEL
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import APOTHECARY, ARENA, LOUNGE, PLAZA, SPA
-from euphoria_env.engine.costs import payable
+from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import has, member, under
+from euphoria_env.engine.state import has, member, powers, under
 
 
 def _price_classes() -> list[tuple[int, int]]:
@@ -49,6 +51,21 @@ def _price_classes() -> list[tuple[int, int]]:
 _CLASSES = _price_classes()
 PRICE_SPACE = np.array([space for space, _ in _CLASSES], np.int8)
 PRICE_SET = np.array([spaces for _, spaces in _CLASSES], np.int64)
+# Without these recruits the printed cost decides, and where it is nothing or one item of a set a quick look is enough.
+PRICE_CARDS = (1 << BRIAN) | (1 << FLARTNER) | (1 << KADEN) | (1 << MATTHEW) | (1 << MICHAEL)
+FREE, ONE_ITEM, MORE = range(3)
+PRICE_SIZE = np.array(
+    [
+        FREE
+        if SPACES[space] in (*AREAS, *TUNNEL_ENDS)
+        else ONE_ITEM
+        if SPACE_COST[space, 0] + SPACE_COST[space, 2] == 1
+        else MORE
+        for space in PRICE_SPACE
+    ],
+    np.int8,
+)
+PRICE_ITEMS = np.array([SPACE_COST[space, 1] for space in PRICE_SPACE], np.int64)
 ALWAYS_OPEN = ALL_SPACES & ~SLOT_SET & ~MARKET_SET & ~(0b111 << FIRST_TUNNEL_END)
 
 
@@ -114,10 +131,16 @@ def open_spaces(g, p, extra_morale):
     for k in range(len(TUNNELS)):
         if not member(g, p, k) and not has(g, p, KADEN):
             spaces &= ~BIT[FIRST_TUNNEL_END + k]
+    held = holdings(g, p)
+    usual = extra_morale == 0 and not powers(g, p) & PRICE_CARDS
     for k in range(len(PRICE_SPACE)):
         if spaces & PRICE_SET[k]:
+            if usual and PRICE_SIZE[k] <= ONE_ITEM:
+                if PRICE_SIZE[k] == ONE_ITEM and not PRICE_ITEMS[k] & held:
+                    spaces &= ~PRICE_SET[k]
+                continue
             space = int(PRICE_SPACE[k])
-            if not payable(g, p, space, bumps_other(g, p, space), extra_morale):
+            if not payable(g, p, space, bumps_other(g, p, space), extra_morale, held):
                 spaces &= ~PRICE_SET[k]
     return spaces
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from euphoria_env.asks import SERIES, USE
 from euphoria_env.board import (
     ARTIFACTS,
     BIT,
@@ -17,20 +18,20 @@ from euphoria_env.board import (
     ITEMS,
     MARKETS,
     MAX_PLAYERS,
+    MAX_RECRUITS,
     MAX_WORKERS,
     NUM_AREAS,
     NUM_SPACES,
     TUNNELS,
 )
 from euphoria_env.cards.effects import Effect
-from euphoria_env.cards.recruits import FACTION_CARDS, NUM_RECRUITS
+from euphoria_env.cards.recruits import EVENT_CARDS, FACTION_CARDS, NUM_RECRUITS
 from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
 from euphoria_env.engine.jit import jit
 
 WORD_BITS = NUM_SPACES  # a word of the legal set per face: `place f SPACE` is bit SPACE of word f - 1
 LEGAL_WORDS = 14  # ceil(664 / 49)
 STACK_DEPTH = 40
-MAX_RECRUITS = 4  # two of the setup, one of the dilemma; a position may hold three before it
 
 _P = MAX_PLAYERS
 _POSITION = [
@@ -136,8 +137,7 @@ _PENDING = [
 # The generator (engine.chance) and the legal moves of the decision asked, as a bit set.
 _REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,))]
 
-POSITION_FIELDS = tuple(field[0] for field in _POSITION)
-PENDING_FIELDS = tuple(field[0] for field in _PENDING)
+PENDING_FIELDS: tuple[str, ...] = tuple(str(field[0]) for field in _PENDING)
 GAME_DTYPE = np.dtype(_POSITION + _PENDING + _REST)
 
 SETUP, PLAYING, OVER, TRUNCATED = range(4)
@@ -146,18 +146,6 @@ USED_GEEK, USED_GAMBLER = 1, 2
 IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = 0, 1, 2, 8, 14, 16
 PAID, PAID_GOLD, PAID_ARTIFACT, PAID_ONE_ARTIFACT, PAID_FOOD_FOR_BLISS = 1, 2, 4, 8, 16
 RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
-
-# ---- what is asked ----
-ASKS = (
-    "nothing", "open", "further", "take", "series", "artifact_way", "dilemma_way", "use", "set_face", "star", "sacrifice",
-    "recruit", "tile", "track", "trade", "reply",
-)  # fmt: skip
-(
-    NOTHING, OPEN, FURTHER, TAKE, SERIES, ARTIFACT_WAY, DILEMMA_WAY, USE, SET_FACE, STAR, SACRIFICE, RECRUIT, TILE, TRACK,
-    TRADE, REPLY,
-) = range(len(ASKS))  # fmt: skip
-VERBS = ("pay", "gain", "lose", "discard", "mine")  # mine: gain from a tunnel
-PAY, GAIN, LOSE, DISCARD, MINE = range(len(VERBS))
 
 # ---- operations: the effects of `cards.effects`, then the engine's own ----
 (
@@ -169,14 +157,14 @@ PAY, GAIN, LOSE, DISCARD, MINE = range(len(VERBS))
 OPERATIONS = (
     "trigger", "ability_answered", "limits", "draw_answered", "geek_discard", "star_chosen", "star_reactions",
     "bargain_chosen", "face_set", "sacrificed", "bliss_paid", "opened", "further", "further_answered", "chase", "next_turn",
-    "pay", "way_chosen", "paid", "gain", "construct", "end_check", "reroll", "activate", "retrieve_paid", "hypnosis_answered",
+    "pay", "way_chosen", "paid", "construct", "end_check", "close", "reroll", "activate", "retrieve_paid", "hypnosis_answered",
     "retrieve_roll", "dilemma_way_chosen", "dilemma_paid", "dilemma_recruit", "recruit_kept", "offered", "replied",
     "draft", "drafted", "choose_recruits", "recruit_chosen", "deal_tiles", "tile_chosen", "lay_tiles", "track", "track_set",
 )  # fmt: skip
 (
     OP_TRIGGER, OP_ABILITY_ANSWERED, OP_LIMITS, OP_DRAW_ANSWERED, OP_GEEK_DISCARD, OP_STAR_CHOSEN,
     OP_STAR_REACTIONS, OP_BARGAIN_CHOSEN, OP_FACE_SET, OP_SACRIFICED, OP_BLISS_PAID, OP_OPENED, OP_FURTHER,
-    OP_FURTHER_ANSWERED, OP_CHASE, OP_NEXT_TURN, OP_PAY, OP_WAY_CHOSEN, OP_PAID, OP_GAIN, OP_CONSTRUCT, OP_END_CHECK, OP_REROLL,
+    OP_FURTHER_ANSWERED, OP_CHASE, OP_NEXT_TURN, OP_PAY, OP_WAY_CHOSEN, OP_PAID, OP_CONSTRUCT, OP_END_CHECK, OP_CLOSE, OP_REROLL,
     OP_ACTIVATE, OP_RETRIEVE_PAID, OP_HYPNOSIS_ANSWERED, OP_RETRIEVE_ROLL, OP_DILEMMA_WAY_CHOSEN, OP_DILEMMA_PAID,
     OP_DILEMMA_RECRUIT, OP_RECRUIT_KEPT, OP_OFFERED, OP_REPLIED, OP_DRAFT, OP_DRAFTED, OP_CHOOSE_RECRUITS, OP_RECRUIT_CHOSEN,
     OP_DEAL_TILES, OP_TILE_CHOSEN, OP_LAY_TILES, OP_TRACK, OP_TRACK_SET,
@@ -200,6 +188,13 @@ def push_program(g, programs, row, player):
     for k in range(programs.shape[1] - 1, -1, -1):
         if programs[row, k, 0] >= 0:
             push(g, programs[row, k, 0], player, programs[row, k, 1], programs[row, k, 2])
+
+
+@jit
+def push_trigger(g, player, event):
+    """Lets the recruits of a player act on an event, if he has any that do; whether they may is looked at then (R13.8)."""
+    if g["active_cards"][player] & EVENT_CARDS[event]:
+        push(g, OP_TRIGGER, player, event, 0)
 
 
 @jit
@@ -262,8 +257,9 @@ def bonus(g, player, faction, tier):
 
 @jit
 def seat_after(g, k):
-    """The k-th player in turn order, from the active one (R4.11)."""
-    return (int(g["active"]) + k) % int(g["num_players"])
+    """The k-th player in turn order, from the active one (R4.11); k is at most the number of players."""
+    p = int(g["active"]) + k
+    return p - int(g["num_players"]) if p >= g["num_players"] else p
 
 
 @jit
@@ -281,6 +277,17 @@ def update_penalties(g):
 def allow(words, action):
     """Makes an action legal."""
     words[action // WORD_BITS] |= BIT[action % WORD_BITS]
+
+
+@jit
+def count_bits(word):
+    """The number of bits set in a word of at most 62 bits."""
+    word -= (word >> 1) & 0x1555555555555555
+    word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F
+    word += word >> 8
+    word += word >> 16
+    return (word + (word >> 32)) & 0x7F
 
 
 @jit

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER
+from euphoria_env.asks import PAY, REPLY, TRADE
 from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
 from euphoria_env.engine.artifacts import move_artifact
 from euphoria_env.engine.costs import stock_of
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import OP_LIMITS, OP_OFFERED, OP_REPLIED, PAY, REPLY, TRADE, allow, ask, push
+from euphoria_env.engine.state import OP_LIMITS, OP_OFFERED, OP_REPLIED, allow, ask, push
 
 MOST_ITEMS = 3  # of each side (R15.1)
 _TRADED = KNOWLEDGE_ITEM  # goods and artifacts: the items before knowledge

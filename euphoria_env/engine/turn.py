@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import DILEMMA, END, PLACE, RETRIEVE, TRADE as TRADE_ACTION
+from euphoria_env.actions import DILEMMA, END, PLACE, RETRIEVE
+from euphoria_env.actions import TRADE as TRADE_ACTION
+from euphoria_env.asks import FURTHER, OPEN
 from euphoria_env.board import FACTIONS, MAX_PLAYERS, MAX_WORKERS, NUM_SPACES
 from euphoria_env.cards.recruits import CHASE
 from euphoria_env.cards.tiles import FOUNTAIN
@@ -12,19 +14,7 @@ from euphoria_env.engine.end import truncate
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import place
 from euphoria_env.engine.retrieval import retrieve
-from euphoria_env.engine.state import (
-    FURTHER,
-    OP_FURTHER,
-    OP_FURTHER_ANSWERED,
-    OP_NEXT_TURN,
-    OP_OPENED,
-    OPEN,
-    ask,
-    has,
-    push,
-    seat_after,
-    under,
-)
+from euphoria_env.engine.state import OP_FURTHER, OP_FURTHER_ANSWERED, OP_NEXT_TURN, OP_OPENED, ask, has, push, seat_after, under
 from euphoria_env.engine.trade import begin_offer
 
 
@@ -32,7 +22,6 @@ from euphoria_env.engine.trade import begin_offer
 def clear_pending(g):
     """Forgets everything of the turn that ended, so that equal positions are equal rows."""
     g["depth"] = 0
-    g["stack"][:] = 0
     g["revealed"] = revealed_factions(g)
     g["ask"] = 0
     g["card"] = 0
@@ -108,7 +97,8 @@ def opened(g, p):
     if action < END:
         face, space = action // NUM_SPACES + 1, action % NUM_SPACES
         push(g, OP_NEXT_TURN, p, 0, 0)
-        push(g, OP_FURTHER, p, face, int(g["available"][p, face - 1]) - 1)
+        if g["available"][p, face - 1] > 1:
+            push(g, OP_FURTHER, p, face, int(g["available"][p, face - 1]) - 1)
         place(g, p, face, space, 0)
     elif action < RETRIEVE + 4:
         retrieve(g, p)

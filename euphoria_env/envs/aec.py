@@ -31,7 +31,7 @@ def observation_space() -> spaces.Dict:
     )
 
 
-class raw_env(AECEnv):  # type: ignore[misc]
+class raw_env(AECEnv):
     """Euphoria for 2 to 6 agents `player_0` ..., without PettingZoo's wrappers.
 
     Args:
@@ -103,7 +103,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         ended = bool(self._row["status"] >= OVER)
-        self.terminations = dict.fromkeys(self.agents, ended and not self._row["status"] == TRUNCATED)
+        self.terminations = dict.fromkeys(self.agents, ended and bool(self._row["status"] != TRUNCATED))
         self.truncations = dict.fromkeys(self.agents, bool(self._row["status"] == TRUNCATED))
         self.infos = dict.fromkeys(self.agents, self._no_info)
         mask = np.empty(actions.NUM_ACTIONS, np.int8)

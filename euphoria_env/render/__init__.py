@@ -1,6 +1,6 @@
 """Pictures of a game: as text, as SVG and as an array of pixels.
 
-Everything is drawn from `view`, which keeps what all players may see, and what one of them may see if a seat is named (R19).
+Everything is drawn from `view`: what all players may see, or what one of them may see if a seat is named (R19).
 """
 
 from __future__ import annotations

@@ -52,13 +52,14 @@ _ICONS = {
     '<rect x="8.9" y="8.6" width="6.2" height="6.2" rx="1" fill="#c8683c"/>',
     "commodity": '<circle cx="4.4" cy="4.4" r="3.2" fill="#f7cf4b"/><circle cx="11.6" cy="4.4" r="3.2" fill="#54b4ee"/>'
     '<circle cx="4.4" cy="11.6" r="3.2" fill="#8cc63f"/><circle cx="11.6" cy="11.6" r="3.2" fill="#b777ee"/>',
-    "other commodity": '<circle cx="8" cy="4.2" r="3.2" fill="#f7cf4b"/><circle cx="4.2" cy="11.4" r="3.2" fill="#54b4ee"/>'
-    '<circle cx="11.8" cy="11.4" r="3.2" fill="#8cc63f"/>',
+    "other commodity": '<circle cx="8" cy="4.2" r="3.2" fill="#f7cf4b"/>'
+    '<circle cx="4.2" cy="11.4" r="3.2" fill="#54b4ee"/><circle cx="11.8" cy="11.4" r="3.2" fill="#8cc63f"/>',
     "artifact": '<rect x="2.8" y=".8" width="10.4" height="14.4" rx="1.8" fill="#efe2c4"/>'
     '<path d="M8 4 11 8 8 12 5 8Z" fill="none" stroke="#8d6b2f" stroke-width="1.4"/>',
-    "worker": '<rect x="1.6" y="1.6" width="12.8" height="12.8" rx="3" fill="none" stroke="#f1ece0" stroke-width="1.5"/>'
-    '<path d="M8 4.8v6.4M4.8 8h6.4" stroke="#f1ece0" stroke-width="1.5"/>',
-    "flag": '<path d="M3.4 15.4V1" stroke="#f1ece0" stroke-width="1.5"/><path d="M4.2 1.4h9.4l-2.6 3.4 2.6 3.4H4.2Z" fill="#f1ece0"/>',
+    "worker": '<g fill="none" stroke="#f1ece0" stroke-width="1.5">'
+    '<rect x="1.6" y="1.6" width="12.8" height="12.8" rx="3"/><path d="M8 4.8v6.4M4.8 8h6.4"/></g>',
+    "flag": '<path d="M3.4 15.4V1" stroke="#f1ece0" stroke-width="1.5"/>'
+    '<path d="M4.2 1.4h9.4l-2.6 3.4 2.6 3.4H4.2Z" fill="#f1ece0"/>',
     "lock": '<rect x="2.6" y="7" width="10.8" height="8" rx="1.6" fill="#6d7484"/>'
     '<path d="M5 7V5a3 3 0 0 1 6 0v2" fill="none" stroke="#6d7484" stroke-width="1.8"/>',
     "eye": '<path d="M.8 8C3 4.4 5.4 3 8 3s5 1.4 7.2 5C13 11.6 10.6 13 8 13S3 11.6.8 8Z" fill="none" stroke="#f1ece0" '

@@ -56,7 +56,8 @@ def decode_png(png: bytes) -> np.ndarray:
         raise ValueError(f"cannot read a PNG of depth {depth}, colour type {colour}, interlace {interlace}")
     channels = _CHANNELS[colour]
     lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, 1 + width * channels)
-    return np.ascontiguousarray(_unfilter(lines, channels).reshape(height, width, channels)[:, :, :3])
+    differences = lines[:, 1:].reshape(height, width, channels)[:, :, :3]
+    return _unfilter(lines[:, 0], differences.astype(np.int16)).astype(np.uint8)
 
 
 def _chunks(png: bytes) -> dict[bytes, bytes]:
@@ -70,43 +71,31 @@ def _chunks(png: bytes) -> dict[bytes, bytes]:
     return chunks
 
 
-def _unfilter(lines: np.ndarray, channels: int) -> np.ndarray:
-    """Undoes the filters of the lines; uint8, shape (height, width * channels)."""
-    above = np.zeros(lines.shape[1] - 1, np.uint8)
-    pixels = np.empty((len(lines), len(above)), np.uint8)
-    for line, out in zip(lines, pixels, strict=True):
-        above = out[:] = _UNFILTERS[line[0]](line[1:], above, channels)
-    return pixels
+def _unfilter(kinds: np.ndarray, differences: np.ndarray) -> np.ndarray:
+    """Undoes the filters of the lines.
+
+    A pixel follows from those to the left, above and to the left above, so all pixels of a diagonal are done at once.
+
+    Args:
+        kinds: filter of each line, shape (height,).
+        differences: what the filters left, int16, shape (height, width, 3).
+
+    Returns:
+        The pixels, int16, shape (height, width, 3).
+    """
+    height, width, _ = differences.shape
+    pixels = np.zeros((height + 1, width + 1, 3), np.int16)  # with a black line above and on the left
+    for diagonal in range(height + width - 1):
+        y = np.arange(max(0, diagonal - width + 1), min(height, diagonal + 1))
+        x = diagonal - y
+        guess = _guess(kinds[y, None], pixels[y + 1, x], pixels[y, x + 1], pixels[y, x])
+        pixels[y + 1, x + 1] = (differences[y, x] + guess) & 255
+    return pixels[1:, 1:]
 
 
-def _plain(line: np.ndarray, above: np.ndarray, channels: int) -> np.ndarray:
-    return line
-
-
-def _sub(line: np.ndarray, above: np.ndarray, channels: int) -> np.ndarray:
-    return np.cumsum(line.reshape(-1, channels), axis=0, dtype=np.uint8).reshape(-1)
-
-
-def _up(line: np.ndarray, above: np.ndarray, channels: int) -> np.ndarray:
-    return line + above
-
-
-def _average(line: np.ndarray, above: np.ndarray, channels: int) -> np.ndarray:
-    values, top = line.tolist(), above.tolist()
-    for i in range(len(values)):
-        left = values[i - channels] if i >= channels else 0
-        values[i] = (values[i] + (left + top[i]) // 2) & 255
-    return np.array(values, np.uint8)
-
-
-def _paeth(line: np.ndarray, above: np.ndarray, channels: int) -> np.ndarray:
-    values, top = line.tolist(), above.tolist()
-    for i in range(len(values)):
-        a, b, c = (values[i - channels], top[i], top[i - channels]) if i >= channels else (0, top[i], 0)
-        to_a, to_b, to_c = abs(b - c), abs(a - c), abs(a + b - 2 * c)
-        nearest = a if to_a <= to_b and to_a <= to_c else b if to_b <= to_c else c
-        values[i] = (values[i] + nearest) & 255
-    return np.array(values, np.uint8)
-
-
-_UNFILTERS = (_plain, _sub, _up, _average, _paeth)
+def _guess(kinds: np.ndarray, left: np.ndarray, above: np.ndarray, corner: np.ndarray) -> np.ndarray:
+    """What the filters expect of a pixel: 0 nothing, 1 left, 2 above, 3 their mean, 4 the nearest (Paeth)."""
+    to_left, to_above, to_corner = abs(above - corner), abs(left - corner), abs(left + above - 2 * corner)
+    above_or_corner = np.where(to_above <= to_corner, above, corner)
+    nearest = np.where((to_left <= to_above) & (to_left <= to_corner), left, above_or_corner)
+    return np.select([kinds == 1, kinds == 2, kinds == 3, kinds == 4], [left, above, (left + above) // 2, nearest], 0)

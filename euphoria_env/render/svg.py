@@ -123,7 +123,7 @@ def _header(c: Canvas, view: View) -> None:
         c.text(WIDTH - _MARGIN, 56, view.offer, 14, _GOLD, anchor="end")
 
 
-# ------------------------------------------------------------------------------------------------------------------ regions
+# -------------------------------------------------------------------------------------------------------------- regions
 
 
 def _region(c: Canvas, view: View, faction: int, y: float) -> None:
@@ -315,7 +315,7 @@ def _icarus(c: Canvas, view: View, x: float, y: float, colour: str) -> None:
         c.paragraph(left + _PAD, y + 112, 218.5 - 2 * _PAD, remark, 12)
 
 
-# ---------------------------------------------------------------------------------------------------------- tank and cards
+# ------------------------------------------------------------------------------------------------------- tank and cards
 
 
 def _strip(c: Canvas, view: View, y: float) -> None:
@@ -344,7 +344,7 @@ def _cards(c: Canvas, view: View, x: float, y: float) -> None:
         c.text(left, y + 66, name, 11, DIM if n else FAINT)
 
 
-# ------------------------------------------------------------------------------------------------------------------ players
+# -------------------------------------------------------------------------------------------------------------- players
 
 
 def _panels(c: Canvas, view: View) -> None:

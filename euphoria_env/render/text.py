@@ -96,7 +96,7 @@ def _header(view: View) -> Iterator[str]:
         yield from _wrapped("offer: ", [view.offer])
 
 
-# ------------------------------------------------------------------------------------------------------------------ players
+# -------------------------------------------------------------------------------------------------------------- players
 
 
 def _players(view: View) -> Iterator[str]:
@@ -116,7 +116,7 @@ def _player(player: PlayerView) -> Iterator[str]:
     if player.rank:
         facts.append(f"rank {player.rank}")
     if player.active:
-        facts.append("his turn")
+        facts.append("on turn")
     yield from _wrapped(f"{marks}  ", facts, "  ")
     indent = " " * 6
     yield from _wrapped(indent, [*_goods(player), _dilemma(player)], "; ")
@@ -151,7 +151,7 @@ def _dilemma(player: PlayerView) -> str:
     return f"dilemma{which} " + (f"resolved for a {player.resolved}" if player.resolved else "open")
 
 
-# ------------------------------------------------------------------------------------------------------------------ regions
+# -------------------------------------------------------------------------------------------------------------- regions
 
 
 def _region(view: View, faction: int) -> Iterator[str]:

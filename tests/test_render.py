@@ -1,0 +1,224 @@
+"""The pictures of the board: they are complete, well-formed, and show nothing hidden (R19)."""
+
+import builtins
+import random
+import xml.etree.ElementTree as ET
+import zlib
+
+import numpy as np
+import pytest
+
+from euphoria_env import Game, Rules
+from euphoria_env.board import AREAS, ARTIFACT_MARKETS, ICARUS, MARKETS, TANK, TERRITORIES, TUNNEL_ENDS, TUNNELS
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from euphoria_env.render import board_array, board_svg, board_text
+from euphoria_env.render.png import decode_png
+from euphoria_env.render.text import WIDTH
+from euphoria_env.render.view import PENALTIES, cost_text, short_title, title
+
+POSITION = {
+    "rules": {"num_players": 3},
+    "seed": 5,
+    "player": 1,
+    "turn": 17,
+    "players": [
+        {
+            "knowledge": 5,
+            "morale": 4,
+            "workers": [2, 5],
+            "goods": {"energy": 7, "clay": 2},
+            "artifacts": {"bifocals": 2, "box": 1},
+            "recruits": [{"name": "nick_the_understudy", "active": True}, {"name": "ray_the_foreman", "active": False}],
+            "dilemma": {"artifact": "bat"},
+        },
+        {"workers": [6], "recruits": [{"name": "maggie_the_outlaw", "active": True, "star": True}]},
+        {"workers": [1], "dilemma": {"artifact": "book", "resolved": "star"}},
+    ],
+    "workers": {"farm": [[0, 3], [1, 4]], "wastelander_site_1_2": [[2, 6]], "subterran_tunnel_end": [[1, 2]]},
+    "allegiance": {"subterran": 11, "icarite": 3},
+    "miners": {"subterran": 9, "euphorian": 4},
+    "markets": {"euphorian_market_2": {"tile": "spa_of_fleeting_pleasure", "built": True, "stars": [2]}},
+    "territories": {"icarite_territory": [0, 2]},
+    "discards": {"bear": 4},
+}
+
+
+def games(num_players: int, moves: int, **rules) -> list[Game]:
+    """A game at several of its decisions, setup included."""
+    game = Game(Rules(num_players=num_players, **rules), seed=moves)
+    rng = random.Random(moves)
+    seen = [game.clone()]
+    for _ in range(moves):
+        if game.over:
+            break
+        game.play(rng.choice(game.legal()))
+        seen.append(game.clone())
+    return [*seen[:24], *seen[24::31], seen[-1]]
+
+
+@pytest.mark.parametrize("num_players", range(2, 7))
+def test_text_names_everything_on_the_board(num_players):
+    text = board_text(Game(Rules(num_players=num_players), seed=1))
+    for name in (*AREAS, *TUNNELS, *TUNNEL_ENDS, *TANK, *ARTIFACT_MARKETS, *ICARUS, *TERRITORIES):
+        assert name in text
+    for market in MARKETS:
+        assert market.replace("market", "site") in text
+    assert [f"P{p}" in text for p in range(7)] == [p < num_players for p in range(7)]
+
+
+@pytest.mark.parametrize("seat", [None, 0, 1, 2])
+def test_text_contains_the_facts(seat):
+    text = " ".join(board_text(Game.from_dict(POSITION), seat).split())
+    for fact in (
+        "turn 17: player 1 | player 1 must choose what to do",
+        "knowledge 5 morale 4 stars 1/10 workers 2 5 (and 1 on the board)",
+        "7 energy, 2 clay; 3 artifacts",
+        "recruits: nick_the_understudy",
+        "maggie_the_outlaw*",
+        "dilemma book resolved for a star",
+        "penalties: spa_of_fleeting_pleasure",
+        "farm P0:3 P1:4 (sum 7)",
+        "subterran_tunnel_end P1:2 -> 3 food",
+        "euphorian_tunnel_end closed",
+        "1: ---- 1 stone | 2: P2:6 1 clay",
+        "1 of 2 workers that build the market",
+        "subterran allegiance 11/11",
+        "miner 4/9",
+        "euphorian_market_2 ---- 4 water, 1 artifact",
+        "= spa_of_fleeting_pleasure, stars: P2",
+        "icarite_territory stars: P0 P2 --",
+        "discards 4 bear",
+        "artifact deck 29 cards",
+    ):
+        assert fact in text
+
+
+def test_public_text_hides_what_a_seat_sees():
+    game = Game.from_dict(POSITION)
+    secrets = ("ray_the_foreman", "bifocals", "dilemma bat")
+    assert [secret in board_text(game, 0) for secret in secrets] == [True] * 3
+    for seat in (None, 1, 2):
+        assert [secret in board_text(game, seat) for secret in secrets] == [False] * 3
+    assert "legal moves" in board_text(game, 1) and "legal moves" not in board_text(game, 0)
+
+
+def test_offer_is_shown():
+    position = {
+        "rules": {"num_players": 2, "trading": True},
+        "players": [{"goods": {"food": 9}, "workers": [2]}, {"goods": {"gold": 3}, "workers": [3]}],
+    }
+    game = Game.from_dict(position)
+    for move in ("trade +1", "give food", "ask gold"):  # the first food is forced (R18.1)
+        game.play(move)
+    assert "player 0 offers player 1 2 food for 1 gold" in str(game)
+    assert "player 0 offers player 1 2 food for 1 gold" in board_svg(game)
+
+
+def test_end_is_shown():
+    game = Game.from_dict({"rules": {"num_players": 2, "max_turns": 1}, "players": [{"workers": [1]}]})
+    game.play("place 1 farm")
+    assert game.truncated
+    assert "cut off after turn 1" in board_text(game) and "rank 1" in board_text(game)
+    assert "cut off after turn 1" in board_svg(game)
+
+
+@pytest.mark.parametrize(
+    "rules", [{}, {"recruit_draft": True, "market_draft": True, "track_draft": True, "trading": True}]
+)
+@pytest.mark.parametrize("num_players", range(2, 7))
+def test_nothing_hidden_shows(num_players, rules):
+    for k, game in enumerate(games(num_players, 250, **rules)):
+        for player in range(num_players):
+            other = game.determinize(player, seed=k)
+            for picture in (board_text, board_svg):
+                assert picture(other) == picture(game)
+                assert picture(other, player) == picture(game, player)
+
+
+@pytest.mark.parametrize("num_players", range(2, 7))
+def test_pictures_are_sound(num_players):
+    for game in games(num_players, 300):
+        for seat in (None, game.player):
+            assert max(map(len, board_text(game, seat).splitlines())) <= WIDTH
+            root = ET.fromstring(board_svg(game, seat))
+            assert root.tag.endswith("svg")
+    assert str(game) == board_text(game) and game._repr_svg_() == board_svg(game)
+
+
+@pytest.mark.parametrize("seat", [-1, 4, True, "0"])
+def test_no_such_seat(seat):
+    with pytest.raises(ValueError, match="seat"):
+        board_text(Game(seed=0), seat)
+
+
+def test_array():
+    pytest.importorskip("resvg_py")
+    game = Game.from_dict(POSITION)
+    pixels = board_array(game)
+    assert pixels.dtype == np.uint8 and pixels.shape == (1120, 1600, 3)
+    assert pixels.std() > 10
+    assert board_array(game, width=400).shape == (280, 400, 3)
+
+
+def test_array_without_resvg(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name == "resvg_py":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"euphoria-env\[render\]"):
+        board_array(Game(seed=0))
+
+
+def encode_png(pixels: np.ndarray, kinds: list[int]) -> bytes:
+    """A PNG with a given filter for each line, by the definition of the filters."""
+    height, width, channels = pixels.shape
+    padded = np.zeros((height + 1, width + 1, channels), int)
+    padded[1:, 1:] = pixels
+    data = b""
+    for y in range(1, height + 1):
+        line = []
+        for x in range(1, width + 1):
+            for c in range(channels):
+                left, above, corner = (int(padded[at][c]) for at in ((y, x - 1), (y - 1, x), (y - 1, x - 1)))
+                paeth = min((left, above, corner), key=lambda v, p=left + above - corner: abs(p - v))
+                guess = (0, left, above, (left + above) // 2, paeth)[kinds[y - 1]]
+                line.append((int(padded[y, x, c]) - guess) % 256)
+        data += bytes([kinds[y - 1], *line])
+    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, {3: 2, 4: 6}[channels], 0, 0, 0])
+    packed = zlib.compress(data)
+    chunks = [(b"IHDR", header), (b"IDAT", packed[:20]), (b"IDAT", packed[20:]), (b"IEND", b"")]
+    body = b"".join(
+        len(d).to_bytes(4, "big") + kind + d + zlib.crc32(kind + d).to_bytes(4, "big") for kind, d in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+def test_decode_png(channels):
+    pixels = np.random.default_rng(0).integers(0, 256, (10, 7, channels), np.uint8)
+    assert np.array_equal(decode_png(encode_png(pixels, [0, 1, 2, 3, 4, 4, 3, 2, 1, 0])), pixels[:, :, :3])
+
+
+def test_decode_png_refuses_others():
+    with pytest.raises(ValueError, match="not a PNG"):
+        decode_png(b"GIF89a")
+    png = bytearray(encode_png(np.zeros((1, 1, 3), np.uint8), [0]))
+    png[24] = 16
+    with pytest.raises(ValueError, match="depth 16"):
+        decode_png(bytes(png))
+
+
+def test_names():
+    assert set(PENALTIES) == set(TILES)
+    assert title("dr_nakagawa_the_tribute") == "Dr. Nakagawa the Tribute"
+    assert short_title("disassemble_a_teddy_bear_shop") == "Teddy Bear Shop"
+    assert len({short_title(tile) for tile in TILES}) == len(TILES)
+    assert len({title(name) for name in RECRUIT_NAMES}) == len(RECRUIT_NAMES)
+    assert cost_text("breeze_bar") == "1 bliss, 1 other commodity"
+    assert cost_text("wind_salon") == "3 artifacts or a pair"
+    assert cost_text("euphorian_market_1", "bemusement_park") == "1 commodity, 1 balloons"
