@@ -33,7 +33,7 @@ format: $(VENV)/.installed-test ## Let ruff mend and format the code
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-docs: $(VENV)/.installed-run ## Generate the tables of the docs anew
+docs: $(VENV)/.installed-test ## Generate the tables of the docs anew
 	$(PY) scripts/generate_docs.py
 
 build: $(VENV)/.installed-test ## Build wheel and sdist into dist/

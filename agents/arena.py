@@ -144,7 +144,7 @@ class _Match:
         batch.step(moves)
         self.decisions += int(counting.sum())
         ended = np.flatnonzero(counting & (batch.terminated | batch.truncated))
-        for table in ended:
+        for table in ended.tolist():
             self._end(table)
         return len(ended)
 

@@ -42,7 +42,7 @@ def int8_rows(array: Any) -> np.ndarray:
     array = np.asarray(array)
     if array.dtype == np.bool_:
         array = array.view(np.int8)
-    return np.require(np.atleast_2d(array), np.int8, "CW")
+    return np.require(np.atleast_2d(array), np.int8, ("C", "W"))
 
 
 def check_found(moves: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """`ppo:PATH`: a network trained by MaskablePPO, kept in a file of tensors.
 
-A checkpoint is a safetensors file: arrays and one line of JSON, nothing that could be executed. It is played with numpy; PyTorch is
-only needed to train. The network takes the observation times `scale` through the layers of `trunk`, then through those of `policy`
-(logits of the moves) or of `value` (the expected reward); each but the last is followed by a rectifier.
+A checkpoint is a safetensors file: arrays and one line of JSON, nothing that could be executed. It is played with numpy;
+PyTorch is only needed to train. The network takes the observation times `scale` through the layers of `trunk`, then through
+those of `policy` (logits of the moves) or of `value` (the expected reward); each but the last is followed by a rectifier.
 """
 
 from __future__ import annotations

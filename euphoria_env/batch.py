@@ -78,6 +78,7 @@ class Batch:
         self.final_observation = np.zeros((observed, players, OBS_SIZE), np.int8)
         self._episodes = np.zeros(self.n, np.int64)
         self._actions = np.zeros(self.n, np.int64)
+        self._active = np.ones(self.n, np.bool_)
         self._blank = np.zeros(1, GAME_DTYPE)
         position.write_rules(self._blank[0], self.rules)
         self._tape = chance.empty_tape()  # nothing loaded, nothing logged: shared by all threads
@@ -101,26 +102,32 @@ class Batch:
 
     def _step_slice(self, first: int, last: int) -> None:
         batch.step_games(
-            self.states, first, last, self._actions, self._blank, self._seed, self._episodes, self._tape, self._kind,
-            self.player, self.mask, self.observation, self._observe,
+            self.states, first, last, self._actions, self._active, self._blank, self._seed, self._episodes, self._tape,
+            self._kind, self.player, self.mask, self.observation, self._observe,
             self.rewards, self.terminated, self.truncated, self.ranking, self.final_observation,
         )  # fmt: skip
 
-    def step(self, actions_: Any) -> None:
+    def step(self, actions_: Any, active: Any = None) -> None:
         """Plays one decision in every game.
 
         Args:
             actions_: (N,) integers.
+            active: (N,) bool, the games to advance; the others stay as they are, with no reward, and their action does not
+                count. None: all of them.
 
         Raises:
             IllegalMove: an action is illegal; names game and move. No game is changed.
-            ValueError: not N integers.
+            ValueError: not N integers, or not N booleans.
         """
         given = np.asarray(actions_)
         if given.shape != (self.n,) or given.dtype.kind not in "iu":
             raise ValueError(f"actions must be {self.n} integers, not an array of {given.dtype} of shape {given.shape}")
+        chosen = np.True_ if active is None else np.asarray(active)
+        if active is not None and (chosen.shape != (self.n,) or chosen.dtype != np.bool_):
+            raise ValueError(f"active must be {self.n} booleans, not an array of {chosen.dtype} of shape {chosen.shape}")
+        self._active[:] = chosen
         self._actions[:] = given
-        wrong = int(batch.first_illegal(self.states, self._actions))
+        wrong = int(batch.first_illegal(self.states, self._actions, self._active))
         if wrong >= 0:
             action = int(self._actions[wrong])
             name = actions.NAMES[action] if 0 <= action < actions.NUM_ACTIONS else str(action)

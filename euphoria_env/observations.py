@@ -72,7 +72,7 @@ _PLAYER: list[_Row] = [
     ("goods", len(GOODS), 0, 127, "commodities and resources in the order of the notation; 127 means 127 or more"),
     ("hand_size", 1, 0, 36, "artifact cards"),
     ("available", 6, 0, MAX_WORKERS, "available workers by face 1 to 6"),
-    ("workers", 1, 1, MAX_WORKERS, "workers owned, available and on the board"),
+    ("workers", 1, 0, MAX_WORKERS, "workers owned, available and on the board"),
     ("lost_worker", 1, 0, 1, "lost one to the knowledge check this turn (R5.3)"),
     ("used_geek", 1, 0, 1, "Geek was used this turn"),
     ("used_gambler", 1, 0, 1, "Jonathan the Gambler was used this turn"),

@@ -254,11 +254,8 @@ def tile_rows(sources: Sources) -> Iterator[tuple[object, ...]]:
     constants = {k: name for k, name in constants.items() if name != "NUM_TILES"}
     for number, tile in enumerate(tiles.TILES):
         names = [constants[number], *(["FACE_PENALTY"] if number in tiles.FACE_PENALTY[1:] else [])]
-        word = re.compile(rf"\b({'|'.join(names)})\b")
-        files = {file for file, text in sources.code.items() if word.search(text)}
-        covering = [
-            scenario for scenario in sources.scenarios if tile in f"{scenario.given}{scenario.new}{scenario.load}"
-        ]
+        files = naming(sources, [*names, tile]) - {"render/view.py"}
+        covering = [s for s in sources.scenarios if f"'{tile}'" in str((s.given or {}).get("markets"))]
         yield f"`{tile}`", code_links(files), scenario_links(covering)
 
 

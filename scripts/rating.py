@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small arrays, threads would only wait
+
 import dataclasses
 from collections.abc import Iterator
 
@@ -68,9 +72,7 @@ def add_rating(table: Table, name: str, opponents: str, result: Result) -> None:
     )
 
 
-def print_ratings(
-    console: Console, name: str, agent: Agent, against: list[str], players: int, games: int, seed: int
-) -> None:
+def print_ratings(console: Console, name: str, agent: Agent, against: list[str], players: int, games: int, seed: int) -> None:
     """Plays and prints the matches of one agent; equal players would win 1 in `players`."""
     table = rating_table(f"{players} players; equally good ones would win {1 / players:.0%} each")
     for opponent, result in rate(console, name, agent, against, players, games, seed):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small arrays, threads would only wait
+
 import dataclasses
 import time
 from pathlib import Path
@@ -31,9 +35,7 @@ FULL_SCALE = 6  # a count of so many goes into the network as 1
 class Options:
     checkpoint: Path = option(Path("checkpoints/ppo.safetensors"), "where the network is written, whole or not at all")
     players: int = option(4, "number of players, 2 to 6")
-    opponents: list[str] = option(
-        ["random", "weights"], "each other seat is played by one of these, drawn for every game"
-    )
+    opponents: list[str] = option(["random", "weights"], "each other seat is played by one of these, drawn for every game")
     reward: str = option("stars", "what is learnt from: win, rank or stars")
     max_turns: int = option(600, "training games are cut off after so many turns")
     steps: int = option(2_000_000, "decisions of the learner")
@@ -48,6 +50,7 @@ class Options:
     gae_lambda: float = option(0.95, "of the advantage estimate")
     entropy: float = option(0.01, "weight of the entropy bonus")
     hidden: list[int] = option([256, 128], "width of the layers: the first is shared by policy and value")
+    threads: int = option(1, "of PyTorch; for a network this small and a busy machine more of them only cost")
     seed: int = option(0, "of the games and the network")
     tensorboard: Path | None = option(None, "folder for TensorBoard")
     rating_games: int = option(400, "games against each opponent after training; 0: none")
@@ -61,14 +64,10 @@ class TrainingEnv(EuphoriaEnv):
         self._draw = np.random.default_rng()
         super().__init__(opponents=pool[0], **arguments)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         if seed is not None:
             self._draw = np.random.default_rng(seed)
-        self.set_opponents(
-            [self._pool[k] for k in self._draw.integers(len(self._pool), size=self.rules.num_players - 1)]
-        )
+        self.set_opponents([self._pool[k] for k in self._draw.integers(len(self._pool), size=self.rules.num_players - 1)])
         return super().reset(seed=seed, options=options)
 
 
@@ -125,6 +124,7 @@ def make_envs(options: Options) -> VecEnv:
 
 def make_model(options: Options) -> MaskablePPO:
     """The untrained network with its games."""
+    torch.set_num_threads(options.threads)
     first, *others = options.hidden
     return MaskablePPO(
         "MlpPolicy",
@@ -177,9 +177,7 @@ def tensors(policy: Any) -> dict[str, np.ndarray]:
 def save(options: Options, model: MaskablePPO) -> Path:
     """Writes the checkpoint."""
     training = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
-    return save_checkpoint(
-        options.checkpoint, tensors(model.policy), training | {"decisions_learnt": int(model.num_timesteps)}
-    )
+    return save_checkpoint(options.checkpoint, tensors(model.policy), training | {"decisions_learnt": int(model.num_timesteps)})
 
 
 def main() -> None:

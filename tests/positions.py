@@ -271,9 +271,12 @@ def spotlight(rng: random.Random) -> Position:
     """The player who begins has active recruits, room on his tracks and something to pay with; others stand where he goes."""
     position = random_position(rng)
     seat, n = position["player"], position["rules"]["num_players"]
+    on_board = [owner for there in position["workers"].values() for owner, _ in there]
     player = position["players"][seat]
     for recruit in player["recruits"]:
         recruit["active"] = True
+    if not player["workers"] and on_board.count(seat) < MAX_WORKERS:
+        player["workers"] = [rng.randint(1, 6)]
     player["knowledge"] = rng.choice((1, 1, 2, 3, 4))
     player["morale"] = max(rng.choice((2, 3, 4, 5, 6)), sum(player["artifacts"].values()))
     player["goods"] = {good: number for good in GOODS if (number := rng.choice((0, 1, 1, 2, 3)))}

@@ -11,9 +11,23 @@ from hypothesis import strategies as st
 
 from euphoria_env import Game
 from tests import differential
-from tests.differential import CHUNK, Pair, append_line, normal, play_chunk, play_chunks, play_game, read_finished, report
+from tests.differential import (
+    CHUNK,
+    NEVER_LEGAL,
+    Pair,
+    Plan,
+    append_line,
+    normal,
+    play_chunk,
+    play_chunks,
+    play_game,
+    random_plan,
+    read_finished,
+    report,
+)
 from tests.positions import any_position, positions
 from tests.referee import Referee, tracks
+from tests.referee.tables import RECRUITS
 from tests.scenario_runner import Scenario, ScenarioFailed, read_text, run
 
 DECISIONS = 100_000
@@ -29,10 +43,14 @@ def test_the_engine_and_the_referee_agree():
         pytest.fail("\n".join(failing), pytrace=False)
     assert sum(chunk.decisions for chunk in chunks) >= DECISIONS
     assert sum(chunk.ended for chunk in chunks) > 1_000
+    moves = set().union(*(chunk.moves for chunk in chunks))
+    asked = {f"use {recruit}" for recruit in RECRUITS} - NEVER_LEGAL
+    assert len(asked) == 26 and asked <= moves, "some recruits were never used"
+    assert not moves & NEVER_LEGAL
 
 
 @settings(
-    max_examples=60,
+    max_examples=150,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
@@ -66,8 +84,7 @@ def faulty_referee(monkeypatch):
 def first_failure():
     for k in range(200):
         rng = random.Random(k)
-        start, policy, limit = differential.random_start(rng)
-        failure = play_game(start, rng, policy, limit).failure
+        failure = play_game(random_plan(rng), rng).failure
         if failure is not None:
             return failure
     raise AssertionError("the fault was not found")
@@ -86,7 +103,7 @@ def test_a_difference_in_the_setup_is_shrunk_too(monkeypatch):
     """Such a game has no start of a turn to begin with."""
     monkeypatch.setattr("tests.referee.setup.MARKETS", ("euphorian_market_2", "euphorian_market_1"))
     start = {"new": {"rules": {"num_players": 2}, "seed": 3}}
-    failure = play_game(start, random.Random(0), "random", 20).failure
+    failure = play_game(Plan(start, "random", 20), random.Random(0)).failure
     assert failure is not None
     text = report(failure)
     (found,) = read_text(text)

@@ -123,9 +123,7 @@ def test_end_is_shown():
     assert "cut off after turn 1" in board_svg(game)
 
 
-@pytest.mark.parametrize(
-    "rules", [{}, {"recruit_draft": True, "market_draft": True, "track_draft": True, "trading": True}]
-)
+@pytest.mark.parametrize("rules", [{}, {"recruit_draft": True, "market_draft": True, "track_draft": True, "trading": True}])
 @pytest.mark.parametrize("num_players", range(2, 7))
 def test_nothing_hidden_shows(num_players, rules):
     for k, game in enumerate(games(num_players, 250, **rules)):
@@ -192,9 +190,7 @@ def encode_png(pixels: np.ndarray, kinds: list[int]) -> bytes:
     header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, {3: 2, 4: 6}[channels], 0, 0, 0])
     packed = zlib.compress(data)
     chunks = [(b"IHDR", header), (b"IDAT", packed[:20]), (b"IDAT", packed[20:]), (b"IEND", b"")]
-    body = b"".join(
-        len(d).to_bytes(4, "big") + kind + d + zlib.crc32(kind + d).to_bytes(4, "big") for kind, d in chunks
-    )
+    body = b"".join(len(d).to_bytes(4, "big") + kind + d + zlib.crc32(kind + d).to_bytes(4, "big") for kind, d in chunks)
     return b"\x89PNG\r\n\x1a\n" + body
 
 

@@ -175,7 +175,7 @@ _WASTELANDER = [
     _card(
         "jacko_the_archivist",
         Ability(Event.PLACED, (effect(Effect.OPPONENTS_DRAW),), int(BIT[ARK]), When.PAID_ONE_ARTIFACT),
-        acts_in="payment, abilities",
+        acts_in="costs, decisions, abilities",
     ),
     _card("jonathan_the_artist", Ability(Event.PLACED, (draw(),), SLOT_SET, When.HIGHEST, may=True, knowledge=1)),
     _card(

@@ -54,14 +54,14 @@ for _site, _resources in SITE_COSTS.items():
         _SPACES[f"{_site}_{_slot}"] = ((1, item_set(_resource)),), ()
 for _k, _market in enumerate(MARKETS):
     _SPACES[_market] = (), (effect(Effect.STAR_IN_TERRITORY, _k // 2), effect(Effect.ADVANCE, _k // 2))
-for _faction, _market in enumerate(ARTIFACT_MARKETS):  # 3 artifacts or a pair: engine.payment
+for _faction, _market in enumerate(ARTIFACT_MARKETS):  # 3 artifacts or a pair: engine.costs
     _SPACES[_market] = (), (effect(Effect.STAR_IN_REGION, _faction), effect(Effect.ADVANCE, _faction))
 _ICARITE_STAR = (
     effect(Effect.STAR_IN_TERRITORY, ICARITE),
     effect(Effect.ICARITE_BONUS),
     effect(Effect.ADVANCE, ICARITE),
 )
-_SPACES["wind_salon"] = (), _ICARITE_STAR  # 3 artifacts or a pair: engine.payment
+_SPACES["wind_salon"] = (), _ICARITE_STAR  # 3 artifacts or a pair: engine.costs
 _SPACES["nimbus_loft"] = ((3, RESOURCE_SET),), _ICARITE_STAR
 _SPACES["breeze_bar"] = _BLISS_AND_ANOTHER, (draw(2), effect(Effect.ADVANCE, ICARITE))
 _SPACES["sky_lounge"] = _BLISS_AND_ANOTHER, (choose(RESOURCE_SET, 2), effect(Effect.ADVANCE, ICARITE))

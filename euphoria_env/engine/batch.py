@@ -66,9 +66,11 @@ def start_games(games, first, last, blank, seed, episodes, tape, player, mask, o
 
 
 @entry
-def first_illegal(games, actions):
-    """The first game whose action is illegal, or -1."""
+def first_illegal(games, actions, active):
+    """The first active game whose action is illegal, or -1."""
     for i in range(len(games)):
+        if not active[i]:
+            continue
         if actions[i] < 0 or actions[i] >= NUM_ACTIONS or not is_legal(games[i]["legal"], actions[i]):
             return i
     return -1
@@ -76,12 +78,17 @@ def first_illegal(games, actions):
 
 @entry
 def step_games(
-    games, first, last, actions, blank, seed, episodes, tape, kind, player, mask, observation, observe,
+    games, first, last, actions, active, blank, seed, episodes, tape, kind, player, mask, observation, observe,
     rewards, terminated, truncated, ranking, final_observation,
 ):  # fmt: skip
-    """Plays one decision in games first to last - 1; a finished game starts anew."""
+    """Plays one decision in the active ones of games first to last - 1; a finished game starts anew."""
     before = np.empty(MAX_PLAYERS, np.int8)
     for i in range(first, last):
+        if not active[i]:
+            rewards[i] = 0.0
+            terminated[i] = False
+            truncated[i] = False
+            continue
         g = games[i]
         play_on(g, int(actions[i]), tape, kind, before, rewards[i])
         ended = g["status"] >= OVER

@@ -147,7 +147,10 @@ def asks_artifacts(space):
 
 @jit
 def payable(g, p, space, bumping, extra_morale, held):
-    """Whether a player has a way to pay for a space (R4.1); `held`: his `holdings`; `extra_morale`: of a further worker (R17.4)."""
+    """Whether a player has a way to pay for a space (R4.1).
+
+    `extra_morale` is due for a further worker (R17.4); `held` are the player's `holdings`.
+    """
     morale, knowledge = markers_due(g, p, space)
     if not room(g, p, morale + extra_morale, knowledge):
         return False

@@ -72,7 +72,7 @@ def dilemma_paid(g, p, resolution):
 def dilemma_recruit(g, tape, p):
     """Draws 2 recruits, or what there is, and asks which one is kept."""
     n = 0
-    for k in range(2):
+    for _ in range(2):
         card = draw_card(g, tape, g["recruit_place"], RECRUIT_CARDS)
         if card >= 0:
             g["hand"][p, n] = card

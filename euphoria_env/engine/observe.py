@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.asks import DISCARD, NOTHING, SERIES, STAR
+from euphoria_env.asks import DISCARD, NOTHING, RECRUIT, SERIES, STAR
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
@@ -27,7 +27,6 @@ from euphoria_env.engine.state import (
     OP_FURTHER,
     OP_FURTHER_ANSWERED,
     OUT_BY,
-    OVER,
     PLAYING,
     SETUP,
     WORD_BITS,
@@ -126,12 +125,9 @@ def fill_player(g, p, out, at):
     out[at + _RESOLVED] = g["resolved"][p]
     if g["resolved"][p]:
         out[at + _RESOLVED_DILEMMA + int(g["dilemma"][p])] = 1
-    penalties = int(g["penalty"][p])
-    tile = 0
-    while penalties:
-        out[at + _PENALTIES + tile] = penalties & 1
-        penalties >>= 1
-        tile += 1
+    if g["penalty"][p]:
+        for tile in range(NUM_TILES):
+            out[at + _PENALTIES + tile] = (int(g["penalty"][p]) >> tile) & 1
 
 
 @jit
@@ -141,11 +137,10 @@ def fill_private(g, p, out):
         out[_OWN_ARTIFACTS + kind] = g["artifacts"][p, kind]
     out[_OWN_DILEMMA + int(g["dilemma"][p])] = 1
     for card in range(NUM_RECRUITS):
-        if g["recruit_place"][card] == OUT_BY + p:
-            out[_OWN_RECRUITS + card] = 5
+        out[_OWN_RECRUITS + card] = 5 * (g["recruit_place"][card] == OUT_BY + p)
     for k in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
         out[_OWN_RECRUITS + int(g["recruits"][p, k])] = 2 if g["status"] == SETUP and k == 0 else 1
-    if g["status"] < OVER:
+    if g["ask"] == RECRUIT or g["status"] == SETUP:
         for k in range(4):
             if g["hand"][p, k] >= 0:
                 out[_OWN_RECRUITS + int(g["hand"][p, k])] = 3
@@ -169,7 +164,7 @@ def fill_board(g, p, n, out):
     for t in range(len(TUNNELS)):
         out[_MINERS + t] = g["miners"][t]
     for k in range(n):
-        q = (p + k) % n
+        q = p + k if p + k < n else p + k - n
         for s in range(NUM_AREAS):
             for f in range(6):
                 out[_AREAS + 36 * s + 6 * k + f] = g["area"][s, q, f]
@@ -192,7 +187,8 @@ def fill_board(g, p, n, out):
 @jit
 def seat_plus_one(player, p, n):
     """The seat of a player as the observer counts, plus 1; 0 for nobody (-1)."""
-    return (player - p + n) % n + 1 if player >= 0 else 0
+    seat = player - p + 1
+    return (seat if seat > 0 else seat + n) if player >= 0 else 0
 
 
 @jit
@@ -250,7 +246,7 @@ def fill_placement(g, p, n, out):
     out[_STAR_PLACED] = g["star_placed"]
     out[_TOOK_RESOURCE] = g["took_resource"]
     for k in range(n):
-        out[_HELPED + k] = (int(g["helped"]) >> ((p + k) % n)) & 1
+        out[_HELPED + k] = (int(g["helped"]) >> (p + k if p + k < n else p + k - n)) & 1
     out[_NEW_WORKER] = g["new_worker"]
     out[_NEW_FACE] = g["new_face"]
     out[_SET_FACE] = g["set_face"]
@@ -283,7 +279,7 @@ def fill_observation(g, p, out):
     if g["ask"] != NOTHING:
         out[_DECIDER + (int(g["player"]) - p + n) % n] = 1
     for k in range(n):
-        fill_player(g, (p + k) % n, out, PLAYERS_START + PLAYER_SIZE * k)
+        fill_player(g, p + k if p + k < n else p + k - n, out, PLAYERS_START + PLAYER_SIZE * k)
     fill_private(g, p, out)
     fill_board(g, p, n, out)
     fill_decision(g, p, n, out)

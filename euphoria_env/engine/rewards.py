@@ -24,9 +24,9 @@ def reward_number(name: object) -> int:
 def fill_rewards(g, kind, before, out):
     """Writes the rewards of the decision just played into a float32 array (num_players,).
 
-    `win`: the winner 1, the others -1 / (n - 1), all 0 when truncated. `rank`: 1 - 2 (rank - 1) / (n - 1), shared ranks alike with
-    their mean so that the sum is 0, also when truncated. `stars`: the stars a player placed less the mean of the others' (`before`:
-    stars to place before the decision).
+    `win`: the winner 1, the others -1 / (n - 1), all 0 when truncated. `rank`: 1 - 2 (rank - 1) / (n - 1), players who share a
+    rank share the mean of their places, so that the sum is 0; also when truncated. `stars`: the stars a player placed less the
+    mean of the others' (`before`: stars to place before the decision).
     """
     n = int(g["num_players"])
     out[:] = 0.0

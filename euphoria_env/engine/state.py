@@ -31,7 +31,7 @@ from euphoria_env.engine.jit import jit
 
 WORD_BITS = NUM_SPACES  # a word of the legal set per face: `place f SPACE` is bit SPACE of word f - 1
 LEGAL_WORDS = 14  # ceil(664 / 49)
-STACK_DEPTH = 40
+STACK_DEPTH = 24  # the deepest seen is 10
 
 _P = MAX_PLAYERS
 _POSITION = [

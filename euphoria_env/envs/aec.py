@@ -13,8 +13,9 @@ from euphoria_env import actions, position
 from euphoria_env.engine import batch, chance, observe, run
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED
+from euphoria_env.envs.spaces import observation_box
 from euphoria_env.game import Game, IllegalMove
-from euphoria_env.observations import FIELDS, OBS_SIZE
+from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
 RENDER_MODES = ("ansi", "rgb_array", "human")
@@ -22,10 +23,9 @@ RENDER_MODES = ("ansi", "rgb_array", "human")
 
 def observation_space() -> spaces.Dict:
     """The space of what an agent observes: `observation` and `action_mask`, both int8."""
-    high = np.concatenate([np.full(field.size, field.high, np.int8) for field in FIELDS])
     return spaces.Dict(
         {
-            "observation": spaces.Box(np.zeros(OBS_SIZE, np.int8), high, dtype=np.int8),
+            "observation": observation_box(),
             "action_mask": spaces.Box(0, 1, (actions.NUM_ACTIONS,), np.int8),
         }
     )
@@ -39,8 +39,8 @@ class raw_env(AECEnv):
         reward: "win", "rank" or "stars"; see docs/environment.md.
         **rules: the fields of `Rules`.
 
-    An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (int8, (NUM_ACTIONS,)), fresh copies; the mask is
-    in `infos` too. It is all zeros for everyone who does not decide.
+    An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (int8, (NUM_ACTIONS,)), fresh copies; the
+    mask is in `infos` too. It is all zeros for everyone who does not decide.
     """
 
     metadata = {"name": "euphoria_v0", "render_modes": list(RENDER_MODES), "is_parallelizable": False, "render_fps": 2}

@@ -31,8 +31,8 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
     So he is credited with everything that the others do meanwhile, and loses when somebody else ends the game in their turn.
 
     Args:
-        opponents: who plays the other seats: an object with `act` as in `agents.Agent`, or a text for `agents.load`; one for all, or
-            a list of them in turn order after the learner.
+        opponents: who plays the other seats: an object with `act` as in `agents.Agent`, or a text for `agents.load`; one for
+            all, or a list of them in turn order after the learner.
         seat: the learner's, 0 to n - 1, or "random" for another one in each game. Observations are relative to it.
         reward: "win", "rank" or "stars"; see docs/environment.md.
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
@@ -105,9 +105,7 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
 
     # --------------------------------------------------------------------------------------------------------- the episode
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         """Starts a game and plays up to the learner's first decision; equal seeds give equal games.
 
         Raises:

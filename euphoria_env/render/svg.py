@@ -146,10 +146,9 @@ def _allegiance(c: Canvas, step: int, x: float, y: float, colour: str) -> None:
     x += 76
     for k in range(ALLEGIANCE_END + 1):
         bonus = k in _BONUSES
-        c.rect(x, y, 30, 28, colour if k <= step and step else SLOT, 5, stroke=INK if bonus else FAINT, width=1.4)
-        c.text(
-            x + 15, y + 19, str(k), 13, "#14171f" if k <= step and step else DIM, 700 if k == step else 400, "middle"
-        )
+        reached = 0 < step >= k
+        c.rect(x, y, 30, 28, colour if reached else SLOT, 5, stroke=INK if bonus else FAINT, width=1.4)
+        c.text(x + 15, y + 19, str(k), 13, PAPER if reached else DIM, 700 if k == step else 400, "middle")
         x += 34
 
 
@@ -378,10 +377,8 @@ def _panel(c: Canvas, player: PlayerView, y: float, height: float) -> None:
 def _name_and_stars(c: Canvas, player: PlayerView, x: float, y: float) -> None:
     fill, _ = PLAYER_COLOURS[player.seat]
     c.text(x, y, f"Player {player.seat}", 16, fill, 700)
-    mark = (
-        f"rank {player.rank}" if player.rank else "decides" if player.deciding else "his turn" if player.active else ""
-    )
-    c.text(x + 84, y, mark, 12, INK)
+    marks = [f"rank {player.rank}"] if player.rank else ["decides"] * player.deciding + ["on turn"] * player.active
+    c.text(x + 84, y, marks[0] if marks else "", 12, INK)
     right = _PANELS_X + _PANELS_WIDTH - _PAD
     placed = STARS - player.stars
     for k in range(STARS):

@@ -200,9 +200,7 @@ def _amounts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n)
 
 
-def _player(
-    game: Game, d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str, MarketView]
-) -> PlayerView:
+def _player(game: Game, d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str, MarketView]) -> PlayerView:
     entry = d["players"][p]
     mine = p == seat
     shown = [RecruitView(**recruit) for recruit in entry["recruits"] if recruit["active"] or mine]

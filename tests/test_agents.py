@@ -1,0 +1,314 @@
+"""The agents: what the roulette player weighs, the text that names an agent, checkpoints, and matches with their intervals."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import Agent, load, specs
+from agents.arena import play_match, wilson
+from agents.base import int8_rows
+from agents.weights import NEVER, spin, weigh
+from euphoria_env import Game, Rules, actions, observations
+
+
+def weights(position: dict[str, Any], *moves: str) -> dict[str, float]:
+    """The weight of every legal move after some moves from a position."""
+    game = Game.from_dict({"seed": 1, **position})
+    for move in moves:
+        game.play(move)
+    out = np.empty(actions.NUM_ACTIONS)
+    weigh(game.observation(game.player), game.mask().view(np.int8), out)
+    return {actions.name(int(action)): float(out[action]) for action in game.legal_actions()}
+
+
+def position(n: int = 4, **first: Any) -> dict[str, Any]:
+    """A position with only the first player described."""
+    return {"rules": {"num_players": n}, "players": [first]}
+
+
+# ------------------------------------------------------------------------------------------------------- the weights
+
+
+def test_tunnels_icarus_and_tank() -> None:
+    found = weights(position(workers=[3], morale=6, goods={"energy": 3, "water": 3, "bliss": 1}))
+    assert found["place 3 euphorian_tunnel"] == 10
+    assert found["place 3 breeze_bar"] == found["place 3 sky_lounge"] == 10
+    assert found["place 3 tank_energy"] == found["place 3 tank_water"] == 15 * 3
+    assert weights(position(workers=[1, 1, 1, 1], goods={"energy": 3}))["place 1 tank_energy"] == 0
+
+
+def test_the_weight_of_a_space_is_spread_over_faces() -> None:
+    found = weights(position(workers=[2, 2, 4], goods={"energy": 1}))
+    assert found["place 2 euphorian_tunnel"] == found["place 4 euphorian_tunnel"] == 5
+
+
+def test_everything_else_weighs_the_same() -> None:
+    found = weights(position(workers=[3], morale=3, artifacts={"bat": 3}, goods={"gold": 3}))
+    assert found["place 3 wind_salon"] == found["place 3 nimbus_loft"] == 1
+    assert found["place 3 ark_of_fractured_memories"] == 1
+
+
+def test_a_small_total_counts_members_and_a_great_one_company() -> None:
+    given = position(workers=[1], recruits=[{"name": "ben_the_ludologist", "active": True}])
+    given["players"] += [{"recruits": [{"name": "ray_the_foreman", "active": True}]}, {}, {}]
+    assert weights(given)["place 1 generator"] == pytest.approx(1 + 1 - 1 / 3)
+    assert weights(given)["place 1 aquifer"] == 1
+    given["workers"] = {"generator": [[1, 5], [2, 5], [0, 1]]}
+    assert weights(given)["place 1 generator"] == pytest.approx(1 + (2 - 1) / 3)
+
+
+@pytest.mark.parametrize(("stock", "weight"), [(0, 1.0), (4, 1.0), (5, 1.0), (6, 0.0), (20, 0.0)])
+def test_a_commodity_is_gathered_up_to_six(stock: int, weight: float) -> None:
+    assert weights(position(workers=[1], goods={"food": stock} if stock else {}))["place 1 farm"] == pytest.approx(weight)
+
+
+@pytest.mark.parametrize(("face_there", "weight"), [([], 10 * 0.2), ([1], 5 * 0.2), ([1, 1], 100)])
+def test_sites_by_what_is_missing(face_there: list[int], weight: float) -> None:
+    given = position(workers=[3, 4], goods={"gold": 1})
+    given["workers"] = {f"euphorian_site_1_{slot + 3}": [[1, face]] for slot, face in enumerate(face_there)}
+    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(weight / 2)
+
+
+def test_sites_by_free_workers() -> None:
+    given = position(workers=[3, 3, 3], goods={"gold": 1})
+    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(10 * 2)
+    given["workers"] = {"wastelander_site_1_1": [[0, 2]]}
+    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(10 * 2)
+    given["players"][0]["workers"] = [3, 3]
+    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(10 * 0.2)
+
+
+def test_a_leader_is_not_helped_to_a_star() -> None:
+    given = position(workers=[3, 4], goods={"gold": 1})
+    given["workers"] = {"euphorian_site_1_3": [[1, 1]], "euphorian_site_1_4": [[2, 1]]}
+    given["territories"] = {"icarite_territory": [1, 1], "subterran_territory": [1, 1, 1]}
+    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(100 / 2 * 5 / 10)
+    given["workers"] = {"euphorian_site_1_3": [[3, 1]], "euphorian_site_1_4": [[2, 1]]}
+    assert weights(given)["place 3 euphorian_site_1_2"] == pytest.approx(100 / 2)
+
+
+def test_never_retrieves_while_it_can_place() -> None:
+    given = position(workers=[1], goods={"food": 1})
+    given["workers"] = {"generator": [[0, 1]]}
+    found = weights(given)
+    assert found["retrieve free"] == found["retrieve food"] == NEVER
+    given["players"][0]["workers"] = []
+    assert weights(given) == {"retrieve free": 1, "retrieve food": 1}
+
+
+def test_retrieves_many_but_none_from_sites() -> None:
+    given = position(workers=[])
+    given["workers"] = {"generator": [[0, 1], [0, 2]], "euphorian_site_1_1": [[0, 3]]}
+    found = weights(given, "retrieve free", "take 1 generator")
+    assert found == {"take 2 generator": 3, "take euphorian_site_1_1": 0, "done": 1}
+    assert weights(given, "retrieve free")["take euphorian_site_1_1"] == 0
+
+
+def test_further_workers_are_hardly_ever_left_out() -> None:
+    found = weights(position(workers=[2, 2]), "place 2 generator")
+    assert found["end"] == 0.02 and found["place 2 aquifer"] > 0
+
+
+def test_a_full_hand_draws_reluctantly() -> None:
+    given = position(workers=[3], morale=1, artifacts={"bat": 1}, goods={"energy": 1, "bliss": 1})
+    found = weights(given, "place 3 euphorian_tunnel")
+    assert found == {"gain gold": 1, "gain artifact": 0.01}
+    assert weights(given)["place 3 breeze_bar"] == pytest.approx(0.1)
+
+
+def test_pairs_are_spared() -> None:
+    given = position(workers=[3], morale=6, artifacts={"bat": 2, "book": 1, "bear": 1})
+    assert weights(given, "place 3 ark_of_fractured_memories") == {"pay pair bat": 1, "pay three": NEVER}
+    given = position(workers=[3], morale=6, artifacts={"bat": 2, "book": 1}, goods={})
+    given["players"][0]["recruits"] = [{"name": "jacko_the_archivist", "active": True}]
+    found = weights(given, "place 3 ark_of_fractured_memories", "pay one")
+    assert found == {"pay bat": NEVER, "pay book": 1}
+
+
+def test_without_weights_all_moves_count_the_same() -> None:
+    mask = np.zeros(actions.NUM_ACTIONS, np.int8)
+    mask[[3, 9, 40]] = 1
+    table = np.zeros(actions.NUM_ACTIONS)
+    table[40] = NEVER
+    assert [spin(mask, table, chance) for chance in (0.0, 0.49, 0.51, 0.99)] == [3, 3, 9, 9]
+    table[:] = NEVER
+    assert [spin(mask, table, chance) for chance in (0.0, 0.5, 0.99)] == [3, 9, 40]
+    table[:] = 1
+    table[9] = 8
+    assert [spin(mask, table, chance) for chance in (0.09, 0.11, 0.89, 0.91)] == [3, 9, 9, 40]
+
+
+# ------------------------------------------------------------------------------------------------------- all agents
+
+
+@pytest.mark.parametrize("spec", ["random", "weights"])
+def test_a_batch_is_played_like_one_after_the_other(spec: str) -> None:
+    agent, games = load(spec), [Game(Rules(num_players=n), seed=n) for n in range(2, 7)]
+    rng = np.random.default_rng(0)
+    for _ in range(120):
+        seen = np.stack([game.observation(game.player) for game in games])
+        masks = np.stack([game.mask() for game in games])
+        again = np.random.default_rng()
+        again.bit_generator.state = rng.bit_generator.state
+        moves = agent.act_batch(seen, masks, rng)
+        assert moves.tolist() == [agent.act(o, m.astype(np.int8), again) for o, m in zip(seen, masks, strict=True)]
+        assert moves.dtype == np.int64
+        for game, move in zip(games, moves, strict=True):
+            game.play(int(move))
+
+
+@pytest.mark.parametrize("spec", ["random", "weights"])
+def test_without_a_legal_move_there_is_none(spec: str) -> None:
+    nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
+    with pytest.raises(ValueError, match="no legal move"):
+        load(spec).act(np.zeros(observations.OBS_SIZE, np.int8), nothing, np.random.default_rng(0))
+
+
+def test_random_is_uniform() -> None:
+    masks = np.zeros((6000, actions.NUM_ACTIONS), np.bool_)
+    masks[:, [0, 300, 663]] = True
+    moves = load("random").act_batch(np.zeros((6000, observations.OBS_SIZE), np.int8), masks, np.random.default_rng(0))
+    found, counts = np.unique(moves, return_counts=True)
+    assert found.tolist() == [0, 300, 663] and (abs(counts - 2000) < 150).all()
+
+
+@pytest.mark.parametrize("spec", ["", "nobody", "weights:3", "weights:", "ppo:", None, 7])
+def test_wrong_texts(spec: Any) -> None:
+    with pytest.raises(ValueError, match="allowed are random, weights, ppo"):
+        load(spec)
+    assert {"random", "weights"} < set(specs())
+
+
+def test_rows_of_any_kind() -> None:
+    frozen = np.ones(5, np.bool_)
+    frozen.flags.writeable = False
+    for given in (frozen, np.ones((3, 10), np.int8)[:, ::2], np.ones(5, np.int64)):
+        rows = int8_rows(given)
+        assert rows.dtype == np.int8 and rows.ndim == 2 and rows.flags.c_contiguous and rows.flags.writeable
+
+
+# ------------------------------------------------------------------------------------------------------- matches
+
+
+def test_wilson() -> None:
+    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+    assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_weights_beats_random_and_equal_seeds_give_equal_matches() -> None:
+    agents = [load("weights"), load("random")]
+    ended: list[int] = []
+    result = play_match(agents, 60, seed=3, progress=ended.append)
+    assert sum(ended) == 60 == result.games
+    assert sum(score.wins for score in result.scores) + result.truncated == 60
+    assert sum(score.mean_rank for score in result.scores) == pytest.approx(3)
+    assert result.scores[0].interval[0] > 0.6
+    again = play_match(agents, 60, seed=3)
+    assert (again.scores, again.decisions) == (result.scores, result.decisions)
+
+
+def test_a_match_has_one_winner_whoever_sits_where() -> None:
+    result = play_match([load("weights")] * 3, 30, seed=1)
+    assert sum(score.wins for score in result.scores) == 30 and not result.truncated
+
+
+def test_a_match_gives_searchers_a_determinized_game() -> None:
+    class Searcher(Agent):
+        needs_game = True
+
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+            assert np.array_equal(game.observation(game.player), observation) and np.array_equal(game.mask(), mask)
+            return load("weights").act(observation, mask, rng)
+
+    result = play_match([Searcher(), load("weights")], 2, Rules(num_players=2, max_turns=40), seed=0)
+    assert result.decisions > 0
+
+
+def test_matches_need_as_many_agents_as_players() -> None:
+    with pytest.raises(ValueError, match="needs as many agents"):
+        play_match([load("random")], 1, Rules(num_players=2))
+    with pytest.raises(ValueError, match="positive"):
+        play_match([load("random")] * 2, 0)
+
+
+# ------------------------------------------------------------------------------------------------------- checkpoints
+
+safetensors_numpy = pytest.importorskip("safetensors.numpy")
+
+
+def network() -> dict[str, np.ndarray]:
+    """Tensors of a small network."""
+    rng = np.random.default_rng(0)
+    shapes = {"trunk.0": (8, observations.OBS_SIZE), "policy.0": (6, 8), "policy.1": (actions.NUM_ACTIONS, 6), "value.0": (1, 8)}
+    tensors = {"scale": np.full(observations.OBS_SIZE, 0.2, np.float32)}
+    for name, shape in shapes.items():
+        tensors |= {f"{name}.weight": rng.normal(size=shape), f"{name}.bias": rng.normal(size=shape[0])}
+    return tensors
+
+
+def test_a_checkpoint_plays_what_its_tensors_say(tmp_path: Path) -> None:
+    from agents.ppo import PPO, read_checkpoint, save_checkpoint
+
+    tensors = network()
+    path = save_checkpoint(tmp_path / "new" / "a.safetensors", tensors, {"steps": 7})
+    assert [file.name for file in path.parent.iterdir()] == ["a.safetensors"]
+    assert read_checkpoint(path)[0]["training"] == {"steps": 7}
+    agent = load(f"ppo:{path}")
+    assert isinstance(agent, PPO)
+    game = Game(seed=1)
+    seen = game.observation(game.player)
+    x = np.maximum(tensors["trunk.0.weight"] @ (seen * 0.2) + tensors["trunk.0.bias"], 0)
+    x = np.maximum(tensors["policy.0.weight"] @ x + tensors["policy.0.bias"], 0)
+    x = tensors["policy.1.weight"] @ x + tensors["policy.1.bias"]
+    assert agent.logits(seen[None])[0] == pytest.approx(x, rel=1e-3, abs=1e-3)
+    mask = np.zeros(actions.NUM_ACTIONS, np.bool_)
+    mask[[5, 77]] = True
+    moves = agent.act_batch(np.repeat(seen[None], 4000, 0), np.repeat(mask[None], 4000, 0), np.random.default_rng(0))
+    assert set(moves.tolist()) <= {5, 77}
+    assert (moves == 5).mean() == pytest.approx(1 / (1 + np.exp(x[77] - x[5])), abs=0.03)
+    with pytest.raises(ValueError, match="no legal move"):
+        agent.act(seen, np.zeros_like(mask), np.random.default_rng(0))
+
+
+def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from agents import ppo
+
+    path = ppo.save_checkpoint(tmp_path / "a.safetensors", network(), {})
+    whole = path.read_bytes()
+    for damaged in (b"", whole[:4], whole[: len(whole) // 2], whole[:-1], pickle.dumps({"a": 1}), b"x" * 100):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
+            load(f"ppo:{path}")
+    with pytest.raises(ValueError, match="cannot be read"):
+        load(f"ppo:{tmp_path / 'missing'}")
+    safetensors_numpy.save_file({"a": np.zeros(3)}, path)
+    with pytest.raises(ValueError, match="is no checkpoint"):
+        load(f"ppo:{path}")
+    monkeypatch.setattr(ppo.observations, "OBS_SIZE", 17)
+    path.write_bytes(whole)
+    with pytest.raises(ValueError, match="another version of the environment: its observations is"):
+        load(f"ppo:{path}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("scale", np.zeros(3), "scale"),
+        ("policy.0.weight", np.zeros((6, 9)), "policy.0"),
+        ("policy.0.bias", np.zeros(5), "policy.0"),
+        ("trunk.0.bias", np.full(8, np.nan), "not finite"),
+        ("policy.1.weight", np.zeros((6, 6)), "policy.1"),
+    ],
+)
+def test_tensors_that_do_not_fit(tmp_path: Path, name: str, value: np.ndarray, message: str) -> None:
+    from agents.ppo import save_checkpoint
+
+    path = save_checkpoint(tmp_path / "a.safetensors", {**network(), name: value}, {})
+    with pytest.raises(ValueError, match=message):
+        load(f"ppo:{path}")

@@ -1,0 +1,236 @@
+"""The Gymnasium environment: what the learner sees, what he is credited with, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+
+from agents import Agent, load
+from euphoria_env import IllegalMove, actions
+from euphoria_env.envs import GYMNASIUM_ID, register
+from euphoria_env.envs.single import ILLEGAL_REWARD, EuphoriaEnv
+
+WEIGHTS, RANDOM = load("weights"), load("random")
+
+
+class Spy(Agent):
+    """Plays like `weights` and notes who was asked, with what."""
+
+    def __init__(self, needs_game: bool = False) -> None:
+        self.needs_game = needs_game
+        self.seen: list[tuple[np.ndarray, np.ndarray, Any]] = []
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        self.seen.append((observation.copy(), mask.copy(), game))
+        return WEIGHTS.act(observation, mask, rng)
+
+
+def play(env: EuphoriaEnv, seed: int, learner: Agent = WEIGHTS) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
+    """One game: (action, reward, hash of the observation) for each step, and the last info."""
+    rng = np.random.default_rng(seed)
+    observation, info = env.reset(seed=seed)
+    steps, ended = [], False
+    while not ended:
+        assert env.observation_space.contains(observation)
+        assert info["action_mask"].dtype == np.int8 and np.array_equal(info["action_mask"], env.action_masks())
+        assert np.array_equal(np.flatnonzero(info["action_mask"]), env.game.legal_actions())
+        assert env.game.player == info["seat"]
+        action = learner.act(observation, info["action_mask"], rng)
+        observation, reward, terminated, truncated, info = env.step(action)
+        ended = terminated or truncated
+        steps.append((action, reward, observation.tobytes()))
+    assert not info["action_mask"].any()
+    return steps, info
+
+
+def test_the_checkers_of_gymnasium_and_stable_baselines() -> None:
+    register()
+    env = gymnasium.make(GYMNASIUM_ID, num_players=2).unwrapped
+    check_env(env, skip_render_check=True)
+    pytest.importorskip("stable_baselines3.common.env_checker").check_env(env)
+
+
+@pytest.mark.parametrize("seat", [0, 2, "random"])
+def test_equal_seeds_give_equal_games(seat: int | str) -> None:
+    env = EuphoriaEnv(seat=seat, num_players=3)
+    first, info = play(env, 5)
+    play(env, 6)
+    again, info_again = play(env, 5)
+    assert first == again and info["seat"] == info_again["seat"]
+    assert play(EuphoriaEnv(seat=seat, num_players=3), 5)[0] == first
+
+
+def test_a_random_seat_is_any_seat() -> None:
+    env = EuphoriaEnv(opponents="random", num_players=3)
+    assert {env.reset(seed=seed)[1]["seat"] for seed in range(40)} == {0, 1, 2}
+    env = EuphoriaEnv(opponents="random", seat=1, num_players=3)
+    assert {env.reset(seed=seed)[1]["seat"] for seed in range(5)} == {1}
+
+
+def test_the_learner_sees_wins_and_losses() -> None:
+    env = EuphoriaEnv(num_players=3, reward="win")
+    ends = []
+    for seed in range(12):
+        steps, info = play(env, seed)
+        assert all(reward == 0 for _, reward, _ in steps[:-1])
+        assert info["is_success"] == (info["winner"] == info["seat"]) == (info["ranking"][info["seat"]] == 1)
+        assert steps[-1][1] == (1.0 if info["is_success"] else -0.5)
+        ends.append(info["is_success"])
+    assert 0 < sum(ends) < len(ends)
+
+
+def test_a_game_that_somebody_else_ends_is_lost() -> None:
+    env = EuphoriaEnv(seat=0, num_players=2)
+    ended_by_the_other = 0
+    for seed in range(8):
+        steps, info = play(env, seed)
+        if env._row["active"] == 1 and info["winner"] == 1:
+            ended_by_the_other += 1
+            assert steps[-1][1] == -1.0
+    assert ended_by_the_other > 0
+
+
+def test_stars_are_credited_also_between_ones_own_decisions() -> None:
+    env = EuphoriaEnv(num_players=4, reward="stars")
+    steps, info = play(env, 3)
+    placed = np.array([10 - player["stars"] for player in env.game.to_dict()["players"]])
+    others = np.delete(placed, info["seat"])
+    assert sum(reward for _, reward, _ in steps) == pytest.approx(placed[info["seat"]] - others.mean())
+
+
+def test_ranks_and_truncation() -> None:
+    env = EuphoriaEnv(opponents="random", num_players=4, reward="rank", max_turns=30)
+    observation, info = env.reset(seed=1)
+    terminated = truncated = False
+    rng = np.random.default_rng(1)
+    while not truncated:
+        assert not terminated
+        action = RANDOM.act(observation, info["action_mask"], rng)
+        observation, reward, terminated, truncated, info = env.step(action)
+    rank = info["ranking"][info["seat"]]
+    place = rank + (info["ranking"].count(rank) - 1) / 2
+    assert info["winner"] is None and not info["is_success"]
+    assert reward == pytest.approx(1 - 2 * (place - 1) / 3)
+
+
+def test_opponents_sit_in_turn_order_after_the_learner() -> None:
+    asked: list[int] = []
+
+    class Named(Spy):
+        def __init__(self, seat: int) -> None:
+            super().__init__(needs_game=True)
+            self.seat = seat
+
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+            assert game.player == self.seat
+            asked.append(self.seat)
+            return super().act(observation, mask, rng)
+
+    env = EuphoriaEnv(opponents=[Named(3), Named(0), Named(1)], seat=2, num_players=4, max_turns=20)
+    play(env, 0)
+    assert set(asked) == {0, 1, 3}
+
+
+def test_opponents_change_between_games_only() -> None:
+    first, second = Spy(), Spy()
+    env = EuphoriaEnv(opponents=first, num_players=2, seat=0)
+    observation, info = env.reset(seed=0)
+    env.set_opponents(second)
+    rng, ended = np.random.default_rng(0), False
+    while not ended:
+        observation, _, terminated, truncated, info = env.step(WEIGHTS.act(observation, info["action_mask"], rng))
+        ended = terminated or truncated
+    assert first.seen and not second.seen
+    asked = len(first.seen)
+    play(env, 1)
+    assert second.seen and len(first.seen) == asked
+
+
+def test_a_searching_opponent_gets_a_game_that_hides_what_it_cannot_know() -> None:
+    spy = Spy(needs_game=True)
+    env = EuphoriaEnv(opponents=spy, num_players=2, seat=0)
+    observation, info = env.reset(seed=4)
+    rng = np.random.default_rng(4)
+    hidden = set()
+    for _ in range(25):
+        observation, _, terminated, truncated, info = env.step(WEIGHTS.act(observation, info["action_mask"], rng))
+        if terminated or truncated:
+            break
+        hidden.add(tuple(recruit["name"] for recruit in env.game.to_dict()["players"][0]["recruits"] if not recruit["active"]))
+    guessed = set()
+    for seen, mask, game in spy.seen:
+        assert game.player == 1 and np.array_equal(game.observation(1), seen) and np.array_equal(game.mask(), mask)
+        guessed.add(tuple(recruit["name"] for recruit in game.to_dict()["players"][0]["recruits"] if not recruit["active"]))
+    assert len(guessed) > len(hidden)
+
+
+def test_an_illegal_action_loses_and_says_why() -> None:
+    env = EuphoriaEnv(opponents="random", num_players=2)
+    _, info = env.reset(seed=0)
+    for action in (int(np.flatnonzero(info["action_mask"] == 0)[0]), -1, actions.NUM_ACTIONS):
+        env.reset(seed=0)
+        _, reward, terminated, truncated, info = env.step(action)
+        assert (reward, terminated, truncated) == (ILLEGAL_REWARD, True, False)
+        assert info["illegal"] and info["winner"] is None and not info["is_success"]
+        with pytest.raises(ResetNeeded):
+            env.step(0)
+
+
+def test_an_illegal_move_of_an_opponent_is_his_error() -> None:
+    class Wrong:
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
+            return int(np.flatnonzero(~mask)[0])
+
+    with pytest.raises(IllegalMove, match="is illegal: player 0"):
+        EuphoriaEnv(opponents=Wrong(), seat=1, num_players=2).reset(seed=0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"seat": 4}, "seat must be an integer from 0 to 3"),
+        ({"seat": True}, "seat must be"),
+        ({"seat": "first"}, "'random'"),
+        ({"reward": "money"}, "win, rank, stars"),
+        ({"render_mode": "video"}, "ansi"),
+        ({"opponents": "nobody"}, "random, weights"),
+        ({"opponents": ["random", "random"]}, "a list of 3"),
+        ({"opponents": 7}, "an object with `act`"),
+        ({"num_players": 9}, "num_players"),
+        ({"players": 4}, "rules.players: no such option"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        EuphoriaEnv(**arguments)
+
+
+def test_wrong_use() -> None:
+    env = EuphoriaEnv(num_players=2)
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+    with pytest.raises(ValueError, match="options.seat"):
+        env.reset(options={"seat": 1})
+
+
+def test_render() -> None:
+    env = EuphoriaEnv(num_players=2, render_mode="ansi")
+    env.reset(seed=0)
+    assert isinstance(env.render(), str)
+    assert EuphoriaEnv(num_players=2).render() is None
+
+
+def test_the_package_knows_no_agents_until_a_text_names_one() -> None:
+    code = (
+        "import sys, euphoria_env.envs.single as s\n"
+        "class A:\n    def act(self, o, m, r): return int(m.argmax())\n"
+        "s.EuphoriaEnv(opponents=A(), num_players=2); assert 'agents' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
