@@ -20,7 +20,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
 from euphoria_env.rules import Rules
 
-_LOG_CAPACITY = 8192
+_LOG_CAPACITY = 1024
 # Names of the outcomes of each kind; numbers for dice and lots.
 _OUTCOME_NAMES: dict[str, tuple[str, ...]] = {
     "artifacts": ARTIFACTS,
@@ -80,6 +80,7 @@ class Game:
         self._rows = rows
         self._row = rows[0]
         self._tape = chance.empty_tape(_LOG_CAPACITY)
+        self._loaded = False  # whether outcomes may be waiting on the tape
         self._start = start  # line 1 of the record
         self._outcomes: list[Outcome] = []  # drained from the tape
         self._moves: list[int] = []
@@ -136,10 +137,11 @@ class Game:
             raise IllegalMove(self._why_illegal(move))
         if saved is not None:
             self._refuse_impossible_outcome(saved)
+        logged = int(self._tape[chance.TAPE_LOGGED])
         self._moves.append(action)
-        if self._tape[chance.TAPE_LOGGED] * 2 > _LOG_CAPACITY:
+        self._marks.append(len(self._outcomes) + logged)
+        if logged > _LOG_CAPACITY // 2:
             self._drain()
-        self._marks.append(len(self._outcomes) + int(self._tape[chance.TAPE_LOGGED]))
 
     def _why_illegal(self, move: str | int) -> str:
         name = move if isinstance(move, str) else actions.name(move)
@@ -182,7 +184,7 @@ class Game:
         """An exact copy, history included."""
         other = object.__new__(type(self))
         other._attach(self._rows.copy(), self._start)
-        other._tape = self._tape.copy()
+        other._tape, other._loaded = self._tape.copy(), self._loaded
         other._outcomes = self._outcomes.copy()
         other._moves, other._marks, other._loads = self._moves.copy(), self._marks.copy(), self._loads.copy()
         other._setup_outcomes = self._setup_outcomes
@@ -305,7 +307,9 @@ class Game:
 
     def _has_loaded(self) -> bool:
         tape = self._tape
-        return bool((tape[: chance.TAPE_END] < tape[chance.TAPE_END : chance.TAPE_LOG]).any())
+        if self._loaded:
+            self._loaded = bool((tape[: chance.TAPE_END] < tape[chance.TAPE_END : chance.TAPE_LOG]).any())
+        return self._loaded
 
     def _write_tape(self, waiting: dict[str, list[int]]) -> None:
         """Lays out the tape anew with these outcomes waiting; what was logged is drained first."""
@@ -320,6 +324,7 @@ class Game:
             at += len(queue)
         tape[chance.TAPE_LOG], tape[chance.TAPE_CAPACITY] = log, _LOG_CAPACITY
         self._tape = tape
+        self._loaded = True
 
     def _drain(self) -> None:
         """Moves the log of the tape to the list of outcomes."""
