@@ -42,7 +42,11 @@ def int8_rows(array: Any) -> np.ndarray:
     array = np.asarray(array)
     if array.dtype == np.bool_:
         array = array.view(np.int8)
-    return np.require(np.atleast_2d(array), np.int8, ("C", "W"))
+    if array.ndim == 1:
+        array = array[None]
+    if array.dtype == np.int8 and array.flags.carray:  # nearly always, and faster than asking `require`
+        return array
+    return np.require(array, np.int8, ("C", "W"))
 
 
 def check_found(moves: np.ndarray) -> np.ndarray:
@@ -51,6 +55,6 @@ def check_found(moves: np.ndarray) -> np.ndarray:
     Raises:
         ValueError: a mask had no legal move, for which compiled code answers -1.
     """
-    if len(moves) and moves.min() < 0:
+    if (moves < 0).any():
         raise ValueError(f"mask {int(moves.argmin())} has no legal move: has the game ended?")
     return moves

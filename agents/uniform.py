@@ -7,28 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agents.base import Agent, check_found, int8_rows
-from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.engine.jit import entry
+from euphoria_env.envs.sampling import choose_uniformly
 
 if TYPE_CHECKING:
     from euphoria_env import Game
-
-
-@entry
-def choose_uniformly(masks, chances, moves):  # type: ignore[no-untyped-def]
-    """Writes a legal move of each mask, by one number from [0, 1) each; -1 where none is legal."""
-    for i in range(len(masks)):
-        n = 0
-        for action in range(NUM_ACTIONS):
-            n += masks[i, action] != 0
-        left = int(chances[i] * n)
-        moves[i] = -1
-        for action in range(NUM_ACTIONS):
-            if masks[i, action]:
-                if left == 0:
-                    moves[i] = action
-                    break
-                left -= 1
 
 
 class Uniform(Agent):

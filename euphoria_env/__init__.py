@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from euphoria_env import actions, observations
+from euphoria_env.envs import register as _register
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.rules import Rules
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from euphoria_env.envs.aec import env, raw_env
 
 __all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "observations", "raw_env"]
+
+_register()
 
 # Imported when first used, so that `Game` alone starts fast.
 _LATE = {"Batch": "euphoria_env.batch", "env": "euphoria_env.envs.aec", "raw_env": "euphoria_env.envs.aec"}

@@ -56,6 +56,8 @@ class Batch:
     ) -> None:
         self.n = _positive("n", n)
         self.rules = Rules() if rules is None else rules
+        if not isinstance(self.rules, Rules):
+            raise ValueError(f"rules must be a Rules, not {rules!r}")
         self.reward = reward
         self._kind = reward_number(reward)
         if seed is None:

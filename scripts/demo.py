@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 from options import option, parse_options
-from rating import add_rating, rate, rating_table
+from rating import add_rating, rate, rating_table, warm_up
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.panel import Panel
 from rich.rule import Rule
@@ -40,11 +41,12 @@ def heading(console: Console, number: int, text: str) -> None:
     console.print(Rule(f"[bold]{number}  {text}", align="left"))
 
 
-def warm_up(console: Console) -> None:
+def prepare(console: Console) -> None:
     """Compiles the engine, once after each installation."""
     start = time.perf_counter()
     with console.status("compiling the engine (once, about a minute) ..."):
-        play_one([load("weights")] * 2, seed=0)
+        warm_up()
+        play_one([load("random"), load("weights")], seed=0)
     seconds = time.perf_counter() - start
     console.print(f"engine ready after {seconds:.1f} s" + (" (compiled; from now on it is cached)" if seconds > 10 else ""))
 
@@ -108,7 +110,8 @@ def show_record(console: Console, player: Agent, seed: int) -> None:
         lines[FIRST_LINES:-LAST_LINES] = [f"... {left_out:,} lines ..."]
     text = Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
     console.print(Panel(text, title=f"game.to_record(): {', '.join(names)}", title_align="left"))
-    table = Table("seat", "player", "rank", title=f"after {game.turn} turns, {len(game.history)} decisions", title_justify="left")
+    console.print(f"after {game.turn} turns and {len(game.history)} decisions:")
+    table = Table("seat", "player", "rank", box=SIMPLE_HEAD)
     for seat, rank in enumerate(game.ranking or []):
         table.add_row(str(seat), names[seat], str(rank))
     console.print(table)
@@ -118,7 +121,7 @@ def run(console: Console, options: Options) -> None:
     console.print(
         "[bold]euphoria-env[/]: games, training, a record. Ctrl-C stops; during training it goes on with what is learnt."
     )
-    warm_up(console)
+    prepare(console)
     heading(console, 1, f"{options.games} games with {PLAYERS} players: weights against random")
     simple_players(console, options)
     heading(console, 2, f"{options.minutes:g} minutes of MaskablePPO")

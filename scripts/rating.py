@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from options import option, parse_options
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -27,10 +28,16 @@ class Options:
     seed: int = option(0, "equal seeds give equal games")
 
 
+def warm_up() -> None:
+    """Compiles what a match needs, so that no match is timed with it."""
+    play_match([load("weights"), load("random")], 1)
+
+
 def rate(
     console: Console, name: str, agent: Agent, against: list[str], players: int, games: int, seed: int
 ) -> Iterator[tuple[str, Result]]:
     """Plays the matches one after another, under a progress bar."""
+    warm_up()
     columns = [
         TextColumn("{task.description}"),
         BarColumn(),
@@ -40,7 +47,7 @@ def rate(
     ]
     for opponent in against:
         others = [load(opponent)] * (players - 1)
-        with Progress(*columns, console=console, transient=True) as bar:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task(f"{name} against {players - 1} {opponent}", total=games)
             result = play_match([agent, *others], games, seed=seed, progress=lambda n: bar.advance(task, n))  # noqa: B023
         yield opponent, result
@@ -48,11 +55,11 @@ def rate(
 
 def rating_table(title: str) -> Table:
     """An empty table for `add_rating`."""
-    table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column("player")
-    table.add_column("against")
-    for heading in ("wins", "95 % interval", "mean rank", "games", "cut off", "decisions/s"):
-        table.add_column(heading, justify="right")
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("player", no_wrap=True)
+    table.add_column("against", no_wrap=True)
+    for heading in ("wins", "95 % interval", "rank", "games", "cut\noff", "decisions\na second"):
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
@@ -64,7 +71,7 @@ def add_rating(table: Table, name: str, opponents: str, result: Result) -> None:
         name,
         opponents,
         f"{score.rate:.1%}",
-        f"{low:.1%} - {high:.1%}",
+        f"{low:.1%} to {high:.1%}",
         f"{score.mean_rank:.2f}",
         str(result.games),
         str(result.truncated),

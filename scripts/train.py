@@ -96,13 +96,13 @@ class Reporter(BaseCallback):
         seconds = time.monotonic() - self._start
         limit = self._options.minutes
         done = max(self.num_timesteps / self._options.steps, seconds / 60 / limit if limit else 0.0)
-        speed = f"{self.num_timesteps:,} decisions, {self.num_timesteps / seconds:,.0f} a second"
+        speed = f"{self.num_timesteps:,} decisions, {self.num_timesteps / seconds:,.0f}/s"
         self._bar.update(self._task, completed=min(done, 1.0), report=speed + self._won())
         return not limit or seconds < 60 * limit
 
     def _won(self) -> str:
         recent = self.model.ep_success_buffer
-        return f", won {np.mean(recent):.0%} of the last {len(recent)} games" if recent else ""
+        return f", won {np.mean(recent):.0%} of {len(recent)}" if recent else ""
 
     def _on_rollout_end(self) -> None:
         if time.monotonic() - self._saved > SAVE_EVERY:
@@ -150,7 +150,7 @@ def make_model(options: Options) -> MaskablePPO:
 
 def learn(options: Options, model: MaskablePPO, console: Console) -> None:
     """Trains under a progress bar and saves; Ctrl-C ends it early, and saves what was learnt until then."""
-    columns = [TextColumn("training"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[report]}")]
+    columns = [TextColumn("training"), BarColumn(20), TimeElapsedColumn(), TextColumn("{task.fields[report]}")]
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("training", total=1.0, report="")
         try:

@@ -142,9 +142,7 @@ def _tracks_and_goods(rng: random.Random) -> Position:
     }
 
 
-def _deal_recruits(
-    rng: random.Random, players: list[Position], allegiance: dict[str, int], miners: dict[str, int]
-) -> None:
+def _deal_recruits(rng: random.Random, players: list[Position], allegiance: dict[str, int], miners: dict[str, int]) -> None:
     deck = list(RECRUITS)
     rng.shuffle(deck)
     for player in players:
@@ -179,14 +177,14 @@ def _deal_artifacts(rng: random.Random, players: list[Position]) -> dict[str, in
     """Hands up to the morale. Sometimes the deck is empty or nearly so, sometimes all cards are in hands."""
     deck = [artifact for artifact in ARTIFACTS for _ in range(CARDS_OF_EACH_ARTIFACT)]
     rng.shuffle(deck)
-    everything = len(players) == 6 and rng.random() < 0.15
+    everything = len(players) == 6 and rng.random() < 0.4
     fullness = rng.random()
     for player in players:
         if everything:
             player["morale"] = 6
         full = everything or rng.random() < fullness
         number = player["morale"] if full else rng.randint(0, player["morale"])
-        if everything and rng.random() < 0.1:
+        if everything and rng.random() < 0.2:
             number -= 1
         hand = Counter(deck.pop() for _ in range(number))
         player["artifacts"] = {artifact: hand[artifact] for artifact in ARTIFACTS if hand[artifact]}
@@ -277,7 +275,7 @@ def spotlight(rng: random.Random) -> Position:
         recruit["active"] = True
     if not player["workers"] and on_board.count(seat) < MAX_WORKERS:
         player["workers"] = [rng.randint(1, 6)]
-    player["knowledge"] = rng.choice((1, 1, 2, 3, 4))
+    player["knowledge"] = rng.choice((1, 1, 2, 3, 4, 5))
     player["morale"] = max(rng.choice((2, 3, 4, 5, 6)), sum(player["artifacts"].values()))
     player["goods"] = {good: number for good in GOODS if (number := rng.choice((0, 1, 1, 2, 3)))}
     for market in position["markets"].values():

@@ -35,6 +35,7 @@ SEED = 2024
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # a minute or two on two cores that have nothing else to do
 def test_the_engine_and_the_referee_agree():
     """`python -m tests.differential --help` for more of this."""
     chunks = list(play_chunks(SEED, range(DECISIONS // CHUNK), os.cpu_count() or 1))

@@ -51,7 +51,7 @@ def play(env: EuphoriaEnv, seed: int, learner: Agent = WEIGHTS) -> tuple[list[tu
 
 
 def test_the_checkers_of_gymnasium_and_stable_baselines() -> None:
-    register()
+    register()  # a second time
     env = gymnasium.make(GYMNASIUM_ID, num_players=2).unwrapped
     check_env(env, skip_render_check=True)
     pytest.importorskip("stable_baselines3.common.env_checker").check_env(env)

@@ -60,6 +60,7 @@ from euphoria_env.board import ARK, ARTIFACTS, BLISS, ENERGY, FIRST_ARTIFACT, FO
 from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
 from euphoria_env.engine.artifacts import discard_artifact
+from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.costs import completable, stock_of
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.effects import gain_chosen
@@ -73,7 +74,6 @@ from euphoria_env.engine.state import (
     RETRIEVE_FOOD,
     WORD_BITS,
     allow,
-    count_bits,
     has,
     seat_after,
     under,
@@ -144,7 +144,7 @@ def only_legal(words):
         if word:
             if found >= 0 or word & (word - 1):
                 return -1
-            found = WORD_BITS * w + count_bits(word - 1)
+            found = WORD_BITS * w + lowest_bit(word)
     return found
 
 
@@ -200,9 +200,16 @@ def allow_take(g, words, p):
         same += g["taken"][k] == first
     if n and on_board(g, p, first) > same:
         allow(words, TAKE_ACTION + first)
+    left = int(g["owned"][p])  # on the board, at most
+    for f in range(6):
+        left -= int(g["available"][p, f])
     for worker in range(first + (n > 0), NUM_BOARD_WORKERS):
-        if on_board(g, p, worker):
+        there = on_board(g, p, worker)
+        if there:
             allow(words, TAKE_ACTION + worker)
+            left -= there
+            if left == 0:
+                break
     if n:
         allow(words, DONE)
 

@@ -18,6 +18,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.state import (
     HELD,
@@ -84,12 +85,9 @@ def fill_mask(g, mask):
     mask[:] = False
     for w in range(LEGAL_WORDS):
         word = g["legal"][w]
-        action = WORD_BITS * w
         while word:
-            if word & 1:
-                mask[action] = True
-            word >>= 1
-            action += 1
+            mask[WORD_BITS * w + lowest_bit(word)] = True
+            word &= word - 1
 
 
 @jit

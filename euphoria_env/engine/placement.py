@@ -25,6 +25,7 @@ from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_FOOD
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.artifacts import discard_artifact, limits
+from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, markers_due, payable
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import jit
@@ -47,7 +48,6 @@ from euphoria_env.engine.state import (
     PLAYING,
     ask,
     ask_series,
-    count_bits,
     push,
     push_program,
     push_trigger,
@@ -128,7 +128,7 @@ def pay(g, p):
         ask_series(g, p, PAY, units_a, set_a, units_b, set_b)
         return
     if units_a:  # one kind of item: there is nothing to choose (R18.1)
-        g["chosen"][count_bits(set_a - 1)] = units_a
+        g["chosen"][lowest_bit(set_a)] = units_a
     paid(g, p)
 
 

@@ -9,6 +9,7 @@ from euphoria_env.cards.effects import Effect
 from euphoria_env.engine.abilities import ability_answered, trigger
 from euphoria_env.engine.allegiance import activate_revealed
 from euphoria_env.engine.artifacts import ask_discards, draw_answered, limits
+from euphoria_env.engine.bits import count_bits, lowest_bit
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.construction import construct
 from euphoria_env.engine.decisions import answer, find_legal
@@ -77,7 +78,6 @@ from euphoria_env.engine.state import (
     OP_WAY_CHOSEN,
     OVER,
     WORD_BITS,
-    count_bits,
     is_legal,
 )
 from euphoria_env.engine.trade import offered, replied
@@ -258,7 +258,7 @@ def random_legal(g, rng):
     word = words[w]
     for _ in range(n):
         word &= word - 1
-    return WORD_BITS * w + count_bits((word & -word) - 1)
+    return WORD_BITS * w + lowest_bit(word)
 
 
 @entry

@@ -7,13 +7,13 @@ import numpy as np
 from euphoria_env.board import (
     ALL_SPACES,
     AREA_SET,
-    AREAS,
     ARTIFACT_MARKETS,
     BIT,
     FIRST_MARKET,
     FIRST_SLOT,
     FIRST_TUNNEL,
     FIRST_TUNNEL_END,
+    GOODS,
     ICARUS_SET,
     MARKET_SET,
     NUM_AREAS,
@@ -22,7 +22,6 @@ from euphoria_env.board import (
     SLOT_SET,
     SLOTS_PER_SITE,
     SPACES,
-    TUNNEL_ENDS,
     TUNNELS,
     space_set,
 )
@@ -51,21 +50,20 @@ def _price_classes() -> list[tuple[int, int]]:
 _CLASSES = _price_classes()
 PRICE_SPACE = np.array([space for space, _ in _CLASSES], np.int8)
 PRICE_SET = np.array([spaces for _, spaces in _CLASSES], np.int64)
-# Without these recruits the printed cost decides, and where it is nothing or one item of a set a quick look is enough.
+# Without these recruits the printed cost decides. Spaces that cost one unit of one good, by that good, and the classes of
+# spaces that cost more than this; the rest is free.
 PRICE_CARDS = (1 << BRIAN) | (1 << FLARTNER) | (1 << KADEN) | (1 << MATTHEW) | (1 << MICHAEL)
-FREE, ONE_ITEM, MORE = range(3)
-PRICE_SIZE = np.array(
+ONE_GOOD = np.array(
     [
-        FREE
-        if SPACES[space] in (*AREAS, *TUNNEL_ENDS)
-        else ONE_ITEM
-        if SPACE_COST[space, 0] + SPACE_COST[space, 2] == 1
-        else MORE
-        for space in PRICE_SPACE
+        sum(int(BIT[s]) for s in range(NUM_SPACES) if tuple(SPACE_COST[s]) == (1, 1 << good, 0, 0))
+        for good in range(len(GOODS))
     ],
-    np.int8,
+    np.int64,
 )
-PRICE_ITEMS = np.array([SPACE_COST[space, 1] for space in PRICE_SPACE], np.int64)
+FIRST_COSTLY = SPACES.index("tank_energy")
+COSTLY = np.array(
+    [k for k, (s, _) in enumerate(_CLASSES) if s >= FIRST_COSTLY and not FIRST_SLOT <= s < FIRST_MARKET], np.int8
+)
 ALWAYS_OPEN = ALL_SPACES & ~SLOT_SET & ~MARKET_SET & ~(0b111 << FIRST_TUNNEL_END)
 
 
@@ -132,17 +130,26 @@ def open_spaces(g, p, extra_morale):
         if not member(g, p, k) and not has(g, p, KADEN):
             spaces &= ~BIT[FIRST_TUNNEL_END + k]
     held = holdings(g, p)
-    usual = extra_morale == 0 and not powers(g, p) & PRICE_CARDS
-    for k in range(len(PRICE_SPACE)):
-        if spaces & PRICE_SET[k]:
-            if usual and PRICE_SIZE[k] <= ONE_ITEM:
-                if PRICE_SIZE[k] == ONE_ITEM and not PRICE_ITEMS[k] & held:
-                    spaces &= ~PRICE_SET[k]
-                continue
-            space = int(PRICE_SPACE[k])
-            if not payable(g, p, space, bumps_other(g, p, space), extra_morale, held):
-                spaces &= ~PRICE_SET[k]
+    if extra_morale == 0 and not powers(g, p) & PRICE_CARDS:
+        for good in range(len(GOODS)):
+            if g["goods"][p, good] == 0:
+                spaces &= ~ONE_GOOD[good]
+        for k in COSTLY:
+            spaces = without_unpayable(g, p, spaces, k, 0, held)
+    else:
+        for k in range(len(PRICE_SPACE)):
+            spaces = without_unpayable(g, p, spaces, k, extra_morale, held)
     return spaces
 
 
-assert AREA_SET == 0b1111 and FIRST_TUNNEL == NUM_AREAS
+@jit
+def without_unpayable(g, p, spaces, k, extra_morale, held):
+    """A set of spaces without those of a price class, if a player cannot pay for them."""
+    if spaces & PRICE_SET[k]:
+        space = int(PRICE_SPACE[k])
+        if not payable(g, p, space, bumps_other(g, p, space), extra_morale, held):
+            return spaces & ~PRICE_SET[k]
+    return spaces
+
+
+assert AREA_SET == 0b1111 and FIRST_TUNNEL == NUM_AREAS and FIRST_TUNNEL_END < FIRST_COSTLY

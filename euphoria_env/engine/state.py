@@ -280,17 +280,6 @@ def allow(words, action):
 
 
 @jit
-def count_bits(word):
-    """The number of bits set in a word of at most 62 bits."""
-    word -= (word >> 1) & 0x1555555555555555
-    word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
-    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F
-    word += word >> 8
-    word += word >> 16
-    return (word + (word >> 32)) & 0x7F
-
-
-@jit
 def is_legal(words, action):
     """Whether an action is legal."""
     return (words[action // WORD_BITS] >> (action % WORD_BITS)) & 1

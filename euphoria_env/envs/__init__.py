@@ -1,4 +1,4 @@
-"""The environments: PettingZoo AEC (`aec`), one learning seat for Gymnasium (`single`)."""
+"""The environments: PettingZoo AEC (`aec`), one learning seat for Gymnasium (`single`), many games at once (`vector`)."""
 
 from __future__ import annotations
 
@@ -10,4 +10,8 @@ def register() -> None:
     from gymnasium.envs import registration
 
     if GYMNASIUM_ID not in registration.registry:
-        registration.register(GYMNASIUM_ID, entry_point="euphoria_env.envs.single:EuphoriaEnv")
+        registration.register(
+            GYMNASIUM_ID,
+            entry_point="euphoria_env.envs.single:EuphoriaEnv",
+            vector_entry_point="euphoria_env.envs.vector:EuphoriaVectorEnv",
+        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import gymnasium
@@ -16,6 +15,7 @@ from euphoria_env import actions, position
 from euphoria_env.engine import batch, chance, observe, run
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED
+from euphoria_env.envs.opponents import as_agent, seat_number
 from euphoria_env.envs.spaces import observation_box
 from euphoria_env.game import Game
 from euphoria_env.observations import OBS_SIZE
@@ -59,15 +59,14 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         self.rules = Rules.from_dict(rules)
         self._kind = reward_number(reward)
         n = self.rules.num_players
-        if seat != "random" and (isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < n):
-            raise ValueError(f"seat must be an integer from 0 to {n - 1} or 'random', not {seat!r}")
+        given_seat = seat_number(seat, n)
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)} or None, not {render_mode!r}")
         self.observation_space = observation_box()
         self.action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self.render_mode = render_mode
         self.set_opponents(opponents)
-        self._given_seat = seat
+        self._given_seat = given_seat
         self._seat = 0
         self._tape = chance.empty_tape()
         self._rewards = np.zeros(n, np.float32)
@@ -90,9 +89,9 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         if isinstance(opponents, Sequence) and not isinstance(opponents, str):
             if len(opponents) != others:
                 raise ValueError(f"opponents must be one, or a list of {others}, not of {len(opponents)}")
-            self._next_opponents = [_agent(one) for one in opponents]
+            self._next_opponents = [as_agent(one) for one in opponents]
         else:
-            self._next_opponents = [_agent(opponents)] * others
+            self._next_opponents = [as_agent(opponents)] * others
 
     def _opponent_move(self, player: int, mask: np.ndarray) -> int:
         """The move of the opponent who must decide."""
@@ -115,7 +114,7 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         if options:
             raise ValueError(f"options.{next(iter(options))}: no such option; this environment has none")
         n = self.rules.num_players
-        self._seat = int(self.np_random.integers(n)) if self._given_seat == "random" else int(self._given_seat)
+        self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._opponents = self._next_opponents
         self._rows[:] = 0
         position.write_rules(self._row, self.rules)
@@ -199,12 +198,3 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
 
             return board_array(self.game)
         return str(self.game)
-
-
-def _agent(opponent: Any) -> Any:
-    """An agent as it is, or from a text; the agents are imported late, for they need the environment."""
-    if isinstance(opponent, str):
-        return import_module("agents").load(opponent)
-    if not callable(getattr(opponent, "act", None)):
-        raise ValueError(f"an opponent must be an object with `act`, or a text such as 'weights', not {opponent!r}")
-    return opponent

@@ -1,0 +1,158 @@
+"""Timing, and what is written of it: medians of repeats, with the versions and the machine they were measured on."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+FORMAT, VERSION = "euphoria-benchmark", 1
+PACKAGES = ("euphoria-env", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3")
+
+Chunk = Callable[[], tuple[int, float]]  # does some work; how much, and how many seconds of it count
+CLOCKS = {"wall": time.perf_counter, "cpu": time.thread_time}
+_clock = [time.perf_counter]
+
+
+def choose_clock(name: str) -> None:
+    """Measures by this one of CLOCKS from now on."""
+    _clock[0] = CLOCKS[name]
+
+
+def clock() -> float:
+    """Seconds, by the clock that was chosen."""
+    return _clock[0]()
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """One figure.
+
+    Attributes:
+        layer: the name of what was measured.
+        players: number of players; 0 where there are none.
+        n: number of games side by side; 0 where that means nothing.
+        unit: what is counted; more is better if it ends in "/s", less otherwise.
+        values: one for each repeat.
+    """
+
+    layer: str
+    players: int
+    n: int
+    unit: str
+    values: list[float]
+
+    @property
+    def median(self) -> float:
+        """The median of the repeats."""
+        return statistics.median(self.values)
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """What the same figure of another run has in common with this one."""
+        return self.layer, self.players, self.n
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether this is a speed."""
+        return self.unit.endswith("/s")
+
+
+def rates(chunk: Chunk, seconds: float, repeats: int) -> list[float]:
+    """How much is done in a second, `repeats` times; one chunk beforehand does not count."""
+    chunk()
+    found = []
+    for _ in range(repeats):
+        done, spent, start = 0, 0.0, time.perf_counter()
+        while spent < seconds and (spent == 0.0 or time.perf_counter() - start < 10 * seconds):
+            count, took = chunk()
+            done += count
+            spent += took
+        found.append(done / spent)
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """The machine, as far as it is known, and how busy it is."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "load": [round(load, 2) for load in os.getloadavg()] if hasattr(os, "getloadavg") else None,
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
+    """The versions of Python and of some packages; those that are missing are left out."""
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def report(results: Iterable[Result], options: dict[str, Any]) -> dict[str, Any]:
+    """Everything about a run, ready for JSON."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "versions": versions(),
+        "options": options,
+        "results": [{**dataclasses.asdict(result), "median": result.median} for result in results],
+    }
+
+
+def write(path: str | Path, found: dict[str, Any]) -> None:
+    """Writes a report as JSON; missing folders are made."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def read(path: str | Path) -> tuple[dict[str, Any], list[Result]]:
+    """A report and its results.
+
+    Raises:
+        ValueError: there is no such file, or it is none of ours.
+    """
+    try:
+        found = json.loads(Path(path).read_text())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
+        raise ValueError(f"{path} is no benchmark of version {VERSION} of this project")
+    names = [field.name for field in dataclasses.fields(Result)]
+    return found, [Result(**{name: row[name] for name in names}) for row in found["results"]]
+
+
+def readable(value: float, unit: str) -> str:
+    """A figure with three digits that count."""
+    if unit == "s":
+        return f"{value:.2f}"
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"

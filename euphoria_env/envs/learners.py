@@ -1,0 +1,150 @@
+"""Many games with one learning seat each: what the vector environments are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+
+from euphoria_env.batch import Batch
+from euphoria_env.engine.rewards import reward_number
+from euphoria_env.envs.opponents import Opponents, seat_number
+from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rules import Rules
+
+
+class Learners:
+    """N games on a `Batch`. A step is one decision of the learner in every game and all that happens until his next ones.
+
+    The opponents are answered in batches, round after round, until each game waits for its learner; games that do so already
+    are held. A finished game starts anew in the same step. A game that ended before its learner was ever asked would be
+    passed over.
+
+    Args:
+        n: number of games, N.
+        opponents, pool: as for `Opponents.set`.
+        seat: the learner's, 0 to P - 1, or "random" for another one in each game. Observations are relative to it.
+        reward: "win", "rank" or "stars".
+        threads: as for `Batch`.
+        rules: the options of all games.
+
+    Attributes:
+        batch: the games; None before the first reset. After a step its `mask` and `observation` are those of the learners.
+        seats: (N,) int64, where the learner sits.
+        rewards: (N,) float64, the learner's, of the last step.
+        terminated, truncated: (N,) bool, whether a game ended in the last step.
+        final_observation: (N, OBS_SIZE) int8, what the learner saw last of the last game that ended.
+        final_seats: (N,) int64, where he sat in it.
+        final_ranking: (N, P) int8, of it.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        opponents: Any,
+        pool: Sequence[Any] | None,
+        seat: int | str,
+        reward: str,
+        threads: int | None,
+        rules: Rules,
+    ) -> None:
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise ValueError(f"the number of games must be a positive integer, not {n!r}")
+        reward_number(reward)
+        players = rules.num_players
+        self.n, self.rules = int(n), rules
+        self._reward, self._threads = reward, threads
+        self._given_seat = seat_number(seat, players)
+        self.opponents = Opponents(self.n, players, opponents, pool)
+        self.batch: Batch | None = None
+        self.seats = np.zeros(n, np.int64)
+        self.rewards = np.zeros(n)
+        self.terminated, self.truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
+        self.final_seats = np.zeros(n, np.int64)
+        self.final_ranking = np.zeros((n, players), np.int8)
+        self._games, self._moves = np.arange(n), np.zeros(n, np.int64)
+        self._under_way = False  # whether every game waits for its learner
+
+    @property
+    def ready(self) -> Batch:
+        """The games, once there are some.
+
+        Raises:
+            ResetNeeded: `reset` was not called yet, or an opponent failed in the middle of a step.
+        """
+        if self.batch is None or not self._under_way:
+            raise ResetNeeded("no game has begun, or an opponent failed: call reset()")
+        return self.batch
+
+    def reset(self, rng: np.random.Generator) -> None:
+        """Begins all games anew and plays up to the learners' first decisions.
+
+        Args:
+            rng: the only source of chance from now on; equal ones give equal games.
+        """
+        self._rng = rng
+        self.batch = Batch(self.n, self.rules, int(rng.integers(2**63 - 1)), self._reward, self._threads)
+        self._begin(self._games)
+        self.terminated[:] = True  # nobody is credited with what happens before his first decision
+        self._play_others(self.batch)
+        self.terminated[:] = self.truncated[:] = False
+        self.rewards[:] = 0.0
+
+    def step(self, actions: Any) -> None:
+        """Plays a decision of every learner, and those of the others until their next ones.
+
+        Args:
+            actions: (N,) integers.
+
+        Raises:
+            IllegalMove: an action is illegal; names game and move. No game is changed.
+            ResetNeeded: see `ready`.
+        """
+        batch = self.ready
+        batch.step(actions)
+        self.rewards[:] = 0.0
+        self.terminated[:] = self.truncated[:] = False
+        self._credit(batch)
+        self._play_others(batch)
+
+    def _play_others(self, batch: Batch) -> None:
+        """Plays until every game waits for its learner."""
+        self._under_way = False
+        while True:
+            others = batch.player != self.seats
+            games = np.flatnonzero(others)
+            if len(games) == 0:
+                break
+            self.opponents.answer(batch, games, self._rng, self._moves)
+            batch.step(self._moves, others)
+            self._credit(batch)
+        self._under_way = True
+
+    def _credit(self, batch: Batch) -> None:
+        """Gives the learners the rewards of a decision, whoever made it, until their game has ended."""
+        running = ~(self.terminated | self.truncated)
+        self.rewards += np.where(running, batch.rewards[self._games, self.seats], 0.0)
+        ended = np.flatnonzero(batch.terminated | batch.truncated)
+        if len(ended):
+            self._end(batch, ended[running[ended]])
+            self._begin(ended)
+
+    def _end(self, batch: Batch, games: np.ndarray) -> None:
+        """Keeps what the learners see of the games that have ended."""
+        seats = self.seats[games]
+        self.terminated[games] = batch.terminated[games]
+        self.truncated[games] = batch.truncated[games]
+        self.final_observation[games] = batch.final_observation[games, seats]
+        self.final_seats[games] = seats
+        self.final_ranking[games] = batch.ranking[games]
+
+    def _begin(self, games: np.ndarray) -> None:
+        """Seats everybody in games that begin."""
+        if self._given_seat is None:
+            self.seats[games] = self._rng.integers(self.rules.num_players, size=len(games))
+        else:
+            self.seats[games] = self._given_seat
+        self.opponents.sit_down(games, self.seats[games], self._rng)

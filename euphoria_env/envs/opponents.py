@@ -1,0 +1,130 @@
+"""Who plays the seats that do not learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from euphoria_env.batch import Batch
+
+
+def as_agent(opponent: Any) -> Any:
+    """An agent as it is, or from a text; the agents are imported late, for they need the environment.
+
+    Raises:
+        ValueError: neither an object with `act` nor the text for an agent.
+    """
+    if isinstance(opponent, str):
+        return import_module("agents").load(opponent)
+    if not callable(getattr(opponent, "act", None)):
+        raise ValueError(f"an opponent must be an object with `act`, or a text such as 'weights', not {opponent!r}")
+    return opponent
+
+
+def seat_number(seat: Any, players: int) -> int | None:
+    """The learner's seat; None for another one in each game.
+
+    Raises:
+        ValueError: neither a seat nor "random".
+    """
+    if seat == "random":
+        return None
+    if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < players:
+        raise ValueError(f"seat must be an integer from 0 to {players - 1} or 'random', not {seat!r}")
+    return int(seat)
+
+
+class Opponents:
+    """Who plays which seat in each of many games, fixed from the start of a game to its end.
+
+    Args:
+        games: how many.
+        players: how many seats a game has.
+        opponents: as for `set`.
+        pool: as for `set`.
+    """
+
+    def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None) -> None:
+        self._players = players
+        self._agents: list[Any] = []
+        self._sitting = np.zeros((games, players), np.int64)  # by game and seat, an index of _agents; the learner's means nothing
+        self.set(opponents, pool)
+
+    def set(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
+        """Chooses the opponents of the games that begin from now on; those under way end as they began.
+
+        Args:
+            opponents: an agent or a text for all seats, or a list of them in turn order after the learner.
+            pool: instead of `opponents`: each seat is drawn from these for every game.
+
+        Raises:
+            ValueError: neither an agent nor a text, an empty pool, or not one opponent for each other seat.
+        """
+        others = self._players - 1
+        if pool is not None:
+            chosen = list(pool)
+            if not chosen:
+                raise ValueError("pool must have at least one opponent")
+        elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
+            chosen = list(opponents)
+            if len(chosen) != others:
+                raise ValueError(f"opponents must be one, or a list of {others}, not of {len(chosen)}")
+        else:
+            chosen = [opponents] * others
+        texts = {one: as_agent(one) for one in chosen if isinstance(one, str)}
+        agents = [texts[one] if isinstance(one, str) else as_agent(one) for one in chosen]
+        self._forget()
+        self._next = np.array([self._index(agent) for agent in agents])
+        self._drawn = pool is not None
+
+    def _forget(self) -> None:
+        """Lets go of the agents that play no game any more."""
+        if self._agents:
+            used, sitting = np.unique(self._sitting, return_inverse=True)
+            self._agents = [self._agents[k] for k in used]
+            self._sitting = sitting.reshape(self._sitting.shape)
+
+    def _index(self, agent: Any) -> int:
+        for k, known in enumerate(self._agents):
+            if known is agent:
+                return k
+        self._agents.append(agent)
+        return len(self._agents) - 1
+
+    def sit_down(self, games: np.ndarray, seats: np.ndarray, rng: np.random.Generator) -> None:
+        """Seats the opponents of games that begin, around the seats of their learners."""
+        if self._drawn:
+            self._sitting[games] = self._next[rng.integers(len(self._next), size=(len(games), self._players))]
+        else:
+            after = (np.arange(self._players) - seats[:, None]) % self._players  # the learner: 0
+            self._sitting[games] = self._next[after - 1]
+
+    def at(self, game: int) -> list[Any]:
+        """Who sits at a game, by seat; at the learner's there is somebody who is never asked."""
+        return [self._agents[k] for k in self._sitting[game]]
+
+    def answer(self, batch: Batch, games: np.ndarray, rng: np.random.Generator, moves: np.ndarray) -> None:
+        """Writes the moves of the opponents who must decide in some games."""
+        who = self._sitting[games, batch.player[games]]
+        for k in np.flatnonzero(np.bincount(who)):
+            asked = games[who == k]
+            moves[asked] = ask(self._agents[k], batch, asked, rng)
+
+
+def ask(agent: Any, batch: Batch, games: np.ndarray, rng: np.random.Generator) -> Any:
+    """The moves of one agent in some games, in a batch where it can."""
+    observations, masks = batch.observation[games], batch.mask[games]
+    if getattr(agent, "needs_game", False):
+        return [_search(agent, batch, int(i), o, m, rng) for i, o, m in zip(games, observations, masks, strict=True)]
+    if hasattr(agent, "act_batch"):
+        return agent.act_batch(observations, masks, rng)
+    return [int(agent.act(o, m, rng)) for o, m in zip(observations, masks, strict=True)]
+
+
+def _search(agent: Any, batch: Batch, i: int, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
+    """The move of an agent that wants a game: one in which it sees no more than it may."""
+    game = batch.game(i).determinize(int(batch.player[i]), int(rng.integers(2**62)))
+    return int(agent.act(observation, mask, rng, game))

@@ -1,0 +1,64 @@
+"""A uniformly random legal move, compiled: what random players and benchmarks choose with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from euphoria_env.engine.jit import entry, jit
+
+
+@jit
+def pick(mask, chance):  # type: ignore[no-untyped-def]
+    """A legal move of a mask, by a number from [0, 1); -1 where none is legal."""
+    n = 0
+    for action in range(len(mask)):
+        n += mask[action] != 0
+    left = int(chance * n)
+    for action in range(len(mask)):
+        if mask[action]:
+            if left == 0:
+                return action
+            left -= 1
+    return -1
+
+
+@entry
+def choose_one(mask, chance):  # type: ignore[no-untyped-def]
+    """A legal move of one mask, int8 (NUM_ACTIONS,); -1 where none is legal."""
+    return pick(mask, chance)
+
+
+@entry
+def choose_uniformly(masks, chances, moves):  # type: ignore[no-untyped-def]
+    """Writes a legal move of each mask, by one number from [0, 1) each; -1 where none is legal."""
+    for i in range(len(masks)):
+        moves[i] = pick(masks[i], chances[i])
+
+
+def sample(mask: np.ndarray, rng: np.random.Generator) -> Any:
+    """A legal move, each with the same probability.
+
+    Args:
+        mask: the legal moves, bool or int8 (NUM_ACTIONS,), or those of many games, (N, NUM_ACTIONS). C-contiguous and writeable
+            arrays are the quickest; for others numba compiles once more.
+        rng: one number is drawn from it for each move.
+
+    Returns:
+        An int; for many games an int64 array (N,).
+
+    Raises:
+        ValueError: a mask has no legal move.
+    """
+    rows = mask.view(np.int8) if mask.dtype.itemsize == 1 else (mask != 0).view(np.int8)
+    if rows.ndim == 1:
+        move = choose_one(rows, rng.random())
+        if move < 0:
+            raise ValueError("the mask has no legal move: has the game ended?")
+        return move
+    moves = np.empty(len(rows), np.int64)
+    choose_uniformly(rows, rng.random(len(rows)), moves)
+    if len(moves) and moves.min() < 0:
+        raise ValueError(f"mask {int(moves.argmin())} has no legal move: has the game ended?")
+    return moves

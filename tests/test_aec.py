@@ -1,0 +1,243 @@
+"""The PettingZoo environment: PettingZoo's own tests, and what they leave open."""
+
+from __future__ import annotations
+
+import random
+import warnings
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, render_test, seed_test
+
+from euphoria_env import Game, IllegalMove, Rules, actions, env, raw_env
+from euphoria_env.observations import OBS_SIZE
+from tests.playing import all_rules
+from tests.test_batch import expected_rewards, stars
+
+MAKERS = pytest.mark.parametrize("make", [env, raw_env], ids=["env", "raw_env"])
+REWARDS = pytest.mark.parametrize("reward", ["win", "rank", "stars"])
+
+
+def legal_move(environment, rng: random.Random) -> int:
+    """A legal action of the agent who decides."""
+    return int(rng.choice(np.flatnonzero(environment.observe(environment.agent_selection)["action_mask"])))
+
+
+@MAKERS
+@REWARDS
+@pytest.mark.parametrize("n", range(2, 7))
+def test_the_api(make, reward: str, n: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # It would like a plain array better than PettingZoo's own convention for masks.
+        warnings.filterwarnings("ignore", "Observation (space for each agent|is not a NumPy array)")
+        api_test(make(num_players=n, max_turns=12, reward=reward), num_cycles=150)
+
+
+@MAKERS
+def test_the_api_with_every_option(make) -> None:
+    for rules in all_rules():
+        api_test(make(**{**rules.to_dict(), "max_turns": 6}), num_cycles=60)
+
+
+@MAKERS
+@pytest.mark.parametrize("n", range(2, 7))
+def test_equal_seeds(make, n: int) -> None:
+    seed_test(lambda: make(num_players=n, max_turns=12, trading=n == 3, recruit_draft=n == 4), num_cycles=60)
+
+
+@MAKERS
+def test_rendering(make, capsys: pytest.CaptureFixture[str]) -> None:
+    render_test(lambda render_mode: make(num_players=3, max_turns=12, render_mode=render_mode))
+    capsys.readouterr()
+
+
+def test_metadata() -> None:
+    assert raw_env.metadata["name"] == "euphoria_v0"
+    assert raw_env.metadata["is_parallelizable"] is False
+    environment = env(num_players=3)
+    assert environment.metadata["name"] == "euphoria_v0"
+    assert environment.possible_agents == ["player_0", "player_1", "player_2"]
+    for agent in environment.possible_agents:
+        assert environment.action_space(agent) is environment.action_space(agent)
+        assert environment.observation_space(agent) is environment.observation_space(agent)
+        assert environment.action_space(agent).n == actions.NUM_ACTIONS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"num_players": 7}, "num_players"),
+        ({"colour": 1}, "colour"),
+        ({"reward": "money"}, "reward"),
+        ({"render_mode": "hologram"}, "render_mode"),
+    ],
+)
+@MAKERS
+def test_bad_arguments(make, arguments, named) -> None:
+    with pytest.raises(ValueError, match=named):
+        make(**arguments)
+
+
+@REWARDS
+@pytest.mark.parametrize("n", range(2, 7))
+def test_it_plays_as_a_game_does(reward: str, n: int) -> None:
+    """Observations, masks, rewards and the end, at every decision, against `Game`."""
+    rng = random.Random(n)
+    environment = raw_env(num_players=n, max_turns=15, trading=True, reward=reward)
+    environment.reset(seed=n)
+    game, total = environment.game, dict.fromkeys(environment.possible_agents, 0.0)
+    assert game.turn == 0
+    while game.legal():
+        decider = f"player_{game.player}"
+        assert environment.agent_selection == decider
+        assert environment.agents == environment.possible_agents
+        for p, agent in enumerate(environment.possible_agents):
+            seen = environment.observe(agent)
+            expected = game.mask() if agent == decider else np.zeros(actions.NUM_ACTIONS)
+            assert seen["observation"].dtype == seen["action_mask"].dtype == np.int8
+            assert np.array_equal(seen["observation"], game.observation(p))
+            assert np.array_equal(seen["action_mask"], expected)
+            assert np.array_equal(environment.infos[agent]["action_mask"], expected)
+            assert environment.infos[agent]["action_mask"].dtype == np.int8
+            assert environment.observation_space(agent).contains(seen)
+            assert environment.terminations[agent] is False and environment.truncations[agent] is False
+        action, before = legal_move(environment, rng), stars(game)
+        environment.step(np.int32(action))
+        game.play(action)
+        rewards = [environment.rewards[agent] for agent in environment.possible_agents]
+        assert np.allclose(rewards, expected_rewards(reward, game, before), atol=1e-6) and abs(sum(rewards)) < 1e-5
+        for agent, r in environment.rewards.items():
+            total[agent] += r
+    assert set(environment.terminations.values()) == {game.over} and set(environment.truncations.values()) == {game.truncated}
+    assert all(not environment.observe(agent)["action_mask"].any() for agent in environment.agents)
+    assert not environment.infos[environment.agent_selection]["action_mask"].any()
+    for _ in range(n):
+        environment.step(None)
+    assert environment.agents == []
+
+
+@REWARDS
+def test_what_an_agent_has_collected_between_its_decisions(reward: str) -> None:
+    """`last()` gives all rewards since the agent's own last decision; over a game they sum up."""
+    rng = random.Random(1)
+    for seed in range(3):
+        environment = env(num_players=2, max_turns=60, reward=reward)
+        environment.reset(seed=seed)
+        collected, given = dict.fromkeys(environment.agents, 0.0), dict.fromkeys(environment.agents, 0.0)
+        for agent in environment.agent_iter():
+            observation, r, terminated, truncated, _ = environment.last()
+            collected[agent] += r
+            action = None if terminated or truncated else int(rng.choice(np.flatnonzero(observation["action_mask"])))
+            environment.step(action)
+            if action is not None:
+                for name, value in environment.rewards.items():
+                    given[name] += value
+        assert collected == pytest.approx(given)
+        assert sum(given.values()) == pytest.approx(0)
+
+
+def test_observations_are_copies() -> None:
+    environment = raw_env(num_players=2)
+    environment.reset(seed=1)
+    seen = environment.observe(environment.agent_selection)
+    kept = {name: array.copy() for name, array in seen.items()}
+    environment.step(legal_move(environment, random.Random(1)))
+    assert all(np.array_equal(seen[name], kept[name]) for name in kept)
+    for array in environment.observe(environment.agent_selection).values():
+        array[:] = 1
+    assert not any(np.all(array == 1) for array in environment.observe(environment.agent_selection).values())
+    assert not np.all(environment.infos[environment.agent_selection]["action_mask"] == 1)
+    later = environment.game
+    copied = environment.game
+    copied.play(copied.legal()[0])
+    assert environment.game == later != copied
+
+
+def test_the_same_seed_and_the_next_game() -> None:
+    environment, other = raw_env(num_players=2), raw_env(num_players=2)
+    for one in (environment, other):
+        one.reset(seed=5)
+    assert environment.game == other.game
+    first = environment.game
+    for one in (environment, other):
+        one.reset()
+    assert environment.game == other.game != first
+    other.reset(seed=5)
+    assert other.game == first
+    with pytest.raises(ValueError, match="seed"):
+        environment.reset(seed="x")
+
+
+@MAKERS
+def test_reset_from_a_position(make) -> None:
+    environment = make(num_players=3, max_turns=9)
+    position = {"player": 2, "players": [{}, {}, {"workers": [6, 6], "goods": {"gold": 3}}]}
+    environment.reset(seed=3, options={"position": position})
+    assert environment.agent_selection == "player_2"
+    game = environment.unwrapped.game
+    assert game.to_dict()["players"][2]["workers"] == [6, 6] and game.rules == Rules(num_players=3, max_turns=9)
+    environment.reset(seed=3, options={"position": position})
+    assert environment.unwrapped.game == game, "what the position leaves out comes from the seed"
+    middle = Game(Rules(num_players=3, max_turns=9), seed=4)
+    for _ in range(8):
+        middle.play(int(middle.legal_actions()[-1]))
+    environment.reset(options={"position": middle.to_dict()})
+    assert environment.unwrapped.game == middle
+    observation = environment.observe(environment.agent_selection)
+    assert observation["observation"].shape == (OBS_SIZE,)
+    assert np.array_equal(np.flatnonzero(observation["action_mask"]), middle.legal_actions())
+    environment.reset(options={})
+    assert environment.unwrapped.game.turn == 0
+
+
+def test_reset_from_an_ended_game() -> None:
+    game = Game(Rules(num_players=2, max_turns=3), seed=1)
+    while game.legal():
+        game.play(int(game.legal_actions()[0]))
+    environment = raw_env(num_players=2, max_turns=3)
+    environment.reset(options={"position": game.to_dict()})
+    assert all(environment.truncations.values()) and not any(environment.terminations.values())
+    for _ in range(2):
+        environment.step(None)
+    assert environment.agents == []
+
+
+@pytest.mark.parametrize(
+    ("position", "named"),
+    [([], "object"), ({"colour": 1}, "colour"), ({"rules": {"num_players": 3}}, "rules"), ({"player": 5}, "player")],
+)
+def test_reset_from_an_impossible_position_changes_nothing(position, named) -> None:
+    environment = raw_env(num_players=2)
+    environment.reset(seed=1)
+    game = environment.game
+    with pytest.raises(ValueError, match=named):
+        environment.reset(options={"position": position})
+    assert environment.game == game and environment.observe(environment.agent_selection)["action_mask"].any()
+
+
+@pytest.mark.parametrize("action", [actions.parse("done"), -1, actions.NUM_ACTIONS, None, 10**12], ids=str)
+def test_an_illegal_action_raises_without_wrappers(action) -> None:
+    environment = raw_env(num_players=2)
+    environment.reset(seed=1)
+    game, agent = environment.game, environment.agent_selection
+    with pytest.raises(ValueError):
+        environment.step(action)
+    assert environment.game == game and environment.agent_selection == agent
+    assert not any(environment.terminations.values())
+    with pytest.raises(IllegalMove, match=agent):
+        environment.step(actions.parse("done"))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_an_illegal_action_ends_a_wrapped_game() -> None:
+    environment = env(num_players=3)
+    environment.reset(seed=1)
+    culprit = environment.agent_selection
+    environment.step(actions.parse("done"))
+    assert environment.rewards[culprit] == -1
+    assert all(environment.terminations.values()) or all(environment.truncations.values())
+    with pytest.raises(AssertionError):
+        fresh = env(num_players=3)
+        fresh.reset(seed=1)
+        fresh.step(actions.NUM_ACTIONS)

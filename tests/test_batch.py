@@ -1,0 +1,285 @@
+"""`Batch`: the same games for any number of games and threads, restarts, rewards, and bad input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from euphoria_env import Batch, Game, IllegalMove, Rules, actions
+from euphoria_env.observations import OBS_SIZE
+
+SHORT = Rules(num_players=3, trading=True, max_turns=25)
+ARRAYS = (
+    "player", "mask", "observation", "rewards", "terminated", "truncated", "ranking", "final_observation", "states",
+)  # fmt: skip
+
+UNCHECKED = pytest.mark.xfail(raises=AttributeError, reason="Batch does not check the type of its rules")
+
+
+def chosen(batch: Batch, number: int) -> np.ndarray:
+    """A legal action for every game, by the number of the step and the game alone."""
+    picks = [np.flatnonzero(mask) for mask in batch.mask]
+    return np.array([legal[(7 * number + 3 * i) % len(legal)] for i, legal in enumerate(picks)])
+
+
+def one_move_left(n: int) -> dict:
+    """A position that ends at once: player 1, to move, has one star left and may put it on a market."""
+    markets = {name: {"built": True, "stars": [1]} for name in ("euphorian_market_1", "euphorian_market_2", "subterran_market_1")}
+    territories = {f"{faction}_territory": [1, 1] for faction in ("euphorian", "subterran", "wastelander")}
+    return {
+        "rules": {"num_players": n},
+        "seed": 1,
+        "player": 1,
+        "players": [{}, {"workers": [4], "goods": {"energy": 4, "bliss": 4, "gold": 4, "stone": 4, "clay": 4}, "stars": 1}],
+        "markets": markets,
+        "territories": territories,
+    }
+
+
+def expected_rewards(kind: str, game: Game, before: Sequence[int]) -> np.ndarray:
+    """The rewards of INTERFACE section 7, from the game after the decision and the stars to place before it."""
+    n = game.rules.num_players
+    if kind == "stars":
+        placed = np.array(before) - [player["stars"] for player in game.to_dict()["players"]]
+        return placed - (placed.sum() - placed) / (n - 1)
+    if game.ranking is None or (kind == "win" and game.truncated):
+        return np.zeros(n)
+    if kind == "win":
+        return np.array([1.0 if p == game.winner else -1 / (n - 1) for p in range(n)])
+    # Those who share a rank share the mean of their places.
+    by_rank = sorted(range(n), key=lambda p: game.ranking[p])
+    values = np.zeros(n)
+    for p in range(n):
+        places = [place for place, q in enumerate(by_rank, 1) if game.ranking[q] == game.ranking[p]]
+        values[p] = 1 - 2 * (np.mean(places) - 1) / (n - 1)
+    return values
+
+
+def stars(game: Game) -> list[int]:
+    return [player["stars"] for player in game.to_dict()["players"]]
+
+
+def test_shapes_and_types() -> None:
+    batch = Batch(5, SHORT, seed=1)
+    shapes = {name: (getattr(batch, name).shape, getattr(batch, name).dtype) for name in ARRAYS[:-1]}
+    assert shapes == {
+        "player": ((5,), np.int8),
+        "mask": ((5, actions.NUM_ACTIONS), np.bool_),
+        "observation": ((5, OBS_SIZE), np.int8),
+        "rewards": ((5, 3), np.float32),
+        "terminated": ((5,), np.bool_),
+        "truncated": ((5,), np.bool_),
+        "ranking": ((5, 3), np.int8),
+        "final_observation": ((5, 3, OBS_SIZE), np.int8),
+    }
+    assert batch.states.shape == (5,)
+
+
+@pytest.mark.parametrize("rules", [SHORT, Rules(num_players=2, recruit_draft=True, max_turns=40)], ids=["trading", "draft"])
+def test_a_game_depends_on_its_number_alone(rules: Rules) -> None:
+    small, large = Batch(3, rules, seed=9, threads=1), Batch(600, rules, seed=9, threads=1)
+    threaded = Batch(600, rules, seed=9, threads=2)
+    assert threaded.threads == 2 and large.threads == 1
+    for number in range(200):
+        for batch in (large, threaded):
+            for name in ARRAYS:
+                assert np.array_equal(getattr(batch, name)[:3], getattr(small, name)), (number, name)
+        for name in ARRAYS:
+            assert np.array_equal(getattr(large, name), getattr(threaded, name)), (number, name)
+        for batch in (small, large, threaded):
+            batch.step(chosen(batch, number))
+    assert large._episodes.min() >= 1, "every game should have started anew"
+
+
+def test_game_0_is_the_game_of_the_seed_and_other_games_differ() -> None:
+    batch = Batch(50, SHORT, seed=5)
+    assert batch.game(0) == Game(SHORT, seed=5)
+    assert len({batch.game(i).fingerprint() for i in range(50)}) == 50
+    assert Batch(1, SHORT, seed=6).game(0) != batch.game(0)
+    assert Batch(1, SHORT, seed=5).game(0) == batch.game(0)
+
+
+def test_a_game_begins_differently_each_time() -> None:
+    batch = Batch(1, Rules(num_players=2, max_turns=1), seed=1)
+    begun = {batch.game(0).fingerprint()}
+    for number in range(60):
+        batch.step(chosen(batch, number))
+        if batch.truncated[0]:
+            begun.add(batch.game(0).fingerprint())
+    assert len(begun) == 1 + batch._episodes[0] > 5
+
+
+@pytest.mark.parametrize("kind", ["win", "rank", "stars"])
+@pytest.mark.parametrize("n", [2, 4, 6])
+def test_a_batch_plays_as_a_game_does(kind: str, n: int) -> None:
+    rules = Rules(num_players=n, trading=n == 4, market_draft=n == 6, max_turns=20)
+    batch = Batch(4, rules, seed=n, reward=kind)
+    games = [batch.game(i) for i in range(4)]
+    ended = 0
+    for number in range(250):
+        for i, game in enumerate(games):
+            assert batch.player[i] == game.player
+            assert np.array_equal(batch.mask[i], game.mask())
+            assert np.array_equal(batch.observation[i], game.observation(game.player))
+        picks = chosen(batch, number)
+        before = [stars(game) for game in games]
+        batch.step(picks)
+        for i, game in enumerate(games):
+            game.play(picks[i])
+            assert np.allclose(batch.rewards[i], expected_rewards(kind, game, before[i]), atol=1e-6)
+            assert abs(batch.rewards[i].sum()) < 1e-5
+            assert (batch.terminated[i], batch.truncated[i]) == (game.over, game.truncated)
+            if game.over or game.truncated:
+                ended += 1
+                assert batch.ranking[i].tolist() == game.ranking
+                for p in range(n):
+                    assert np.array_equal(batch.final_observation[i, p], game.observation(p))
+                games[i] = batch.game(i)
+                assert games[i].turn == 0 and not games[i].over and not games[i].truncated
+            else:
+                assert game == batch.game(i)
+    assert ended >= 4
+
+
+@pytest.mark.parametrize("kind", ["win", "rank", "stars"])
+def test_rewards_of_a_game_that_is_won(kind: str) -> None:
+    start = Game.from_dict(one_move_left(4))
+    batch = Batch(2, start.rules, seed=1, reward=kind)
+    batch.states[1] = start._row
+    batch.mask[1] = start.mask()
+    batch.player[1] = start.player
+    game, before = start.clone(), stars(start)
+    wanted = next(move for move in game.legal() if "_market_" in move or "nimbus" in move or "sky" in move)
+    picks = np.array([np.flatnonzero(batch.mask[0])[0], actions.parse(wanted)])
+    while True:
+        game.play(int(picks[1]))
+        batch.step(picks)
+        assert np.allclose(batch.rewards[1], expected_rewards(kind, game, before), atol=1e-6)
+        if game.over or game.truncated:
+            break
+        before = stars(game)
+        picks = np.array([np.flatnonzero(mask)[-1] for mask in batch.mask])
+    assert game.over and batch.terminated[1] and not batch.truncated[1]
+    assert batch.ranking[1].tolist() == game.ranking
+    assert {"win": 1.0, "rank": 1.0, "stars": 1.0}[kind] == batch.rewards[1, game.winner] == batch.rewards[1].max()
+
+
+def test_arrays_are_written_in_place() -> None:
+    batch = Batch(4, SHORT, seed=2)
+    arrays = {name: getattr(batch, name) for name in ARRAYS}
+    for number in range(120):
+        batch.step(chosen(batch, number))
+    assert all(getattr(batch, name) is array for name, array in arrays.items())
+
+
+def _everything(batch: Batch) -> list[bytes]:
+    return [getattr(batch, name).tobytes() for name in ARRAYS] + [batch._episodes.tobytes()]
+
+
+@pytest.mark.parametrize("wrong", [-1, actions.NUM_ACTIONS, 10**12, actions.parse("done"), -(2**63)])
+def test_an_illegal_action_names_game_and_move_and_changes_nothing(wrong: int) -> None:
+    batch = Batch(6, SHORT, seed=2)
+    for number in range(30):
+        batch.step(chosen(batch, number))
+    before = _everything(batch)
+    picks = chosen(batch, 1).astype(np.int64)
+    picks[4] = wrong
+    name = actions.NAMES[wrong] if 0 <= wrong < actions.NUM_ACTIONS else str(wrong)
+    with pytest.raises(IllegalMove, match=f"game 4: '{name}' is illegal") as error:
+        batch.step(picks)
+    assert all(move in str(error.value) for move in batch.game(4).legal())
+    assert _everything(batch) == before
+    batch.step(chosen(batch, 1))
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint16, np.uint64, list])
+def test_actions_of_every_integer_type(kind) -> None:
+    batch, other = Batch(2, SHORT, seed=3), Batch(2, SHORT, seed=3)
+    for number in range(20):
+        picks = chosen(batch, number)
+        if kind is np.int8 and (picks > 127).any():
+            break
+        batch.step(picks.tolist() if kind is list else picks.astype(kind))
+        other.step(picks)
+        assert _everything(batch) == _everything(other)
+
+
+@pytest.mark.parametrize(
+    "actions_",
+    [0, [0], [0, 0, 0], [[0, 0]], [0.0, 1.0], ["a", "b"], [None, None], [True, False], None, [2**64 - 1, 0]],
+    ids=str,
+)
+def test_what_are_no_actions(actions_) -> None:
+    batch = Batch(2, SHORT, seed=3)
+    before = _everything(batch)
+    with pytest.raises(ValueError, match="actions|illegal"):
+        batch.step(actions_)
+    assert _everything(batch) == before
+
+
+@pytest.mark.parametrize("active", [[True], [1, 0], "ab", [[True, True]], 1])
+def test_what_is_no_choice_of_games(active) -> None:
+    batch = Batch(2, SHORT, seed=3)
+    before = _everything(batch)
+    with pytest.raises(ValueError, match="active"):
+        batch.step(chosen(batch, 0), active)
+    assert _everything(batch) == before
+
+
+def test_inactive_games_stay_as_they_are() -> None:
+    batch = Batch(3, SHORT, seed=3, reward="stars")
+    for number in range(150):
+        still = [batch.states[1].tobytes(), batch.observation[1].tobytes(), batch.mask[1].tobytes()]
+        picks = chosen(batch, number)
+        picks[1] = -5
+        batch.step(picks, np.array([True, False, True]))
+        assert [batch.states[1].tobytes(), batch.observation[1].tobytes(), batch.mask[1].tobytes()] == still
+        assert not batch.rewards[1].any() and not batch.terminated[1] and not batch.truncated[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"n": 0}, "n must"),
+        ({"n": -1}, "n must"),
+        ({"n": 2.0}, "n must"),
+        ({"n": True}, "n must"),
+        ({"n": "2"}, "n must"),
+        ({"n": 2, "threads": 0}, "threads must"),
+        ({"n": 2, "threads": 1.5}, "threads must"),
+        ({"n": 2, "reward": "money"}, "reward must"),
+        ({"n": 2, "reward": None}, "reward must"),
+        ({"n": 2, "seed": "x"}, "seed"),
+        ({"n": 2, "seed": 1.5}, "seed"),
+        pytest.param({"n": 2, "rules": {"num_players": 3}}, "rules", marks=UNCHECKED),
+        pytest.param({"n": 2, "rules": 3}, "rules", marks=UNCHECKED),
+    ],
+    ids=str,
+)
+def test_bad_arguments(arguments, named) -> None:
+    with pytest.raises(ValueError, match=named):
+        Batch(**arguments)
+
+
+def test_without_a_seed_games_differ() -> None:
+    assert Batch(1, SHORT).game(0) != Batch(1, SHORT).game(0)
+
+
+def test_without_observations_the_rest_is_the_same() -> None:
+    seeing, blind = Batch(3, SHORT, seed=4), Batch(3, SHORT, seed=4, observe=False)
+    for number in range(100):
+        for name in ("player", "mask", "rewards", "terminated", "truncated", "ranking", "states"):
+            assert np.array_equal(getattr(seeing, name), getattr(blind, name))
+        seeing.step(chosen(seeing, number))
+        blind.step(chosen(blind, number))
+    assert blind.observation.shape == (0, OBS_SIZE)
+
+
+def test_game_is_a_copy() -> None:
+    batch = Batch(2, SHORT, seed=4)
+    before = _everything(batch)
+    game = batch.game(1)
+    game.play(game.legal()[0])
+    assert _everything(batch) == before and batch.game(1) != game

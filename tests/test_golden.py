@@ -1,0 +1,54 @@
+"""Recorded games replay to the identical end, and fixed positions have the recorded numbers of continuations.
+
+The files are written by `scripts/regenerate_golden.py` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from euphoria_env import Game
+from tests import golden_games
+from tests.golden_games import COUNTS, DIGESTS, FOLDER, GAMES, POSITIONS
+
+RECORDS = sorted(FOLDER.glob("*.record"))
+
+
+def test_every_game_is_recorded() -> None:
+    assert {path.stem for path in RECORDS} == {*GAMES, "from_a_position"} == {*json.loads(DIGESTS.read_text())}
+    assert {*POSITIONS} == {*json.loads(COUNTS.read_text())}
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_a_record_replays_line_by_line(path: Path) -> None:
+    text = path.read_text()
+    game = Game.from_record(text)
+    assert text.splitlines()[-1] == f"fingerprint {game.fingerprint()}"
+    assert game.to_record() == text
+    assert game.over or game.truncated
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_moves_and_observations_on_the_way(path: Path) -> None:
+    assert golden_games.digest(path.read_text()) == json.loads(DIGESTS.read_text())[path.stem]
+
+
+@pytest.mark.parametrize("name", [name for name in GAMES if name.endswith("_players")])
+def test_the_recorded_game_is_played_again_from_its_seed(name: str) -> None:
+    assert golden_games.play(name).to_record() == (FOLDER / f"{name}.record").read_text()
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_numbers_of_continuations(name: str) -> None:
+    assert golden_games.counts(name) == json.loads(COUNTS.read_text())[name]
+
+
+def test_the_script_has_help() -> None:
+    script = Path(__file__).parent.parent / "scripts" / "regenerate_golden.py"
+    text = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=True).stdout
+    assert "--check" in text and "tests/golden" in text

@@ -1,0 +1,488 @@
+"""The vector environments: the same games as the single one, many at a time, for Gymnasium and for Stable-Baselines3."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+
+from agents import Agent, load
+from euphoria_env import IllegalMove, Rules, actions
+from euphoria_env.envs import GYMNASIUM_ID, register
+from euphoria_env.envs.learners import Learners
+from euphoria_env.envs.opponents import Opponents
+from euphoria_env.envs.sampling import sample
+from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.observations import OBS_SIZE, start_of
+
+WEIGHTS = load("weights")
+
+
+class Fixed(Agent):
+    """Always answers the same to the same question, so that a game can be played twice; counts what it was asked."""
+
+    def __init__(self, salt: int = 0) -> None:
+        self.salt = salt
+        self.asked = 0
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        self.asked += 1
+        bits = np.random.default_rng(int(observation.astype(np.int64).sum()) + 1000 * self.salt)
+        return int(WEIGHTS.act(observation, mask, bits))
+
+
+def run(env: EuphoriaVectorEnv, steps: int, seed: int) -> list[tuple[Any, ...]]:
+    """Plays; what was seen, step by step."""
+    rng = np.random.default_rng(seed)
+    observation, infos = env.reset(seed=seed)
+    seen: list[tuple[Any, ...]] = [(observation.tobytes(), infos["seat"].tolist())]
+    for _ in range(steps):
+        moves = WEIGHTS.act_batch(observation, infos["action_mask"], rng)
+        observation, rewards, terminated, truncated, infos = env.step(moves)
+        ends = infos.get("final_info", {"ranking": np.zeros(0)})["ranking"].tolist()
+        seen.append((observation.tobytes(), rewards.tolist(), terminated.tolist(), truncated.tolist(), ends))
+    return seen
+
+
+# ------------------------------------------------------------------------------------------------------------ one legal move
+
+
+@pytest.mark.parametrize("kind", [np.bool_, np.int8, np.float32])
+def test_sample_draws_every_legal_move_alike(kind: Any) -> None:
+    mask, rng = np.zeros(actions.NUM_ACTIONS, kind), np.random.default_rng(0)
+    mask[[0, 5, 663]] = 1
+    one = np.array([sample(mask, rng) for _ in range(3000)])
+    many = sample(np.tile(mask, (3000, 1)), rng)
+    for moves in (one, many):
+        found, counts = np.unique(moves, return_counts=True)
+        assert found.tolist() == [0, 5, 663] and counts.min() > 900
+    assert isinstance(sample(mask, rng), int)
+
+
+def test_sample_says_where_nothing_is_legal() -> None:
+    masks, rng = np.zeros((2, actions.NUM_ACTIONS), np.int8), np.random.default_rng(0)
+    masks[0, 3] = 1
+    with pytest.raises(ValueError, match="mask 1 has no legal move"):
+        sample(masks, rng)
+    with pytest.raises(ValueError, match="no legal move"):
+        sample(masks[1], rng)
+
+
+# --------------------------------------------------------------------------------------------------- as Gymnasium wants it
+
+
+def test_shapes_types_and_spaces() -> None:
+    env = EuphoriaVectorEnv(5, num_players=3, max_turns=15)
+    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert env.observation_space.shape == (5, OBS_SIZE) and env.action_space.shape == (5,)
+    observation, infos = env.reset(seed=0)
+    rng, ends = np.random.default_rng(0), 0
+    for _ in range(100):
+        assert env.observation_space.contains(observation)
+        assert infos["action_mask"].dtype == np.int8 and infos["action_mask"].shape == (5, actions.NUM_ACTIONS)
+        assert env.action_masks().dtype == np.bool_ and np.array_equal(env.action_masks(), infos["action_mask"])
+        kept = observation.copy(), infos["action_mask"].copy()
+        moves = sample(infos["action_mask"], rng)
+        assert env.action_space.contains(moves)
+        later, rewards, terminated, truncated, later_infos = env.step(moves)
+        assert np.array_equal(observation, kept[0]) and np.array_equal(infos["action_mask"], kept[1])  # copies
+        observation, infos = later, later_infos
+        assert rewards.dtype == np.float64 and rewards.shape == (5,)
+        assert terminated.dtype == truncated.dtype == np.bool_ and terminated.shape == truncated.shape == (5,)
+        ended = terminated | truncated
+        assert ended.any() == ("final_obs" in infos)
+        if ended.any():
+            assert np.array_equal(infos["_final_obs"], ended) and np.array_equal(infos["_final_info"], ended)
+            assert all((one is not None) == there for one, there in zip(infos["final_obs"], ended, strict=True))
+            assert all(env.single_observation_space.contains(one) for one in infos["final_obs"][ended])
+            assert infos["final_info"]["ranking"][ended].min() == 1
+        ends += int(ended.sum())
+    assert ends > 5
+
+
+def test_the_wrappers_and_the_registry_of_gymnasium() -> None:
+    register()
+    made = gymnasium.make_vec(GYMNASIUM_ID, num_envs=4, num_players=2, max_turns=10, reward="rank")
+    assert isinstance(made.unwrapped, EuphoriaVectorEnv)
+    env = DictInfoToList(RecordEpisodeStatistics(made))
+    _, infos = env.reset(seed=1)
+    rng, ended, returns = np.random.default_rng(1), 0, np.zeros(4)
+    while ended < 6:
+        moves = sample(np.stack([info["action_mask"] for info in infos]), rng)
+        _, rewards, terminated, truncated, infos = env.step(moves)
+        returns += rewards
+        for i in np.flatnonzero(terminated | truncated):
+            assert infos[i]["episode"]["r"] == pytest.approx(returns[i])
+            assert infos[i]["final_info"]["ranking"].shape == (2,) and infos[i]["final_obs"].shape == (OBS_SIZE,)
+            returns[i] = 0.0
+            ended += 1
+    env.close()
+
+
+# --------------------------------------------------------------------------------------------------------------- the games
+
+
+@pytest.mark.parametrize(("players", "reward", "seat"), [(2, "win", 1), (3, "stars", "random"), (4, "rank", "random")])
+def test_the_same_games_as_the_single_environment(players: int, reward: str, seat: int | str) -> None:
+    """Each game is copied into a single environment and played there too, until it ends."""
+    n, limit = 4, None if players < 4 else 60
+    line_up = [Fixed(k) for k in range(players - 1)]
+    rules: dict[str, Any] = {"num_players": players, "max_turns": limit}
+    env = EuphoriaVectorEnv(n, opponents=line_up, seat=seat, reward=reward, **rules)
+    observation, infos = env.reset(seed=3)
+    batch, learner, rng = env._learners.ready, Fixed(9), np.random.default_rng(0)
+    singles = []
+    for i in range(n):
+        single = EuphoriaEnv(opponents=line_up, seat=int(infos["seat"][i]), reward=reward, **rules)
+        single.reset(seed=0)
+        single._rows[:] = batch.states[i : i + 1]
+        single._mask, single._asked = batch.mask[i].copy(), True
+        singles.append(single)
+    running = set(range(n))
+    while running:
+        moves = np.array([learner.act(o, m, rng) for o, m in zip(observation, infos["action_mask"], strict=True)])
+        observation, rewards, terminated, truncated, infos = env.step(moves)
+        for i in sorted(running):
+            seen, reward_, over, cut, info = singles[i].step(int(moves[i]))
+            assert (rewards[i], terminated[i], truncated[i]) == (pytest.approx(reward_), over, cut)
+            if over or cut:
+                running.remove(i)
+                final = infos["final_info"]
+                assert np.array_equal(infos["final_obs"][i], seen)
+                assert final["ranking"][i].tolist() == info["ranking"] and final["seat"][i] == info["seat"]
+                assert final["winner"][i] == (-1 if info["winner"] is None else info["winner"])
+                assert final["is_success"][i] == info["is_success"]
+            else:
+                assert np.array_equal(observation[i], seen) and np.array_equal(infos["action_mask"][i], info["action_mask"])
+
+
+def test_the_mask_is_that_of_the_waiting_learner() -> None:
+    env = EuphoriaVectorEnv(3, num_players=4, trading=True)
+    observation, infos = env.reset(seed=2)
+    rng, batch = np.random.default_rng(2), env._learners.ready
+    for _ in range(60):
+        for i in range(3):
+            game = batch.game(i)
+            assert game.player == infos["seat"][i]
+            assert np.array_equal(game.legal_actions(), np.flatnonzero(infos["action_mask"][i]))
+            assert np.array_equal(game.observation(game.player), observation[i])
+        observation, _, _, _, infos = env.step(WEIGHTS.act_batch(observation, infos["action_mask"], rng))
+
+
+def test_the_learner_sees_wins_and_losses_whoever_ends_the_game() -> None:
+    env = EuphoriaVectorEnv(32, num_players=3)
+    observation, infos = env.reset(seed=0)
+    rng, ends = np.random.default_rng(0), []
+    while len(ends) < 60:
+        observation, rewards, terminated, truncated, infos = env.step(WEIGHTS.act_batch(observation, infos["action_mask"], rng))
+        assert not truncated.any() and not rewards[~terminated].any()
+        for i in np.flatnonzero(terminated):
+            final = infos["final_info"]
+            won = bool(final["is_success"][i])
+            assert won == (final["ranking"][i, final["seat"][i]] == 1) == (final["winner"][i] == final["seat"][i])
+            assert rewards[i] == (1.0 if won else -0.5)
+            ends.append(won)
+    assert 5 < sum(ends) < 40  # equally good: a third
+
+
+def test_stars_add_up_over_a_game() -> None:
+    env = EuphoriaVectorEnv(4, num_players=4, reward="stars", max_turns=300)
+    observation, infos = env.reset(seed=5)
+    rng, total = np.random.default_rng(5), np.zeros(4)
+    ended = np.zeros(4, np.bool_)
+    while not ended.any():
+        observation, rewards, terminated, truncated, infos = env.step(WEIGHTS.act_batch(observation, infos["action_mask"], rng))
+        ended = terminated | truncated
+        total += rewards
+    for i in np.flatnonzero(ended):
+        final = infos["final_obs"][i]
+        placed = np.array([10 - final[start_of(f"player_{p}.stars")] for p in range(4)])
+        assert total[i] == pytest.approx(placed[0] - placed[1:].mean())
+
+
+def test_equal_seeds_give_equal_games() -> None:
+    rules: dict[str, Any] = {"num_players": 3, "max_turns": 40, "pool": ["random", "weights"]}
+    env = EuphoriaVectorEnv(6, **rules)
+    first = run(env, 80, seed=1)
+    assert any(any(step[3]) for step in first[1:])
+    other = run(env, 80, seed=2)
+    assert first != other
+    assert run(env, 80, seed=1) == first
+    assert run(EuphoriaVectorEnv(6, **rules), 80, seed=1) == first
+    unseeded = env.reset()[0]
+    assert not np.array_equal(unseeded, env.reset()[0])
+
+
+def test_a_random_seat_is_any_seat_and_fixed_within_a_game() -> None:
+    env = EuphoriaVectorEnv(64, opponents="random", num_players=4, max_turns=3)
+    _, infos = env.reset(seed=0)
+    rng, changed = np.random.default_rng(0), 0
+    assert set(infos["seat"].tolist()) == {0, 1, 2, 3}
+    for _ in range(40):
+        before = infos["seat"]
+        _, _, terminated, truncated, infos = env.step(sample(infos["action_mask"], rng))
+        ended = terminated | truncated
+        assert np.array_equal(before[~ended], infos["seat"][~ended])
+        changed += int((before != infos["seat"]).sum())
+    assert changed > 10
+    _, infos = EuphoriaVectorEnv(8, opponents="random", seat=2, num_players=4).reset(seed=0)
+    assert infos["seat"].tolist() == [2] * 8
+
+
+# ------------------------------------------------------------------------------------------------------------ the opponents
+
+
+def test_opponents_sit_in_turn_order_after_the_learner() -> None:
+    class Named(Agent):
+        needs_game = True
+
+        def __init__(self, seat: int) -> None:
+            self.seat, self.asked = seat, 0
+
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+            assert game.player == self.seat and np.array_equal(game.observation(self.seat), observation)
+            self.asked += 1
+            return WEIGHTS.act(observation, mask, rng)
+
+    named = [Named(3), Named(0), Named(1)]
+    run(EuphoriaVectorEnv(2, opponents=named, seat=2, num_players=4), 15, seed=0)
+    assert all(one.asked for one in named)
+
+
+def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
+    first, second, third = Fixed(1), Fixed(2), Fixed(3)
+    env = EuphoriaVectorEnv(6, pool=[first, second], num_players=3, max_turns=30)
+    observation, infos = env.reset(seed=0)
+    rng, opponents = np.random.default_rng(0), env._learners.opponents
+    fresh = np.zeros(6, np.bool_)
+    for step in range(120):
+        if step == 5:
+            env.set_opponents(third)
+        sitting = [opponents.at(i) for i in range(6)]
+        seats = infos["seat"]
+        observation, _, terminated, truncated, infos = env.step(WEIGHTS.act_batch(observation, infos["action_mask"], rng))
+        ended = terminated | truncated
+        for i in range(6):
+            others = [p for p in range(3) if p != infos["seat"][i]]
+            now = [opponents.at(i)[p] for p in others]
+            if ended[i]:
+                fresh[i] |= step >= 5
+                assert all(one is third for one in now) if step >= 5 else all(one in (first, second) for one in now)
+            else:
+                assert seats[i] == infos["seat"][i] and all(opponents.at(i)[p] is sitting[i][p] for p in others)
+        if fresh.all():
+            break
+    assert fresh.all() and first.asked and second.asked and third.asked
+    asked = first.asked + second.asked
+    for _ in range(10):
+        observation, _, _, _, infos = env.step(WEIGHTS.act_batch(observation, infos["action_mask"], rng))
+    assert first.asked + second.asked == asked
+    env.set_opponents("random")
+    assert len(opponents._agents) <= 3  # those who left are forgotten
+
+
+def test_a_pool_is_drawn_from_seat_by_seat() -> None:
+    agents = [Fixed(1), Fixed(2), Fixed(3)]
+    opponents = Opponents(300, 4, "weights", agents)
+    opponents.sit_down(np.arange(300), np.zeros(300, np.int64), np.random.default_rng(0))
+    for p in range(1, 4):
+        at = [opponents.at(i)[p] for i in range(300)]
+        assert all(70 < sum(one is agent for one in at) < 130 for agent in agents)
+    same = np.mean([opponents.at(i)[1] is opponents.at(i)[2] for i in range(300)])
+    assert 0.2 < same < 0.47
+
+
+def test_an_opponent_needs_only_act() -> None:
+    class Plain:
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
+            return int(mask.argmax())
+
+    assert len(run(EuphoriaVectorEnv(2, opponents=Plain(), num_players=2), 10, seed=0)) == 11
+
+
+def test_a_game_that_ends_before_its_learner_was_asked_is_passed_over() -> None:
+    learners = Learners(2, "random", None, 0, "rank", None, Rules(num_players=2))
+    learners.reset(np.random.default_rng(0))
+    learners.terminated[:] = True  # as if both had ended in this step
+    learners.rewards[:] = 7.0
+    batch = learners.ready
+    batch.terminated[:] = True
+    batch.rewards[:] = 1.0
+    learners._credit(batch)
+    assert learners.rewards.tolist() == [7.0, 7.0] and not learners.final_ranking.any()
+
+
+# ------------------------------------------------------------------------------------------------------------- what is refused
+
+
+def test_an_illegal_action_raises_and_changes_nothing() -> None:
+    env = EuphoriaVectorEnv(3, opponents="random", num_players=2)
+    _, infos = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    legal = sample(infos["action_mask"], rng)
+    states = env._learners.ready.states.copy()
+    for wrong in (int(np.flatnonzero(infos["action_mask"][1] == 0)[0]), -1, actions.NUM_ACTIONS):
+        moves = legal.copy()
+        moves[1] = wrong
+        with pytest.raises(IllegalMove, match="game 1"):
+            env.step(moves)
+        assert np.array_equal(states, env._learners.ready.states)
+    env.step(legal)
+
+
+def test_after_an_illegal_move_of_an_opponent_the_games_must_be_reset() -> None:
+    class Wrong:
+        wrong = False
+
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
+            return int(np.flatnonzero(mask != self.wrong)[0])
+
+    opponent = Wrong()
+    env = EuphoriaVectorEnv(2, opponents=opponent, num_players=2)
+    _, infos = env.reset(seed=0)
+    opponent.wrong = True
+    with pytest.raises(IllegalMove, match="illegal for player"):
+        for _ in range(20):
+            _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+    with pytest.raises(ResetNeeded):
+        env.step(np.zeros(2, np.int64))
+    opponent.wrong = False
+    env.reset(seed=0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_envs": 0}, "number of games"),
+        ({"seat": 4}, "seat must be an integer from 0 to 3"),
+        ({"seat": "first"}, "'random'"),
+        ({"reward": "money"}, "win, rank, stars"),
+        ({"opponents": "nobody"}, "random, weights"),
+        ({"opponents": ["random", "random"]}, "a list of 3"),
+        ({"opponents": 7}, "an object with `act`"),
+        ({"pool": []}, "at least one"),
+        ({"pool": [7]}, "an object with `act`"),
+        ({"num_players": 9}, "num_players"),
+        ({"players": 4}, "rules.players: no such option"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        EuphoriaVectorEnv(**{"num_envs": 2, **arguments})
+
+
+def test_wrong_use() -> None:
+    env = EuphoriaVectorEnv(2, num_players=2)
+    with pytest.raises(ResetNeeded):
+        env.step(np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match="options.seat"):
+        env.reset(options={"seat": 1})
+    with pytest.raises(ValueError, match="seeds all games"):
+        env.reset(seed=[1, 2])
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="2 integers"):
+        env.step(np.zeros(3, np.int64))
+
+
+def test_the_package_knows_no_agents_until_a_text_names_one() -> None:
+    code = (
+        "import sys, euphoria_env.envs.vector as v\n"
+        "class A:\n    def act(self, o, m, r): return int(m.argmax())\n"
+        "v.EuphoriaVectorEnv(2, opponents=A(), num_players=2); assert 'agents' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ------------------------------------------------------------------------------------------------------- Stable-Baselines3
+
+
+def vec_env(n: int, **arguments: Any) -> Any:
+    pytest.importorskip("stable_baselines3")
+    from agents.sb3 import EuphoriaVecEnv
+
+    return EuphoriaVecEnv(n, **arguments)
+
+
+def test_sb3_says_what_it_must() -> None:
+    env = vec_env(5, num_players=3, max_turns=25, reward="rank", opponents="random")
+    env.seed(3)
+    observation = env.reset()
+    rng, returns, lengths, ends = np.random.default_rng(0), np.zeros(5), np.zeros(5, np.int64), 0
+    for _ in range(60):
+        assert observation.shape == (5, OBS_SIZE) and observation.dtype == np.int8
+        masks = np.stack(env.env_method("action_masks"))
+        assert masks.dtype == np.bool_ and np.array_equal(masks, env.action_masks())
+        observation, rewards, dones, infos = env.step(sample(masks, rng))
+        assert rewards.dtype == np.float32 and dones.dtype == np.bool_ and len(infos) == 5
+        returns += rewards
+        lengths += 1
+        for i, info in enumerate(infos):
+            assert bool(info) == dones[i]
+            if info:
+                assert info["TimeLimit.truncated"] is True and info["winner"] is None and info["is_success"] is False
+                assert env.observation_space.contains(info["terminal_observation"])
+                assert not np.array_equal(info["terminal_observation"], observation[i])
+                assert info["episode"]["r"] == pytest.approx(returns[i]) and info["episode"]["l"] == lengths[i]
+                returns[i] = lengths[i] = 0
+                ends += 1
+    assert ends > 5
+    env.close()
+
+
+def test_sb3_plays_the_same_games_as_gymnasium() -> None:
+    arguments: dict[str, Any] = {"num_players": 2, "max_turns": 40, "reward": "stars"}
+    gym, sb3 = EuphoriaVectorEnv(4, **arguments), vec_env(4, **arguments)
+    observation, infos = gym.reset(seed=8)
+    sb3.seed(8)
+    assert np.array_equal(sb3.reset(), observation)
+    rng = np.random.default_rng(8)
+    for _ in range(80):
+        moves = WEIGHTS.act_batch(observation, infos["action_mask"], rng)
+        observation, rewards, terminated, truncated, infos = gym.step(moves)
+        seen, rewards_, dones, sb3_infos = sb3.step(moves)
+        assert np.array_equal(seen, observation) and np.array_equal(dones, terminated | truncated)
+        assert rewards_.tolist() == pytest.approx(rewards.tolist())
+        for i in np.flatnonzero(dones):
+            assert np.array_equal(sb3_infos[i]["terminal_observation"], infos["final_obs"][i])
+            assert sb3_infos[i]["TimeLimit.truncated"] == truncated[i]
+            assert sb3_infos[i]["ranking"] == infos["final_info"]["ranking"][i].tolist()
+    first = vec_env(4, seed=8, **arguments).reset()
+    assert np.array_equal(first, vec_env(4, seed=8, **arguments).reset())
+
+
+def test_sb3_answers_for_single_games() -> None:
+    env = vec_env(3, num_players=2, seed=0)
+    env.reset()
+    assert env.has_attr("action_masks") and not env.has_attr("nothing")
+    assert env.get_attr("render_mode") == [None] * 3 and len(env.get_attr("num_envs", [0, 2])) == 2
+    assert len(env.env_method("action_masks", indices=[1])) == len(env.env_method("action_masks", indices=1)) == 1
+    assert env.env_is_wrapped(gymnasium.Wrapper) == [False] * 3
+    for call in (lambda: env.env_method("fly"), lambda: env.set_attr("x", 1)):
+        with pytest.raises(AttributeError):
+            call()
+    env.set_opponents("random")
+    with pytest.raises(ResetNeeded):
+        vec_env(1, num_players=2).step(np.zeros(1, np.int64))
+
+
+@pytest.mark.slow
+def test_maskable_ppo_trains_and_is_evaluated_unchanged() -> None:
+    sb3_contrib = pytest.importorskip("sb3_contrib")
+    evaluation = pytest.importorskip("sb3_contrib.common.maskable.evaluation")
+    utils = pytest.importorskip("sb3_contrib.common.maskable.utils")
+    pytest.importorskip("torch").set_num_threads(1)
+    env = vec_env(8, num_players=2, max_turns=60, reward="rank")
+    assert utils.is_masking_supported(env)
+    model = sb3_contrib.MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=0, device="cpu")
+    model.learn(256)
+    assert model.num_timesteps == 256 and len(model.ep_info_buffer) > 0 and len(model.ep_success_buffer) > 0
+    mean, _ = evaluation.evaluate_policy(model, vec_env(4, num_players=2, max_turns=60, reward="rank", seed=1), n_eval_episodes=6)
+    assert -1.0 <= mean <= 1.0
