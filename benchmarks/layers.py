@@ -87,7 +87,7 @@ def engine(players: int, n: int, seed: int) -> Chunk:
 # ----------------------------------------------------------------------------------------------------------------- many games
 
 
-def _batch(players: int, n: int, seed: int, observed: bool, threads: int | None) -> Chunk:
+def _batch(players: int, n: int, seed: int, observed: bool = True, threads: int | None = 1, choice: bool = False) -> Chunk:
     rules = Rules(num_players=players)
     batch = Batch(n, rules, seed, threads=threads, observe=observed)
     batch.states[:] = rows_in_the_middle(rules, n, seed)
@@ -98,8 +98,9 @@ def _batch(players: int, n: int, seed: int, observed: bool, threads: int | None)
     now = clock if threads == 1 else time.perf_counter
 
     def chunk() -> tuple[int, float]:
+        before = now()
         moves = sample(batch.mask, rng)
-        start = now()
+        start = before if choice else now()
         batch.step(moves)
         return n, now() - start
 
@@ -108,29 +109,22 @@ def _batch(players: int, n: int, seed: int, observed: bool, threads: int | None)
 
 def batch_mask(players: int, n: int, seed: int) -> Chunk:
     """`Batch.step` without observations, one thread; the choice of the moves does not count."""
-    return _batch(players, n, seed, False, 1)
+    return _batch(players, n, seed, observed=False)
 
 
 def batch_observation(players: int, n: int, seed: int) -> Chunk:
     """`Batch.step` with masks and observations, one thread; the choice of the moves does not count."""
-    return _batch(players, n, seed, True, 1)
+    return _batch(players, n, seed)
 
 
 def batch_threads(players: int, n: int, seed: int) -> Chunk:
     """The same with a thread a core; always by the wall clock."""
-    return _batch(players, n, seed, True, None)
+    return _batch(players, n, seed, threads=None)
 
 
 def batch_played(players: int, n: int, seed: int) -> Chunk:
     """The same, one thread, the choice of uniformly random moves included."""
-    batch, rng = Batch(n, Rules(num_players=players), seed, threads=1), np.random.default_rng(seed)
-
-    def chunk() -> tuple[int, float]:
-        start = clock()
-        batch.step(sample(batch.mask, rng))
-        return n, clock() - start
-
-    return chunk
+    return _batch(players, n, seed, choice=True)
 
 
 def vector_env(players: int, n: int, seed: int) -> Chunk:
@@ -200,7 +194,7 @@ def _game(players: int, seed: int, prepare: Callable[[int], Any]) -> Chunk:
 
     def chunk() -> tuple[int, float]:
         game_seed = int(rng.integers(2**62))
-        game, moves = Game(rules, seed=game_seed), []
+        game, moves = Game(rules, seed=game_seed), list[Any]()
         while len(moves) < GAME_DECISIONS and not (game.over or game.truncated):
             moves.append(prepare(sample(game.mask(), rng)))
             game.play(moves[-1])

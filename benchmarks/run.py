@@ -36,9 +36,7 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help=f"numbers of games; default {FULL.sizes}")
     parser.add_argument("--seconds", type=float, help=f"of each repeat; default {FULL.seconds}")
     parser.add_argument("--repeats", type=int, help=f"default {FULL.repeats}")
-    parser.add_argument(
-        "--clock", choices=CLOCKS, default="wall", help="cpu: the time of the measuring thread alone, for busy machines"
-    )
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu: processor time instead, for busy machines")
     parser.add_argument("--seed", type=int, help="of games and moves; default 0")
     found = parser.parse_args(arguments)
     if min([*(found.players or [2]), 2]) < 2 or max([*(found.players or [6]), 6]) > 6:
@@ -99,7 +97,8 @@ def plot(results: Iterable[Result], path: Path) -> None:
 def _draw(panel: Any, results: list[Result]) -> None:
     for layer in dict.fromkeys(result.layer for result in results if result.n):
         line = [result for result in results if result.layer == layer]
-        panel.plot([result.n for result in line], [result.median for result in line], marker="o", markersize=3, label=layer)
+        label = layer if line[0].unit == "decisions/s" else f"{layer} (the learners')"
+        panel.plot([result.n for result in line], [result.median for result in line], marker="o", markersize=3, label=label)
     for layer, style in (("engine", "--"), ("AEC raw", ":")):
         for result in results:
             if result.layer == layer:

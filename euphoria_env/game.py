@@ -69,7 +69,7 @@ class Game:
         rows = np.zeros(1, GAME_DTYPE)
         position.write_rules(rows[0], rules)
         self._attach(rows, {"rules": rules.to_dict(), "seed": seed})
-        if load:
+        if load is not None:
             self._load(load)
             self._start["load"] = {kind: list(values) for kind, values in load.items()}
         run.new_game(self._rows, 0, seed, 0, 0, self._tape)
@@ -382,7 +382,7 @@ class Game:
         position.from_dict(d, rows[0], seed_row)
         game = object.__new__(cls)
         game._attach(rows, {})
-        if d.get("load"):
+        if d.get("load") is not None:
             game._load(d["load"])
         run.resume(rows, 0, game._tape)
         game._start = {"position": game.to_dict()}

@@ -58,9 +58,11 @@ from euphoria_env.engine.state import (
 from euphoria_env.rules import Rules
 
 MOST_GOODS = 10_000
+MOST_TURNS = 10**9  # far from the end of int32
 _RESOLUTIONS = (None, "star", "recruit")
 _STATUS = ("setup", "playing", "over", "truncated")
 _USED = {RECRUIT_NAMES[GEEK]: USED_GEEK, RECRUIT_NAMES[GAMBLER]: USED_GAMBLER}
+_STANDSTILLS = ([0, 0], [2**32 - 1, 698769069 - 1])  # of the generator of `engine.chance`
 _RULE_FIELDS = (
     "num_players", "trading", "trades_per_turn", "recruit_draft", "market_draft", "track_draft", "doubles_cost_morale",
 )  # fmt: skip
@@ -101,85 +103,95 @@ def portable_bytes(row: np.void) -> bytes:
 def to_dict(row: np.void) -> Json:
     """The position of a row: readable keys first, then what makes it complete."""
     n = int(row["num_players"])
+    tiles, built, market_stars = (row[name].tolist() for name in ("tile", "built", "market_stars"))
     d: Json = {
         "rules": read_rules(row).to_dict(),
         "player": int(row["player"]),
         "turn": int(row["turn"]),
-        "players": [_player_to_dict(row, p) for p in range(n)],
+        "players": _players_to_dict(row, n),
         "workers": _workers_to_dict(row, n),
-        "allegiance": {name: int(row["allegiance"][f]) for f, name in enumerate(FACTIONS)},
-        "miners": {FACTIONS[t]: int(row["miners"][t]) for t in range(len(TUNNELS))},
+        "allegiance": dict(zip(FACTIONS, row["allegiance"].tolist(), strict=True)),
+        "miners": dict(zip(FACTIONS, row["miners"].tolist(), strict=False)),
         "markets": {
             name: {
-                "tile": TILES[row["tile"][k]] if row["tile"][k] >= 0 else None,
-                "built": bool(row["built"][k]),
-                "stars": [p for p in range(n) if int(row["market_stars"][k]) >> p & 1],
+                "tile": TILES[tiles[k]] if tiles[k] >= 0 else None,
+                "built": bool(built[k]),
+                "stars": [p for p in range(n) if market_stars[k] >> p & 1],
             }
             for k, name in enumerate(MARKETS)
         },
-        "territories": {name: [p for p in range(n) for _ in range(row["territory"][f, p])] for f, name in enumerate(TERRITORIES)},
-        "discards": _counts(ARTIFACTS, row["discards"]),
+        "territories": {
+            name: [p for p in range(n) for _ in range(stars[p])]
+            for name, stars in zip(TERRITORIES, row["territory"].tolist(), strict=True)
+        },
+        "discards": _counts(ARTIFACTS, row["discards"].tolist()),
         "active": int(row["active"]),
         "status": _STATUS[row["status"]],
         "offers": int(row["offers"]),
-        "recruits_out": _out_to_dict(RECRUIT_NAMES, row["recruit_place"]),
-        "tiles_out": _out_to_dict(TILES, row["tile_place"]),
-        "tiles_in": {TILES[t]: int(row["tile_place"][t]) - IN_BY for t in range(NUM_TILES) if row["tile_place"][t] >= IN_BY},
-        "generator": [int(x) for x in row["rng"]],
+        "recruits_out": _out_to_dict(RECRUIT_NAMES, row["recruit_place"].tolist()),
+        "tiles_out": _out_to_dict(TILES, row["tile_place"].tolist()),
+        "tiles_in": {TILES[t]: place - IN_BY for t, place in enumerate(row["tile_place"].tolist()) if place >= IN_BY},
+        "generator": row["rng"].tolist(),
     }
     if row["status"] >= OVER:
         d["winner"] = int(row["winner"]) if row["winner"] >= 0 else None
-        d["ranking"] = [int(r) for r in row["ranking"][:n]]
+        d["ranking"] = row["ranking"][:n].tolist()
     elif row["ask"] != OPEN:
         d["pending"] = {name: row[name].tolist() for name in PENDING_FIELDS} | {"check": row_digest(row)}
     return d
 
 
-def _counts(names: Iterable[str], counts: np.ndarray) -> Json:
-    return {name: int(n) for name, n in zip(names, counts, strict=True) if n}
+def _counts(names: Iterable[str], counts: list[int]) -> Json:
+    return {name: n for name, n in zip(names, counts, strict=True) if n}
 
 
-def _player_to_dict(row: np.void, p: int) -> Json:
-    recruits = [int(card) for card in row["recruits"][p, : row["num_recruits"][p]]]
-    return {
-        "knowledge": int(row["knowledge"][p]),
-        "morale": int(row["morale"][p]),
-        "stars": int(row["stars"][p]),
-        "workers": [f + 1 for f in range(6) for _ in range(row["available"][p, f])],
-        "lost_worker": bool(row["lost_worker"][p]),
-        "goods": _counts(GOODS, row["goods"][p]),
-        "artifacts": _counts(ARTIFACTS, row["artifacts"][p]),
-        "recruits": [
-            {
-                "name": RECRUIT_NAMES[card],
-                "active": bool(k < row["num_active"][p]),
-                "star": bool(int(row["starred"]) >> card & 1),
-            }
-            for k, card in enumerate(recruits)
-        ],
-        "dilemma": {"artifact": ARTIFACTS[row["dilemma"][p]], "resolved": _RESOLUTIONS[row["resolved"][p]]},
-        "used": [name for name, bit in _USED.items() if row["used"][p] & bit],
-    }
+def _players_to_dict(row: np.void, n: int) -> list[Json]:
+    value = {
+        name: row[name].tolist()
+        for name in (
+            "knowledge", "morale", "stars", "available", "lost_worker", "goods", "artifacts", "recruits", "num_recruits",
+            "num_active", "dilemma", "resolved", "used",
+        )
+    }  # fmt: skip
+    starred = int(row["starred"])
+    return [
+        {
+            "knowledge": value["knowledge"][p],
+            "morale": value["morale"][p],
+            "stars": value["stars"][p],
+            "workers": [f for f, count in enumerate(value["available"][p], 1) for _ in range(count)],
+            "lost_worker": bool(value["lost_worker"][p]),
+            "goods": _counts(GOODS, value["goods"][p]),
+            "artifacts": _counts(ARTIFACTS, value["artifacts"][p]),
+            "recruits": [
+                {"name": RECRUIT_NAMES[card], "active": k < value["num_active"][p], "star": bool(starred >> card & 1)}
+                for k, card in enumerate(value["recruits"][p][: value["num_recruits"][p]])
+            ],
+            "dilemma": {"artifact": ARTIFACTS[value["dilemma"][p]], "resolved": _RESOLUTIONS[value["resolved"][p]]},
+            "used": [name for name, bit in _USED.items() if value["used"][p] & bit],
+        }
+        for p in range(n)
+    ]
 
 
 def _workers_to_dict(row: np.void, n: int) -> Json:
     workers: Json = {}
-    for s, name in enumerate(SPACES):
-        if s < NUM_AREAS:
-            there = [[p, f + 1] for p in range(n) for f in range(6) for _ in range(row["area"][s, p, f])]
-        else:
-            there = [[int(row["occupant"][s]), int(row["face"][s])]] if row["occupant"][s] >= 0 else []
+    for name, by_player in zip(SPACES[:NUM_AREAS], row["area"].tolist(), strict=True):
+        there = [[p, f] for p in range(n) for f, count in enumerate(by_player[p], 1) for _ in range(count)]
         if there:
             workers[name] = there
+    for name, player, face in zip(SPACES, row["occupant"].tolist(), row["face"].tolist(), strict=True):
+        if player >= 0:
+            workers[name] = [[player, face]]
     return workers
 
 
-def _out_to_dict(names: tuple[str, ...], places: np.ndarray) -> Json:
+def _out_to_dict(names: tuple[str, ...], places: list[int]) -> Json:
     """Cards out of the game: who put them out, or null."""
     return {
-        name: None if places[k] == OUT else int(places[k]) - OUT_BY
-        for k, name in enumerate(names)
-        if places[k] == OUT or OUT_BY <= places[k] < ON_SITE
+        name: None if place == OUT else place - OUT_BY
+        for name, place in zip(names, places, strict=True)
+        if place == OUT or OUT_BY <= place < ON_SITE
     }
 
 
@@ -305,7 +317,7 @@ def from_dict(d: Any, row: np.void, seeder: Any) -> None:
     update_penalties(row)
     _check_board(row, read, free)
 
-    row["turn"] = read.integer("turn", given.get("turn", 1), 0 if free else 1, 2**31 - 2)
+    row["turn"] = read.integer("turn", given.get("turn", 1), 0 if free else 1, MOST_TURNS)
     player = read.integer("player", given.get("player", 0), 0, n - 1)
     row["player"] = player
     row["active"] = read.integer("active", given.get("active", player), 0, n - 1)
@@ -452,6 +464,8 @@ def _read_markets(row: np.void, read: _Reader, given: Json, fill: random.Random,
     missing = [t for t in missing if not (isinstance(out, dict) and TILES[t] in out)]
     for k in range(len(MARKETS)):
         if row["tile"][k] < 0:
+            if not missing:
+                read.fail("tiles_out", "too few tiles are left for the sites")
             row["tile"][k] = missing.pop(fill.randrange(len(missing)))
         row["tile_place"][row["tile"][k]] = ON_SITE
 
@@ -528,6 +542,8 @@ def _read_generator(row: np.void, read: _Reader, value: Any) -> None:
     if len(words) != 2:
         read.fail("generator", "must be two integers")
     row["rng"] = [read.integer(f"generator[{k}]", word, 0, 2**32 - 1) for k, word in enumerate(words)]
+    if list(words) in _STANDSTILLS:
+        read.fail("generator", f"{words!r} would give the same number for ever")
 
 
 def _read_result(row: np.void, read: _Reader, given: Json, status: int) -> None:
@@ -538,7 +554,12 @@ def _read_result(row: np.void, read: _Reader, given: Json, status: int) -> None:
     ranking = read.items("ranking", given.get("ranking"))
     if len(ranking) != read.n:
         read.fail("ranking", f"must be the rank of each of {read.n} players")
-    row["ranking"][: read.n] = [read.integer(f"ranking[{p}]", r, 1, read.n) for p, r in enumerate(ranking)]
+    ranks = [read.integer(f"ranking[{p}]", r, 1, read.n) for p, r in enumerate(ranking)]
+    if any(rank != 1 + sum(other < rank for other in ranks) for rank in ranks):
+        read.fail("ranking", f"{ranks}: a rank is 1 plus the number of players who are better (R16.3)")
+    if winner is not None and (ranks[winner] > 1 or ranks.count(1) > 1):
+        read.fail("ranking", f"{ranks}: the first place is that of the winner, player {winner}, alone")
+    row["ranking"][: read.n] = ranks
 
 
 def _read_pending(row: np.void, read: _Reader, value: Any) -> None:

@@ -479,10 +479,10 @@ def test_maskable_ppo_trains_and_is_evaluated_unchanged() -> None:
     evaluation = pytest.importorskip("sb3_contrib.common.maskable.evaluation")
     utils = pytest.importorskip("sb3_contrib.common.maskable.utils")
     pytest.importorskip("torch").set_num_threads(1)
-    env = vec_env(8, num_players=2, max_turns=60, reward="rank")
+    env = vec_env(8, num_players=2, max_turns=12, reward="rank")
     assert utils.is_masking_supported(env)
     model = sb3_contrib.MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=0, device="cpu")
     model.learn(256)
     assert model.num_timesteps == 256 and len(model.ep_info_buffer) > 0 and len(model.ep_success_buffer) > 0
-    mean, _ = evaluation.evaluate_policy(model, vec_env(4, num_players=2, max_turns=60, reward="rank", seed=1), n_eval_episodes=6)
+    mean, _ = evaluation.evaluate_policy(model, vec_env(4, num_players=2, max_turns=12, reward="rank", seed=1), n_eval_episodes=6)
     assert -1.0 <= mean <= 1.0

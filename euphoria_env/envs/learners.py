@@ -115,7 +115,7 @@ class Learners:
         self._under_way = False
         while True:
             others = batch.player != self.seats
-            games = np.flatnonzero(others)
+            (games,) = others.nonzero()
             if len(games) == 0:
                 break
             self.opponents.answer(batch, games, self._rng, self._moves)
@@ -127,7 +127,7 @@ class Learners:
         """Gives the learners the rewards of a decision, whoever made it, until their game has ended."""
         running = ~(self.terminated | self.truncated)
         self.rewards += np.where(running, batch.rewards[self._games, self.seats], 0.0)
-        ended = np.flatnonzero(batch.terminated | batch.truncated)
+        (ended,) = (batch.terminated | batch.truncated).nonzero()
         if len(ended):
             self._end(batch, ended[running[ended]])
             self._begin(ended)

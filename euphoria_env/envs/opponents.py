@@ -109,8 +109,9 @@ class Opponents:
     def answer(self, batch: Batch, games: np.ndarray, rng: np.random.Generator, moves: np.ndarray) -> None:
         """Writes the moves of the opponents who must decide in some games."""
         who = self._sitting[games, batch.player[games]]
-        for k in np.flatnonzero(np.bincount(who)):
-            asked = games[who == k]
+        (present,) = np.bincount(who).nonzero()
+        for k in present.tolist():
+            asked = games if len(present) == 1 else games[who == k]
             moves[asked] = ask(self._agents[k], batch, asked, rng)
 
 

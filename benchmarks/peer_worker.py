@@ -1,0 +1,176 @@
+"""Measures one peer with uniformly random legal play. Run by `peers.py` in the peer's own environment; needs nothing of ours.
+
+    python peer_worker.py open_spiel 0.5 5 wall
+
+It prints a line of JSON for each game: name, version, mode and decisions a second of each repeat.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from measure import Chunk, choose_clock, clock, rates, versions
+
+CHUNK = 500  # decisions, about
+BATCH, SCAN = 1024, 64  # of pgx: games, and steps of a compiled loop
+
+Peer = Iterator[tuple[str, str, Chunk]]  # game, mode, work
+
+
+def _aec(make: Callable[[], Any]) -> Chunk:
+    """PettingZoo's usual loop, sampling with its own spaces."""
+    aec = make()
+    aec.reset(seed=0)
+
+    def chunk() -> tuple[int, float]:
+        played, start = 0, clock()
+        for agent in aec.agent_iter(CHUNK):
+            observation, _, terminated, truncated, _ = aec.last()
+            if terminated or truncated:
+                aec.step(None)
+            else:
+                aec.step(aec.action_space(agent).sample(observation["action_mask"]))
+                played += 1
+        spent = clock() - start
+        if not aec.agents:
+            aec.reset()
+        return played, spent
+
+    return chunk
+
+
+def pettingzoo() -> Peer:
+    """The classic games, raw and under the standard wrappers."""
+    for name in ("tictactoe_v3", "connect_four_v3", "chess_v6"):
+        module = importlib.import_module(f"pettingzoo.classic.{name}")
+        yield name, "AEC raw", _aec(module.raw_env)
+        yield name, "AEC wrapped", _aec(module.env)
+
+
+def _spiel(game: Any) -> Chunk:
+    rng = random.Random(0)
+
+    def chunk() -> tuple[int, float]:
+        played, start = 0, clock()
+        while played < CHUNK:
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                if state.is_chance_node():
+                    outcomes, weights = zip(*state.chance_outcomes(), strict=True)
+                    state.apply_action(rng.choices(outcomes, weights)[0])
+                else:
+                    state.apply_action(rng.choice(state.legal_actions()))
+                    played += 1
+        return played, clock() - start
+
+    return chunk
+
+
+def open_spiel() -> Peer:
+    """Some games, through the state API; the outcomes of chance do not count as decisions."""
+    import pyspiel
+
+    for name in ("connect_four", "backgammon", "gin_rummy", "hanabi"):
+        if name in pyspiel.registered_names():
+            yield name, "state API", _spiel(pyspiel.load_game(name))
+
+
+def _pgx(environment: Any) -> Chunk:
+    import jax
+    from pgx.experimental import auto_reset
+
+    init, step = jax.vmap(environment.init), jax.vmap(auto_reset(environment.step, environment.init))
+
+    def play(state: Any, key: Any) -> tuple[Any, None]:
+        choice, after = jax.random.split(key)
+        logits = jax.numpy.where(state.legal_action_mask, 0.0, -jax.numpy.inf)
+        moves = jax.random.categorical(choice, logits)
+        return step(state, moves, jax.random.split(after, BATCH)), None
+
+    scan = jax.jit(lambda state, key: jax.lax.scan(play, state, jax.random.split(key, SCAN))[0])
+    key, first = jax.random.split(jax.random.PRNGKey(0))
+    state = jax.jit(init)(jax.random.split(first, BATCH))
+
+    def chunk() -> tuple[int, float]:
+        nonlocal state, key
+        key, now = jax.random.split(key)
+        start = clock()
+        state = jax.block_until_ready(scan(state, now))
+        return BATCH * SCAN, clock() - start
+
+    return chunk
+
+
+def pgx() -> Peer:
+    """Some games, compiled loops over a batch."""
+    import pgx
+
+    for name in ("connect_four", "backgammon"):
+        yield name, f"scan of vmap, {BATCH} games", _pgx(pgx.make(name))
+
+
+def _rlcard(environment: Any) -> Chunk:
+    rng = random.Random(0)
+
+    def chunk() -> tuple[int, float]:
+        played, start = 0, clock()
+        while played < CHUNK:
+            state, _ = environment.reset()
+            while not environment.is_over():
+                state, _ = environment.step(rng.choice(list(state["legal_actions"])))
+                played += 1
+        return played, clock() - start
+
+    return chunk
+
+
+def rlcard() -> Peer:
+    """Some card games."""
+    import rlcard
+
+    for name in ("uno", "gin-rummy"):
+        yield name, "env.step", _rlcard(rlcard.make(name))
+
+
+def catanatron() -> Peer:
+    """Catan for four, whole games."""
+    from catanatron import Color, Game, RandomPlayer
+
+    def chunk() -> tuple[int, float]:
+        game = Game([RandomPlayer(color) for color in Color])
+        start = clock()
+        game.play()
+        spent = clock() - start
+        state = game.state
+        return len(state.action_records if hasattr(state, "action_records") else state.actions), spent
+
+    yield "Catan", "Game.play()", chunk
+
+
+PEERS: dict[str, tuple[Callable[[], Peer], str]] = {  # what measures it, and what it is called on PyPI
+    "pettingzoo": (pettingzoo, "pettingzoo"),
+    "open_spiel": (open_spiel, "open_spiel"),
+    "pgx": (pgx, "pgx"),
+    "rlcard": (rlcard, "rlcard"),
+    "catanatron": (catanatron, "catanatron"),
+}
+
+
+def main() -> None:
+    """Measures the peer that the command line names."""
+    name, seconds, repeats, chosen = sys.argv[1:]
+    choose_clock(chosen)
+    make, package = PEERS[name]
+    version = versions([package]).get(package, "?")
+    for game, mode, chunk in make():
+        values = rates(chunk, float(seconds), int(repeats))
+        print(json.dumps({"peer": name, "version": version, "game": game, "mode": mode, "values": values}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

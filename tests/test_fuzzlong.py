@@ -1,0 +1,308 @@
+"""Whatever comes in from outside: a ValueError, or a game that is valid and can be played on."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from euphoria_env import Game, IllegalMove, Rules, actions
+from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MARKETS, SPACES, TERRITORIES
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from tests.golden_games import FOLDER
+from tests.playing import conserved, prefer, random_move
+from tests.positions import any_position, random_rules
+
+FUZZ = settings(max_examples=2500, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+NAMES = (*ARTIFACTS, *FACTIONS, *GOODS, *MARKETS, *SPACES, *TERRITORIES, *RECRUIT_NAMES, *TILES)
+KEYS = (
+    "rules", "seed", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
+    "active", "status", "offers", "recruits_out", "tiles_out", "tiles_in", "generator", "load", "winner", "ranking", "pending",
+)  # fmt: skip
+
+NUMBERS = st.integers(-3, 13) | st.sampled_from([127, 128, 255, 2**15, 2**31 - 2, 2**31 - 1, 2**31, 2**63, 10**30, -(2**63)])
+SCALARS = (
+    st.none() | st.booleans() | NUMBERS | st.floats() | st.text(max_size=5) | st.sampled_from(NAMES)
+    | st.sampled_from(["star", "recruit", "setup", "playing", "over", "truncated", "tile", "dice", "lots"])
+)  # fmt: skip
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES + KEYS) | st.text(max_size=4), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@functools.cache
+def sources() -> tuple[str, ...]:
+    """Valid positions as JSON: partial ones, complete ones, in setup, in the middle of decisions, ended, with outcomes loaded."""
+    rng = random.Random(1)
+    found = [any_position(rng) for _ in range(30)]
+    for number in range(30):
+        rules = Rules.from_dict(random_rules(rng))
+        game = Game(rules, seed=number)
+        for _ in range(rng.choice((0, 3, 10, 30, 100, 300))):
+            if game.legal():
+                game.play((prefer if number % 2 else random_move)(game, rng))
+        if game.legal() and rng.random() < 0.3:
+            game.load(dice=[1, 6], artifacts=["bat"])
+        found.append(game.to_dict())
+    return tuple(json.dumps(d) for d in found)
+
+
+def places(value: Any, path: tuple = ()) -> list[tuple]:
+    """The paths to everything in a JSON value."""
+    found = [path]
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        found += places(child, (*path, key))
+    return found
+
+
+def mutated(draw: Callable, d: Any) -> Any:
+    """A JSON value with one thing in it changed."""
+    everywhere = [path for path in places(d) if path]
+    if not everywhere:
+        return draw(ANYTHING)
+    shallow = [path for path in everywhere if len(path) <= 2 or path[0] != "pending"]
+    path = draw(st.sampled_from(shallow if shallow and draw(st.integers(0, 3)) else everywhere))
+    parent = functools.reduce(lambda value, key: value[key], path[:-1], d)
+    kind, value = draw(st.integers(0, 5)), parent[path[-1]]
+    if kind == 0:
+        del parent[path[-1]]
+    elif kind == 1 and isinstance(value, int) and not isinstance(value, bool):
+        parent[path[-1]] = value + draw(st.integers(-2, 2))
+    elif kind == 2 and isinstance(parent, list):
+        parent.append(copy.deepcopy(value))
+    elif kind == 3:
+        parent[path[-1]] = copy.deepcopy(functools.reduce(lambda v, key: v[key], draw(st.sampled_from(everywhere)), d))
+    elif kind == 4 and isinstance(parent, dict):
+        parent[draw(st.sampled_from(NAMES + KEYS))] = parent.pop(path[-1])
+    else:
+        parent[path[-1]] = draw(ANYTHING)
+    return d
+
+
+def is_sound(game: Game, seed: int = 0) -> None:
+    """Asserts that a game is valid and that it can be played on."""
+    rng = random.Random(seed)
+    for _ in range(31):
+        d = game.to_dict()
+        conserved(d)
+        assert (d["status"] in ("over", "truncated")) == (game.over or game.truncated) == (not game.legal())
+        if not game.legal():
+            break
+        try:
+            game.play(rng.choice(game.legal()))
+        except IllegalMove:
+            raise
+        except ValueError as error:  # a loaded outcome that turns out impossible is refused, and nothing has changed
+            assert "the loaded outcome" in str(error) and d["load"]
+            assert game.to_dict() == d
+            break
+    d = game.to_dict()
+    conserved(d)
+    assert Game.from_dict(json.loads(json.dumps(d))) == game
+    for player in range(game.rules.num_players):
+        assert game.observation(player).min() >= 0
+        conserved(game.determinize(player, 1).to_dict())
+    str(game)
+
+
+def accepts(make: Callable[[], Game]) -> bool:
+    """Whether input is accepted; then the game is sound."""
+    try:
+        game = make()
+    except ValueError as error:
+        assert str(error)
+        return False
+    is_sound(game)
+    return True
+
+
+def test_the_sources_are_sound() -> None:
+    for number, text in enumerate(sources()):
+        is_sound(Game.from_dict(json.loads(text)), number)
+
+
+@FUZZ
+@given(st.data())
+def test_mutated_positions(data: st.DataObject) -> None:
+    d = json.loads(data.draw(st.sampled_from(sources())))
+    for _ in range(data.draw(st.integers(1, 3))):
+        d = mutated(data.draw, d)
+    accepts(lambda: Game.from_dict(d))
+
+
+@FUZZ
+@given(st.data())
+def test_positions_without_what_was_pending(data: st.DataObject) -> None:
+    """A complete position whose turn begins anew, then changed."""
+    d = json.loads(data.draw(st.sampled_from(sources())))
+    d.pop("pending", None)
+    d["active"] = d["player"]
+    d = mutated(data.draw, d)
+    accepts(lambda: Game.from_dict(d))
+
+
+@FUZZ
+@given(ANYTHING | st.dictionaries(st.sampled_from(KEYS), ANYTHING, max_size=5))
+def test_any_json_as_a_position(d: Any) -> None:
+    accepts(lambda: Game.from_dict(d))
+
+
+@functools.cache
+def records() -> tuple[str, ...]:
+    """The beginnings of the golden records, with the right fingerprints."""
+    found = []
+    for path in sorted(FOLDER.glob("*.record")):
+        lines = path.read_text().splitlines()
+        start = json.loads(lines[0])
+        game = Game.from_dict(start["position"]) if "position" in start else Game(Rules(**start["rules"]), start["seed"])
+        for line in lines[1:40]:
+            if line.startswith("load "):
+                game.load(**json.loads(line[5:]))
+            else:
+                game.play(line.split(" | ")[0])
+        found.append(game.to_record())
+    return tuple(found)
+
+
+@FUZZ
+@given(st.data())
+def test_mutated_records(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(records()))
+    lines = text.splitlines()
+    at = data.draw(st.integers(0, len(lines) - 1))
+    kind = data.draw(st.integers(0, 6))
+    if kind == 0:
+        del lines[at]
+    elif kind == 1:
+        lines.insert(at, lines[data.draw(st.integers(0, len(lines) - 1))])
+    elif kind == 2:
+        lines[at] = data.draw(st.sampled_from(actions.NAMES) | st.text(max_size=20))
+    elif kind == 3:
+        lines.insert(at, "load " + json.dumps(data.draw(ANYTHING | st.dictionaries(st.text(max_size=6), ANYTHING))))
+    elif kind == 4:
+        header = mutated(data.draw, json.loads(lines[0]))
+        lines[0] = json.dumps(header)
+    else:
+        cut = data.draw(st.integers(0, len(lines[at])))
+        lines[at] = lines[at][:cut] + data.draw(st.text(max_size=3)) + lines[at][cut + data.draw(st.integers(0, 3)) :]
+    accepts(lambda: Game.from_record("\n".join(lines)))
+
+
+@FUZZ
+@given(st.text() | st.none() | st.integers() | st.binary() | st.lists(st.text()))
+def test_any_text_as_a_record(text: Any) -> None:
+    assert not accepts(lambda: Game.from_record(text))
+
+
+@FUZZ
+@given(ANYTHING | st.binary())
+def test_any_start_of_a_record(header: Any) -> None:
+    text = header.decode("latin-1") if isinstance(header, bytes) else json.dumps({"format": "euphoria-record", "version": 1})
+    if not isinstance(header, bytes):
+        start = {"format": "euphoria-record", "version": 1, "outcomes": [], **(header if isinstance(header, dict) else {})}
+        text = json.dumps(start)
+    assert not accepts(lambda: Game.from_record(text + "\nfingerprint 0"))
+
+
+@FUZZ
+@given(ANYTHING | st.text() | st.sampled_from(actions.NAMES).flatmap(lambda name: st.sampled_from([name, name + " ", name[1:]])))
+def test_parse(text: Any) -> None:
+    try:
+        action = actions.parse(text)
+    except ValueError as error:
+        assert "no move" in str(error) and text not in actions.NAMES
+    else:
+        assert actions.name(action) == text
+
+
+@FUZZ
+@given(ANYTHING)
+def test_name(action: Any) -> None:
+    try:
+        assert actions.parse(actions.name(action)) == action
+    except ValueError as error:
+        assert "663" in str(error)
+
+
+@FUZZ
+@given(ANYTHING | st.dictionaries(st.sampled_from(list(Rules().to_dict())), SCALARS))
+def test_rules(d: Any) -> None:
+    try:
+        rules = Rules.from_dict(d)
+    except ValueError as error:
+        assert "rules" in str(error)
+    else:
+        assert Rules.from_dict(rules.to_dict()) == rules
+        game = Game(rules, seed=1)
+        assert game.rules == rules
+        if rules.max_turns is None or rules.max_turns < 2000:
+            is_sound(game)
+
+
+@FUZZ
+@given(st.data())
+def test_moves_of_all_kinds(data: st.DataObject) -> None:
+    game = Game.from_dict(json.loads(data.draw(st.sampled_from(sources()))))
+    for _ in range(5):
+        move = data.draw(ANYTHING | st.sampled_from(actions.NAMES))
+        before = game.fingerprint()
+        try:
+            game.play(move)
+        except ValueError:
+            assert game.fingerprint() == before
+    is_sound(game)
+
+
+LOADS = st.dictionaries(
+    st.sampled_from(["dice", "artifacts", "recruits", "markets", "dilemmas", "lots"]) | st.text(max_size=3),
+    st.lists(st.sampled_from(NAMES) | st.integers(-1, 7) | SCALARS, max_size=6)
+    | st.lists(st.integers(1, 6), max_size=80)
+    | st.lists(st.sampled_from(ARTIFACTS), max_size=70)
+    | st.lists(st.sampled_from(RECRUIT_NAMES), max_size=10)
+    | st.lists(st.sampled_from(TILES), max_size=8)
+    | ANYTHING,
+    max_size=4,
+)
+
+
+@FUZZ
+@given(st.data(), LOADS)
+def test_load(data: st.DataObject, outcomes: dict[str, Any]) -> None:
+    game = Game.from_dict(json.loads(data.draw(st.sampled_from(sources()))))
+    before, waiting = game.fingerprint(), game.to_dict()["load"]
+    try:
+        game.load(**outcomes)
+    except ValueError:
+        assert game.fingerprint() == before
+    else:
+        loaded = game.to_dict()["load"]
+        for kind in {*outcomes, *waiting}:
+            assert loaded.get(kind, []) == [*waiting.get(kind, []), *outcomes.get(kind, [])]
+        is_sound(game)
+
+
+@FUZZ
+@given(st.builds(random_rules, st.randoms(use_true_random=False)), LOADS | ANYTHING, st.integers() | ANYTHING)
+def test_a_new_game(rules: dict[str, Any], outcomes: Any, seed: Any) -> None:
+    accepts(lambda: Game(Rules.from_dict(rules), seed, outcomes))
+
+
+@pytest.mark.parametrize("sort", ["dice", "artifacts", "recruits", "markets", "lots"])
+def test_an_empty_load_is_nothing(sort: str) -> None:
+    game = Game(Rules(), seed=1)
+    other = game.clone()
+    other.load(**{sort: []})
+    assert game == other
