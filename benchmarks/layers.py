@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from measure import Chunk, Result, clock, rates
+from measure import Chunk, Result, clock, clock_of_children, rates
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
@@ -128,7 +128,7 @@ def batch_played(players: int, n: int, seed: int) -> Chunk:
 
 
 def vector_env(players: int, n: int, seed: int) -> Chunk:
-    """`EuphoriaVectorEnv.step` against random opponents; the learner's decisions count, their choice does not."""
+    """`EuphoriaVectorEnv.step` against random opponents; the learner's own decisions count, their choice does not."""
     vector = EuphoriaVectorEnv(n, opponents="random", num_players=players, threads=1)
     rng = np.random.default_rng(seed)
     vector.reset(seed=seed)
@@ -170,7 +170,7 @@ def sb3_env(players: int, n: int, seed: int) -> Chunk:
 
 
 def single_env(players: int, n: int, seed: int) -> Chunk:
-    """`EuphoriaEnv.step` against random opponents; the learner's decisions count, their choice does not."""
+    """`EuphoriaEnv.step` against random opponents; the learner's own decisions count, their choice does not."""
     one = EuphoriaEnv(opponents="random", num_players=players)
     rng = np.random.default_rng(seed)
     _, info = one.reset(seed=seed)
@@ -389,17 +389,17 @@ def startup(repeats: int) -> Iterator[Result]:
 
 
 def _seconds(code: str, cache: str) -> float:
-    start = time.perf_counter()
+    start = clock_of_children()
     subprocess.run(
         [sys.executable, "-c", code], check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache}, stderr=subprocess.DEVNULL
     )
-    return time.perf_counter() - start
+    return clock_of_children() - start
 
 
 def memory(players: int, n: int = 64) -> Iterator[Result]:
     """Bytes of a game: its row alone, and with the arrays of a `Batch`."""
     yield Result("memory, state", players, 0, "bytes", [float(GAME_DTYPE.itemsize)])
-    for name, observed in (("memory, batch, mask", False), ("memory, batch, mask and observation", True)):
+    for name, observed in (("memory, batch, mask", False), ("memory, batch, observation", True)):
         batch = Batch(n, Rules(num_players=players), seed=0, observe=observed)
         arrays = [value for value in vars(batch).values() if isinstance(value, np.ndarray) and len(value) == n]
         yield Result(name, players, 0, "bytes", [sum(array.nbytes for array in arrays) / n])
@@ -418,7 +418,7 @@ class Layer:
         make: makes a chunk from players, games and seed.
         unit: what is counted.
         many: whether it is measured for different numbers of games.
-        most: the greatest number of games that is measured.
+        least, most: the numbers of games between which it is measured.
     """
 
     name: str
@@ -426,21 +426,22 @@ class Layer:
     make: Callable[[int, int, int], Chunk]
     unit: str = "decisions/s"
     many: bool = False
+    least: int = 1
     most: int = 2**31
 
 
 LAYERS = (
     Layer("engine", "engine", engine),
     Layer("batch, mask", "batch", batch_mask, many=True),
-    Layer("batch, mask and observation", "batch", batch_observation, many=True),
-    Layer("batch, all cores", "batch", batch_threads, many=True),
+    Layer("batch, observation", "batch", batch_observation, many=True),
+    Layer("batch, all cores", "batch", batch_threads, many=True, least=512),
     Layer("batch, moves chosen too", "batch", batch_played, many=True),
-    Layer("vector env", "vector", vector_env, "learner decisions/s", many=True, most=4096),
-    Layer("SB3 VecEnv", "vector", sb3_env, "learner decisions/s", many=True, most=4096),
-    Layer("single env", "single", single_env, "learner decisions/s"),
+    Layer("vector env", "vector", vector_env, "own decisions/s", many=True, most=4096),
+    Layer("SB3 VecEnv", "vector", sb3_env, "own decisions/s", many=True, most=4096),
+    Layer("single env", "single", single_env, "own decisions/s"),
     Layer("Game.play(id)", "game", game_ids),
     Layer("Game.play(text)", "game", game_text),
-    Layer("Game.legal(), Game.play(text)", "game", game_loop),
+    Layer("Game.legal() + play(text)", "game", game_loop),
     Layer("Game.clone", "copy", clone, "calls/s"),
     Layer("Game.determinize", "copy", determinize_game, "calls/s"),
     Layer("row copied and dealt anew", "copy", determinize_row, "calls/s"),
@@ -479,7 +480,7 @@ def measure(plan: Plan) -> Iterator[Result]:
         if layer.group not in plan.groups:
             continue
         for players in plan.players:
-            for n in [n for n in plan.sizes if n <= layer.most] if layer.many else [0]:
+            for n in [n for n in plan.sizes if layer.least <= n <= layer.most] if layer.many else [0]:
                 try:
                     chunk = layer.make(players, n, plan.seed)
                 except ImportError as error:

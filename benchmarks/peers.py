@@ -116,7 +116,7 @@ def measure_ours(found: argparse.Namespace) -> Iterator[Figure]:
     for mode, make, n in (
         ("AEC raw", layers.aec_raw, 0),
         ("AEC wrapped", layers.aec_wrapped, 0),
-        ("Game.legal(), Game.play(text)", layers.game_loop, 0),
+        ("Game.legal() + play(text)", layers.game_loop, 0),
         ("batch, moves chosen too, 1024 games", layers.batch_played, 1024),
         ("inside compiled code", layers.engine, 0),
     ):

@@ -55,7 +55,9 @@ def make_plan(found: argparse.Namespace) -> Plan:
 
 def table(results: Iterable[Result], players: list[int]) -> Table:
     """All figures: a line for each layer and number of games, a column for each number of players."""
-    made = Table("layer", "games", *[f"{p} players" for p in players], "unit", title="medians", title_justify="left")
+    made = Table(
+        "layer", "games", *[f"{p}p" for p in players], "unit", title="medians, for so many players", title_justify="left"
+    )
     for column in made.columns[1:-1]:
         column.justify = "right"
     lines: dict[tuple[str, int, str], dict[int, str]] = {}
@@ -97,7 +99,7 @@ def plot(results: Iterable[Result], path: Path) -> None:
 def _draw(panel: Any, results: list[Result]) -> None:
     for layer in dict.fromkeys(result.layer for result in results if result.n):
         line = [result for result in results if result.layer == layer]
-        label = layer if line[0].unit == "decisions/s" else f"{layer} (the learners')"
+        label = layer if line[0].unit == "decisions/s" else f"{layer} (the learners' own)"
         panel.plot([result.n for result in line], [result.median for result in line], marker="o", markersize=3, label=label)
     for layer, style in (("engine", "--"), ("AEC raw", ":")):
         for result in results:

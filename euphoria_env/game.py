@@ -68,20 +68,21 @@ class Game:
         seed = random.getrandbits(63) if seed is None else position.read_seed(seed)
         rows = np.zeros(1, GAME_DTYPE)
         position.write_rules(rows[0], rules)
-        self._attach(rows, {"rules": rules.to_dict(), "seed": seed})
+        start: dict[str, Any] = {"rules": rules.to_dict(), "seed": seed}
+        self._attach(rows, start)
         if load is not None:
             self._load(load)
-            self._start["load"] = {kind: list(values) for kind, values in load.items()}
+            start["load"] = {kind: list(values) for kind, values in load.items()}
         run.new_game(self._rows, 0, seed, 0, 0, self._tape)
         self._refuse_impossible_outcome()
         self._setup_outcomes = self._logged()
 
-    def _attach(self, rows: np.ndarray, start: dict[str, Any]) -> None:
+    def _attach(self, rows: np.ndarray, start: dict[str, Any] | np.ndarray) -> None:
         self._rows = rows
         self._row = rows[0]
         self._tape = chance.empty_tape(_LOG_CAPACITY)
         self._loaded = False  # whether outcomes may be waiting on the tape
-        self._start = start  # line 1 of the record
+        self._start = start  # of line 1 of the record: what it says, or the rows it began with
         self._outcomes: list[Outcome] = []  # drained from the tape
         self._moves: list[int] = []
         self._marks: list[int] = []  # how many outcomes had been drawn after each move
@@ -237,8 +238,7 @@ class Game:
     def _from_rows(cls, rows: np.ndarray) -> Game:
         """A game on an array of one row."""
         game = object.__new__(cls)
-        game._attach(rows, {})
-        game._start = {"position": game.to_dict()}
+        game._attach(rows, rows.copy())
         return game
 
     # ------------------------------------------------------------------------------------------------------------- chance
@@ -396,7 +396,8 @@ class Game:
 
     def to_record(self) -> str:
         """The whole game as text, replayable to the identical final state on any machine (docs/records.md)."""
-        return record.write(self._start, self._outcomes_of_setup(), self.history, self._loads, self.fingerprint())
+        start = {"position": position.to_dict(self._start[0])} if isinstance(self._start, np.ndarray) else self._start
+        return record.write(start, self._outcomes_of_setup(), self.history, self._loads, self.fingerprint())
 
     def _outcomes_of_setup(self) -> list[Outcome]:
         return self.outcomes[: self._setup_outcomes]

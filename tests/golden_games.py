@@ -187,4 +187,3 @@ def digest(text: str) -> dict[str, Any]:
         "legal": legal.hexdigest(),
         "observations": seen.hexdigest(),
     }
-

@@ -277,7 +277,7 @@ def spotlight(rng: random.Random) -> Position:
         player["workers"] = [rng.randint(1, 6)]
     player["knowledge"] = rng.choice((1, 1, 2, 3, 4, 5))
     player["morale"] = max(rng.choice((2, 3, 4, 5, 6)), sum(player["artifacts"].values()))
-    player["goods"] = {good: number for good in GOODS if (number := rng.choice((0, 1, 1, 2, 3)))}
+    player["goods"] = {good: number for good in GOODS if (number := rng.choice((0, 1, 1, 2, 3, 4)))}
     for market in position["markets"].values():
         if market["built"] and seat not in market["stars"] and player["stars"] > 1 and rng.random() < 0.5:
             market["stars"] = sorted([*market["stars"], seat])
@@ -309,12 +309,15 @@ def photo_finish(rng: random.Random) -> Position:
     position["territories"] = {territory: list(range(n)) for territory in TERRITORY.values()}
     position["allegiance"] = {faction: rng.choice((7, 10)) for faction in FACTIONS}
     position["miners"] = dict.fromkeys(FACTIONS[:3], rng.choice((0, 5)))
+    if rng.random() < 0.6:
+        _share_faction(rng, position)
     position["workers"] = {}
     builders = rng.sample(range(n), min(n, WORKERS_NEEDED[n] - 1))
     while len(builders) < WORKERS_NEEDED[n] - 1:
         builders.append(rng.randrange(n))
     for k, seat in enumerate(builders, 1):
         position["workers"][f"{site}_{k}"] = [[seat, rng.randint(1, 6)]]
+    nobody_home = rng.random() < 0.4  # then the players have nothing to roll in the end
     marks = {"knowledge": rng.choice((1, 6)), "morale": rng.choice((1, 3, 6))}
     for seat, player in enumerate(position["players"]):
         player.update(marks, stars=1, goods=dict.fromkeys(GOODS, 2))
@@ -323,13 +326,28 @@ def photo_finish(rng: random.Random) -> Position:
         player["dilemma"]["resolved"] = None
         on_board = builders.count(seat)
         number = rng.randint(0 if on_board and seat != position["player"] else 1, min(2, MAX_WORKERS - on_board))
-        player["workers"] = sorted(rng.choice((1, 2)) for _ in range(number))
+        faces = [rng.choice((1, 2)) for _ in range(number)]
+        away = len(faces) - (seat == position["player"]) if nobody_home else 0
+        if away:
+            position["workers"].setdefault("farm", []).extend([seat, face] for face in faces[:away])
+        player["workers"] = sorted(faces[away:])
         for recruit in player["recruits"]:
             recruit["star"] = False
             revealed = position["allegiance"][RECRUITS[recruit["name"]]] >= 8
             recruit["active"] = recruit["active"] or revealed
         player["recruits"].sort(key=lambda recruit: not recruit["active"])
     return position
+
+
+def _share_faction(rng: random.Random, position: Position) -> None:
+    """Gives everybody an active recruit of one faction, whose track is about to end."""
+    faction = rng.choice(FACTIONS)
+    position["allegiance"][faction] = MAX_ALLEGIANCE - 1
+    free = [name for name, of_faction in RECRUITS.items() if of_faction == faction]
+    rng.shuffle(free)
+    for player in position["players"]:
+        others = [recruit for recruit in player["recruits"] if RECRUITS[recruit["name"]] != faction]
+        player["recruits"] = [{"name": free.pop(), "active": True, "star": False}, *others[:2]]
 
 
 assert all(name in RECRUITS for names in COMBINATIONS for name in names) and len(SITES) == len(MARKETS)

@@ -90,8 +90,7 @@ def test_what_agrees(expected):
         ),
         (
             {"territories": {"icarite_territory": [0, 2, 2]}},
-            "territories.icarite_territory: should be [0, 2, 2] in any order, is [0, 0, 2]; "
-            "missing: [2]; too much: [0]",
+            "territories.icarite_territory: should be [0, 2, 2] in any order, is [0, 0, 2]; missing: [2]; too much: [0]",
         ),
         ({"players": [{"goods": {}}]}, "players[0].goods: should be empty, is {energy: 3, gold: 1}"),
         ({"workers": {}}, "workers: should be empty, is {generator: [[1, 4], [0, 2]]}"),

@@ -7,7 +7,7 @@ from euphoria_env.cards.effects import Event
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.spaces import update_open_spaces
 from euphoria_env.engine.stars import star_on_market, take_star
-from euphoria_env.engine.state import ON_SITE, OP_STAR_REACTIONS, push, push_trigger, seat_after, update_penalties
+from euphoria_env.engine.state import OP_STAR_REACTIONS, push, push_trigger, seat_after, update_penalties
 
 _ON_BUILT = int(Event.BUILT)
 
@@ -34,7 +34,6 @@ def construct(g, p):
             g["available"][owner, int(g["back_face"][k]) - 1] += 1
     g["helped"] = helped
     g["built"][market] = 1
-    g["tile_place"][int(g["tile"][market])] = ON_SITE
     update_open_spaces(g)
     update_penalties(g)
     for k in range(int(g["num_players"]) - 1, -1, -1):

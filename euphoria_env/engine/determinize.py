@@ -208,23 +208,22 @@ def deal_recruits(g, player):
     for q in range(n):
         if q != player:
             for k in range(int(g["num_active"][q]), int(g["num_recruits"][q])):
-                g["recruits"][q, k] = deal_recruit(g, q, player, revealed)
+                g["recruits"][q, k] = deal_one(g, places, HELD + q, player, revealed)
     for q in range(n):
         if q != player:
             for k in range(4):
                 if g["hand"][q, k] >= 0:
-                    g["hand"][q, k] = deal_recruit(g, q, player, 0)
+                    g["hand"][q, k] = deal_one(g, places, HELD + q, player, 0)
                 if g["kept"][q, k] >= 0:
-                    g["kept"][q, k] = deal_recruit(g, q, player, 0)
+                    g["kept"][q, k] = deal_one(g, places, HELD + q, player, 0)
     shuffle_places(g, places, NUM_RECRUITS, player)
 
 
 @jit
-def deal_recruit(g, q, player, revealed):
-    """Deals one recruit of a faction that is not revealed to a player's hand."""
-    places = g["recruit_place"]
+def deal_one(g, places, place, player, revealed):
+    """Deals a card that could be anywhere, of a faction that is not revealed, to a place; a card taken up gets its old one."""
     n = 0
-    for card in range(NUM_RECRUITS):
+    for card in range(len(places)):
         n += unknown(places[card], player) and not (revealed >> int(FACTION_OF[card])) & 1
     n = random_below(g["rng"], n)
     card = 0
@@ -239,7 +238,7 @@ def deal_recruit(g, q, player, revealed):
         while places[free] != _FREE:
             free += 1
         places[free] = places[card]
-    places[card] = HELD + q
+    places[card] = place
     return card
 
 
@@ -250,34 +249,43 @@ def deal_tiles(g, player):
     if g["status"] == SETUP and g["tile"][0] < 0:
         deal_drafted_tiles(g, player)
         return
-    # Which site his own tile lies on he does not know.
+    # Who put which tile on the board in the game nobody else knows: the marks are dealt apart from the tiles.
+    marks = places[g["tile"]]
+    for k in range(NUM_MARKETS):
+        if not g["built"][k] and marks[k] != IN_BY + player:
+            places[int(g["tile"][k])] = _FREE
+    for k in range(NUM_MARKETS):
+        if not g["built"][k] and marks[k] != IN_BY + player:
+            g["tile"][k] = deal_one(g, places, ON_SITE, player, 0)
+    shuffle_places(g, places, NUM_TILES, player)
+    for k in range(NUM_MARKETS):
+        if marks[k] != IN_BY + player:
+            other = k + random_below(g["rng"], NUM_MARKETS - k)
+            while marks[other] == IN_BY + player:
+                other = k + random_below(g["rng"], NUM_MARKETS - k)
+            marks[k], marks[other] = marks[other], marks[k]
+        places[int(g["tile"][k])] = marks[k]
+    move_own_tile(g, player)
+
+
+@jit
+def move_own_tile(g, player):
+    """Puts the tile that the observer put in the game on any of the sites: on which one he does not know."""
+    own = -1
+    n = 0
     for k in range(NUM_MARKETS):
         if not g["built"][k]:
-            n = 0
-            for other in range(k, NUM_MARKETS):
-                n += 1 - int(g["built"][other])
-            n = random_below(g["rng"], n)
-            other = k
-            while n > 0 or g["built"][other]:
-                n -= 1 - int(g["built"][other])
-                other += 1
-            g["tile"][k], g["tile"][other] = g["tile"][other], g["tile"][k]
-    for k in range(NUM_MARKETS):
-        tile = int(g["tile"][k])
-        if g["built"][k] or places[tile] == IN_BY + player:
-            continue
-        n = 1
-        for other in range(NUM_TILES):
-            n += unknown(places[other], player)
-        n = random_below(g["rng"], n)
-        if n > 0:
-            other = 0
-            while n > 1 or not unknown(places[other], player):
-                n -= unknown(places[other], player)
-                other += 1
-            places[tile], places[other] = places[other], places[tile]
-            g["tile"][k] = other
-    shuffle_places(g, places, NUM_TILES, player)
+            n += 1
+            if g["tile_place"][int(g["tile"][k])] == IN_BY + player:
+                own = k
+    if own < 0:
+        return
+    n = random_below(g["rng"], n)
+    k = 0
+    while n > 0 or g["built"][k]:
+        n -= 1 - int(g["built"][k])
+        k += 1
+    g["tile"][own], g["tile"][k] = g["tile"][k], g["tile"][own]
 
 
 @jit

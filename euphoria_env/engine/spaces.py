@@ -54,16 +54,11 @@ PRICE_SET = np.array([spaces for _, spaces in _CLASSES], np.int64)
 # spaces that cost more than this; the rest is free.
 PRICE_CARDS = (1 << BRIAN) | (1 << FLARTNER) | (1 << KADEN) | (1 << MATTHEW) | (1 << MICHAEL)
 ONE_GOOD = np.array(
-    [
-        sum(int(BIT[s]) for s in range(NUM_SPACES) if tuple(SPACE_COST[s]) == (1, 1 << good, 0, 0))
-        for good in range(len(GOODS))
-    ],
+    [sum(int(BIT[s]) for s in range(NUM_SPACES) if tuple(SPACE_COST[s]) == (1, 1 << good, 0, 0)) for good in range(len(GOODS))],
     np.int64,
 )
 FIRST_COSTLY = SPACES.index("tank_energy")
-COSTLY = np.array(
-    [k for k, (s, _) in enumerate(_CLASSES) if s >= FIRST_COSTLY and not FIRST_SLOT <= s < FIRST_MARKET], np.int8
-)
+COSTLY = np.array([k for k, (s, _) in enumerate(_CLASSES) if s >= FIRST_COSTLY and not FIRST_SLOT <= s < FIRST_MARKET], np.int8)
 ALWAYS_OPEN = ALL_SPACES & ~SLOT_SET & ~MARKET_SET & ~(0b111 << FIRST_TUNNEL_END)
 
 

@@ -60,9 +60,7 @@ class Referee:
         return cls(table, whole_game(), load, seed)
 
     @classmethod
-    def from_dict(
-        cls, position: dict[str, Any], load: dict[str, Any] | None = None, seed: int | None = None
-    ) -> Referee:
+    def from_dict(cls, position: dict[str, Any], load: dict[str, Any] | None = None, seed: int | None = None) -> Referee:
         """A game from a readable position: the start of `player`'s turn."""
         table = positions.read(position, seed)
         return cls(table, play_on(table), load, seed)

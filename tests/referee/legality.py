@@ -70,9 +70,7 @@ def may_place(table: Table, player: Player, space: str, *, further: bool) -> boo
     return bool(ways_to_pay(table, player, space, cost))
 
 
-def placements(
-    table: Table, player: Player, faces: list[int], *, further: bool = False
-) -> dict[str, tuple[str, int, str]]:
+def placements(table: Table, player: Player, faces: list[int], *, further: bool = False) -> dict[str, tuple[str, int, str]]:
     """The moves `place f SPACE` for workers with these faces."""
     spaces = [space for space in SPACES if may_place(table, player, space, further=further)]
     return {f"place {face} {space}": ("place", face, space) for face in sorted(set(faces)) for space in spaces}

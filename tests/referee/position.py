@@ -155,9 +155,7 @@ def write(table: Table, player: int) -> dict[str, Any]:
         "turn": table.turn,
         "players": [write_player(table, player) for player in table.players],
         "workers": {
-            space: sorted([worker.owner, worker.face] for worker in there)
-            for space, there in table.board.items()
-            if there
+            space: sorted([worker.owner, worker.face] for worker in there) for space, there in table.board.items() if there
         },
         "allegiance": dict(table.allegiance),
         "miners": dict(table.miners),

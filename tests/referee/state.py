@@ -162,9 +162,7 @@ class Table:
 
     def penalty(self, player: Player, tile: str) -> bool:
         """R12.1: whether the penalty of this tile is in force for him now."""
-        return any(
-            market.tile == tile and market.built and player.seat not in market.stars for market in self.markets.values()
-        )
+        return any(market.tile == tile and market.built and player.seat not in market.stars for market in self.markets.values())
 
     def revealed(self, faction: str) -> bool:
         """R7.4, R7.5: whether the recruits of the faction are revealed."""

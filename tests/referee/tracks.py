@@ -36,11 +36,7 @@ def lose_morale(table: Table, player: Player, points: int) -> None:
 
 def can_pay(player: Player, *, morale: int = 0, knowledge: int = 0, good: str | None = None) -> bool:
     """A price needs room for the whole amount, looked at before it is paid (introduction, R13.10)."""
-    return (
-        player.morale - morale >= 1
-        and player.knowledge + knowledge <= MAX_TRACK
-        and (good is None or player.goods[good] >= 1)
-    )
+    return player.morale - morale >= 1 and player.knowledge + knowledge <= MAX_TRACK and (good is None or player.goods[good] >= 1)
 
 
 def pay(table: Table, player: Player, *, morale: int = 0, knowledge: int = 0, good: str | None = None) -> None:

@@ -41,9 +41,7 @@ def may_ask(partner: Player, asked: list[str]) -> list[str]:
     start = ITEMS.index(asked[-1]) if asked else 0
     cards = sum(item in ARTIFACTS for item in asked)
     return [
-        item
-        for item in ITEMS[start:]
-        if (cards < partner.hand if item in ARTIFACTS else asked.count(item) < partner.goods[item])
+        item for item in ITEMS[start:] if (cards < partner.hand if item in ARTIFACTS else asked.count(item) < partner.goods[item])
     ]
 
 

@@ -1,0 +1,646 @@
+"""Hidden information (R19): observations show none of it, `determinize` deals all of it again, evenly and only consistently."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_env import Game, Rules, observations, position
+from euphoria_env.asks import ASKS, VERBS
+from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, MARKETS
+from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from tests.playing import all_rules, conserved, prefer, random_move
+from tests.positions import any_position
+
+Position = dict[str, Any]
+FACTIONS = ("euphorian", "subterran", "wastelander", "icarite")
+FACTION = {name: FACTIONS[FACTION_OF[k]] for k, name in enumerate(RECRUIT_NAMES)}
+
+
+@pytest.fixture(autouse=True)
+def edits_in_the_middle_of_a_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets positions with something pending be edited: without this they belong to exactly their position."""
+    monkeypatch.setattr(position, "row_digest", lambda row: "unchecked")
+
+
+# ------------------------------------------------------------------------------------------------- everything hidden changes
+
+
+def is_hidden_from(owner: int | None, observer: int) -> bool:
+    return owner is None or owner != observer
+
+
+def with_other_secrets(game: Game, observer: int, rng: random.Random) -> Position:
+    """The position in which everything is different that a player does not know, written from R19 alone."""
+    d = json.loads(json.dumps(game.to_dict()))
+    others = [q for q in range(len(d["players"])) if q != observer]
+    _other_hands(d, observer, others, rng)
+    _other_dilemmas(d, observer, others, rng)
+    _other_recruits(d, observer, others, rng)
+    _other_tiles(d, observer, others, rng)
+    d["generator"] = [rng.getrandbits(30), rng.getrandbits(29)]
+    d["load"] = {"dice": [rng.randint(1, 6) for _ in range(3)]}
+    return d
+
+
+def _asked(d: Position) -> tuple[str, Position]:
+    pending = d.get("pending")
+    return (ASKS[pending["ask"]], pending) if pending else ("open", {})
+
+
+def _shown(d: Position, q: int) -> list[int]:
+    """The artifacts that a player must hold, by what he is paying or trading."""
+    asked, pending = _asked(d)
+    kinds = slice(FIRST_ARTIFACT, FIRST_ARTIFACT + len(ARTIFACTS))
+    if asked == "series" and pending["player"] == q and VERBS[pending["verb"]] in ("pay", "discard"):
+        return pending["chosen"][kinds]
+    if asked in ("trade", "reply") and d["active"] == q:
+        return pending["chosen"][kinds]
+    if asked == "reply" and pending["player"] == q:
+        return pending["asked"][kinds]
+    return [0] * len(ARTIFACTS)
+
+
+def _other_hands(d: Position, observer: int, others: list[int], rng: random.Random) -> None:
+    known = Counter(d["discards"]) + Counter(d["players"][observer]["artifacts"])
+    shown = {q: Counter(dict(zip(ARTIFACTS, _shown(d, q), strict=True))) for q in others}
+    pool = Counter(dict.fromkeys(ARTIFACTS, 6)) - known - sum(shown.values(), Counter())
+    cards = list(pool.elements())
+    rng.shuffle(cards)
+    for q in others:
+        size = sum(d["players"][q]["artifacts"].values())
+        hand = Counter(shown[q])
+        while hand.total() < size:
+            hand[cards.pop()] += 1
+        d["players"][q]["artifacts"] = {name: hand[name] for name in ARTIFACTS if hand[name]}
+    asked, pending = _asked(d)
+    if asked == "series" and VERBS[pending["verb"]] == "discard" and pending["player"] != observer:
+        if pending["set_a"] != ARTIFACT_SET:  # Bradley's two cards
+            two = rng.sample(range(len(ARTIFACTS)), 2)
+            pending["set_a"] = sum(1 << (FIRST_ARTIFACT + kind) for kind in two)
+
+
+def _other_dilemmas(d: Position, observer: int, others: list[int], rng: random.Random) -> None:
+    hidden = [q for q in others if not d["players"][q]["dilemma"]["resolved"]]
+    shown = {player["dilemma"]["artifact"] for q, player in enumerate(d["players"]) if q not in hidden}
+    for q, artifact in zip(hidden, rng.sample(sorted({*ARTIFACTS} - shown), len(hidden)), strict=True):
+        d["players"][q]["dilemma"]["artifact"] = artifact
+
+
+def _other_recruits(d: Position, observer: int, others: list[int], rng: random.Random) -> None:
+    pending = d.get("pending", {"hand": [], "kept": []})
+    hands_of_observer = [hand[observer] for hand in (pending["hand"], pending["kept"]) if hand]
+    known = {RECRUIT_NAMES[card] for hand in hands_of_observer for card in hand if card >= 0}
+    known |= {r["name"] for q, player in enumerate(d["players"]) for r in player["recruits"] if r["active"] or q == observer}
+    known |= {name for name, owner in d["recruits_out"].items() if not is_hidden_from(owner, observer)}
+    pool = [name for name in RECRUIT_NAMES if name not in known]
+    rng.shuffle(pool)
+    if "ask" in pending:  # recruits that are about to be revealed are still hidden
+        revealed = {faction for k, faction in enumerate(FACTIONS) if pending["revealed"] >> k & 1}
+    else:
+        revealed = {faction for faction, steps in d["allegiance"].items() if steps >= 8}
+        revealed |= {faction for faction, steps in d["miners"].items() if steps >= 6}
+    for q in others:
+        for recruit in d["players"][q]["recruits"]:
+            if not recruit["active"]:
+                recruit["name"] = next(name for name in pool if FACTION[name] not in revealed)
+                pool.remove(recruit["name"])
+    for kind in ("hand", "kept"):
+        for q in others if "ask" in pending else ():
+            pending[kind][q] = [RECRUIT_NAMES.index(pool.pop()) if card >= 0 else -1 for card in pending[kind][q]]
+    out = {name: owner for name, owner in d["recruits_out"].items() if name in known}
+    out |= {pool.pop(): owner for name, owner in d["recruits_out"].items() if name not in known}
+    d["recruits_out"] = out
+
+
+def _other_tiles(d: Position, observer: int, others: list[int], rng: random.Random) -> None:
+    pending = d.get("pending", {"tile_hand": []})
+    own = {name for key in ("tiles_in", "tiles_out") for name, owner in d[key].items() if owner == observer}
+    if pending["tile_hand"]:
+        own |= {TILES[tile] for tile in pending["tile_hand"][observer] if tile >= 0}
+    built = {market["tile"] for market in d["markets"].values() if market["built"]}
+    pool = [name for name in TILES if name not in own | built]
+    rng.shuffle(pool)
+    for q in others if pending["tile_hand"] else ():
+        pending["tile_hand"][q] = [TILES.index(pool.pop()) if tile >= 0 else -1 for tile in pending["tile_hand"][q]]
+    out = {name: owner for name, owner in d["tiles_out"].items() if name in own}
+    out |= {pool.pop(): owner for name, owner in d["tiles_out"].items() if name not in own}
+    d["tiles_out"] = out
+    laid = d["markets"][MARKETS[0]]["tile"] is not None
+    if laid:
+        sites = [market for market in d["markets"].values() if not market["built"]]
+        tiles = [market["tile"] if market["tile"] in own else pool.pop() for market in sites]
+        rng.shuffle(tiles)
+        for market, tile in zip(sites, tiles, strict=True):
+            market["tile"] = tile
+        pool = [market["tile"] for market in d["markets"].values() if market["tile"] not in own]
+        rng.shuffle(pool)
+    tiles_in = {name: owner for name, owner in d["tiles_in"].items() if name in own}
+    d["tiles_in"] = tiles_in | {pool.pop(): owner for name, owner in d["tiles_in"].items() if name not in own}
+
+
+def differing(a: np.ndarray, b: np.ndarray) -> list[str]:
+    """The fields in which two observations differ."""
+    return [field.name for field in observations.table() if not np.array_equal(a[field.slice], b[field.slice])]
+
+
+def check_secrets(game: Game, rng: random.Random) -> int:
+    """Compares every player's observation with all his unknown things changed; in how many of them anybody else sees a change."""
+    seen = 0
+    for observer in range(game.rules.num_players):
+        other = Game.from_dict(with_other_secrets(game, observer, rng))
+        assert other != game
+        assert differing(other.observation(observer), game.observation(observer)) == []
+        if observer == game.player:
+            assert other.legal() == game.legal()
+        n = game.rules.num_players
+        seen += any(differing(other.observation(q), game.observation(q)) for q in range(n) if q != observer)
+    return seen
+
+
+@pytest.mark.parametrize("rules", list(all_rules()))
+def test_no_secret_is_in_an_observation_of_a_game(rules: Rules) -> None:
+    rng = random.Random(repr(rules))
+    seen = checked = 0
+    for policy, moves in ((random_move, 150), (prefer, 250)):
+        game = Game(rules, seed=rng.getrandbits(30))
+        for _ in range(moves):
+            if game.turn == 0 or game.deciding not in ("open", "take") or rng.random() < 0.1:
+                seen += check_secrets(game, rng)
+                checked += rules.num_players
+            if not game.legal():
+                break
+            game.play(policy(game, rng))
+    assert seen > checked / 2, "the changes should matter to those who may see them"
+
+
+def test_no_secret_is_in_an_observation_from_random_positions() -> None:
+    rng = random.Random(4)
+    asked: Counter[str] = Counter()
+    for number in range(250):
+        game = Game.from_dict({**any_position(rng), "seed": number})
+        for _ in range(8):
+            if not game.legal():
+                break
+            if game.deciding not in ("open", "further", "take"):
+                asked[game.deciding] += 1
+                check_secrets(game, rng)
+            game.play(random_move(game, rng))
+    assert {"series", "artifact_way", "dilemma_way", "use", "star", "recruit", "trade", "reply"} <= {*asked}
+
+
+# -------------------------------------------------------------------------------------------------------------- determinize
+
+
+def test_every_deal_looks_the_same_to_its_player() -> None:
+    """At decisions of all kinds, in setup and drafts too, seen by everybody."""
+    rng = random.Random(6)
+    asked: Counter[str] = Counter()
+    starts: list[Game] = [Game(rules, seed=k) for k, rules in enumerate(all_rules())]
+    starts += [Game.from_dict({**any_position(rng), "seed": number}) for number in range(150)]
+    for game in starts:
+        game.load(dice=[1, 2, 3])
+        for _ in range(30):
+            if not game.legal():
+                break
+            asked[game.deciding] += 1
+            for observer in range(game.rules.num_players):
+                deal = game.determinize(observer, rng.getrandbits(30))
+                d = deal.to_dict()
+                conserved(d)
+                assert d["load"] == {} and d["generator"] != game.to_dict()["generator"]
+                assert differing(deal.observation(observer), game.observation(observer)) == []
+                assert (deal.player, deal.deciding) == (game.player, game.deciding)
+                assert len(deal.legal()) > (0 if deal.deciding == "open" else 1), "a decision with one answer is not asked"
+                assert observer != game.player or deal.legal() == game.legal()
+                assert Game.from_dict(d) == deal
+            game.play((random_move if game.turn else prefer)(game, rng))
+    assert {*ASKS} - {*asked} <= {"nothing", "sacrifice", "set_face"}
+
+
+def test_a_deal_depends_on_position_player_and_seed_alone() -> None:
+    game = Game(Rules(num_players=3), seed=1)
+    for _ in range(40):
+        game.play(prefer(game, random.Random(1)))
+    assert game.determinize(1, 5) == game.determinize(1, 5) == game.clone().determinize(1, 5)
+    assert game.determinize(1, 5) != game.determinize(1, 6)
+    assert game.determinize(1, 5) != game.determinize(2, 5)
+    loaded = game.clone()
+    loaded.load(dice=[1, 1, 1])
+    assert loaded.determinize(1, 5) == game.determinize(1, 5)
+
+
+Key = Callable[[Position], Hashable]
+
+
+def check_deals(game: Game, observer: int, key: Key, possible: Counter, samples: int = 3000) -> None:
+    """`determinize` gives exactly the possible deals, in proportion to their weights (chi squared, with a generous bound)."""
+    assert key(game.to_dict()) in possible, "the enumeration must know the real deal"
+    found = Counter(key(game.determinize(observer, seed).to_dict()) for seed in range(samples))
+    assert {*found} - {*possible} == set(), "inconsistent deals"
+    expected = {deal: samples * weight / possible.total() for deal, weight in possible.items()}
+    assert {deal for deal, number in expected.items() if number > 12} - {*found} == set(), "deals that do not come"
+    chi = sum((found[deal] - number) ** 2 / number for deal, number in expected.items())
+    freedom = len(expected) - 1
+    assert chi < freedom + 5 * math.sqrt(2 * freedom) + 8, f"{chi:.0f} with {freedom} degrees of freedom"
+
+
+def arrangements(cards: Iterable[str], sizes: list[int]) -> Iterator[list[list[str]]]:
+    """All ways to deal distinguishable cards to hands of these sizes; the rest stays in the deck."""
+    for order in itertools.permutations(cards, sum(sizes)):
+        hands, at = [], 0
+        for size in sizes:
+            hands.append(sorted(order[at : at + size]))
+            at += size
+        yield hands
+
+
+def counted(hand: Iterable[str]) -> tuple:
+    return tuple(sorted(Counter(hand).items()))
+
+
+def hands_of(*players: int) -> Key:
+    return lambda d: tuple(tuple(sorted(d["players"][p]["artifacts"].items())) for p in players)
+
+
+def few_cards(hands: list[list[str]], deck: list[str], **more: Any) -> Position:
+    """A position of few unknown cards: all the others are discarded."""
+    used = Counter(card for hand in hands for card in hand) + Counter(deck)
+    players = [{"morale": 6, "artifacts": dict(Counter(hand)), "workers": [4]} for hand in hands]
+    for player, extra in zip(players, more.pop("players", []), strict=False):
+        player.update(extra)
+    return {
+        "rules": {"num_players": len(hands)},
+        "seed": 1,
+        "players": players,
+        "discards": dict(Counter(dict.fromkeys(ARTIFACTS, 6)) - used),
+        **more,
+    }
+
+
+def test_hands() -> None:
+    game = Game.from_dict(few_cards([["book"], ["bat", "bear"], ["bat"]], ["box"]))
+    possible = Counter(tuple(map(counted, hands)) for hands in arrangements(["bat", "bear", "bat", "box"], [2, 1]))
+    check_deals(game, 0, hands_of(1, 2), possible)
+    possible = Counter(tuple(map(counted, hands)) for hands in arrangements(["book", "bear", "bat", "box"], [1, 2]))
+    check_deals(game, 2, hands_of(0, 1), possible)
+
+
+def completions(hand: list[str], paid: list[str], units: int) -> set[str]:
+    """What may be paid next in a series of so many artifacts (R18.2)."""
+    whole = {tuple(sorted(cards)) for cards in itertools.combinations(hand, units)}
+    return {cards[len(paid)] for cards in whole if list(cards[: len(paid)]) == paid}
+
+
+def test_a_payment_of_somebody_else() -> None:
+    """Player 1 pays 3 artifacts, two of them are bats: he holds these, and has a choice of the third."""
+    game = Game.from_dict(few_cards([["book"], ["bat", "bat", "bear", "box"], ["box"]], ["bear", "bat"], player=1))
+    for move in ("place 4 wind_salon", "pay three", "pay bat"):  # the first bat had to be paid
+        game.play(move)
+    assert game.deciding == "series" and game.player == 1 and game.legal() == ["pay bear", "pay box"]
+    possible: Counter = Counter()
+    for more, other in arrangements(["bat", "bear", "bear", "box", "box"], [2, 1]):
+        hand = sorted([*more, "bat", "bat"])
+        if len(completions(hand, ["bat", "bat"], 3)) > 1:
+            possible[counted(hand), counted(other)] += 1
+    check_deals(game, 0, hands_of(1, 2), possible)
+    assert game.determinize(1, 3).legal() == game.legal()
+
+
+def test_a_way_to_pay_of_somebody_else() -> None:
+    """Player 1 is asked how he pays at the wind salon: he has 3 cards and a pair, or two pairs."""
+    game = Game.from_dict(few_cards([["book"], ["bat", "bat", "bear"]], ["box", "bear", "bat"], player=1))
+    game.play("place 4 wind_salon")
+    assert game.deciding == "artifact_way"
+    possible: Counter = Counter()
+    for (hand,) in arrangements(["bat", "bat", "bat", "bear", "bear", "box"], [3]):
+        if max(Counter(hand).values()) >= 2:
+            possible[(counted(hand),)] += 1
+    check_deals(game, 0, hands_of(1), possible)
+
+
+def test_a_way_to_pay_the_dilemma_of_somebody_else() -> None:
+    """Hand and dilemma of player 1 together: he has the artifact of his dilemma, and two cards."""
+    game = Game.from_dict(
+        few_cards(
+            [["book"], ["bat", "bear"]],
+            ["box", "box"],
+            player=1,
+            players=[{"dilemma": {"artifact": "book"}}, {"dilemma": {"artifact": "bat"}}],
+        )
+    )
+    game.play("dilemma star")
+    assert game.deciding == "dilemma_way"
+    possible = Counter(
+        (counted(hand), dilemma)
+        for (hand,) in arrangements(["bat", "bear", "box", "box"], [2])
+        for dilemma in ARTIFACTS
+        if dilemma != "book" and dilemma in hand
+    )
+    check_deals(game, 0, lambda d: (*hands_of(1)(d), d["players"][1]["dilemma"]["artifact"]), possible)
+
+
+@pytest.mark.parametrize("observer", [0, 2])
+def test_bradleys_choice(observer: int) -> None:
+    """Which two cards he drew, of which hand, only their owner knows."""
+    bradley = {"knowledge": 2, "recruits": [{"name": "bradley_the_futurist", "active": True}]}
+    hands = [["bifocals"], ["bat", "book", "book"], ["bear"]]
+    game = Game.from_dict(few_cards(hands, ["box", "bear", "bat"], player=1, players=[{}, bradley]))
+    game.load(artifacts=["box", "bear"])
+    for move in ("place 4 incinerator_of_historical_accuracy", "pay pair book", "use bradley_the_futurist"):
+        game.play(move)
+    assert game.deciding == "series" and game.player == 1 and game.legal() == ["discard bear", "discard box"]
+    unknown = ["bat", "box", "bear", "bat", "bear" if observer == 0 else "bifocals"]
+    possible: Counter = Counter()
+    for order in itertools.permutations(unknown, 4):
+        hand, other = order[:3], order[3:]
+        for two in itertools.combinations(range(3), 2):
+            drawn = {hand[k] for k in two}
+            if len(drawn) == 2:
+                possible[counted(hand), counted(other), tuple(sorted(drawn))] += 1
+
+    def key(d: Position) -> Hashable:
+        drawn = [name for k, name in enumerate(ARTIFACTS) if d["pending"]["set_a"] >> (FIRST_ARTIFACT + k) & 1]
+        return (*hands_of(1, 2 - observer)(d), tuple(drawn))
+
+    check_deals(game, observer, key, possible)
+    assert game.determinize(1, 2).legal() == game.legal()
+
+
+@pytest.mark.parametrize("observer", [0, 2])
+def test_an_offer(observer: int) -> None:
+    """Player 1 offers a bat for a bear: he has the bat, and once the other is asked, that one has the bear."""
+    start = few_cards([["book", "bear"], ["bat", "box"], ["bear"]], ["box", "bat"], player=1)
+    game = Game.from_dict({**start, "rules": {"num_players": 3, "trading": True}})
+    for move in ("trade +2", "give bat"):
+        game.play(move)
+    assert game.deciding == "trade" and game.player == 1
+    own = ["book", "bear"] if observer == 0 else ["bear"]
+    hidden = Counter(["book", "bear", "bat", "box", "bear", "box", "bat"]) - Counter(own)
+    third = 2 if observer == 0 else 0
+    size = 1 if observer == 0 else 2
+    possible: Counter = Counter()
+    for offered, other in arrangements((hidden - Counter(["bat"])).elements(), [1, size]):
+        possible[counted([*offered, "bat"]), counted(other)] += 1
+    check_deals(game, observer, hands_of(1, third), possible)
+    for move in ("ask bear", "offer"):
+        game.play(move)
+    assert game.deciding == "reply" and game.player == 0
+    possible = Counter()
+    if observer == 0:
+        for offered, other in arrangements((hidden - Counter(["bat"])).elements(), [1, 1]):
+            possible[counted([*offered, "bat"]), counted(other)] += 1
+    else:
+        for offered, other in arrangements((hidden - Counter(["bat", "bear"])).elements(), [1, 1]):
+            possible[counted([*offered, "bat"]), counted([*other, "bear"])] += 1
+    check_deals(game, observer, hands_of(1, third), possible)
+
+
+def test_dilemmas() -> None:
+    game = Game.from_dict(
+        {
+            "rules": {"num_players": 4},
+            "seed": 1,
+            "players": [
+                {"dilemma": {"artifact": "book"}},
+                {"dilemma": {"artifact": "bat"}},
+                {"dilemma": {"artifact": "box", "resolved": "star"}},
+                {"dilemma": {"artifact": "bear"}},
+            ],
+        }
+    )
+    left = [name for name in ARTIFACTS if name not in ("book", "box")]
+    possible = Counter(("book", a, "box", b) for a, b in itertools.permutations(left, 2))
+    check_deals(game, 0, lambda d: tuple(player["dilemma"]["artifact"] for player in d["players"]), possible)
+
+
+def few_recruits(d: Position, observer: int, unknown: Iterable[str]) -> Position:
+    """The position in which the observer put out of the game every recruit but these and those that somebody holds."""
+    held = {recruit["name"] for player in d["players"] for recruit in player["recruits"]}
+    if "pending" in d:
+        held |= {RECRUIT_NAMES[card] for kind in ("hand", "kept") for cards in d["pending"][kind] for card in cards if card >= 0}
+    d["recruits_out"] = {name: observer for name in RECRUIT_NAMES if name not in {*held, *unknown}}
+    return d
+
+
+def _recruit_position(hidden: dict[int, str], active: dict[int, str], **more: Any) -> Position:
+    players: list[Position] = [{"recruits": []} for _ in range(3)]
+    for cards, is_active in ((active, True), (hidden, False)):
+        for p, name in cards.items():
+            players[p]["recruits"].append({"name": name, "active": is_active})
+    return {"rules": {"num_players": 3}, "seed": 2, "players": players, **more}
+
+
+def hidden_recruits(d: Position) -> Hashable:
+    return tuple(tuple(sorted(r["name"] for r in player["recruits"] if not r["active"])) for player in d["players"])
+
+
+def _by_faction(faction: str) -> list[str]:
+    return [name for name in RECRUIT_NAMES if FACTION[name] == faction]
+
+
+@pytest.mark.parametrize("revealed", [None, "subterran", "wastelander"])
+def test_hidden_recruits(revealed: str | None) -> None:
+    """None of a revealed faction is hidden (R7.4, R7.5)."""
+    own, first, second = (_by_faction(name)[0] for name in ("euphorian", "icarite", "euphorian"))
+    second = _by_faction("euphorian")[1]
+    deck = [_by_faction(name)[2] for name in FACTIONS]
+    tracks = {"allegiance": {revealed: 8}} if revealed == "subterran" else {"miners": {revealed: 6}} if revealed else {}
+    d = _recruit_position({0: own, 1: first, 2: second}, {1: _by_faction("icarite")[3]}, **tracks)
+    game = Game.from_dict(few_recruits(d, 0, deck))
+    unknown = [name for name in (first, second, *deck) if FACTION[name] != revealed]
+    possible = Counter(((own,), (a,), (b,)) for a, b in itertools.permutations(unknown, 2))
+    check_deals(game, 0, hidden_recruits, possible)
+
+
+def recruits_in_hand(d: Position, *players: int) -> Hashable:
+    return tuple(tuple(sorted(RECRUIT_NAMES[card] for card in d["pending"]["hand"][p] if card >= 0)) for p in players)
+
+
+def test_the_recruits_of_somebody_elses_dilemma() -> None:
+    """Player 1 chooses one of two recruits drawn; a drawn one may be of a revealed faction."""
+    hidden = {1: _by_faction("icarite")[0]}
+    deck = [_by_faction("subterran")[2], _by_faction("subterran")[3], _by_faction("euphorian")[2]]
+    d = _recruit_position(hidden, {}, player=1, allegiance={"subterran": 8})
+    d["players"][1].update(artifacts={"bat": 1}, dilemma={"artifact": "bat"}, workers=[4])
+    game = Game.from_dict(few_recruits(d, 0, deck))
+    game.play("dilemma recruit")
+    assert game.deciding == "recruit" and game.player == 1
+    unknown = [hidden[1], *deck]
+    possible = Counter(
+        (((), (first,), ()), (tuple(sorted(two)),))
+        for first in unknown
+        if FACTION[first] != "subterran"
+        for two in itertools.combinations([name for name in unknown if name != first], 2)
+    )
+    check_deals(game, 0, lambda d: (hidden_recruits(d), recruits_in_hand(d, 1)), possible)
+    assert game.determinize(1, 1).legal() == game.legal()
+
+
+def _in_setup(rules: Rules, moves: int, observer: int, deck_size: int) -> tuple[Game, list[str]]:
+    """A setup after some choices, of which the observer knows all but the recruits of the others and a few in the deck."""
+    game = Game(rules, seed=5)
+    for k in range(moves):
+        legal = game.legal()
+        game.play(legal[k % len(legal)])
+    d = game.to_dict()
+    held = {RECRUIT_NAMES[card] for kind in ("hand", "kept") for cards in d["pending"][kind] for card in cards if card >= 0}
+    held |= {recruit["name"] for player in d["players"] for recruit in player["recruits"]} | {*d["recruits_out"]}
+    deck = [name for name in RECRUIT_NAMES if name not in held][:deck_size]
+    out = {name: owner for name, owner in d["recruits_out"].items()}
+    d["recruits_out"] = {name: observer for name in RECRUIT_NAMES if name not in held and name not in deck} | out
+    own = {RECRUIT_NAMES[card] for kind in ("hand", "kept") for card in d["pending"][kind][observer] if card >= 0}
+    own |= {recruit["name"] for recruit in d["players"][observer]["recruits"]}
+    own |= {name for name, owner in d["recruits_out"].items() if owner == observer}
+    return Game.from_dict(d), [name for name in RECRUIT_NAMES if name not in own]
+
+
+def test_choices_of_recruits_in_setup() -> None:
+    """Player 0 has chosen, player 1 has chosen his active one, nothing is shown: player 0's cards in player 1's eyes."""
+    game, unknown = _in_setup(Rules(num_players=2), 2, observer=1, deck_size=2)
+    assert game.player == 1 and len(unknown) == 6
+
+    def key(d: Position) -> Hashable:
+        first = d["players"][0]["recruits"]
+        return tuple(r["name"] for r in first), tuple(sorted(name for name, owner in d["recruits_out"].items() if owner == 0))
+
+    possible = Counter(
+        ((a, b), tuple(sorted(two)))
+        for a, b in itertools.permutations(unknown, 2)
+        for two in itertools.combinations([name for name in unknown if name not in (a, b)], 2)
+    )
+    check_deals(game, 1, key, possible, samples=6000)
+
+
+def test_a_hand_in_setup() -> None:
+    """Player 0 chooses his hidden recruit: his active one and his hand, in player 1's eyes."""
+    game, unknown = _in_setup(Rules(num_players=2), 1, observer=1, deck_size=2)
+    assert game.player == 0 and len(unknown) == 6
+    possible = Counter(
+        ((active,), tuple(sorted(hand)))
+        for active in unknown
+        for hand in itertools.combinations([name for name in unknown if name != active], 3)
+    )
+    check_deals(
+        game,
+        1,
+        lambda d: (tuple(r["name"] for r in d["players"][0]["recruits"]), *recruits_in_hand(d, 0)),
+        possible,
+    )
+
+
+def test_the_draft_of_recruits() -> None:
+    """Player 0 has kept two and holds two or three: what was passed on is not remembered (R19.2)."""
+    game, unknown = _in_setup(Rules(num_players=2, recruit_draft=True), 3, observer=1, deck_size=2)
+    assert game.player == 1 and len(unknown) == 6
+
+    def key(d: Position) -> Hashable:
+        kept = tuple(RECRUIT_NAMES[card] for card in d["pending"]["kept"][0] if card >= 0)
+        return kept, *recruits_in_hand(d, 0)
+
+    possible = Counter(
+        ((a, b), tuple(sorted(hand)))
+        for a, b in itertools.permutations(unknown, 2)
+        for hand in itertools.combinations([name for name in unknown if name not in (a, b)], 2)
+    )
+    check_deals(game, 1, key, possible, samples=6000)
+
+
+def test_the_draft_of_tiles() -> None:
+    """Player 0 has put one tile in and one out, player 2 has two in hand; player 1 knows his own."""
+    rules = Rules(num_players=3, market_draft=True)
+    game = Game(rules, seed=4)
+    while game.deciding != "tile":
+        game.play(game.legal()[0])
+    game.play(game.legal()[0])
+    assert game.player == 1
+    d = game.to_dict()
+    hands = [[TILES[tile] for tile in hand if tile >= 0] for hand in d["pending"]["tile_hand"]]
+    used = {*d["tiles_in"], *d["tiles_out"], *hands[1], *hands[2]}
+    deck = [name for name in TILES if name not in used][:2]
+    # All other tiles player 1 has put out himself.
+    d["tiles_out"] |= {name: 1 for name in TILES if name not in used and name not in deck}
+    game = Game.from_dict(d)
+    unknown = [*d["tiles_in"], *[name for name, owner in d["tiles_out"].items() if owner == 0], *hands[2], *deck]
+    assert len(unknown) == 6
+
+    def key(d: Position) -> Hashable:
+        mine = [name for key in ("tiles_in", "tiles_out") for name, owner in d[key].items() if owner == 0]
+        return tuple(mine), tuple(sorted(TILES[tile] for tile in d["pending"]["tile_hand"][2]))
+
+    possible = Counter(
+        ((a, b), tuple(sorted(hand)))
+        for a, b in itertools.permutations(unknown, 2)
+        for hand in itertools.combinations([name for name in unknown if name not in (a, b)], 2)
+    )
+    check_deals(game, 1, key, possible, samples=6000)
+
+
+def _tiles(d: Position) -> Hashable:
+    return tuple(market["tile"] for market in d["markets"].values())
+
+
+def test_tiles_of_the_sites() -> None:
+    """Any tile that is not built may lie on a site."""
+    markets = {name: {"tile": TILES[k], "built": k > 1} for k, name in enumerate(MARKETS)}
+    game = Game.from_dict(
+        {
+            "rules": {"num_players": 2},
+            "seed": 1,
+            "markets": markets,
+            "tiles_out": {name: (0, None, 1)[k % 3] for k, name in enumerate(TILES[6:14])},
+        }
+    )
+    unknown = [*TILES[:2], *(name for k, name in enumerate(TILES[6:14]) if k % 3), *TILES[14:]]
+    built = TILES[2:6]
+    possible = Counter((*two, *built) for two in itertools.permutations(unknown, 2))
+    check_deals(game, 0, _tiles, possible, samples=6000)
+
+
+def test_tiles_of_the_sites_after_the_draft() -> None:
+    """His own tile lies on some site that is not built, he does not know which; the tile he put out lies on none."""
+    markets = {name: {"tile": TILES[k], "built": k > 2} for k, name in enumerate(MARKETS)}
+    game = Game.from_dict(
+        {
+            "rules": {"num_players": 2, "market_draft": True},
+            "seed": 1,
+            "markets": markets,
+            "tiles_in": {TILES[0]: 0, TILES[1]: 1},
+            "tiles_out": {TILES[6]: 0, TILES[7]: 1, **dict.fromkeys(TILES[8:16])},
+        }
+    )
+    unknown = [*TILES[1:3], TILES[7], *TILES[8:]]
+    possible = Counter(
+        (*order, *TILES[3:6]) for two in itertools.combinations(unknown, 2) for order in itertools.permutations([TILES[0], *two])
+    )
+    check_deals(game, 0, _tiles, possible, samples=12000)
+
+
+def test_who_put_which_tile_in_the_game() -> None:
+    """A tile of player 1 may be each one that lies on the board, the built ones too, but for one's own."""
+    markets = {name: {"tile": TILES[k], "built": k > 1} for k, name in enumerate(MARKETS)}
+    game = Game.from_dict(
+        {
+            "rules": {"num_players": 2, "market_draft": True},
+            "seed": 1,
+            "markets": markets,
+            "tiles_in": {TILES[0]: 0, TILES[3]: 1},
+            "tiles_out": {name: 0 for name in TILES[6:17]},
+        }
+    )
+    # Site and tile: the tiles 1 and 17 are unknown, one of them lies beside player 0's own.
+    possible: Counter = Counter()
+    for other in (TILES[1], TILES[17]):
+        for order in itertools.permutations([TILES[0], other]):
+            for owned in (other, *TILES[2:6]):
+                possible[(*order, *TILES[2:6]), owned] += 1
+    check_deals(game, 0, lambda d: (_tiles(d), next(name for name, owner in d["tiles_in"].items() if owner == 1)), possible)

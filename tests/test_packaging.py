@@ -1,0 +1,97 @@
+"""Wheel and sdist: what is in them, and that they work without the repository beside them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+HEAVY = ("torch", "gymnasium", "pettingzoo", "matplotlib", "stable_baselines3", "agents")
+CHECK = ROOT / "scripts" / "check_installed.py"
+
+
+def _run(*command: object, **options) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=500, **options)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel that was built from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    here = ["--no-isolation"] if importlib.util.find_spec("hatchling") else []
+    _run(sys.executable, "-m", "build", *here, "--outdir", folder, ROOT)
+    return folder
+
+
+def _sources(package: str) -> set[str]:
+    return {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith(".")
+    }
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_packages_and_nothing_else(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        metadata = next(archive.read(name).decode() for name in names if name.endswith("/METADATA"))
+    content = {name for name in names if ".dist-info/" not in name}
+    assert content == _sources("euphoria_env") | _sources("agents")
+    assert {"euphoria_env/py.typed", "agents/py.typed"} <= content
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert "Requires-Python: >=3.11" in metadata
+    required = {
+        re.split(r"[^\w-]", line.split()[1])[0]
+        for line in metadata.splitlines()
+        if line.startswith("Requires-Dist") and "extra ==" not in line
+    }
+    assert required == {"numpy", "numba", "gymnasium", "pettingzoo"}
+
+
+@pytest.mark.slow
+def test_the_sdist_holds_what_is_needed_to_work_on_it(built: Path) -> None:
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    needed = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "requirements.lock"}
+    assert needed | _sources("euphoria_env") | _sources("agents") | _sources("tests") | _sources("scripts") <= names
+    strange = [name for name in names if name.endswith((".pyc", ".nbi", ".nbc")) or "__pycache__" in name or ".git/" in name]
+    assert strange == []
+
+
+@pytest.mark.slow
+def test_the_wheel_works_without_the_repository(built: Path, tmp_path: Path) -> None:
+    """In a new environment elsewhere that shares nothing with this one but the dependencies."""
+    (wheel,) = built.glob("*.whl")
+    venv.create(tmp_path / "venv", with_pip=False, symlinks=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    _run(sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", "--no-compile", wheel)
+    # A path in a .pth file brings the packages there, but not what their own .pth files bring (this repository).
+    site = _run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    (Path(site) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA"))}
+    environment |= {"NUMBA_DISABLE_JIT": "1"}
+    records = sorted((ROOT / "tests" / "golden").glob("[23]_players.record"))
+    text = _run(python, CHECK, ROOT, *records, cwd=tmp_path, env=environment)
+    assert text.startswith("euphoria_env works")
+
+
+def test_importing_is_light() -> None:
+    """Neither the environments' libraries nor torch, matplotlib or the agents are loaded before they are used."""
+    program = f"import sys, euphoria_env; print([name for name in {HEAVY} if name in sys.modules])"
+    assert _run(sys.executable, "-c", program, cwd=ROOT).strip() == "[]"
