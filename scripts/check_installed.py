@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-HEAVY = ("torch", "gymnasium", "pettingzoo", "matplotlib")
+HEAVY = ("torch", "pettingzoo", "matplotlib")
 
 
 def main(repository: str, *records: str) -> None:
