@@ -9,13 +9,16 @@ PIP_FLAGS ?= $(if $(CI),-q)
 
 VENV := .venv
 PY := $(VENV)/bin/python
+# What `make coverage` measures (engine/jit.py only compiles), and the tests that it runs.
+COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py
+COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
 PINS := pyproject.toml requirements.lock
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test lint format docs build lock clean help
+.PHONY: run test lint coverage packaging format docs build lock clean help
 
 run: $(VENV)/.installed-run ## Play games, train for two minutes, print win rates
 	$(PY) scripts/demo.py
@@ -28,6 +31,14 @@ lint: $(VENV)/.installed-test ## The checks without pytest
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
+
+coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, run as plain Python
+	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run $(COVERED) -m pytest -q $(COVERING) $(PYTEST_ARGS)
+	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run -a $(COVERED) -m tests.walk > /dev/null
+	$(PY) -m coverage report
+
+packaging: ## Install the wheel for each Python here, outside the repository, and play
+	scripts/check_packaging.sh
 
 format: $(VENV)/.installed-test ## Let ruff mend and format the code
 	$(PY) -m ruff check --fix .
@@ -53,7 +64,7 @@ clean: ## Remove .venv, caches and build products
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # The stamps: made last, so an interrupted install is done again; older than a pin, they are made anew.
 $(VENV)/.created:

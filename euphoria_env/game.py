@@ -42,6 +42,11 @@ def _index(move: Any) -> int:
         raise ValueError(f"a move is a line of notation or an action id, not {move!r}") from None
 
 
+def _plain(load: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Outcomes as JSON can hold them."""
+    return {kind: [value if isinstance(value, str) else int(value) for value in values] for kind, values in load.items()}
+
+
 def seed_row(row: np.void, seed: int) -> None:
     """Seeds the generator of a row from one integer."""
     chance.seed_rng(row["rng"], seed, 0, 0)
@@ -72,14 +77,13 @@ class Game:
         self._attach(rows, start)
         if load is not None:
             self._load(load)
-            start["load"] = {kind: list(values) for kind, values in load.items()}
+            start["load"] = _plain(load)
         run.new_game(self._rows, 0, seed, 0, 0, self._tape)
         self._refuse_impossible_outcome()
         self._setup_outcomes = self._logged()
 
     def _attach(self, rows: np.ndarray, start: dict[str, Any] | np.ndarray) -> None:
         self._rows = rows
-        self._row = rows[0]
         self._tape = chance.empty_tape(_LOG_CAPACITY)
         self._loaded = False  # whether outcomes may be waiting on the tape
         self._start = start  # of line 1 of the record: what it says, or the rows it began with
@@ -88,6 +92,11 @@ class Game:
         self._marks: list[int] = []  # how many outcomes had been drawn after each move
         self._loads: list[tuple[int, dict[str, list[Any]]]] = []  # (after how many moves, what)
         self._setup_outcomes = 0
+
+    @property
+    def _row(self) -> np.void:
+        """The row, as a view; not kept, so that copies and pickles of the game are whole."""
+        return self._rows[0]
 
     # ------------------------------------------------------------------------------------------------------- the decision
 
@@ -129,10 +138,10 @@ class Game:
         """Plays a move, in notation or as an action id.
 
         Raises:
-            IllegalMove: the move is not legal now; nothing is changed.
-            ValueError: this is no move at all, or a loaded outcome is impossible; nothing is changed.
+            IllegalMove: the move is not legal now, or no move at all; nothing is changed.
+            ValueError: a loaded outcome is impossible; nothing is changed.
         """
-        action = actions.parse(move) if isinstance(move, str) else _index(move)
+        action = self._action(move)
         saved = self._save() if self._has_loaded() else None
         if not run.step(self._rows, 0, action, self._tape):
             raise IllegalMove(self._why_illegal(move))
@@ -143,6 +152,17 @@ class Game:
         self._marks.append(len(self._outcomes) + logged)
         if logged > _LOG_CAPACITY // 2:
             self._drain()
+
+    def _action(self, move: Any) -> int:
+        """The id of a move, which need not be legal."""
+        try:
+            if isinstance(move, str):
+                return actions.parse(move)
+            action = _index(move)
+            actions.name(action)
+            return action
+        except ValueError as error:
+            raise IllegalMove(f"{error}; legal are {', '.join(self.legal()) or 'none, the game has ended'}") from None
 
     def _why_illegal(self, move: str | int) -> str:
         name = move if isinstance(move, str) else actions.name(move)
@@ -215,7 +235,7 @@ class Game:
         self._check_player(player)
         seed = position.read_seed(seed)
         rows = self._rows.copy()
-        determinize.deal_hidden(rows, 0, player, seed)
+        determinize.deal_hidden(rows, 0, int(player), seed)
         return Game._from_rows(rows)
 
     def observation(self, player: int) -> np.ndarray:
@@ -226,7 +246,7 @@ class Game:
         """
         self._check_player(player)
         observation = np.empty(OBS_SIZE, np.int8)
-        observe.write_observation(self._rows, 0, player, observation)
+        observe.write_observation(self._rows, 0, int(player), observation)
         return observation
 
     def _check_player(self, player: int) -> None:
@@ -243,14 +263,14 @@ class Game:
 
     # ------------------------------------------------------------------------------------------------------------- chance
 
-    def load(self, **outcomes: Sequence[Any]) -> None:
+    def load(self, /, **outcomes: Sequence[Any]) -> None:
         """Appends to the next random outcomes, by kind: dice, artifacts, recruits, markets, dilemmas, lots.
 
         Raises:
             ValueError: an unknown kind, an impossible value, or a card that somebody holds; nothing is loaded.
         """
         self._load(outcomes)
-        self._loads.append((len(self._moves), {kind: list(values) for kind, values in outcomes.items()}))
+        self._loads.append((len(self._moves), _plain(outcomes)))
 
     def _load(self, outcomes: Mapping[str, Sequence[Any]]) -> None:
         if not isinstance(outcomes, Mapping):
@@ -293,8 +313,12 @@ class Game:
                 raise ValueError(f"{key}: {name} is on the board")
             if queue.count(card) > int(self._row["market_draft"]):
                 raise ValueError(f"{key}: {name} is loaded twice")
-        elif kind == "dilemmas" and card in queue:
-            raise ValueError(f"{key}: {name} is loaded twice")
+        elif kind == "dilemmas":
+            dealt = self._row["open_spaces"] != 0  # 0 before the setup begins
+            if dealt and card in self._row["dilemma"][: self._row["num_players"]]:
+                raise ValueError(f"{key}: the dilemma of the {name} is held by a player")
+            if card in queue:
+                raise ValueError(f"{key}: {name} is loaded twice")
 
     def _waiting(self) -> dict[str, list[int]]:
         """The loaded outcomes not yet drawn, by kind."""

@@ -32,19 +32,32 @@ _P = MAX_PLAYERS
 
 
 class Field(NamedTuple):
-    """A slice of the observation: name, first index, length, lowest and highest value, meaning."""
+    """A part of the observation: its name, its slice, the range (lowest and highest value) and the meaning of its numbers."""
 
     name: str
-    start: int
-    size: int
-    low: int
-    high: int
+    slice: slice
+    range: tuple[int, int]
     meaning: str
 
     @property
-    def slice(self) -> slice:
-        """The slice itself."""
-        return slice(self.start, self.start + self.size)
+    def start(self) -> int:
+        """The first index."""
+        return int(self.slice.start)
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return int(self.slice.stop - self.slice.start)
+
+    @property
+    def low(self) -> int:
+        """The lowest value."""
+        return self.range[0]
+
+    @property
+    def high(self) -> int:
+        """The highest value."""
+        return self.range[1]
 
 
 _Row = tuple[str, int, int, int, str]
@@ -143,6 +156,8 @@ _DECISION: list[_Row] = [
     ("roller", 1, 0, _P, "who rolled last in this turn, seat + 1"),
     ("payment", 1, 0, 4, "payment of the retrieval + 1: free, food, bliss, energy"),
     ("taken", MAX_WORKERS, 0, 69, "workers being retrieved: number of the `take` move + 1"),
+    ("resolving", 1, 0, 2, "dilemma being resolved: 1 for a star, 2 for a recruit"),
+    ("bargains_left", 1, 0, STARS, "stars for which Esme will still be asked, after this one"),
     ("further_left", 1, 0, 3, "equal placements left in this turn (R3.3)"),
     ("draws_left", 1, 0, 36, "cards left of the draw that is being decided"),
 ]
@@ -155,7 +170,7 @@ def _block(rows: list[_Row], prefix: str = "") -> int:
     first = _fields[-1].start + _fields[-1].size if _fields else 0
     at = first
     for name, size, low, high, meaning in rows:
-        _fields.append(Field(prefix + name, at, size, low, high, meaning))
+        _fields.append(Field(prefix + name, slice(at, at + size), (low, high), meaning))
         at += size
     return first
 

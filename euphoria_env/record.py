@@ -64,7 +64,7 @@ def replay(game_type: type[Game], text: str) -> Game:
         raise ValueError(f"line {len(lines)}: a record has at least a line of JSON and a fingerprint")
     try:
         game = _start(game_type, lines[0])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"line 1: {error}") from error
     for number, line in enumerate(lines[1:-1], 2):
         try:

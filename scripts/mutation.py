@@ -13,7 +13,7 @@ A mutant that hangs is noticed (``timeout``), so is one that cannot be imported 
 
 Results are kept in DIR/results.jsonl, with the copy of the package that they are about: the command can be stopped and started
 again; ``--fresh`` begins with the package as it is now. DIR/report.md lists what survived.
-``--again`` runs what survived once more, with the scenarios and tests as they are now and with all seeds.
+``--again`` runs what no scenario noticed once more, with the scenarios as they are now and with all seeds.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ LEFT_OUT = ("engine/jit.py",)  # does nothing without compiled code
 
 OPERATORS_LEFT_OUT = ("RemoveDecorator", "NoOp", "_Is", "_IsNot")  # `is` of numbers is no question of the rules
 
-SCENARIO_SECONDS, GAME_SECONDS, TEST_SECONDS = 4, 20, 120  # of processor time, for one of them
-MUTANT_SECONDS = 240  # of processor time
+SCENARIO_SECONDS, GAME_SECONDS, TEST_SECONDS = 4, 20, 60  # of processor time, for one of them
+MUTANT_SECONDS = 120  # of processor time
 MUTANT_WALL = 900
 MEMORY = 6 << 30
 GAMES = ((2, "everything"), (3, "plain"), (5, "everything"))  # number of players, options
@@ -266,7 +266,7 @@ def _checks(mutant: Mutant | None, copy: Path, scenarios: list[Any], options: ar
     reached = mutant is None or mutant.file in CHAPTERS
     if reached:
         chapter = CHAPTERS[mutant.file] if mutant else ()
-        own = [s for name in ("mutants", *chapter) for s in scenarios if Path(s.where.split(":")[0]).stem == name]
+        own = [s for name in (*chapter, "mutants") for s in scenarios if Path(s.where.split(":")[0]).stem == name]
         others = [s for s in scenarios if s not in own]
         for scenario in own:
             yield "chapter", scenario.id, SCENARIO_SECONDS, lambda scenario=scenario: runner.run(scenario)
@@ -284,7 +284,7 @@ def _checks(mutant: Mutant | None, copy: Path, scenarios: list[Any], options: ar
             yield "games", f"referee {number}", GAME_SECONDS, lambda: counted.append(_differential(options.seed, number))  # noqa: B023
             decisions += counted[0]
             number += 1
-    for file in [mutant.file] if mutant else TESTS:
+    for file in [mutant.file] if mutant else options.files:
         if file in TESTS:
             yield "tests", " ".join(TESTS[file]), TEST_SECONDS, lambda file=file: _pytest(file)
 
@@ -398,12 +398,14 @@ class Runner:
 
 
 def make_copy(folder: Path, fresh: bool) -> tuple[Path, str]:
-    """Copies the project, the package but once; the hash of the package."""
+    """Copies the project, all but the scenarios only once; the hash of the package."""
     copy = folder / "copy"
     for name in COPIED:
         source, target = ROOT / name, copy / name
-        if name == "euphoria_env" and target.exists() and not fresh:
-            continue
+        if target.exists() and not fresh:  # the scenarios may be new, the rest must fit the package
+            if name != "tests":
+                continue
+            source, target = source / "scenarios", target / "scenarios"
         if source.is_dir():
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
@@ -454,7 +456,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1e9, help="start no more mutants after so long")
     parser.add_argument("--dir", type=Path, default=Path("/tmp/mutation"), metavar="DIR", help="for all files (%(default)s)")
     parser.add_argument("--fresh", action="store_true", help="copy the package anew, forget earlier results")
-    parser.add_argument("--again", action="store_true", help="run what survived once more, with all seeds")
+    parser.add_argument("--again", action="store_true", help="run what no scenario noticed once more, with all seeds")
     parser.add_argument("--only", nargs="+", default=[""], metavar="TEXT", help="only mutants whose ids contain one of these")
     options = parser.parse_args()
     if importlib.util.find_spec("cosmic_ray") is None:
@@ -475,20 +477,21 @@ def main() -> int:
     until = time.monotonic() + 60 * options.minutes
     if options.again:
         options.seeds = 3
+    queue = collections.deque(mutant for mutant in chosen if any(text in mutant.id for text in options.only))
+    options.files = sorted({mutant.file for mutant in queue})
     runner = Runner(copy, options)
 
     for _, result in runner.run([None], 1):
         print(f"unmutated: {result}", flush=True)
         if result["stage"] != "survived":
             raise SystemExit("the engine itself does not pass")
-    queue = collections.deque(mutant for mutant in chosen if any(text in mutant.id for text in options.only))
     done: list[dict[str, Any]] = []
 
     def waiting() -> Iterator[Mutant]:
         while queue and time.monotonic() < until:
             mutant = queue.popleft()
             result = known.get(mutant.id)
-            if result is None or (options.again and result["stage"] == "survived"):
+            if result is None or (options.again and result["stage"] in ("survived", "games", "tests")):
                 yield mutant
             elif result["stage"] == "void":
                 queue.append(spare[mutant.file].pop(0))

@@ -21,7 +21,7 @@ from tests.golden_games import FOLDER
 from tests.playing import conserved, prefer, random_move
 from tests.positions import any_position, random_rules
 
-FUZZ = settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 NAMES = (*ARTIFACTS, *FACTIONS, *GOODS, *MARKETS, *SPACES, *TERRITORIES, *RECRUIT_NAMES, *TILES)
 KEYS = (
     "rules", "seed", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
@@ -149,6 +149,26 @@ IMPOSSIBLE = [
 def test_what_was_accepted_once(d: Any, named: str) -> None:
     with pytest.raises(ValueError, match=f"^{named}"):
         Game.from_dict(d)
+
+
+TWO = {"num_players": 2}
+REFUSED_WHEN_DRAWN: list[tuple[dict[str, Any], dict[str, list[Any]], str]] = [
+    ({"num_players": 3}, {"dice": [1, 1, 6, 6, 6, 6], "lots": [0]}, "not among the tied"),
+    # One tile is dealt to a player and then drawn again to make up the six.
+    ({**TWO, "market_draft": True}, {"markets": [*TILES[:4], TILES[0]]}, f"markets '{TILES[0]}'"),
+    # One tile is laid that nobody put in the game.
+    ({**TWO, "market_draft": True}, {"markets": [*TILES[:4], *TILES[4:8], TILES[9]]}, f"markets '{TILES[9]}'"),
+]
+
+
+@pytest.mark.parametrize(("rules", "load", "message"), REFUSED_WHEN_DRAWN)
+def test_loaded_outcomes_that_turn_out_impossible_when_they_are_drawn(rules, load, message) -> None:
+    game = Game(Rules(**rules), seed=1, load=load)
+    with pytest.raises(ValueError, match=message):
+        while game.turn == 0:
+            before = game.fingerprint()
+            game.play(int(game.legal_actions()[0]))
+    assert game.turn == 0 and game.fingerprint() == before
 
 
 def test_the_sources_are_sound() -> None:

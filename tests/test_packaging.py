@@ -99,8 +99,3 @@ def _loaded(names: tuple[str, ...]) -> str:
 def test_importing_is_light() -> None:
     """Neither PettingZoo nor torch, matplotlib or the agents are loaded before they are used."""
     assert _loaded(HEAVY) == "[]"
-
-
-@pytest.mark.xfail(reason="Euphoria-v0 is registered when euphoria_env is imported")
-def test_importing_does_not_import_gymnasium() -> None:
-    assert _loaded(("gymnasium",)) == "[]"

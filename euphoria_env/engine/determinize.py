@@ -9,9 +9,10 @@ from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, NUM_MARK
 from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.chance import random_below, seed_rng
+from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.decisions import find_legal
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.state import HELD, IN_BY, LEGAL_WORDS, ON_SITE, OUT, OUT_BY, SETUP
+from euphoria_env.engine.state import HELD, IN_BY, LEGAL_WORDS, ON_SITE, OP_PAY, OUT, OUT_BY, SETUP
 
 _FREE = 100  # place of a card that was taken out of a hand to be dealt again
 _TRIES = 100_000
@@ -29,18 +30,42 @@ def deal_hidden_row(g, player, seed):
     seed_rng(g["rng"], seed, 1, player)
     deal_recruits(g, player)
     deal_tiles(g, player)
-    if g["ask"] == NOTHING or g["player"] == player or g["ask"] == OPEN:
+    # That another player is asked tells that he has a choice; that he placed a worker, that he could pay.
+    asks_other = g["ask"] != NOTHING and g["ask"] != OPEN and g["player"] != player
+    payer = placing_player(g)
+    if payer == player or (payer >= 0 and not can_pay(g, payer)):
+        payer = -1
+    if not asks_other and payer < 0:
         deal_cards(g, player)
         if g["ask"] != NOTHING:
             find_legal(g)
         return
-    # That the other one is asked tells that he has a choice.
-    hand = g["artifacts"][int(g["player"])].copy()
+    hands = g["artifacts"].copy()
     terms = int(g["set_a"])
     for _ in range(_TRIES):
-        if deal_cards(g, player) and has_choice(g):
+        if deal_cards(g, player) and (payer < 0 or can_pay(g, payer)) and (not asks_other or has_choice(g)):
+            find_legal(g)
             return
-    keep_hand(g, int(g["player"]), hand, terms)
+    if payer >= 0:
+        keep_hand(g, payer, hands[payer], terms)
+    if asks_other and payer != g["player"]:
+        keep_hand(g, int(g["player"]), hands[int(g["player"])], terms)
+
+
+@jit
+def placing_player(g):
+    """Who placed a worker and has not yet paid for its space, or -1."""
+    for k in range(int(g["depth"])):
+        if g["stack"][k, 0] == OP_PAY:
+            return int(g["stack"][k, 1])
+    return -1
+
+
+@jit
+def can_pay(g, p):
+    """Whether he could pay for it now (R4.3)."""
+    bumped_other = g["bumped"] >= 0 and g["bumped"] != p
+    return payable(g, p, int(g["space"]), bumped_other, int(g["due_morale"]), holdings(g, p))
 
 
 @jit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.asks import DISCARD, NOTHING, RECRUIT, SERIES, STAR
+from euphoria_env.asks import DISCARD, NOTHING, RECRUIT, SERIES, STAR, TAKE
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
@@ -16,6 +16,7 @@ from euphoria_env.board import (
     NUM_SPACES,
     TUNNELS,
 )
+from euphoria_env.cards.effects import Event
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.bits import lowest_bit
@@ -24,9 +25,11 @@ from euphoria_env.engine.state import (
     HELD,
     IN_BY,
     LEGAL_WORDS,
+    OP_DILEMMA_PAID,
     OP_DRAW_ANSWERED,
     OP_FURTHER,
     OP_FURTHER_ANSWERED,
+    OP_TRIGGER,
     OUT_BY,
     PLAYING,
     SETUP,
@@ -47,6 +50,7 @@ _USED_GEEK, _USED_GAMBLER, _RECRUITS = (_player[n] for n in ("used_geek", "used_
 _RECRUIT_STARS, _HIDDEN, _RESOLVED = (_player[n] for n in ("recruit_stars", "hidden_recruits", "resolved"))
 _RESOLVED_DILEMMA, _PENALTIES = _player["resolved_dilemma"], _player["penalties"]
 
+_ON_STAR = int(Event.STAR)
 _RULES, _MAX_TURNS, _TURN, _STATUS = (start_of(n) for n in ("num_players", "max_turns", "turn", "status"))
 _ACTIVE, _DECIDER = start_of("active"), start_of("decider")
 _OWN_ARTIFACTS, _OWN_DILEMMA, _OWN_RECRUITS, _OWN_TILES = (
@@ -71,10 +75,11 @@ _SPACE, _PLACED_FACE, _BUMPED, _BUMPED_FACE, _BEFORE, _DUE, _PAID, _STAR_PLACED,
         "helped",
     )
 )  # fmt: skip
-_NEW_WORKER, _NEW_FACE, _SET_FACE, _TO_ROLL, _ROLLER, _PAYMENT, _TAKEN, _FURTHER_LEFT, _DRAWS_LEFT = (
+_NEW_WORKER, _NEW_FACE, _SET_FACE, _TO_ROLL, _ROLLER, _PAYMENT, _TAKEN, _RESOLVING, _BARGAINS_LEFT, _FURTHER_LEFT, _DRAWS_LEFT = (
     start_of(n)
     for n in (
-        "new_worker", "new_face", "set_face", "to_roll", "roller", "payment", "taken", "further_left", "draws_left",
+        "new_worker", "new_face", "set_face", "to_roll", "roller", "payment", "taken", "resolving", "bargains_left",
+        "further_left", "draws_left",
     )
 )  # fmt: skip
 
@@ -223,13 +228,16 @@ def fill_decision(g, p, n, out):
             out[_FURTHER_LEFT] = max(out[_FURTHER_LEFT], g["stack"][k, 3])
         elif op == OP_DRAW_ANSWERED:
             out[_DRAWS_LEFT] = g["stack"][k, 2]
+        elif op == OP_DILEMMA_PAID:
+            out[_RESOLVING] = g["stack"][k, 2]
+        elif op == OP_TRIGGER and g["stack"][k, 2] == _ON_STAR and g["stack"][k, 3] == 0:
+            out[_BARGAINS_LEFT] += 1
 
 
 @jit
 def fill_placement(g, p, n, out):
     """Writes the placement, the roll, the retrieval and the trade under way."""
-    active = g["active"]
-    out[_PARTNER] = seat_plus_one(g["partner"], p, n) if g["partner"] != active else 0
+    out[_PARTNER] = seat_plus_one(g["partner"], p, n)
     out[_PLACED_FACE] = g["placed_face"]
     if g["placed_face"]:
         out[_SPACE] = g["space"] + 1
@@ -252,7 +260,7 @@ def fill_placement(g, p, n, out):
         out[_TO_ROLL + k] = seat_plus_one(g["back_owner"][k], p, n)
         out[_TO_ROLL + MAX_WORKERS + k] = g["back_face"][k]
     out[_ROLLER] = seat_plus_one(g["roller"], p, n)
-    if g["num_taken"]:
+    if g["num_taken"] or g["ask"] == TAKE:
         out[_PAYMENT] = g["payment"] + 1
         for k in range(int(g["num_taken"])):
             out[_TAKEN + k] = g["taken"][k] + 1

@@ -192,6 +192,7 @@ def advance(g, tape):
         if g["ask"] != NOTHING:
             only = find_legal(g)
             if only < 0:
+                g["answer"] = 0
                 return
             answer(g, tape, only)
         elif g["depth"] == 0:  # only after a trade: the turn is opened again

@@ -33,7 +33,7 @@ def clear_pending(g):
     g["last"] = 0
     g["chosen"][:] = 0
     g["asked"][:] = 0
-    g["partner"] = 0
+    g["partner"] = -1
     g["answer"] = 0
     g["space"] = 0
     g["placed_face"] = 0

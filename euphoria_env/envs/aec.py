@@ -58,7 +58,6 @@ class raw_env(AECEnv):
         self._seat = {agent: p for p, agent in enumerate(self.possible_agents)}
         self._no_mask = np.zeros(actions.NUM_ACTIONS, np.int8)
         self._no_mask.flags.writeable = False
-        self._no_info = {"action_mask": self._no_mask}
         self._rewards = np.zeros(self.rules.num_players, np.float32)
         self._tape = chance.empty_tape()
         self._rows = np.zeros(1, GAME_DTYPE)
@@ -71,6 +70,10 @@ class raw_env(AECEnv):
     def action_space(self, agent: str) -> spaces.Discrete:
         """The action space, the same object at every call."""
         return self._action_spaces[agent]
+
+    @property
+    def _row(self) -> np.void:
+        return self._rows[0]
 
     @property
     def game(self) -> Game:
@@ -98,14 +101,13 @@ class raw_env(AECEnv):
             position.write_rules(rows[0], self.rules)
             run.new_game(rows, 0, game_seed, 0, 0, self._tape)
         self._rows = rows
-        self._row = rows[0]
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         ended = bool(self._row["status"] >= OVER)
         self.terminations = dict.fromkeys(self.agents, ended and bool(self._row["status"] != TRUNCATED))
         self.truncations = dict.fromkeys(self.agents, bool(self._row["status"] == TRUNCATED))
-        self.infos = dict.fromkeys(self.agents, self._no_info)
+        self.infos = {agent: {"action_mask": self._no_mask} for agent in self.agents}
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
         observe.write_mask(self._rows, 0, mask.view(np.bool_))
         self._select(mask)
@@ -113,7 +115,9 @@ class raw_env(AECEnv):
     def _from_position(self, given: Any, seed: int) -> Game:
         if not isinstance(given, dict):
             raise ValueError(f"options.position: must be an object, not {given!r}")
-        given = {"rules": self.rules.to_dict(), "seed": seed, **given}
+        rules = given.get("rules", {})
+        merged = {**self.rules.to_dict(), **rules} if isinstance(rules, dict) else rules
+        given = {"seed": seed, **given, "rules": merged}
         game = Game.from_dict(given)
         if game.rules != self.rules:
             raise ValueError(f"options.position: its rules are {game.rules}, those of the environment {self.rules}")
@@ -123,7 +127,7 @@ class raw_env(AECEnv):
         """Selects who decides, and gives him the mask."""
         self._mask = mask
         self.agent_selection = self.possible_agents[self._row["player"]]
-        self.infos[self.agent_selection] = {"action_mask": mask}
+        self.infos[self.agent_selection] = {"action_mask": mask.copy()}
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What an agent may see now; fresh arrays."""
@@ -148,7 +152,7 @@ class raw_env(AECEnv):
         if status < 0:
             name = actions.name(action) if action is not None else action
             raise IllegalMove(f"{name!r} is illegal for {agent}; legal are {', '.join(self.game.legal())}")
-        self.infos[agent] = self._no_info
+        self.infos[agent] = {"action_mask": self._no_mask}
         self._cumulative_rewards[agent] = 0.0
         rewards = self.rewards = dict(zip(self.possible_agents, self._rewards.tolist(), strict=True))
         for name, reward in rewards.items():

@@ -71,7 +71,6 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         self._tape = chance.empty_tape()
         self._rewards = np.zeros(n, np.float32)
         self._rows = np.zeros(1, GAME_DTYPE)
-        self._row = self._rows[0]
         self._asked = False  # whether the learner must decide
 
     # ---------------------------------------------------------------------------------------------------------- opponents
@@ -179,6 +178,10 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         return info
 
     # --------------------------------------------------------------------------------------------------------- what it shows
+
+    @property
+    def _row(self) -> np.void:
+        return self._rows[0]
 
     @property
     def game(self) -> Game:
