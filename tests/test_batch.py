@@ -230,9 +230,11 @@ def test_inactive_games_stay_as_they_are() -> None:
     batch = Batch(3, SHORT, seed=3, reward="stars")
     for number in range(150):
         still = [batch.states[1].tobytes(), batch.observation[1].tobytes(), batch.mask[1].tobytes()]
+        moving = [batch.states[0].tobytes(), batch.states[2].tobytes()]
         picks = chosen(batch, number)
         picks[1] = -5
         batch.step(picks, np.array([True, False, True]))
+        assert batch.states[0].tobytes() != moving[0] and batch.states[2].tobytes() != moving[1]
         assert [batch.states[1].tobytes(), batch.observation[1].tobytes(), batch.mask[1].tobytes()] == still
         assert not batch.rewards[1].any() and not batch.terminated[1] and not batch.truncated[1]
 

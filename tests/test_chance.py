@@ -1,0 +1,44 @@
+"""Chance is fair: every outcome of a lot and of a deal comes about equally often."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from euphoria_env import Game, Rules
+
+GAMES = 900
+
+
+def first_game(seed: int, rules: Rules, **load: list) -> Game:
+    """A game after its setup, every choice being the first one."""
+    game = Game(rules, seed=seed, load=load)
+    while game.turn == 0:
+        game.play(game.legal()[0])
+    return game
+
+
+def even(counts: Counter, outcomes: int) -> bool:
+    """Whether so many outcomes came about equally often: within five standard deviations."""
+    expected = counts.total() / outcomes
+    return len(counts) == outcomes and all(abs(n - expected) < 5 * expected**0.5 for n in counts.values())
+
+
+def test_each_of_the_tied_starts_equally_often() -> None:
+    """R2.6: players 0, 1 and 2 are tied, player 3 is not."""
+    rules = Rules(num_players=4)
+    counts = Counter(first_game(seed, rules, dice=[6, 1, 3, 4, 5, 2, 1, 1]).player for seed in range(GAMES))
+    assert even(counts, 3) and counts[3] == 0
+
+
+def test_every_dilemma_is_dealt_equally_often() -> None:
+    """R2.1: to the first, the middle and the last player."""
+    for player in (0, 1, 2):
+        games = (Game(Rules(num_players=3), seed=seed) for seed in range(GAMES))
+        counts = Counter(game.to_dict()["players"][player]["dilemma"]["artifact"] for game in games)
+        assert even(counts, 6)
+
+
+def test_faces_are_even() -> None:
+    """R2.6: two dice each."""
+    games = (first_game(seed, Rules(num_players=6)) for seed in range(GAMES // 6))
+    assert even(Counter(face for game in games for kind, face in game.outcomes if kind == "dice"), 6)
