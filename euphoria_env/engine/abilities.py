@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from euphoria_env.actions import USE as USE_ACTION
 from euphoria_env.board import (
-    AQUIFER,
     BLISS,
     ENERGY,
     FIRST_RESOURCE,
@@ -209,6 +208,3 @@ def compares(g, p, when):
     if when == _HIGHEST:
         return same == 0 and highest < mine
     return same == 0 and lowest > mine
-
-
-assert AQUIFER < NUM_AREAS

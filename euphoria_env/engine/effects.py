@@ -12,10 +12,7 @@ from euphoria_env.board import (
     GAIN_MORALE,
     GOODS,
     ICARITE,
-    ITEMS,
     MAX_WORKERS,
-    NUM_AREAS,
-    NUM_SPACES,
 )
 from euphoria_env.cards.effects import CHOICE_SETS
 from euphoria_env.cards.recruits import BRIAN
@@ -214,6 +211,3 @@ def bliss_paid(g, p):
 def face_set(g):
     """Notes the face that the next roll gives to one worker."""
     g["set_face"] = int(g["answer"]) - SET_ACTION + 1
-
-
-assert NUM_AREAS == 4 and NUM_SPACES == 49 and len(ITEMS) == 14

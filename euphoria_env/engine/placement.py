@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import PAY_MATCH, PAY_ONE, PAY_PAIR, PAY_THREE
+from euphoria_env.actions import PAY_ONE, PAY_PAIR, PAY_THREE
 from euphoria_env.asks import ARTIFACT_WAY, PAY
 from euphoria_env.board import (
-    ARK,
     ARTIFACT_SET,
     ARTIFACTS,
     FACTIONS,
@@ -202,6 +201,3 @@ def close(g, tape, p):
     if g["new_worker"] or g["helped"]:
         push(g, OP_REROLL, p, 0, 0)
     limits(g)
-
-
-assert ARK > FIRST_MARKET and PAY_MATCH > PAY_THREE

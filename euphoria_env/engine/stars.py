@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from euphoria_env.actions import STAR as STAR_ACTION
 from euphoria_env.asks import GAIN, STAR
-from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, NUM_MARKETS, TERRITORIES, gain_set
+from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, TERRITORIES, gain_set
 from euphoria_env.cards.effects import CHOICES, Event
 from euphoria_env.cards.recruits import ESME
 from euphoria_env.cards.tiles import THEATER
@@ -132,6 +132,3 @@ def bargain_chosen(g, p):
     else:
         g["goods"][p, ENERGY] += 1
         ask_series(g, p, GAIN, 1, _KNOWLEDGE_OR_MORALE, 0, 0)
-
-
-assert NUM_MARKETS == 6
