@@ -157,6 +157,7 @@ class Pair:
             Unplayable: the position or the outcomes are impossible.
         """
         load = {kind: list(values) for kind, values in (load or {}).items() if values}
+        self.position: Json = {}  # of the engine, when they were last compared
         self.moves: list[str] = []
         self.marks: list[int] = []  # how many outcomes had been drawn before each move
         self._fed = 0
@@ -221,7 +222,8 @@ class Pair:
         """
         game, referee = self.engine, self.referee
         try:
-            position, legal = normal(game.to_dict()), game.legal()
+            self.position = game.to_dict()
+            position, legal = normal(self.position), game.legal()
             result = {name: getattr(game, name) for name in _RESULT}
         except Exception as error:
             raise Mismatch("crash", [("after the move", repr(error), None)]) from error
@@ -270,12 +272,12 @@ def grouped(outcomes: Iterable[tuple[str, Any]]) -> Load:
 # --------------------------------------------------------------------------------------------------------------- playing
 
 
-def choose_random(rng: random.Random, legal: list[str], game: Game) -> str:
+def choose_random(rng: random.Random, legal: list[str], position: Json) -> str:
     """Any move."""
     return rng.choice(legal)
 
 
-def choose_eager(rng: random.Random, legal: list[str], game: Game) -> str:
+def choose_eager(rng: random.Random, legal: list[str], position: Json) -> str:
     """Builds, uses what can be used, retrieves late and not from sites: so that games end."""
     if len(legal) == 1:
         return legal[0]
@@ -289,7 +291,7 @@ def choose_eager(rng: random.Random, legal: list[str], game: Game) -> str:
             space = rest[2:]
             if "_site_" in space:
                 if begun is None:
-                    begun = {name.rpartition("_")[0] for name in game.to_dict()["workers"] if "_site_" in name}
+                    begun = {name.rpartition("_")[0] for name in position["workers"] if "_site_" in name}
                 weight = 60 if space.rpartition("_")[0] in begun else 6
             elif "market" in space or "_of_" in space or space in ("wind_salon", "nimbus_loft"):
                 weight = 30
@@ -305,13 +307,12 @@ def choose_eager(rng: random.Random, legal: list[str], game: Game) -> str:
     return rng.choices(legal, weights)[0]
 
 
-def choose_curious(rng: random.Random, legal: list[str], game: Game) -> str:
+def choose_curious(rng: random.Random, legal: list[str], position: Json) -> str:
     """Goes where his recruits act and where others stand, pays in unusual ways, and uses what can be used."""
     if len(legal) == 1:
         return legal[0]
     if legal[0].startswith(("place", "retrieve")):
-        position = game.to_dict()
-        active = {recruit["name"] for recruit in position["players"][game.player]["recruits"] if recruit["active"]}
+        active = {recruit["name"] for recruit in position["players"][position["player"]]["recruits"] if recruit["active"]}
         places = tuple(place for name in active for place in _PLACES.get(name, ()))
     weights = []
     for move in legal:
@@ -322,7 +323,7 @@ def choose_curious(rng: random.Random, legal: list[str], game: Game) -> str:
             if space in AREAS or "_site_" in space:
                 weight = 1
             elif space in position["workers"]:
-                bumps_another = position["workers"][space][0][0] != game.player
+                bumps_another = position["workers"][space][0][0] != position["player"]
                 weight = 2 if not bumps_another else 15 if space in TUNNELS else 8
             else:
                 weight = 4
@@ -378,7 +379,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
 }
 assert {*_PLACES} | _RETRIEVING <= {*RECRUITS}
 _WEIGHTS = {"dilemma": 30, "use": 4, "end": 0.2, "trade": 0.5, "offer": 2, "accept": 2}
-POLICIES: dict[str, Callable[[random.Random, list[str], Game], str]] = {
+POLICIES: dict[str, Callable[[random.Random, list[str], Json], str]] = {
     "random": choose_random,
     "eager": choose_eager,
     "curious": choose_curious,
@@ -471,9 +472,9 @@ def play_game(plan: Plan, rng: random.Random) -> Played:
                 if turns == plan.turns:
                     break
                 turn, turns = pair.engine.turn, turns + 1
-                starts = [*starts[1 - TURNS_KEPT :], (len(pair.moves), readable(pair.engine.to_dict()))]
+                starts = [*starts[1 - TURNS_KEPT :], (len(pair.moves), readable(pair.position))]
             played.decisions += 1
-            pair.play(choose(rng, legal, pair.engine))
+            pair.play(choose(rng, legal, pair.position))
             legal = pair.compare()
     except Mismatch as mismatch:
         played.failure = Failure(case_of(pair, plan.start), mismatch, starts)

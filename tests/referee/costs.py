@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from itertools import product
 
@@ -114,11 +113,10 @@ def ways_to_pay(table: Table, player: Player, space: str, cost: Cost) -> dict[st
         if space == "ark_of_fractured_memories" and player.hand >= 1 and table.has(player, "jacko_the_archivist"):
             ways["one"] = combinations(player.artifacts, 1)
         return ways
-    held = Counter({item: player.goods[item] for item in GOODS})
-    held.update({item: player.artifacts[item] for item in ARTIFACTS})
-    held["knowledge"] = MAX_TRACK - player.knowledge - cost.knowledge
+    room = MAX_TRACK - player.knowledge - cost.knowledge
+    held = {**player.goods, **player.artifacts, "knowledge": room}
     payable = {in_order(items) for items in product(*cost.units)}
-    payable = {items for items in payable if all(held[item] >= number for item, number in Counter(items).items())}
+    payable = {items for items in payable if all(held.get(item, 0) >= items.count(item) for item in items)}
     return {"": payable} if payable else {}
 
 

@@ -150,9 +150,8 @@ class Table:
 
     def has(self, player: Player, name: str) -> bool:
         """Whether the ability of this recruit works for him now: active (R1.7) and not switched off (R12.3)."""
-        if self.penalty(player, "academy_of_mandatory_equality"):
-            return False
-        return any(recruit.name == name for recruit in player.active)
+        has_him = any(recruit.name == name for recruit in player.active)
+        return has_him and not self.penalty(player, "academy_of_mandatory_equality")
 
     def abilities(self, player: Player) -> list[str]:
         """R4.11: his active recruits, in the order in which they became active."""
