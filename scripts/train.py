@@ -46,7 +46,7 @@ class Options:
     minutes: float | None = option(None, "save and stop after so many minutes, if that comes first")
     players: list[int] = option([2, 3, 4, 5, 6], "numbers of players; the games are shared out among them, one named twice gets twice as many")
     reward: str = option("win", "what is learnt from: win, rank or stars")
-    max_turns: int = option(400, "training games are cut off after so many turns")
+    max_turns: int = option(600, "training games are cut off after so many turns")
     baselines: list[str] = option(["random", "weights"], "fixed opponents in the league")
     newest: float = option(0.4, "share of the seats for the newest past self")
     older: float = option(0.3, "share of the seats for the older past selves; the baselines get the rest")
@@ -193,9 +193,8 @@ class Run(BaseCallback):
         player = PPO.of(tensors, count_layers(tensors))
         for n in sorted(set(options.players) & set(options.rating_players)) or sorted(set(options.players)):
             for name in dict.fromkeys(options.baselines):
-                rules = Rules(num_players=n, max_turns=options.max_turns)
                 line_up = [player, *[self._agents[name]] * (n - 1)]
-                score = play_match(line_up, options.rating_games, rules, seed=self.update).scores[0]
+                score = play_match(line_up, options.rating_games, Rules(num_players=n), seed=self.update).scores[0]
                 result = {"decisions": self.learner.num_timesteps, "hours": self.seconds / 3600, "players": n, "against": name}
                 self.ratings.append(result | {"wins": score.wins, "games": score.games, "rank": score.mean_rank})
                 self._bar.console.print(f"{self.learner.num_timesteps:,}: {n} players, against {name}: {score}")
@@ -207,6 +206,8 @@ class Run(BaseCallback):
         infos = self.locals["infos"]
         for i in np.flatnonzero(self.locals["dones"]).tolist():
             self.league.record_game(infos[i]["seat"], infos[i]["ranking"], infos[i]["opponents"])
+            if self.options.reward == "rank":  # it is paid when a game is cut off too: nothing is to come, as PPO would assume
+                infos[i]["TimeLimit.truncated"] = False
         return not self._stop
 
     def _on_rollout_end(self) -> None:
