@@ -23,24 +23,27 @@ def _weights(argument: str) -> Agent:
 
 
 def _ppo(argument: str) -> Agent:
-    from agents.ppo import PPO
+    from agents.ppo import PPO, SHIPPED
 
-    return PPO.load(argument)
+    if not argument and not SHIPPED.exists():
+        raise ValueError("no checkpoint ships with this version: name one, as in ppo:path/to/checkpoint")
+    return PPO.load(argument or SHIPPED)
 
 
 class _Row(NamedTuple):
-    """A kind of agent: how its spec is written, whether something follows the colon, and what makes it."""
+    """A kind of agent: how its spec is written, whether it may stand alone and with a colon, and what makes it."""
 
     form: str
+    alone: bool
     argument: bool
     make: Callable[[str], Agent]
 
 
 # Modules are imported when they are asked for: some bring big libraries along.
 _TABLE = {
-    "random": _Row("random", False, _random),
-    "weights": _Row("weights", False, _weights),
-    "ppo": _Row("ppo:PATH", True, _ppo),
+    "random": _Row("random", True, False, _random),
+    "weights": _Row("weights", True, False, _weights),
+    "ppo": _Row("ppo[:PATH]", True, True, _ppo),
 }
 
 
@@ -57,6 +60,6 @@ def load(spec: str) -> Agent:
     """
     name, colon, argument = spec.partition(":") if isinstance(spec, str) else ("", "", "")
     row = _TABLE.get(name)
-    if row is None or bool(argument) != row.argument or bool(colon) != row.argument:
+    if row is None or bool(argument) != bool(colon) or not (row.argument if colon else row.alone):
         raise ValueError(f"no agent is called {spec!r}; allowed are {', '.join(specs())}")
     return row.make(argument)
