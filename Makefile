@@ -18,7 +18,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test lint coverage packaging format docs build lock clean help
+.PHONY: run test lint coverage packaging format bench docs build lock clean help
 
 run: $(VENV)/.installed-run ## Play games, train for three minutes, print win rates
 	$(PY) scripts/demo.py
@@ -43,6 +43,9 @@ packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, ou
 format: $(VENV)/.installed-test ## Let ruff mend and format the code
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
+
+bench: $(VENV)/.installed-test ## Measure the speed of every layer (ten minutes on a quiet machine)
+	$(PY) benchmarks/run.py --json build/bench.json --plot build/bench.png
 
 docs: $(VENV)/.installed-test ## Generate the tables of the docs anew
 	$(PY) scripts/generate_docs.py

@@ -68,7 +68,10 @@ def test_the_sdist_holds_what_is_needed_to_work_on_it(built: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     needed = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "requirements.lock"}
-    assert needed | _sources("euphoria_env") | _sources("agents") | _sources("tests") | _sources("scripts") <= names
+    assert (
+        needed | _sources("euphoria_env") | _sources("agents") | _sources("tests") | _sources("scripts") | _sources("benchmarks")
+        <= names
+    )
     strange = [name for name in names if name.endswith((".pyc", ".nbi", ".nbc")) or "__pycache__" in name or ".git/" in name]
     assert strange == []
 
