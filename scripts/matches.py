@@ -38,6 +38,8 @@ class MatchOptions:
     games: int = option(400, "at least so many games of each agent in each match, at each number of players")
     seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
     processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same results")
+    ray: bool = option(False, "play on a Ray cluster instead of in processes")
+    ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
     out: Path | None = option(None, "folder for results; what is finished there is not played again")
     records: Path | None = option(None, "folder that keeps every game as a record, for replay.py")
     trading: bool = option(False, "players may trade")
@@ -69,6 +71,10 @@ class MatchOptions:
 
     def executor(self) -> Callable[..., Any]:
         """What plays the chunks."""
+        if self.ray:
+            from agents.cluster import on_ray
+
+            return partial(on_ray, address=self.ray_address)
         return partial(in_processes, processes=self.processes)
 
 
