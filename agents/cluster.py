@@ -5,8 +5,12 @@ The nodes need this package in the same version, and checkpoints at the same pat
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import Any
 
 from agents.processes import ATTEMPTS, Answer, Item
 
@@ -21,25 +25,54 @@ def on_ray(work: Callable[[Item], Answer], items: Iterable[Item], address: str |
     Args:
         work: what is called; anything that can be pickled.
         items: what it is called with.
-        address: of a running cluster, such as "auto" or "host:6379"; None: a cluster of this machine alone, for this once.
+        address: as for `connected`.
 
     Raises:
         ValueError: Ray is not installed, or there is no such cluster.
         RuntimeError: the work failed, or an item killed its workers again and again.
     """
+    with connected(address) as ray:
+        yield from _call(ray, work, items)
+
+
+@contextlib.contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Ray, connected to a cluster; disconnected afterwards, unless it was connected before.
+
+    Args:
+        address: of a running cluster, such as "auto" or "host:6379"; None: a cluster of this machine alone, for this once.
+
+    Raises:
+        ValueError: Ray is not installed, or there is no such cluster.
+    """
     try:
         import ray
     except ImportError as error:
-        raise ValueError(
-            "Ray is not installed here; it needs an environment of its own: see docs/benchmarking-agents.md"
-        ) from error
-    started = not ray.is_initialized()
-    if started:
-        try:
-            ray.init(address=address, log_to_driver=False, logging_level="warning")
-        except (ConnectionError, ValueError) as error:
-            raise ValueError(f"no Ray cluster at {address!r}: {error}") from error
-    remote = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(work if hasattr(work, "__name__") else lambda item: work(item))
+        raise ValueError("Ray is not installed here; docs/benchmarking-agents.md says how it is") from error
+    if ray.is_initialized():
+        yield ray
+        return
+    try:
+        _reach(address)
+        ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no Ray cluster at {address!r}: {error}") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _reach(address: str | None) -> None:
+    """Looks whether somebody is there, for Ray itself would try for a long time."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon:
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
+def _call(ray: Any, work: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[tuple[Item, Answer]]:
+    """Keeps a number of calls under way until all are done."""
+    remote = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(lambda item: work(item))  # it takes only true functions
     waiting = iter(items)
     pending = {remote.remote(item): item for item in islice(waiting, IN_FLIGHT)}
     try:
@@ -55,5 +88,3 @@ def on_ray(work: Callable[[Item], Answer], items: Iterable[Item], address: str |
     finally:
         for reference in pending:
             ray.cancel(reference, force=True)
-        if started:
-            ray.shutdown()
