@@ -63,6 +63,8 @@ class MatchOptions:
     def play(self, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, Result]:
         """Plays chunks under a progress bar; those that `out` already has are not played again."""
         check_counts(processes=self.processes)
+        for folder in filter(None, (self.out, self.records)):
+            folder.mkdir(parents=True, exist_ok=True)
         journal = Journal(self.out / "chunks.jsonl" if self.out else None, self.records)
         _warm_up(chunks)
         with Progress(*COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -65,10 +65,12 @@ def die_once(folder: Path, chunk: Chunk) -> Any:
 
 
 def stick(folder: Path, doomed: str, chunk: Chunk) -> Any:
-    """Plays a chunk; on one of the nodes it never ends."""
+    """Plays a chunk; on one of the nodes it never ends, and on the others it waits for that."""
     if ray.get_runtime_context().get_node_id() == doomed:
         (folder / str(chunk.number)).touch()
         time.sleep(3600)
+    while not [*folder.iterdir()]:
+        time.sleep(0.05)
     return play_chunk(chunk)
 
 

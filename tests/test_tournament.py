@@ -324,6 +324,7 @@ def script(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         ("tournament --agents random weights random", "two or more different agents"),
         ("tournament --seed -1", "seed must be at least 0, not -1"),
         ("tournament --trades-per-turn 11", "trades_per_turn must be an integer from 0 to 10, not 11"),
+        ("tournament --out /dev/null", "File exists: '/dev/null'"),
         ("replay /none", "/none cannot be read"),
         ("replay x --delay -1", "must be at least 0"),
     ],
