@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 import types
 import typing
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -39,3 +41,15 @@ def _reader(hint: Any) -> dict[str, Any]:
     if isinstance(hint, types.UnionType):
         hint = next(kind for kind in typing.get_args(hint) if kind is not types.NoneType)
     return {"type": hint, "metavar": hint.__name__.upper()}
+
+
+def command(main: Callable[[], None]) -> None:
+    """Runs a script: what is wrong with its input is told in one line (status 2); an interrupt ends it (status 130)."""
+    try:
+        main()
+    except (ValueError, OSError) as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        raise SystemExit(130) from None

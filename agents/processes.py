@@ -1,0 +1,119 @@
+"""Work shared out among processes, any of which may be killed without a result being lost."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+
+ATTEMPTS = 3  # for each item, until it is to blame that its workers die
+
+Item = TypeVar("Item", bound=Hashable)
+Answer = TypeVar("Answer")
+
+
+def in_processes(work: Callable[[Item], Answer], items: Iterable[Item], processes: int) -> Iterator[tuple[Item, Answer]]:
+    """Calls `work` for every item, and gives each with its answer as it is ready; one process works right here.
+
+    If a worker dies, its item is done again by another one. Called from the main thread; whoever stops iterating, or is
+    interrupted, ends the workers.
+
+    Raises:
+        RuntimeError: the work failed in a worker (the message has the traceback), or an item killed `ATTEMPTS` workers.
+    """
+    waiting = deque(items)
+    if processes == 1:
+        yield from ((item, work(item)) for item in waiting)
+        return
+    died: Counter[Item] = Counter()
+    workers = [_Worker(work) for _ in range(min(processes, len(waiting)))]
+    try:
+        while True:
+            for k, worker in enumerate(workers):
+                if worker.item is None and waiting:
+                    if not worker.process.is_alive():
+                        workers[k] = worker = _Worker(work)
+                    worker.take(waiting.popleft())
+            busy = [worker for worker in workers if worker.item is not None]
+            if not busy:
+                return
+            ready = wait([worker.connection for worker in busy])
+            for worker in [worker for worker in busy if worker.connection in ready]:
+                item, answer = worker.item, worker.answer()
+                if answer is not None:
+                    yield item, answer[0]
+                    continue
+                died[item] += 1
+                if died[item] == ATTEMPTS:
+                    raise RuntimeError(f"{ATTEMPTS} processes died with {item}")
+                waiting.appendleft(item)
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+class _Worker:
+    """A process and what it is doing."""
+
+    def __init__(self, work: Callable[[Any], Any]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: an interrupt is the parent's business
+        try:
+            self.process.start()
+        finally:
+            signal.signal(signal.SIGINT, handler)
+        theirs.close()  # so that its end is noticed here
+        self.item: Any = None
+
+    def take(self, item: Any) -> None:
+        """Gives it something to do."""
+        self.item = item
+        with contextlib.suppress(OSError):  # it has just died: `answer` finds out
+            self.connection.send(item)
+
+    def answer(self) -> tuple[Any] | None:
+        """What it made of its item; None if it died over it."""
+        self.item = None
+        try:
+            good, answer = self.connection.recv()
+        except (EOFError, OSError):
+            self.end()
+            return None
+        if not good:
+            raise RuntimeError(f"in a worker process:\n{answer}")
+        return (answer,)
+
+    def end(self) -> None:
+        """Ends the process."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
+    """What a process does: works on what it is given, until the parent is gone."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    while True:
+        item = connection.recv()
+        try:
+            answer = True, work(item)
+        except Exception:
+            answer = False, traceback.format_exc()
+        connection.send(answer)
+
+
+def _end_with_parent() -> None:
+    """Ends this process when its parent has ended, however that came about."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

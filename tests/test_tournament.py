@@ -1,0 +1,383 @@
+"""Tournaments: paired seats, chunks that are the same wherever they are played, resumption, ratings, intervals, the commands."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import Agent, load, tournament
+from agents.arena import Played, play_match, score
+from agents.processes import ATTEMPTS, in_processes
+from agents.tournament import Chunk, Journal, comparison, play, play_chunk, rate, schedule, sources, standings
+from euphoria_env import Game, Rules
+
+SCRIPTS = Path(__file__).parent.parent / "scripts"
+SHORT = Rules(num_players=2, max_turns=40)
+
+
+def chunk(number: int = 0, lineup: tuple[str, ...] = ("weights", "random"), rules: Rules = SHORT, **changes: Any) -> Chunk:
+    """A small chunk."""
+    return Chunk(lineup, number, **{"seed": 5, "seeds": 2, "rules": rules, "sources": sources(lineup), **changes})
+
+
+# ------------------------------------------------------------------------------------------------------- matches
+
+
+class Witness(Agent):
+    """Plays the first legal move, and remembers on which seats it sat."""
+
+    needs_game = True
+
+    def __init__(self) -> None:
+        self.seats: Counter[int] = Counter()
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+        assert game is not None
+        self.seats[game.player] += game.turn == 0
+        return int(mask.argmax())
+
+
+def test_every_seed_is_played_once_from_every_seat() -> None:
+    lineup = [Witness() for _ in range(3)]
+    result = play_match(lineup, 6, Rules(num_players=3, max_turns=30), seed=4, records=True)
+    for agent in lineup:
+        assert agent.seats == {0: 4, 1: 4, 2: 4}, "two recruits to choose in each of two games on each seat"
+    starts = [json.loads(record.splitlines()[0]) for record in result.records]
+    assert [start["seed"] for start in starts] == [game.seed for game in result.played]
+    assert [len({game.seed for game in result.played[k : k + 3]}) for k in (0, 3)] == [1, 1]
+    assert len({game.seed for game in result.played}) == 2
+    deals = [[outcome for outcome in start["outcomes"] if outcome[0] == "recruits"] for start in starts]
+    assert deals[0] == deals[1] == deals[2] != deals[3] == deals[4] == deals[5]
+    dull = [tuple(record.splitlines()[1:]) for record in result.records]
+    assert len({*dull[:3]}) == 1, "whoever sits where, who plays alike plays the same game"
+
+
+def test_places_are_counted_not_seats() -> None:
+    result = play_match([load("weights"), load("random"), load("random")], 30, seed=2, records=True)
+    assert result.scores[0].rate > 1.5 * max(score.rate for score in result.scores[1:])
+    for k, (record, played) in enumerate(zip(result.records, result.played, strict=True)):
+        game = Game.from_record(record)
+        assert game.ranking is not None and game.winner is not None and played.winner is not None
+        assert [game.ranking[(place + k) % 3] for place in range(3)] == played.ranks
+        assert (played.winner + k) % 3 == game.winner
+        assert (game.turn, len(game.history)) == (played.turns, sum(played.decisions))
+
+
+def test_records_change_nothing() -> None:
+    with_records, without = play_chunk(chunk(), records=True), play_chunk(chunk())
+    assert with_records.played == without.played
+    assert len(with_records.records) == 4 and not without.records
+
+
+# ------------------------------------------------------------------------------------------------------- intervals
+
+
+def test_paired_intervals_take_a_seed_as_one_observation() -> None:
+    shares = {7: (1, 1), 8: (1, 0), 9: (0, 0), 10: (1, 0)}  # what was won on the two seats of four seeds
+    found = score((seed, bool(won), 2 - won) for seed, wins in shares.items() for won in wins)
+    means = [sum(wins) / 2 for wins in shares.values()]
+    assert found.win_error == found.rank_error == pytest.approx(np.std(means, ddof=1) / 2)
+    assert found.paired_interval == pytest.approx((0.5 - 1.959964 * found.win_error, 0.5 + 1.959964 * found.win_error))
+    assert found.mean_rank == 1.5 and sum(found.rank_interval) == pytest.approx(3)
+    assert (found.wins, found.games) == (4, 8)
+
+
+def test_seats_that_decide_a_game_make_pairs_exact() -> None:
+    first_seat_wins = score((seed, seat == 0, 1 + seat) for seed in range(20) for seat in range(2))
+    assert first_seat_wins.win_error == 0 and first_seat_wins.interval == pytest.approx((0.352, 0.648), abs=1e-3)
+    deal_wins = score((seed, seed % 2 == 0, 1 + seed % 2) for seed in range(20) for _ in range(2))
+    low, high = deal_wins.paired_interval
+    assert low < deal_wins.interval[0] and high > deal_wins.interval[1]
+
+
+def test_one_seed_says_nothing() -> None:
+    found = score([(1, True, 1), (1, False, 2)])
+    assert math.isinf(found.win_error) and found.paired_interval == (0, 1)
+    assert found.to_dict()["paired_interval"] is found.to_dict()["rank_interval"] is None
+    assert score([]).games == 0
+
+
+# ------------------------------------------------------------------------------------------------------- schedules
+
+
+def test_two_players_meet_in_pairs_over_the_same_deals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tournament, "load_once", lambda spec: load("random"))
+    chunks = schedule(["a", "b", "c", "d"], SHORT, 200, seed=1)
+    games = Counter(spec for one in chunks for spec in one.lineup for _ in range(one.games))
+    assert set(games.values()) == {288}, "three pairs of 32 games in each of three rounds"
+    assert Counter((one.number, one.lineup) for one in chunks).most_common(1)[0][1] == 1
+    assert Counter(one.number for one in chunks) == {0: 6, 1: 6, 2: 6}
+    deals = [[game.seed for game in play_chunk(chunk(3, lineup)).played] for lineup in (("random", "weights"), ("random",) * 2)]
+    assert deals[0] == deals[1]
+
+
+@pytest.mark.parametrize(("agents", "players"), [(6, 4), (3, 5), (2, 4), (7, 3), (5, 5)])
+def test_more_players_sit_equally_often(agents: int, players: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tournament, "load_once", lambda spec: load("random"))
+    specs, rules = [f"agent {k}" for k in range(agents)], Rules(num_players=players)
+    chunks = schedule(specs, rules, 1000, seed=1)
+    games = Counter(spec for one in chunks for spec in one.lineup for _ in range(one.games))
+    assert len(set(games.values())) == 1 and games[specs[0]] >= 1000
+    assert all(len(set(one.lineup)) == min(agents, players) for one in chunks)
+    assert len({one.number for one in chunks}) == len(chunks)
+    assert schedule(specs, rules, 300, seed=1) == chunks[: len(schedule(specs, rules, 300, seed=1))]
+    assert schedule(specs, rules, 1000, seed=2) != chunks
+
+
+def test_a_comparison_has_the_games_that_were_asked_for() -> None:
+    chunks = comparison("weights", "random", Rules(num_players=3), 100, seed=0)
+    assert [one.seeds for one in chunks] == [16, 16, 2] and sum(one.games for one in chunks) == 102
+    assert chunks[0].lineup == ("weights", "random", "random")
+
+
+# ------------------------------------------------------------------------------------------------------- chunks
+
+
+def test_sources_know_checkpoints(tmp_path: Path) -> None:
+    file = tmp_path / "a.safetensors"
+    file.write_bytes(b"1")
+    for k, spec in enumerate((f"ppo:{file}", f"mcts:200:ppo:{file}")):
+        before = sources((spec,))
+        assert sources(("random", spec)) == sources((spec, "random")) == before != sources(("random",))
+        file.write_bytes(bytes([k]))
+        tournament._hash_of_files.cache_clear()
+        assert sources((spec,)) != before
+    assert sources(("random",)) == sources(("weights",))
+    with pytest.raises(ValueError, match="not those with which the games began"):
+        play_chunk(chunk(sources="others"))
+
+
+def test_the_journal_remembers_and_passes_over_torn_lines(tmp_path: Path) -> None:
+    journal, chunks = Journal(tmp_path / "new" / "chunks.jsonl"), [chunk(k) for k in range(3)]
+    results = [play_chunk(one) for one in chunks]
+    journal.add(chunks[0], results[0])
+    assert journal.file is not None
+    with journal.file.open("a") as stream:
+        stream.write('{"chunk": {"lineup": ["we')  # killed while writing
+    journal.add(chunks[1], results[1])
+    with journal.file.open("a") as stream:
+        stream.write("{}\n[]\nnull\n")
+    assert journal.finished(chunks) == {chunks[0]: results[0], chunks[1]: results[1]}
+    assert not journal.finished([chunk(k, **change) for k in range(3) for change in ({"seed": 6}, {"sources": "others"})])
+    again = play(chunks, journal, partial(in_processes, processes=1))
+    assert [*again] == chunks and again[chunks[2]].played == results[2].played
+    assert play(chunks, journal, lambda work, missing: pytest.fail() if missing else iter(())) == again
+
+
+def test_records_make_a_chunk_finished_only_if_they_are_all_there(tmp_path: Path) -> None:
+    chunks, here = [chunk()], partial(in_processes, processes=1)
+    journal = Journal(tmp_path / "chunks.jsonl", tmp_path / "records")
+    play(chunks, Journal(journal.file), here)
+    assert not journal.finished(chunks)
+    (result,) = play(chunks, journal, here).values()
+    names = chunks[0].record_names()
+    assert sorted(file.name for file in (tmp_path / "records").iterdir()) == sorted(names)
+    assert [name.rpartition("-")[2] for name in names] == ["000_weights_random.record", "001_random_weights.record"] + [
+        "002_weights_random.record",
+        "003_random_weights.record",
+    ]
+    for name, text in zip(names, result.records, strict=True):
+        assert Game.from_record((tmp_path / "records" / name).read_text()) == Game.from_record(text)
+    assert journal.finished(chunks)
+    (tmp_path / "records" / names[3]).unlink()
+    assert not journal.finished(chunks)
+
+
+def die_once(folder: Path, one: Chunk) -> Any:
+    """Plays a chunk; the first one who tries is killed."""
+    try:
+        (folder / str(one.number)).touch(exist_ok=False)
+    except FileExistsError:
+        return play_chunk(one)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail(folder: Path, one: Chunk) -> Any:
+    """Fails, or is killed every time, by the number."""
+    if one.number:
+        os.kill(os.getpid(), signal.SIGKILL)
+    raise KeyError("a fault")
+
+
+def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
+    chunks = [chunk(k) for k in range(3)]
+    found = dict(in_processes(partial(die_once, tmp_path), chunks, 2))
+    assert len([*tmp_path.iterdir()]) == 3
+    assert {one: found[one].played for one in chunks} == {one: play_chunk(one).played for one in chunks}
+
+
+def test_what_cannot_be_played_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="KeyError: 'a fault'"):
+        list(in_processes(partial(fail, tmp_path), [chunk(0)], 2))
+    with pytest.raises(RuntimeError, match=f"{ATTEMPTS} processes died with Chunk.*number=1"):
+        list(in_processes(partial(fail, tmp_path), [chunk(1)], 2))
+
+
+# ------------------------------------------------------------------------------------------------------- ratings
+
+
+def test_the_stronger_agent_stands_higher() -> None:
+    chunks = schedule(["random", "weights"], Rules(num_players=2), 60, seed=1)
+    chunks += schedule(["random", "weights"], Rules(num_players=4), 60, seed=1)
+    table = standings({one: play_chunk(one) for one in chunks})
+    assert [line.agent for line in table] == ["weights", "random"]
+    best, last = table
+    assert best.mu - last.mu > 2 * (best.sigma + last.sigma) and max(best.sigma, last.sigma) < 4
+    assert best.score.interval[0] > last.score.interval[1]
+    won, met = best.beaten["random"]
+    assert last.beaten["weights"] == (met - won, met) and won > 0.6 * met
+    assert best.decision_time > 0
+
+
+def test_ratings_of_games_that_are_made_up() -> None:
+    def game(*ranks: int) -> Played:
+        return Played(0, ranks.index(1), list(ranks), 10, [5] * len(ranks))
+
+    even = rate(["a", "b"], [(("a", "b"), game(1, 2)), (("a", "b"), game(2, 1))] * 20)
+    assert abs(even["a"][0] - even["b"][0]) < 1 and even["a"][1] < 5
+    three = rate(["a", "b", "c"], [(("a", "b", "c"), game(1, 2, 3))] * 30)
+    assert three["a"][0] > three["b"][0] + 5 > three["c"][0] + 10
+    twice = rate(["a", "b"], [(("a", "b", "b"), game(1, 2, 3))] * 30)
+    assert twice["a"][0] > 25 > twice["b"][0]
+
+
+# ------------------------------------------------------------------------------------------------------- commands
+
+
+def arguments(out: Path, processes: int) -> list[str]:
+    options = f"--players 2 3 --games 150 --max-turns 100 --seed 3 --processes {processes} --out {out}"
+    return [sys.executable, str(SCRIPTS / "tournament.py"), "--agents", "random", "weights", *options.split()]
+
+
+def lines(file: Path) -> int:
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
+def stop(command: list[str], out: Path, number: signal.Signals) -> int:
+    """Starts a tournament and sends it a signal after some more results; its status."""
+    before = lines(out / "chunks.jsonl")
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and lines(out / "chunks.jsonl") < before + 2:
+            time.sleep(0.01)
+        process.send_signal(number)
+        return process.wait()
+
+
+@pytest.mark.slow
+def test_a_killed_and_an_interrupted_tournament_go_on_to_the_same_results(tmp_path: Path) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    subprocess.run(arguments(whole, 1), check=True, capture_output=True)
+    assert stop(arguments(broken, 2), broken, signal.SIGKILL) == -signal.SIGKILL
+    assert stop(arguments(broken, 2), broken, signal.SIGINT) == 130
+    assert 4 <= lines(broken / "chunks.jsonl") < lines(whole / "chunks.jsonl")
+    done = subprocess.run(arguments(broken, 1), check=True, capture_output=True, text=True)
+    assert "weights" in done.stdout and "all numbers of players" in done.stdout
+    assert (broken / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    assert lines(broken / "chunks.jsonl") == lines(whole / "chunks.jsonl"), "nothing was played twice"
+    assert (broken / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert (broken / "table.md").read_text().count("\n| weights | ") == 3
+    assert sorted(file.name for file in broken.iterdir()) == ["chunks.jsonl", "plot.png", "results.json", "table.md"]
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs a script right here; its status and what it printed."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+
+    def run(name: str, *arguments: Any) -> tuple[int, str, str]:
+        import importlib
+
+        from options import command
+
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        status = 0
+        try:
+            command(importlib.import_module(name).main)
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        return status, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("evaluate --agent nobody", "no agent is called 'nobody'"),
+        ("evaluate --against weights ppo:/none", "cannot be read as a checkpoint"),
+        ("evaluate --games 0", "games must be at least 1, not 0"),
+        ("evaluate --players 2 7", "num_players must be an integer from 2 to 6, not 7"),
+        ("evaluate --processes 0", "processes must be at least 1, not 0"),
+        ("tournament --agents random", "two or more different agents, not random"),
+        ("tournament --agents random weights random", "two or more different agents"),
+        ("tournament --seed -1", "seed must be at least 0, not -1"),
+        ("tournament --trades-per-turn 11", "trades_per_turn must be an integer from 0 to 10, not 11"),
+        ("tournament --out /dev/null", "File exists: '/dev/null'"),
+        ("replay /none", "/none cannot be read"),
+        ("replay x --delay -1", "must be at least 0"),
+    ],
+)
+def test_bad_input_is_told_in_a_line_before_any_game(command: str, message: str, script: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(tournament, "play_match", lambda *_, **__: pytest.fail("a game was played"))
+    status, printed, told = script(*command.split())
+    assert (status, printed, told.count("\n")) == (2, "", 1)
+    assert told.startswith("error: ") and message in told
+
+
+def test_evaluate(script: Any, tmp_path: Path) -> None:
+    options = f"--agent weights --against random weights --players 2 3 --games 30 --processes 1 --out {tmp_path} --trading"
+    status, printed, _ = script("evaluate", *options.split())
+    assert status == 0 and "3 players" in printed
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert [(one["players"], one["against"]) for one in results] == [(2, "random"), (2, "weights"), (3, "random"), (3, "weights")]
+    assert all(one["games"] == 30 for one in results) and results[0]["interval"][0] > 0.5
+    assert "| weights | 2 x random |" in (tmp_path / "table.md").read_text()
+    assert '"trading": true' in (tmp_path / "chunks.jsonl").read_text()
+
+
+def test_replay(script: Any, tmp_path: Path) -> None:
+    (text,) = play_match([load("weights")] * 2, 1, seed=1, records=True).records
+    file = tmp_path / "a.record"
+    file.write_text(text)
+    moves = text.splitlines()[1:-1]
+    status, printed, _ = script("replay", file, "--every", "end", "--svg", tmp_path / "pictures")
+    shown = [line.split("  ")[-1] for line in printed.splitlines()[: len(moves)]]
+    assert status == 0 and shown == moves
+    assert printed.count("--- players") == 1 and f"{len(moves)} decisions" in printed
+    assert [file.name for file in (tmp_path / "pictures").iterdir()] == [f"{len(moves):05}.svg"]
+    first = len(moves) - 20
+    _, printed, _ = script("replay", file, "--from", first, "--every", "decision")
+    assert printed.count("--- players") == 21 and f"\n{first:5}  turn" in printed and f"\n{first - 1:5}  turn" not in printed
+    _, printed, _ = script("replay", file, "--from", first)
+    assert 1 < printed.count("--- players") < 21
+
+
+def test_replay_with_loaded_outcomes_and_from_a_position(script: Any, tmp_path: Path) -> None:
+    game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": [4], "goods": {"energy": 1}}]})
+    game.load(dice=[6])
+    game.play("place 4 euphorian_tunnel")
+    file = tmp_path / "a.record"
+    file.write_text(game.to_record())
+    status, printed, _ = script("replay", file)
+    assert status == 0 and 'load {"dice": [6]}' in printed and "not finished after 1 turns and 1 decisions" in printed
+
+
+@pytest.mark.parametrize("damage", [lambda text: text[:300], lambda text: text.replace("place", "plaice", 1), lambda _: ""])
+def test_damaged_records(damage: Any, script: Any, tmp_path: Path) -> None:
+    (text,) = play_match([load("weights")] * 2, 1, seed=1, records=True).records
+    file = tmp_path / "a.record"
+    file.write_text(damage(text))
+    status, printed, told = script("replay", file)
+    assert (status, printed) == (2, "") and told.startswith("error: line ") and told.count("\n") == 1
