@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,19 +79,6 @@ def save_checkpoint(path: str | Path, tensors: Mapping[str, np.ndarray], trainin
 def count_layers(tensors: Mapping[str, np.ndarray]) -> dict[str, int]:
     """How many layers each part has."""
     return {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
-
-
-@contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """Gives a place beside a file to write to, and renames it in the end: the file is there whole or not at all."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        yield beside
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:

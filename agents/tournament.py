@@ -213,7 +213,7 @@ class Journal:
         if self.records is not None:
             self.records.mkdir(parents=True, exist_ok=True)
             for name, text in zip(chunk.record_names(), result.records, strict=True):
-                write_whole(self.records / name, text.encode())
+                write_whole(self.records / name, text)
         if self.file is not None:
             entry = {"chunk": asdict(chunk), "result": asdict(result)}
             del entry["result"]["records"]
@@ -230,16 +230,6 @@ def append_line(file: Path, line: str) -> None:
         stream.write(f"{line}\n".encode())
         stream.flush()
         os.fsync(stream.fileno())
-
-
-def write_whole(file: Path, content: bytes) -> None:
-    """Writes a file whole or not at all: beside its place first, then renamed."""
-    beside = file.with_name(f".{file.name}.{os.getpid()}.new")
-    try:
-        beside.write_bytes(content)
-        os.replace(beside, file)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 Run = Callable[[Callable[[Chunk], Result], Iterable[Chunk]], Iterator[tuple[Chunk, Result]]]
@@ -304,12 +294,22 @@ def standings(results: Mapping[Chunk, Result]) -> list[Standing]:
     return sorted(found, key=lambda standing: -standing.mu)
 
 
-def rate(specs: Sequence[str], games: Iterable[tuple[tuple[str, ...], Played]]) -> dict[str, tuple[float, float]]:
-    """Ratings (mu, sigma) from games one after another; for an agent on several seats, the mean of what they give."""
+def rate(
+    specs: Sequence[str],
+    games: Iterable[tuple[tuple[str, ...], Played]],
+    known: Mapping[str, tuple[float, float]] | None = None,
+) -> dict[str, tuple[float, float]]:
+    """Ratings (mu, sigma) from games one after another; for an agent on several seats, the mean of what they give.
+
+    Args:
+        specs: who plays.
+        games: line-ups and what came of them.
+        known: ratings from earlier games.
+    """
     from openskill.models import PlackettLuce
 
     model = PlackettLuce(tau=0.0)  # the strength of an agent does not change
-    ratings = {spec: (model.mu, model.sigma) for spec in specs}
+    ratings = {spec: (known or {}).get(spec, (model.mu, model.sigma)) for spec in specs}
     for lineup, game in games:
         teams = [[model.create_rating(list(ratings[spec]))] for spec in lineup]
         after = [team[0] for team in model.rate(teams, ranks=game.ranks)]

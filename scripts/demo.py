@@ -1,4 +1,4 @@
-"""`make run`: games between simple players, three minutes of training, and what they were good for."""
+"""`make run`: trains a small player by self-play, rates it against the others, and writes a report with a game to replay."""
 
 from __future__ import annotations
 
@@ -7,137 +7,145 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the arrays are small, more threads only wait for each other
 
 import dataclasses
+import platform
+import shutil
 import tempfile
 import time
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
-from options import option, parse_options
-from rating import add_rating, rate, rating_table, warm_up
-from rich.box import SIMPLE_HEAD
+from evaluate import match_report, match_row
+from matches import COLUMNS, Report
+from options import command, option, parse_options
 from rich.console import Console
-from rich.panel import Panel
+from rich.markdown import Markdown
+from rich.progress import Progress
 from rich.rule import Rule
-from rich.table import Table
-from rich.text import Text
 
 from agents import Agent, load
-from euphoria_env import Game, Rules
+from agents.arena import play_match
+from agents.files import write_whole
+from euphoria_env import Rules
 
 PLAYERS = 4
 DECISIONS = 1_000_000  # of the learner, unless the time is up before
-FIRST_LINES, LAST_LINES = 14, 8  # of the record
+OPPONENTS = {"random": 1.0, "weights": 1.0, "greedy": 0.25, "ppo": 1.0}  # with the share of the games: greedy is slow
+LIBRARIES = ("euphoria-env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 
 
 @dataclasses.dataclass
 class Options:
-    games: int = option(400, "games in each match")
     minutes: float = option(3.0, "how long to train at most")
+    games: int = option(400, "games in each match")
+    out: Path = option(Path("runs/demo"), "folder of the report; what an earlier one wrote there is replaced")
     seed: int = option(1, "equal seeds give equal games; training stops by the clock")
 
 
-def heading(console: Console, number: int, text: str) -> None:
+def heading(console: Console, text: str) -> None:
     """A line between the parts."""
     console.print()
-    console.print(Rule(f"[bold]{number}  {text}", align="left"))
+    console.print(Rule(f"[bold]{text}", align="left"))
 
 
 def prepare(console: Console) -> None:
-    """Compiles the engine, once after each installation."""
+    """Compiles the engine and the agents, once after each installation."""
     start = time.perf_counter()
-    with console.status("compiling the engine (once, about a minute) ..."):
-        warm_up()
-        play_one([load("random"), load("weights")], seed=0)
+    with console.status("compiling the engine and the agents (once, about two minutes) ..."):
+        for spec in OPPONENTS:
+            play_match([load(spec), load("random")], 1)
     seconds = time.perf_counter() - start
-    console.print(f"engine ready after {seconds:.1f} s" + (" (compiled; from now on it is cached)" if seconds > 10 else ""))
+    console.print(f"ready after {seconds:.1f} s" + (" (compiled; from now on it is cached)" if seconds > 20 else ""))
 
 
-def play_one(agents: list[Agent], seed: int) -> Game:
-    """One game, to its end."""
-    game, rng = Game(Rules(num_players=len(agents)), seed=seed), np.random.default_rng(seed)
-    while not (game.over or game.truncated):
-        agent = agents[game.player]
-        game.play(agent.act(game.observation(game.player), game.mask(), rng))
-    return game
-
-
-def simple_players(console: Console, options: Options) -> None:
-    """The roulette player of BOTS against three that play at random."""
-    table = rating_table(f"{PLAYERS} players; equally good ones would win {1 / PLAYERS:.0%} each")
-    for opponent, result in rate(console, "weights", load("weights"), ["random"], PLAYERS, options.games, options.seed):
-        add_rating(table, "weights", f"{PLAYERS - 1} x {opponent}", result)
-    console.print(table)
-
-
-def training(console: Console, options: Options) -> Agent:
-    """Trains for a while; prints the win rates before and after, and returns the trained player."""
+def train_one(console: Console, options: Options, folder: Path) -> str:
+    """Trains for a while into a folder; what there is to say of it."""
     import train  # brings PyTorch along: not before it is needed
 
-    with tempfile.TemporaryDirectory() as folder:
-        choices = train.Options(
-            run=Path(folder), players=[PLAYERS], minutes=options.minutes, seed=options.seed,
-            decisions=DECISIONS, envs=512, rating_games=0, snapshot=10,
-        )  # fmt: skip
-        start = time.perf_counter()
-        run = train.train(choices, console)
-        seconds = time.perf_counter() - start
-        before = load(f"ppo:{folder}/league/000000.safetensors")
-        after = load(f"ppo:{folder}/ppo.safetensors")
+    choices = train.Options(
+        run=folder, players=[PLAYERS], minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
+        envs=512, snapshot=10, rate=15, rating_games=100,
+    )  # fmt: skip
+    start = time.perf_counter()
+    run = train.train(choices, console)
+    seconds = time.perf_counter() - start
     steps = int(run.learner.num_timesteps)
-    console.print(f"{steps:,} decisions of the learner in {seconds:.0f} s: {steps / seconds:,.0f} a second, updates included")
-    compare(console, options, before, after)
-    return after
+    return f"{steps:,} decisions of the learner in {seconds:.0f} s: {steps / seconds:,.0f} a second, updates and ratings included"
 
 
-def compare(console: Console, options: Options, before: Agent, after: Agent) -> None:
-    """Both networks against the same opponents in games with the same seeds."""
-    table = rating_table("The network before and after")
-    for opponent in ("random", "weights"):
-        for name, agent in (("untrained", before), ("trained", after)):
-            for _, result in rate(console, name, agent, [opponent], PLAYERS, options.games, options.seed):
-                add_rating(table, name, f"{PLAYERS - 1} x {opponent}", result)
-        table.add_section()
-    console.print(table)
+def rate(console: Console, options: Options, players: dict[str, Agent]) -> Report:
+    """Each player alone against three of each opponent, in games with the same seeds."""
+    report = match_report(f"Alone against three; among equals each would win {1 / PLAYERS:.0%}")
+    for opponent, share in OPPONENTS.items():
+        for name, agent in players.items():
+            games = max(PLAYERS, int(share * options.games))
+            with Progress(*COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
+                advance = partial(bar.advance, bar.add_task(f"{name} against {opponent}", total=games))
+                line_up = [agent, *[load(opponent)] * (PLAYERS - 1)]
+                result = play_match(line_up, games, Rules(num_players=PLAYERS), options.seed, advance)
+            report.rows.append(match_row(name, f"{PLAYERS - 1} x {opponent}", result))
+    console.print(report.table())
+    return report
 
 
-def show_record(console: Console, player: Agent, seed: int) -> None:
-    """A game of the trained player, or of whoever takes its seat, as a record."""
-    names = ["ppo", "weights", "random", "weights"]
-    game = play_one([player, load("weights"), load("random"), load("weights")], seed)
-    lines = game.to_record().splitlines()
-    left_out = len(lines) - FIRST_LINES - LAST_LINES
-    if left_out > 0:
-        lines[FIRST_LINES:-LAST_LINES] = [f"... {left_out:,} lines ..."]
-    text = Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
-    console.print(Panel(text, title=f"game.to_record(): {', '.join(names)}", title_align="left"))
-    console.print(f"after {game.turn} turns and {len(game.history)} decisions:")
-    table = Table("seat", "player", "rank", box=SIMPLE_HEAD)
-    for seat, rank in enumerate(game.ranking or []):
-        table.add_row(str(seat), names[seat], str(rank))
-    console.print(table)
+def record_of(player: Agent, seed: int) -> str:
+    """A game of the trained player against one of each baseline."""
+    others = ("ppo", "weights", "random")
+    return play_match([player, *map(load, others)], 1, seed=seed, records=True).records[0]
 
 
-def run(console: Console, options: Options) -> None:
-    console.print(
-        "[bold]euphoria-env[/]: games, training, a record. Ctrl-C stops; during training it goes on with what is learnt."
-    )
-    prepare(console)
-    heading(console, 1, f"{options.games} games with {PLAYERS} players: weights against random")
-    simple_players(console, options)
-    heading(console, 2, f"{options.minutes:g} minutes of MaskablePPO")
-    trained = training(console, options)
-    heading(console, 3, "one game")
-    show_record(console, trained, options.seed)
+def write_report(options: Options, trained: str, ratings: Report, record: str, run: Path) -> Path:
+    """Writes report.md, curves.png, the player and game.record."""
+    out = options.out
+    out.mkdir(parents=True, exist_ok=True)
+    for name in ("curves.png", "ppo.safetensors"):
+        shutil.copyfile(run / name, out / name)
+    write_whole(out / "game.record", record)
+    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    lines = [
+        "# A player trained by self-play",
+        "",
+        f"`make run` trained it for {options.minutes:g} minutes, {PLAYERS} players, seed {options.seed}: {trained}.",
+        "",
+        "![games won while it learned](curves.png)",
+        "",
+        ratings.markdown(),
+        '"95 %" is Wilson\'s interval; "paired" takes the four games of a deal as one observation; "rank" is the mean rank, 1 is best;',
+        '"ms" is the time of a decision. `ppo` is the player that ships, trained for longer with all numbers of players.',
+        "",
+        "The player is `ppo.safetensors`, one of its games `game.record` (it sits on the first seat):",
+        "",
+        "```sh",
+        f".venv/bin/python scripts/replay.py {out / 'game.record'} --every turn",
+        f".venv/bin/python scripts/evaluate.py --agent ppo:{out / 'ppo.safetensors'} --against weights ppo --players 2 4",
+        "```",
+        "",
+        f"Python {platform.python_version()}, {versions}.",
+        "",
+    ]
+    write_whole(out / "report.md", "\n".join(lines))
+    return out / "report.md"
 
 
 def main() -> None:
-    console = Console()
+    options, console = parse_options(Options, __doc__), Console()
+    console.print("[bold]euphoria-env[/]: trains a player, rates it, writes a report. Ctrl-C ends the training early, or stops.")
+    prepare(console)
+    folder = Path(tempfile.mkdtemp())
     try:
-        run(console, parse_options(Options, __doc__))
-    except KeyboardInterrupt:
-        console.print("\nstopped")
-        raise SystemExit(130) from None
+        heading(console, f"{options.minutes:g} minutes of self-play")
+        trained = train_one(console, options, folder / "run")
+        console.print(trained)
+        heading(console, "what it was good for")
+        players = {"untrained": "league/000000", "trained": "ppo"}
+        loaded = {name: load(f"ppo:{folder / 'run' / file}.safetensors") for name, file in players.items()}
+        ratings = rate(console, options, loaded)
+        report = write_report(options, trained, ratings, record_of(loaded["trained"], options.seed), folder / "run")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    heading(console, "the report")
+    console.print(Markdown(f"`{report}`; a game to watch: `.venv/bin/python scripts/replay.py {options.out / 'game.record'}`"))
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

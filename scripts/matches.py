@@ -19,7 +19,7 @@ from rich.table import Table
 
 from agents.arena import Z_95, Result, Score
 from agents.processes import in_processes
-from agents.tournament import Chunk, Journal, check_counts, load_once, play, write_whole
+from agents.tournament import Chunk, Journal, check_counts, load_once, play
 from euphoria_env import Game, Rules
 
 COLUMNS = [
@@ -139,5 +139,5 @@ class Report:
 def write_results(folder: Path, results: Any, reports: Sequence[Report]) -> None:
     """Writes results.json and table.md."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "results.json", (json.dumps(results, indent=1) + "\n").encode())
-    write_whole(folder / "table.md", "\n".join(report.markdown() for report in reports).encode())
+    write_whole(folder / "results.json", json.dumps(results, indent=1) + "\n")
+    write_whole(folder / "table.md", "\n".join(report.markdown() for report in reports))
