@@ -21,7 +21,19 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
-def write_whole(path: str | Path, content: str) -> None:
-    """Writes a text."""
+def write_whole(path: str | Path, content: str | bytes) -> None:
+    """Writes a text or bytes."""
     with whole_file(path) as beside:
-        beside.write_text(content, encoding="utf-8")
+        beside.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def append_line(file: Path, line: str) -> None:
+    """Appends a line in one piece, after a torn one on a new line."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("ab+") as stream:
+        if stream.tell():
+            stream.seek(-1, os.SEEK_END)
+            line = "\n" * (stream.read() != b"\n") + line
+        stream.write(f"{line}\n".encode())
+        stream.flush()
+        os.fsync(stream.fileno())

@@ -18,6 +18,7 @@ import numpy as np
 
 from agents import kernels
 from agents.base import Agent, check_found, int8_rows
+from agents.files import whole_file
 from euphoria_env import actions, observations
 
 if TYPE_CHECKING:

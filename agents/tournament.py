@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import itertools
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ import numpy as np
 import agents
 import euphoria_env
 from agents.arena import Played, Result, Score, play_match, score
+from agents.files import append_line, write_whole
 from euphoria_env import Rules
 
 SEEDS = 16  # in a chunk; each is played once from every seat
@@ -218,18 +218,6 @@ class Journal:
             entry = {"chunk": asdict(chunk), "result": asdict(result)}
             del entry["result"]["records"]
             append_line(self.file, json.dumps(entry))
-
-
-def append_line(file: Path, line: str) -> None:
-    """Appends a line in one piece, after a torn one on a new line."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("ab+") as stream:
-        if stream.tell():
-            stream.seek(-1, os.SEEK_END)
-            line = "\n" * (stream.read() != b"\n") + line
-        stream.write(f"{line}\n".encode())
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 Run = Callable[[Callable[[Chunk], Result], Iterable[Chunk]], Iterator[tuple[Chunk, Result]]]

@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from agents.arena import Z_95, Result, Score
+from agents.files import write_whole
 from agents.processes import in_processes
 from agents.tournament import Chunk, Journal, check_counts, load_once, play
 from euphoria_env import Game, Rules

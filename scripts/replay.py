@@ -12,7 +12,7 @@ from options import command
 from rich.console import Console
 from rich.markup import escape
 
-from agents.tournament import write_whole
+from agents.files import write_whole
 from euphoria_env import Game, Rules
 from euphoria_env.render import board_svg, board_text
 
@@ -76,7 +76,7 @@ def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
     console.print(board_text(game), markup=False, highlight=False)
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
-        write_whole(svg / f"{number:05}.svg", board_svg(game).encode())
+        write_whole(svg / f"{number:05}.svg", board_svg(game))
 
 
 def wait(options: argparse.Namespace) -> None:

@@ -22,7 +22,8 @@ from options import command, option, parse_options
 from rich.console import Console
 
 from agents.arena import Result
-from agents.tournament import Chunk, Standing, schedule, standings, write_whole
+from agents.files import write_whole
+from agents.tournament import Chunk, Standing, schedule, standings
 
 ALL = "all"  # the standings over all numbers of players
 

@@ -22,17 +22,18 @@ from typing import Any
 import matplotlib
 import numpy as np
 import torch
-from options import option, parse_options
+from options import command, option, parse_options
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents import Agent, load
-from agents.arena import play_match, wilson
+from agents import Agent, load, tournament
+from agents.arena import Played, play_match, wilson
+from agents.files import whole_file, write_whole
 from agents.league import League
 from agents.network import Policy, RolloutBuffer, make_features
-from agents.ppo import PPO, read_checkpoint, read_tensors, save_checkpoint, whole_file, write_tensors
+from agents.ppo import PPO, read_checkpoint, read_tensors, save_checkpoint, write_tensors
 from agents.sb3 import EuphoriaVecEnv, JoinedVecEnv
 from euphoria_env import Rules
 
@@ -40,6 +41,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 RUN_FORMAT = "euphoria-run"
+SELF = "self"  # the learner among the baselines of a rating
 
 
 @dataclasses.dataclass
@@ -147,6 +149,7 @@ class Run(BaseCallback):
         self.league = League(baselines, options.league, options.newest, options.older)
         self._agents: dict[str, Agent] = dict(baselines)  # all who play, also those who have left the league
         self.ratings: list[dict[str, Any]] = []
+        self._strengths: dict[str, tuple[float, float]] = {}  # of the baselines, by openskill
         self._seconds, self._resumed = 0.0, False
         self._interrupted, self._stop = False, False  # stop at the end of this update; now
         self._envs = make_envs(options, list(baselines.values()))
@@ -216,14 +219,23 @@ class Run(BaseCallback):
         options = self.options
         tensors = self.learner.policy.tensors()
         player = PPO.of(tensors)
+        results: list[dict[str, Any]] = []
+        games: list[tuple[tuple[str, ...], Played]] = []
         for n in sorted(set(options.players) & set(options.rating_players)) or sorted(set(options.players)):
             for name in dict.fromkeys(options.baselines):
                 line_up = [player, *[self._agents[name]] * (n - 1)]
-                score = play_match(line_up, options.rating_games, Rules(num_players=n), seed=self.update).scores[0]
+                match = play_match(line_up, options.rating_games, Rules(num_players=n), seed=self.update)
+                games += [((SELF, *[name] * (n - 1)), game) for game in match.played]
+                score = match.scores[0]
                 result = {"decisions": self.learner.num_timesteps, "hours": self.seconds / 3600, "players": n, "against": name}
-                self.ratings.append(result | {"wins": score.wins, "games": score.games, "rank": score.mean_rank})
+                results.append(result | {"wins": score.wins, "games": score.games, "rank": score.mean_rank})
                 self._bar.console.print(f"{self.learner.num_timesteps:,}: {n} players, against {name}: {score}")
                 self.logger.record(f"rating/{name}_{n}", score.rate)
+        self._strengths = tournament.rate([SELF, *dict.fromkeys(options.baselines)], games, self._strengths)
+        mu, sigma = self._strengths.pop(SELF)  # the next self is another player
+        self._bar.console.print(f"{self.learner.num_timesteps:,}: rating {mu:.1f} ± {sigma:.1f}")
+        self.logger.record("rating/openskill", mu)
+        self.ratings += [result | {"mu": mu, "sigma": sigma} for result in results]
 
     # ------------------------------------------------------------------------------------------------------ in the middle of it
 
@@ -278,9 +290,9 @@ class Run(BaseCallback):
             "opponents": [[names[id(agent)] for agent in part.opponents] for part in self._envs.parts],
             "league": self.league.state(),
             "ratings": self.ratings,
+            "strengths": self._strengths,
         }
-        with whole_file(options.run / "ratings.json") as beside:
-            beside.write_text(json.dumps(self.ratings, indent=1))
+        write_whole(options.run / "ratings.json", json.dumps(self.ratings, indent=1))
         write_tensors(options.run / "state.safetensors", RUN_FORMAT, arrays, facts)
 
     def restore(self, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
@@ -297,7 +309,8 @@ class Run(BaseCallback):
         model.num_timesteps, model._n_updates = facts["decisions"], facts["updates"]
         model._last_obs = np.concatenate(seen)
         unpack_model(model, arrays)
-        self.ratings, self._seconds, self._resumed = facts["ratings"], facts["seconds"], True
+        self.ratings, self._strengths = facts["ratings"], facts["strengths"]
+        self._seconds, self._resumed = facts["seconds"], True
 
 
 def pack_model(model: MaskablePPO) -> dict[str, np.ndarray]:
@@ -334,18 +347,22 @@ def plain(options: Options) -> dict[str, Any]:
 
 
 def draw_curves(ratings: list[dict[str, Any]], path: Path) -> None:
-    """Draws the win rates with their intervals against decisions and against hours."""
-    figure, axes = plt.subplots(1, 2, figsize=(12, 4.5), sharey=True)
-    for players, against in sorted({(one["players"], one["against"]) for one in ratings}):
-        mine = [one for one in ratings if (one["players"], one["against"]) == (players, against)]
-        low, high = zip(*(wilson(one["wins"], one["games"]) for one in mine), strict=True)
-        for axis, what in zip(axes, ("decisions", "hours"), strict=True):
+    """Draws win rates with their intervals, and openskill ratings, against decisions and against hours."""
+    figure, axes = plt.subplots(2, 2, figsize=(12, 8), sharex="col", sharey="row")
+    for column, what in enumerate(("decisions", "hours")):
+        for players, against in sorted({(one["players"], one["against"]) for one in ratings}):
+            mine = [one for one in ratings if (one["players"], one["against"]) == (players, against)]
+            low, high = zip(*(wilson(one["wins"], one["games"]) for one in mine), strict=True)
             times = [one[what] for one in mine]
-            axis.plot(times, [one["wins"] / one["games"] for one in mine], label=f"{players} players, against {against}")
-            axis.fill_between(times, low, high, alpha=0.15)
-            axis.set_xlabel(f"{what} of training")
-    axes[0].set(ylabel="games won, with 95 % intervals", ylim=(0, 1))
-    axes[1].legend(fontsize="small")
+            label = f"{players} players, against {against}"
+            axes[0, column].plot(times, [one["wins"] / one["games"] for one in mine], label=label)
+            axes[0, column].fill_between(times, low, high, alpha=0.15)
+        points = sorted({(one[what], one["mu"], one["sigma"]) for one in ratings})
+        axes[1, column].errorbar(*zip(*((x, mu) for x, mu, _ in points), strict=True), [2 * sigma for *_, sigma in points])
+        axes[1, column].set_xlabel(f"{what} of training")
+    axes[0, 0].set(ylabel="games won, with 95 % intervals", ylim=(0, 1))
+    axes[1, 0].set(ylabel="openskill rating, ± 2 sigma")
+    axes[0, 1].legend(fontsize="small")
     figure.tight_layout()
     with whole_file(path) as beside:
         figure.savefig(beside, format="png", dpi=110)
@@ -382,14 +399,10 @@ def train(options: Options, console: Console, updates: int | None = None) -> Run
 
 
 def main() -> None:
-    options = parse_options(Options, __doc__)
     console = Console()
-    try:
-        run = train(options, console)
-        console.print(f"written: {run.options.run}")
-    except ValueError as error:
-        raise SystemExit(f"error: {error}") from error
+    run = train(parse_options(Options, __doc__), console)
+    console.print(f"written: {run.options.run}")
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

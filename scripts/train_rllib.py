@@ -26,7 +26,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from agents import load
 from agents.arena import play_match
 from agents.cluster import connected
-from agents.tournament import check_counts, write_whole
+from agents.files import write_whole
+from agents.tournament import check_counts
 from euphoria_env import Rules
 
 STATE, LATEST = "state-", "latest.json"
@@ -128,7 +129,7 @@ def save(options: Options, algorithm: Any, updates: int) -> None:
     folder.mkdir(parents=True)
     algorithm.save_to_path(str(folder.resolve()))
     state = {"folder": folder.name, "updates": updates, "options": identity(options)}
-    write_whole(options.run / LATEST, json.dumps(state, indent=1).encode())
+    write_whole(options.run / LATEST, json.dumps(state, indent=1))
     for other in options.run.glob(f"{STATE}*"):
         if other != folder:
             shutil.rmtree(other)

@@ -33,6 +33,7 @@ from typing import Any
 import yaml
 
 import euphoria_env
+from agents.files import append_line
 from euphoria_env import Game, Rules, actions
 from tests.positions import photo_finish, random_position, random_rules, spotlight
 from tests.referee import Referee
@@ -850,17 +851,6 @@ def read_finished(file: Path, seed: int, sources: str) -> dict[int, Chunk]:
                 if (chunk.seed, chunk.sources) == (seed, sources):
                     finished[chunk.chunk] = chunk
     return finished
-
-
-def append_line(file: Path, line: str) -> None:
-    """Appends a line in one piece, after a torn one on a new line."""
-    torn = file.exists() and file.stat().st_size > 0 and not file.read_bytes().endswith(b"\n")
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.write(handle, ("\n" * torn + line + "\n").encode())
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def play_chunks(seed: int, numbers: Iterable[int], processes: int, sources: str = "") -> Iterator[Chunk]:
