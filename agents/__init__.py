@@ -22,6 +22,24 @@ def _weights(argument: str) -> Agent:
     return Weights()
 
 
+def _greedy(argument: str) -> Agent:
+    from agents.greedy import Greedy
+
+    return Greedy()
+
+
+def _mcts(argument: str) -> Agent:
+    from agents.mcts import make
+
+    return make(argument)
+
+
+def _boardspace(argument: str) -> Agent:
+    from agents.boardspace import make
+
+    return make(argument)
+
+
 def _ppo(argument: str) -> Agent:
     from agents.ppo import PPO
 
@@ -29,18 +47,22 @@ def _ppo(argument: str) -> Agent:
 
 
 class _Row(NamedTuple):
-    """A kind of agent: how its spec is written, whether something follows the colon, and what makes it."""
+    """A kind of agent: how its spec is written, whether something may and must follow the colon, and what makes it."""
 
     form: str
-    argument: bool
+    may: bool
+    must: bool
     make: Callable[[str], Agent]
 
 
 # Modules are imported when they are asked for: some bring big libraries along.
 _TABLE = {
-    "random": _Row("random", False, _random),
-    "weights": _Row("weights", False, _weights),
-    "ppo": _Row("ppo:PATH", True, _ppo),
+    "random": _Row("random", False, False, _random),
+    "weights": _Row("weights", False, False, _weights),
+    "greedy": _Row("greedy", False, False, _greedy),
+    "mcts": _Row("mcts:BUDGET[:EVALUATOR]", True, True, _mcts),
+    "boardspace": _Row("boardspace[:BUDGET]", True, False, _boardspace),
+    "ppo": _Row("ppo:PATH", True, True, _ppo),
 }
 
 
@@ -50,13 +72,13 @@ def specs() -> list[str]:
 
 
 def load(spec: str) -> Agent:
-    """Makes an agent from a line of text such as "random", "weights" or "ppo:path/to/checkpoint".
+    """Makes an agent from a line of text such as "random", "greedy", "mcts:0.5s" or "ppo:path/to/checkpoint".
 
     Raises:
         ValueError: there is no such agent, or its argument is missing, superfluous or wrong.
     """
     name, colon, argument = spec.partition(":") if isinstance(spec, str) else ("", "", "")
     row = _TABLE.get(name)
-    if row is None or bool(argument) != row.argument or bool(colon) != row.argument:
+    if row is None or (colon and not (row.may and argument)) or (row.must and not colon):
         raise ValueError(f"no agent is called {spec!r}; allowed are {', '.join(specs())}")
     return row.make(argument)
