@@ -37,8 +37,8 @@ coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, 
 	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run -a $(COVERED) -m tests.walk > /dev/null
 	$(PY) -m coverage report
 
-packaging: ## Install the wheel for each Python here, outside the repository, and play
-	scripts/check_packaging.sh
+packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, outside the repository, and play
+	$(PY) -m pytest -v tests/test_packaging.py
 
 format: $(VENV)/.installed-test ## Let ruff mend and format the code
 	$(PY) -m ruff check --fix .

@@ -1,8 +1,9 @@
 """`ppo:PATH`: a network trained by MaskablePPO, kept in a file of tensors.
 
-A checkpoint is a safetensors file: arrays and one line of JSON, nothing that could be executed. It is played with numpy;
-PyTorch is only needed to train. The network takes the observation times `scale` through the layers of `trunk`, then through
-those of `policy` (logits of the moves) or of `value` (the expected reward); each but the last is followed by a rectifier.
+A checkpoint is a safetensors file: arrays and one line of JSON, nothing that could be executed. It is played with numba;
+PyTorch is only needed to train. Feature k of an observation is clip((observation[source k] - offset k) * scale k, -1, 1). They go
+through the layers of `trunk`, then through those of `policy` (logits of the moves) or of `value` (the expected sum of rewards);
+each layer but the last of `policy` and `value` is followed by a rectifier.
 """
 
 from __future__ import annotations
@@ -16,14 +17,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agents.base import Agent, int8_rows
+from agents import kernels
+from agents.base import Agent, check_found, int8_rows
 from euphoria_env import actions, observations
 
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-FORMAT, VERSION = "euphoria-ppo", 1
+FORMAT, VERSION = "euphoria-ppo", 2
 PARTS = ("trunk", "policy", "value")
+
+
+class Features:
+    """What a network sees of an observation; see the module.
+
+    Args:
+        source: (F,) entries of the observation, ascending.
+        offset: (F,) what is taken off an entry.
+        scale: (F,) what it is multiplied with then.
+
+    Attributes:
+        rest: (F,) float32, the features of an observation of zeros.
+    """
+
+    def __init__(self, source: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> None:
+        self.source = source.astype(np.int32)
+        self.offset, self.scale = offset.astype(np.float32), scale.astype(np.float32)
+        self.rest = np.clip(-self.offset * self.scale, -1, 1)
+        self._starts = np.searchsorted(self.source, np.arange(observations.OBS_SIZE + 1)).astype(np.int64)
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """As `agents.kernels` takes them."""
+        return self._starts, self.offset, self.scale, self.rest
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """As a checkpoint has them."""
+        return {"features.source": self.source, "features.offset": self.offset, "features.scale": self.scale}
 
 
 def layout() -> dict[str, Any]:
@@ -34,37 +63,41 @@ def layout() -> dict[str, Any]:
 
 
 def save_checkpoint(path: str | Path, tensors: Mapping[str, np.ndarray], training: Mapping[str, Any]) -> Path:
-    """Writes a checkpoint whole: beside its place first, then renamed.
+    """Writes a checkpoint whole.
 
     Args:
         path: where; missing folders are made.
-        tensors: `scale` (OBS_SIZE,), and for each part and layer `trunk.0.weight` (out, in), `trunk.0.bias` (out,), ...
-        training: how it came about, to be read by people.
+        tensors: `features.source` (F,), `.offset`, `.scale`, and for each part and layer `trunk.0.weight` (out, in),
+            `trunk.0.bias` (out,), ...
+        training: how it came about, to be read by people; its `reward` and `gamma` say what the value means.
     """
+    network = {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
+    kinds = {name: np.int32 if name == "features.source" else np.float32 for name in tensors}
+    header = {"version": VERSION, **layout(), "network": network, "training": dict(training)}
+    return write_tensors(path, FORMAT, {name: tensor.astype(kinds[name]) for name, tensor in tensors.items()}, header)
+
+
+def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> Path:
+    """Writes tensors and a header of JSON as one safetensors file, whole: beside its place first, then renamed."""
     from safetensors.numpy import save_file
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    network = {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
-    header = {"format": FORMAT, "version": VERSION, **layout(), "network": network, "training": dict(training)}
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        save_file(
-            {name: np.ascontiguousarray(tensor, np.float32) for name, tensor in tensors.items()},
-            beside,
-            {"euphoria": json.dumps(header)},
-        )
+        whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+        save_file(whole, beside, {"euphoria": json.dumps({"format": kind, **header})})
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
     return path
 
 
-def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Reads header and tensors of a checkpoint; nothing in the file is executed.
+def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Reads what `write_tensors` wrote; nothing in the file is executed.
 
     Raises:
-        ValueError: there is no such file, it is damaged, or it belongs to other observations or actions.
+        ValueError: there is no such file, it is damaged or of another kind, or it belongs to other observations or actions.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -74,8 +107,8 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndar
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     except (OSError, SafetensorError, ValueError) as error:
         raise ValueError(f"{path} cannot be read as a checkpoint: {error}") from error
-    if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (FORMAT, VERSION):
-        raise ValueError(f"{path} is no checkpoint of version {VERSION} of this project")
+    if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (kind, VERSION):
+        raise ValueError(f"{path} is no checkpoint of version {VERSION} of this project ({kind})")
     for key, value in layout().items():
         if header.get(key) != value:
             raise ValueError(
@@ -97,65 +130,92 @@ def _layers(path: str | Path, part: str, number: int, tensors: dict[str, np.ndar
             raise ValueError(f"{path}: the tensors of {part}.{k} are missing or do not fit")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"{path}: the tensors of {part}.{k} are not finite")
-        layers.append((np.ascontiguousarray(weight.T), bias))
+        layers.append((weight.T, bias))
         width = len(bias)
     return layers, width
+
+
+def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
+    """The features of a checkpoint."""
+    source, offset, scale = (tensors.get(f"features.{name}", np.zeros(())) for name in ("source", "offset", "scale"))
+    if source.ndim != 1 or not len(source) or offset.shape != source.shape or scale.shape != source.shape:
+        raise ValueError(f"{path}: the tensors of features are missing or do not fit")
+    if not (np.isfinite(offset).all() and np.isfinite(scale).all()):
+        raise ValueError(f"{path}: the tensors of features are not finite")
+    if source.min() < 0 or source.max() >= observations.OBS_SIZE or (np.diff(source) < 0).any():
+        raise ValueError(f"{path}: features.source must ascend, from 0 to {observations.OBS_SIZE - 1}")
+    return Features(source, offset, scale)
 
 
 class PPO(Agent):
     """Plays a trained policy: draws each move with the probability that the network gives it.
 
     Args:
-        scale: what each entry of the observation is multiplied with.
-        layers: of trunk and policy, as (in, out) weights and bias.
+        features: what goes in.
+        layers: of trunk and policy, as (in, out) weights and bias; at least two.
     """
 
-    def __init__(self, scale: np.ndarray, layers: Layers) -> None:
-        self._scale = scale
-        self._layers = layers
+    def __init__(self, features: Features, layers: Layers) -> None:
+        *hidden, (head, bias) = layers
+        first, first_bias = hidden[0]
+        hidden[0] = first, first_bias + features.rest @ first  # for the kernels count from an observation of zeros
+        sizes = np.array([weight.shape for weight, _ in hidden], np.int64)
+        ends = np.cumsum((sizes[:, 0] + 1) * sizes[:, 1])
+        weights = np.concatenate([part.ravel() for layer in hidden for part in layer]).astype(np.float32)
+        table = np.column_stack([np.concatenate([[0], ends[:-1]]), sizes])
+        self._network = (*features.arrays(), weights, table, np.ascontiguousarray(head.T), np.ascontiguousarray(bias))
 
     @classmethod
     def load(cls, path: str | Path) -> PPO:
         """Reads a checkpoint.
 
         Raises:
-            ValueError: see `read_checkpoint`, or the tensors do not fit together.
+            ValueError: see `read_tensors`, or the tensors do not fit together.
         """
-        header, tensors = read_checkpoint(path)
-        network, scale = header.get("network"), tensors.get("scale")
+        header, tensors = read_tensors(path, FORMAT)
+        return cls.of(tensors, header.get("network"), path)
+
+    @classmethod
+    def of(cls, tensors: dict[str, np.ndarray], network: Any, path: str | Path = "network") -> PPO:
+        """The player of a network.
+
+        Args:
+            tensors: as for `save_checkpoint`.
+            network: number of layers of each part.
+            path: where it is from, for what is wrong with it.
+
+        Raises:
+            ValueError: the tensors do not fit together.
+        """
         if not isinstance(network, dict) or any(not isinstance(network.get(part), int) for part in PARTS):
             raise ValueError(f"{path}: the header does not describe the network")
-        if scale is None or scale.shape != (observations.OBS_SIZE,):
-            raise ValueError(f"{path}: the tensor scale is missing or does not fit")
-        trunk, width = _layers(path, "trunk", network["trunk"], tensors, observations.OBS_SIZE)
-        policy, width = _layers(path, "policy", network["policy"], tensors, width)
-        if width != actions.NUM_ACTIONS or not policy:
-            raise ValueError(f"{path}: the policy has {width} outputs, not {actions.NUM_ACTIONS}")
-        return cls(scale, trunk + policy)
+        features = _features(path, tensors)
+        trunk, width = _layers(path, "trunk", network["trunk"], tensors, len(features.source))
+        policy, outputs = _layers(path, "policy", network["policy"], tensors, width)
+        value, values = _layers(path, "value", network["value"], tensors, width)
+        if not (trunk and policy and value) or (outputs, values) != (actions.NUM_ACTIONS, 1):
+            raise ValueError(f"{path}: the network has {outputs} logits and {values} values, not {actions.NUM_ACTIONS} and 1")
+        return cls(features, trunk + policy)
 
-    def logits(self, observations_: np.ndarray) -> np.ndarray:
-        """The logits of all moves: float32 (N, NUM_ACTIONS)."""
-        x = observations_ * self._scale
-        for k, (weight, bias) in enumerate(self._layers):
-            if k:
-                np.maximum(x, 0.0, out=x)
-            x = x @ weight + bias
-        return x
+    def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """The logarithms of the probabilities of all moves: float32 (N, NUM_ACTIONS); -inf where illegal."""
+        found = np.full((len(observations), actions.NUM_ACTIONS), -np.inf, np.float32)
+        self._play(observations, masks, np.zeros(len(observations)), found)
+        return found
+
+    def _play(self, observations: np.ndarray, masks: np.ndarray, spins: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        """The moves that the spins choose."""
+        moves = np.empty(len(spins), np.int64)
+        kernels.play(int8_rows(observations), int8_rows(masks), spins, *self._network, moves, chances)
+        return check_found(moves)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`."""
-        return int(self.act_batch(observation, mask, rng)[0])
+        return int(self.act_batch(observation[None], mask[None], rng)[0])
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Chooses a move in each game; see `Agent.act_batch`.
+        """Chooses a move in each game; see `Agent.act_batch`."""
+        return self._play(observations, masks, rng.random(len(observations)), _NO_CHANCES)
 
-        Raises:
-            ValueError: a mask has no legal move.
-        """
-        legal = int8_rows(masks) != 0
-        if not legal.any(axis=1).all():
-            raise ValueError("a mask has no legal move: has the game ended?")
-        logits = np.where(legal, self.logits(int8_rows(observations)), -np.inf)
-        chances = np.exp(logits - logits.max(axis=1, keepdims=True)).cumsum(axis=1)
-        spins = rng.random((len(chances), 1)) * chances[:, -1:]
-        return (chances > spins).argmax(axis=1)
+
+_NO_CHANCES = np.empty((0, 0), np.float32)  # of the moves: not asked for

@@ -7,7 +7,7 @@ on it; sb3-contrib's masked `evaluate_policy` works too.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ class EuphoriaVecEnv(VecEnv):
         seed: of the first `reset`; None: at random, unless `seed` is called (as the algorithms do).
 
     Where a game ends, its info has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
-    `t`, as of a `Monitor`, so that no `VecMonitor` is needed), `seat`, `ranking`, `winner` and `is_success`.
+    `t`, as of a `Monitor`, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and `is_success`.
 
     Raises:
         ValueError: an argument that is not allowed; the message names it and what is.
@@ -51,9 +51,30 @@ class EuphoriaVecEnv(VecEnv):
         self._start = time.time()
         super().__init__(num_envs, observation_box(), spaces.Discrete(actions.NUM_ACTIONS))
 
-    def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
-        """Changes the opponents, in each game from its next start on; arguments and errors as for the environment itself."""
-        self._learners.opponents.set(opponents, pool)
+    def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
+        """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
+        self._learners.opponents.set(opponents, pool, **draws)
+
+    @property
+    def opponents(self) -> list[Any]:
+        """The agents who play or may be drawn."""
+        return self._learners.opponents.agents
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """All that the games to come depend on but the opponents: arrays, and the state of the generator (for JSON)."""
+        arrays = {**self._learners.state(), "returns": self._returns.copy(), "lengths": self._lengths.copy()}
+        return arrays, dict(self._rng.bit_generator.state)
+
+    def restore(self, arrays: Mapping[str, np.ndarray], generator: dict[str, Any], opponents: Sequence[Any]) -> np.ndarray:
+        """Goes on where `state` was taken, with `opponents` of then; returns the observations.
+
+        Raises:
+            ValueError: the state does not fit these games and opponents.
+        """
+        self._rng.bit_generator.state = generator
+        self._learners.restore(arrays, opponents, self._rng)
+        self._returns[:], self._lengths[:] = arrays["returns"], arrays["lengths"]
+        return self._learners.ready.observation.copy()
 
     def reset(self) -> np.ndarray:
         """Begins all games anew; equal seeds give equal games for the same number of them."""
@@ -99,6 +120,7 @@ class EuphoriaVecEnv(VecEnv):
             "episode": {"r": round(float(self._returns[i]), 6), "l": int(self._lengths[i]), "t": seconds},
             "seat": seat,
             "ranking": ranking,
+            "opponents": learners.final_opponents[i],
             "winner": winner,
             "is_success": winner == seat,
         }
@@ -139,6 +161,60 @@ class EuphoriaVecEnv(VecEnv):
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         """Whether the games are in a wrapper: in a `Monitor`, as it were, for they report their episodes."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class JoinedVecEnv(VecEnv):
+    """Several `EuphoriaVecEnv` as one, for games of different numbers of players.
+
+    Args:
+        parts: in this order their games are numbered.
+    """
+
+    def __init__(self, parts: Sequence[EuphoriaVecEnv]) -> None:
+        self.parts = list(parts)
+        self._ends = np.cumsum([part.num_envs for part in self.parts])
+        super().__init__(int(self._ends[-1]), self.parts[0].observation_space, self.parts[0].action_space)
+
+    def reset(self) -> np.ndarray:
+        """Begins all games anew."""
+        if self._seeds[0] is not None:
+            for k, part in enumerate(self.parts):
+                part.seed(int(np.random.SeedSequence([self._seeds[0], k]).generate_state(1)[0]))
+        self._reset_seeds()
+        self._reset_options()
+        return np.concatenate([part.reset() for part in self.parts])
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Takes the actions; they are played in `step_wait`."""
+        for part, moves in zip(self.parts, np.split(actions, self._ends[:-1]), strict=True):
+            part.step_async(moves)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Plays a decision of every learner, and those of the others until their next ones."""
+        observations, rewards, dones, infos = zip(*(part.step_wait() for part in self.parts), strict=True)
+        together = np.concatenate(observations), np.concatenate(rewards), np.concatenate(dones)
+        return *together, [info for some in infos for info in some]
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """As of the parts."""
+        found = [one for part in self.parts for one in part.env_method(method_name, *method_args, **method_kwargs)]
+        return [found[i] for i in self._get_indices(indices)]
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """As of the parts."""
+        found = [one for part in self.parts for one in part.get_attr(attr_name)]
+        return [found[i] for i in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refuses, as the parts do."""
+        self.parts[0].set_attr(attr_name, value)
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """As of the parts."""
+        return [self.parts[0].env_is_wrapped(wrapper_class, 0)[0] for _ in self._get_indices(indices)]
 
     def close(self) -> None:
         """Nothing to close."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -136,6 +136,25 @@ class Batch:
             legal = ", ".join(self.game(wrong).legal())
             raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
         self._share(self._step_slice)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the games to come depend on, as arrays for `restore`."""
+        rows = self.states.view(np.uint8).reshape(self.n, -1)
+        return {"games": rows.copy(), "episodes": self._episodes.copy(), "seed": np.array([self._seed], np.int64)}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on where `state` was taken; what the last step gave (`rewards`, `ranking`, ...) is not part of it.
+
+        Raises:
+            ValueError: it is not of as many games.
+        """
+        rows = np.ascontiguousarray(state["games"])
+        if rows.shape != (self.n, GAME_DTYPE.itemsize) or rows.dtype != np.uint8 or state["episodes"].shape != (self.n,):
+            raise ValueError(f"the state is not one of {self.n} games of this version")
+        self.states[:] = rows.view(GAME_DTYPE)[:, 0]
+        self._episodes[:] = state["episodes"]
+        self._seed = int(state["seed"][0])
+        batch.show_games(self.states, self.player, self.mask, self.observation, self._observe)
 
     def game(self, i: int) -> Game:
         """A copy of game i."""

@@ -129,7 +129,7 @@ _BOARD: list[_Row] = [
 ]
 _DECISION: list[_Row] = [
     ("asked", len(ASKS), 0, 1, "what is being decided, one-hot: " + ", ".join(ASKS)),
-    ("card", 1, 0, NUM_RECRUITS, "recruit of `use` + 1"),
+    ("card", 1, 0, NUM_RECRUITS, "recruit of `use` + 1, 0 in all other decisions"),
     ("verb", 1, 0, len(VERBS), "kind of a series + 1: " + ", ".join(VERBS)),
     ("units", 2, 0, 36, "units of the first and the second group of a series"),
     ("first_group", len(ITEMS), 0, 1, "items that may be units of the first group; places that may get the star"),

@@ -317,13 +317,13 @@ def from_dict(d: Any, row: np.void, seeder: Any) -> None:
     update_penalties(row)
     _check_board(row, read, free)
 
-    row["turn"] = read.integer("turn", given.get("turn", 1), 0 if free else 1, MOST_TURNS)
+    row["turn"] = read.integer("turn", given.get("turn", 1), 0 if free else 1, rules.max_turns or MOST_TURNS)
     player = read.integer("player", given.get("player", 0), 0, n - 1)
     row["player"] = player
     row["active"] = read.integer("active", given.get("active", player), 0, n - 1)
     if not free and row["active"] != player:
         read.fail("active", "with nothing pending the player to decide is the one whose turn it is")
-    row["offers"] = read.integer("offers", given.get("offers", 0), 0, rules.trades_per_turn)
+    row["offers"] = read.integer("offers", given.get("offers", 0), 0, rules.trades_per_turn if rules.trading else 0)
     if "generator" in given:
         _read_generator(row, read, given["generator"])
     if status >= OVER:

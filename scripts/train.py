@@ -1,4 +1,9 @@
-"""Trains a player with sb3-contrib's MaskablePPO on one seat against a mixture of opponents, then rates it."""
+"""Trains a player with sb3-contrib's MaskablePPO: one learning seat, the others played by a league of baselines and past selves.
+
+Everything is in the run's folder: `ppo.safetensors` plays (agents.load("ppo:RUN/ppo.safetensors")), `state.safetensors` goes on
+(--resume RUN, exactly as if it had not been interrupted), `ratings.json` and `tensorboard` say what became of it. Ctrl-C ends the
+update under way, saves and stops.
+"""
 
 from __future__ import annotations
 
@@ -7,193 +12,346 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small arrays, threads would only wait
 
 import dataclasses
+import json
+import signal
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from options import option, parse_options
-from rating import print_ratings
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
-from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecMonitor
 
 from agents import Agent, load
-from agents.ppo import save_checkpoint
-from euphoria_env.envs.single import EuphoriaEnv
-from euphoria_env.observations import FIELDS
+from agents.arena import play_match
+from agents.league import League
+from agents.network import Policy, RolloutBuffer, make_features
+from agents.ppo import PARTS, PPO, VERSION, layout, read_tensors, save_checkpoint, write_tensors
+from agents.sb3 import EuphoriaVecEnv, JoinedVecEnv
+from euphoria_env import Rules
 
-SAVE_EVERY = 300.0  # seconds
-FULL_SCALE = 6  # a count of so many goes into the network as 1
+RUN_FORMAT = "euphoria-run"
 
 
 @dataclasses.dataclass
 class Options:
-    checkpoint: Path = option(Path("checkpoints/ppo.safetensors"), "where the network is written, whole or not at all")
-    players: int = option(4, "number of players, 2 to 6")
-    opponents: list[str] = option(["random", "weights"], "each other seat is played by one of these, drawn for every game")
-    reward: str = option("stars", "what is learnt from: win, rank or stars")
+    run: Path = option(Path("runs/ppo"), "folder of the run")
+    resume: Path | None = option(None, "go on with the run in this folder; of the other options only --minutes counts then")
+    decisions: int = option(10_000_000, "decisions of the learner, from the first to the last update")
+    minutes: float | None = option(None, "save and stop after so many minutes, if that comes first")
+    players: list[int] = option([2, 3, 4, 5, 6], "numbers of players; the games are shared out among them, one named twice gets twice as many")
+    reward: str = option("win", "what is learnt from: win, rank or stars")
     max_turns: int = option(600, "training games are cut off after so many turns")
-    steps: int = option(2_000_000, "decisions of the learner")
-    minutes: float | None = option(None, "stop after so many minutes, if that comes first")
-    envs: int = option(16, "games side by side")
-    processes: bool = option(False, "a process for each game; worth it only for slow opponents on many cores")
-    rollout: int = option(256, "decisions in each game between two updates")
-    batch: int = option(1024, "decisions in a step of the optimizer")
-    epochs: int = option(4, "how often an update goes through its decisions")
-    learning_rate: float = option(5e-4, "of Adam")
-    gamma: float = option(0.995, "discount of a decision")
+    baselines: list[str] = option(["random", "weights"], "fixed opponents in the league")
+    newest: float = option(0.4, "share of the seats for the newest past self")
+    older: float = option(0.3, "share of the seats for the older past selves; the baselines get the rest")
+    league: int = option(6, "past selves in the league")
+    snapshot: int = option(20, "updates between two past selves")
+    alike: float = option(0.5, "share of the games in which all opponents are the same one")
+    envs: int = option(1024, "games side by side")
+    rollout: int = option(32, "decisions in each game between two updates")
+    batch: int = option(2048, "decisions in a step of the optimizer")
+    epochs: int = option(3, "how often an update goes through its decisions")
+    learning_rate: float = option(1e-3, "of Adam; goes down to 0 in a straight line")
+    gamma: float = option(0.998, "discount of a decision")
     gae_lambda: float = option(0.95, "of the advantage estimate")
+    clip: float = option(0.2, "how far an update may change the probability of a move")
     entropy: float = option(0.01, "weight of the entropy bonus")
-    hidden: list[int] = option([256, 128], "width of the layers: the first is shared by policy and value")
-    threads: int = option(1, "of PyTorch; for a network this small and a busy machine more of them only cost")
+    trunk: list[int] = option([256, 128], "widths of the layers that policy and value share")
+    branch: list[int] = option([], "widths of the layers that each has for itself")
+    steps: bool = option(True, "whether the network sees single steps of numbers where they matter, besides the scaled entries")
     seed: int = option(0, "of the games and the network")
-    tensorboard: Path | None = option(None, "folder for TensorBoard")
-    rating_games: int = option(400, "games against each opponent after training; 0: none")
+    save: int = option(20, "updates between two saves")
+    rate: int = option(200, "updates between two ratings")
+    rating_games: int = option(200, "games against each baseline in a rating; 0: no ratings")
+    rating_players: list[int] = option([2, 4], "numbers of players that are rated")
 
 
-class TrainingEnv(EuphoriaEnv):
-    """The single environment with opponents drawn from a pool for every game."""
-
-    def __init__(self, pool: list[Agent], **arguments: Any) -> None:
-        self._pool = pool
-        self._draw = np.random.default_rng()
-        super().__init__(opponents=pool[0], **arguments)
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
-        if seed is not None:
-            self._draw = np.random.default_rng(seed)
-        self.set_opponents([self._pool[k] for k in self._draw.integers(len(self._pool), size=self.rules.num_players - 1)])
-        return super().reset(seed=seed, options=options)
+def make_envs(options: Options, opponents: list[Agent]) -> JoinedVecEnv:
+    """The games, side by side, at first against these opponents."""
+    shares = Counter(options.players)
+    if any(options.envs * share < len(options.players) for share in shares.values()):
+        raise ValueError(f"{options.envs} games are too few for {len(options.players)} shares of --players")
+    rules: dict[str, Any] = {"reward": options.reward, "max_turns": options.max_turns, "threads": 1, "pool": opponents}
+    sizes = {n: options.envs * share // len(options.players) for n, share in sorted(shares.items())}
+    return JoinedVecEnv([EuphoriaVecEnv(size, num_players=n, **rules) for n, size in sizes.items()])
 
 
-class Trunk(BaseFeaturesExtractor):
-    """The scaled observation through the first layer."""
-
-    def __init__(self, observation_space: Any, features_dim: int) -> None:
-        super().__init__(observation_space, features_dim)
-        scale = np.concatenate([np.full(field.size, 1 / min(field.high, FULL_SCALE), np.float32) for field in FIELDS])
-        self.register_buffer("scale", torch.from_numpy(scale))
-        self.linear = torch.nn.Linear(len(scale), features_dim)
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        return torch.relu(self.linear(observations * self.scale))
-
-
-class Reporter(BaseCallback):
-    """Moves the progress bar, stops in time, and saves now and then."""
-
-    def __init__(self, options: Options, bar: Progress, task: TaskID) -> None:
-        super().__init__()
-        self._options, self._bar, self._task = options, bar, task
-        self._start = self._saved = time.monotonic()
-
-    def _on_step(self) -> bool:
-        seconds = time.monotonic() - self._start
-        limit = self._options.minutes
-        done = max(self.num_timesteps / self._options.steps, seconds / 60 / limit if limit else 0.0)
-        speed = f"{self.num_timesteps:,} decisions, {self.num_timesteps / seconds:,.0f}/s"
-        self._bar.update(self._task, completed=min(done, 1.0), report=speed + self._won())
-        return not limit or seconds < 60 * limit
-
-    def _won(self) -> str:
-        recent = self.model.ep_success_buffer
-        return f", won {np.mean(recent):.0%} of {len(recent)}" if recent else ""
-
-    def _on_rollout_end(self) -> None:
-        if time.monotonic() - self._saved > SAVE_EVERY:
-            save(self._options, self.model)
-            self._saved = time.monotonic()
-
-
-def make_envs(options: Options) -> VecEnv:
-    """The games, side by side; their opponents are shared where that is possible."""
-    pool = [load(spec) for spec in options.opponents]
-
-    def make() -> TrainingEnv:
-        return TrainingEnv(pool, reward=options.reward, num_players=options.players, max_turns=options.max_turns)
-
-    make().reset(seed=0)  # says what is wrong, and compiles, before there are processes
-    makers = [make] * options.envs
-    return VecMonitor(SubprocVecEnv(makers) if options.processes else DummyVecEnv(makers))
-
-
-def make_model(options: Options) -> MaskablePPO:
+def make_model(options: Options, env: JoinedVecEnv) -> MaskablePPO:
     """The untrained network with its games."""
-    torch.set_num_threads(options.threads)
-    first, *others = options.hidden
+    torch.set_num_threads(1)
     return MaskablePPO(
-        "MlpPolicy",
-        make_envs(options),
+        Policy,
+        env,
         n_steps=options.rollout,
-        batch_size=min(options.batch, options.rollout * options.envs),
+        batch_size=min(options.batch, options.rollout * env.num_envs),
         n_epochs=options.epochs,
-        learning_rate=options.learning_rate,
+        learning_rate=lambda left: options.learning_rate * left,
         gamma=options.gamma,
         gae_lambda=options.gae_lambda,
+        clip_range=options.clip,
         ent_coef=options.entropy,
         seed=options.seed,
-        tensorboard_log=str(options.tensorboard) if options.tensorboard else None,
+        rollout_buffer_class=RolloutBuffer,
+        tensorboard_log=str(options.run / "tensorboard"),
         policy_kwargs={
-            "net_arch": others,
-            "activation_fn": torch.nn.ReLU,
-            "features_extractor_class": Trunk,
-            "features_extractor_kwargs": {"features_dim": first},
+            "features": make_features(options.steps),
+            "trunk": options.trunk,
+            "branch": options.branch,
+            "optimizer_kwargs": {"eps": 1e-5, "fused": True},
         },
         device="cpu",
     )
 
 
-def learn(options: Options, model: MaskablePPO, console: Console) -> None:
-    """Trains under a progress bar and saves; Ctrl-C ends it early, and saves what was learnt until then."""
-    columns = [TextColumn("training"), BarColumn(20), TimeElapsedColumn(), TextColumn("{task.fields[report]}")]
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("training", total=1.0, report="")
+class Run(BaseCallback):
+    """A training run: the model with its games, the league, the ratings so far, and their folder.
+
+    Args:
+        options: all of them; those of a run that is resumed come from its folder.
+        bar: shows how far it is.
+        updates: stop at so many updates, counted from the first one; None: at the end.
+    """
+
+    def __init__(self, options: Options, bar: Progress, updates: int | None = None) -> None:
+        super().__init__()
+        self.options, self._bar, self._updates = options, bar, updates
+        self._task = bar.add_task("training", total=options.decisions, report="")
+        baselines = {spec: load(spec) for spec in dict.fromkeys(options.baselines)}
+        self.league = League(baselines, options.league, options.newest, options.older)
+        self._agents: dict[str, Agent] = dict(baselines)  # all who play, also those who have left the league
+        self.ratings: list[dict[str, Any]] = []
+        self._seconds, self._resumed, self._stop = 0.0, False, False
+        self._envs = make_envs(options, list(baselines.values()))
+        self.learner = make_model(options, self._envs)
+
+    # ------------------------------------------------------------------------------------------------- between two updates
+
+    def go(self) -> None:
+        """Trains until the end, or until it is stopped."""
+        self._start, self._first = time.monotonic() - self._seconds, self.learner.num_timesteps
+        self._started = time.monotonic()
+        before = signal.signal(signal.SIGINT, self._interrupt)
         try:
-            model.learn(options.steps, callback=Reporter(options, bar, task))
-        except KeyboardInterrupt:
-            console.print("stopped early")
-    save(options, model)
+            left = self.options.decisions - self.learner.num_timesteps
+            if left > 0:
+                self.learner.learn(left, callback=self, reset_num_timesteps=not self._resumed)
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _interrupt(self, *_: Any) -> None:
+        self._bar.console.print("stopping after this update ...")
+        self._stop = True
+
+    @property
+    def update(self) -> int:
+        """Updates so far."""
+        return int(self.learner.num_timesteps // (self.learner.n_steps * self._envs.num_envs))
+
+    def _on_rollout_start(self) -> None:
+        if self._resumed:  # what follows was done before the state was saved
+            self._resumed = False
+            return
+        minutes = self.options.minutes
+        self._stop |= minutes is not None and time.monotonic() - self._started > 60 * minutes
+        self._stop |= self._updates is not None and self.update >= self._updates
+        self._between_updates(last=self._stop)
+
+    def _on_training_end(self) -> None:
+        if not self._stop:
+            self._between_updates(last=True)
+
+    def _between_updates(self, last: bool) -> None:
+        """What is due at this time; the order is part of what makes resuming exact."""
+        options, update = self.options, self.update
+        if update % options.snapshot == 0:
+            self._take_in_self()
+        chances = self.league.chances()
+        for part in self._envs.parts:
+            part.set_opponents(pool=[member.agent for member in self.league], chances=chances, alike=options.alike)
+        finished = self.learner.num_timesteps >= options.decisions
+        if options.rating_games and (update % options.rate == 0 or finished):
+            self._rate()
+        if last or update % options.save == 0:
+            self.save()
+
+    def _take_in_self(self) -> None:
+        name = f"{self.update:06d}"
+        path = self.save_player(self.options.run / "league" / f"{name}.safetensors")
+        self._agents[name] = PPO.load(path)
+        self.league.add(name, self._agents[name])
+
+    def _rate(self) -> None:
+        """Plays against the baselines; the generators of the training are not touched."""
+        options = self.options
+        tensors = self.learner.policy.tensors()
+        player = PPO.of(tensors, count_layers(tensors))
+        for n in sorted(set(options.players) & set(options.rating_players)) or sorted(set(options.players)):
+            for name in dict.fromkeys(options.baselines):
+                line_up = [player, *[self._agents[name]] * (n - 1)]
+                score = play_match(line_up, options.rating_games, Rules(num_players=n), seed=self.update).scores[0]
+                result = {"decisions": self.learner.num_timesteps, "hours": self.seconds / 3600, "players": n, "against": name}
+                self.ratings.append(result | {"wins": score.wins, "games": score.games, "rank": score.mean_rank})
+                self._bar.console.print(f"{self.learner.num_timesteps:,}: {n} players, against {name}: {score}")
+                self.logger.record(f"rating/{name}_{n}", score.rate)
+
+    # ------------------------------------------------------------------------------------------------------ in the middle of it
+
+    def _on_step(self) -> bool:
+        infos = self.locals["infos"]
+        for i in np.flatnonzero(self.locals["dones"]).tolist():
+            self.league.record_game(infos[i]["seat"], infos[i]["ranking"], infos[i]["opponents"])
+            if self.options.reward == "rank":  # it is paid when a game is cut off too: nothing is to come, as PPO would assume
+                infos[i]["TimeLimit.truncated"] = False
+        return not self._stop
+
+    def _on_rollout_end(self) -> None:
+        scores = {member.name: member.score for member in self.league if not member.past}
+        for name, score in scores.items():
+            self.logger.record(f"league/{name}", score)
+        done = self.learner.num_timesteps
+        speed = (done - self._first) / (time.monotonic() - self._started)
+        report = f"{done:,} decisions, {speed:,.0f}/s; " + ", ".join(f"{name} {score:.0%}" for name, score in scores.items())
+        self._bar.update(self._task, completed=done, report=report)
+
+    # ----------------------------------------------------------------------------------------------------------------- files
+
+    @property
+    def seconds(self) -> float:
+        """How long it took, earlier parts of the run included."""
+        return time.monotonic() - self._start
+
+    def save_player(self, path: Path) -> Path:
+        """Writes the network as a checkpoint to play with."""
+        training = plain(self.options) | {"decisions_learnt": int(self.learner.num_timesteps)}
+        return save_checkpoint(path, self.learner.policy.tensors(), training)
+
+    def save(self) -> None:
+        """Writes everything; whatever happens while it does, the files are those of before or of now."""
+        options, model = self.options, self.learner
+        self.save_player(options.run / "ppo.safetensors")
+        playing = {id(agent) for part in self._envs.parts for agent in part.opponents}
+        members = {member.name for member in self.league}
+        self._agents = {name: a for name, a in self._agents.items() if name in members or id(a) in playing}
+        names = {id(agent): name for name, agent in self._agents.items()}
+        arrays, generators = pack_model(model), []
+        for k, part in enumerate(self._envs.parts):
+            more, generator = part.state()
+            arrays |= {f"games.{k}.{name}": array for name, array in more.items()}
+            generators.append(generator)
+        facts = {
+            "version": VERSION,
+            **layout(),
+            "options": plain(options),
+            "decisions": model.num_timesteps,
+            "updates": model._n_updates,
+            "seconds": self.seconds,
+            "generators": generators,
+            "opponents": [[names[id(agent)] for agent in part.opponents] for part in self._envs.parts],
+            "league": self.league.state(),
+            "ratings": self.ratings,
+        }
+        write_text(options.run / "ratings.json", json.dumps(self.ratings, indent=1))
+        write_tensors(options.run / "state.safetensors", RUN_FORMAT, arrays, facts)
+
+    def restore(self, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
+        """Goes on where `save` was called."""
+        model = self.learner
+        for name in {name for names in facts["opponents"] for name in names} | {one["name"] for one in facts["league"]}:
+            if name not in self._agents:
+                self._agents[name] = PPO.load(self.options.run / "league" / f"{name}.safetensors")
+        self.league.restore(facts["league"], self._agents)
+        seen = []
+        for k, part in enumerate(self._envs.parts):
+            mine = {name.removeprefix(f"games.{k}."): a for name, a in arrays.items() if name.startswith(f"games.{k}.")}
+            seen.append(part.restore(mine, facts["generators"][k], [self._agents[name] for name in facts["opponents"][k]]))
+        model.num_timesteps, model._n_updates = facts["decisions"], facts["updates"]
+        model._last_obs = np.concatenate(seen)
+        unpack_model(model, arrays)
+        self.ratings, self._seconds, self._resumed = facts["ratings"], facts["seconds"], True
 
 
-def tensors(policy: Any) -> dict[str, np.ndarray]:
-    """The tensors of a policy under the names of `agents.ppo`."""
-    parts = {
-        "trunk": [policy.features_extractor.linear],
-        "policy": [*policy.mlp_extractor.policy_net, policy.action_net],
-        "value": [*policy.mlp_extractor.value_net, policy.value_net],
-    }
-    found = {"scale": policy.features_extractor.scale}
-    for part, modules in parts.items():
-        for k, layer in enumerate(module for module in modules if isinstance(module, torch.nn.Linear)):
-            found |= {f"{part}.{k}.weight": layer.weight, f"{part}.{k}.bias": layer.bias}
-    return {name: tensor.detach().cpu().numpy() for name, tensor in found.items()}
+def pack_model(model: MaskablePPO) -> dict[str, np.ndarray]:
+    """Network, optimizer and generators as arrays."""
+    arrays = {f"policy.{name}": tensor.numpy() for name, tensor in model.policy.state_dict().items()}
+    for k, state in model.policy.optimizer.state_dict()["state"].items():
+        arrays |= {f"optimizer.{k}.{name}": tensor.numpy() for name, tensor in state.items()}
+    _, keys, position, _, _ = np.random.get_state()
+    starts = model._last_episode_starts
+    return arrays | {
+        "torch": torch.get_rng_state().numpy(), "numpy": keys, "numpy.position": np.array([position]), "starts": starts
+    }  # fmt: skip
 
 
-def save(options: Options, model: MaskablePPO) -> Path:
-    """Writes the checkpoint."""
-    training = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
-    return save_checkpoint(options.checkpoint, tensors(model.policy), training | {"decisions_learnt": int(model.num_timesteps)})
+def unpack_model(model: MaskablePPO, arrays: dict[str, np.ndarray]) -> None:
+    """The reverse of `pack_model`."""
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    policy, optimizer = model.policy, model.policy.optimizer
+    policy.load_state_dict({name: tensors[f"policy.{name}"] for name in policy.state_dict()})
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("optimizer."):
+            _, k, what = name.split(".")
+            state.setdefault(int(k), {})[what] = tensor.clone()
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+    model._last_episode_starts = arrays["starts"]
+    torch.set_rng_state(tensors["torch"])
+    np.random.set_state(("MT19937", arrays["numpy"], int(arrays["numpy.position"][0])))
+
+
+def count_layers(tensors: dict[str, np.ndarray]) -> dict[str, int]:
+    """How many layers each part has."""
+    return {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
+
+
+def plain(options: Options) -> dict[str, Any]:
+    """The options as JSON has them."""
+    return {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file whole."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text)
+    os.replace(beside, path)
+
+
+def train(options: Options, console: Console, updates: int | None = None) -> Run:
+    """Trains, from the start or where a run left off.
+
+    Raises:
+        ValueError: an option is wrong, there is a run in the folder already, or the one to be resumed is damaged.
+    """
+    arrays, facts = None, {}
+    if options.resume is not None:
+        facts, arrays = read_tensors(options.resume / "state.safetensors", RUN_FORMAT)
+        known = {field.name for field in dataclasses.fields(Options)}
+        kept = {name: value for name, value in facts["options"].items() if name in known}
+        options = Options(**{**kept, "run": options.resume, "resume": None, "minutes": options.minutes})
+    elif (options.run / "state.safetensors").exists():
+        raise ValueError(f"there is a run in {options.run} already: choose another --run, or go on with --resume {options.run}")
+    columns = [TextColumn("training"), BarColumn(20), TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[report]}")]
+    with Progress(*columns, console=console) as bar:
+        run = Run(options, bar, updates)
+        if arrays is not None:
+            run.restore(arrays, facts)
+        run.go()
+    return run
 
 
 def main() -> None:
     options = parse_options(Options, __doc__)
     console = Console()
     try:
-        learn(options, make_model(options), console)
-        console.print(f"written: {options.checkpoint}")
-        if options.rating_games:
-            agent = load(f"ppo:{options.checkpoint}")
-            opponents = list(dict.fromkeys(options.opponents))
-            print_ratings(console, "ppo", agent, opponents, options.players, options.rating_games, options.seed)
+        run = train(options, console)
+        console.print(f"written: {run.options.run}")
     except ValueError as error:
         raise SystemExit(f"error: {error}") from error
-    except KeyboardInterrupt:
-        raise SystemExit("\nstopped") from None
 
 
 if __name__ == "__main__":

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
+import numpy as np
+
 from euphoria_env import Game, Rules
+from euphoria_env.engine import chance
+from euphoria_env.engine.state import GAME_DTYPE
 
 GAMES = 900
 
@@ -42,3 +47,28 @@ def test_faces_are_even() -> None:
     """R2.6: two dice each."""
     games = (first_game(seed, Rules(num_players=6)) for seed in range(GAMES // 6))
     assert even(Counter(face for game in games for kind, face in game.outcomes if kind == "dice"), 6)
+
+
+def test_the_log_keeps_what_fits_and_nothing_more() -> None:
+    """A full tape leaves further outcomes out, and writes nothing beyond its end."""
+    tape, game = chance.empty_tape(2), np.zeros(1, GAME_DTYPE)
+    chance.seed_rng(game[0]["rng"], 1, 2, 3)
+    dice = [int(chance.roll_die(game[0], tape)) for _ in range(5)]
+    assert len(tape) == chance.TAPE_HEADER + 4 and tape[chance.TAPE_LOGGED] == 2
+    kind = chance.KINDS.index("dice")
+    assert tape[chance.TAPE_HEADER :].tolist() == [kind, dice[0], kind, dice[1]]
+
+
+def test_long_games_have_all_their_outcomes() -> None:
+    """More are drawn than the log of a game holds at once; loaded into another game they make the same one."""
+    game = Game(Rules(num_players=6), seed=5)
+    rng = random.Random(1)
+    while game.legal():
+        game.play(rng.choice(game.legal()))
+    assert len(game.outcomes) > 600  # a log is emptied when it is half full, with 512
+    twin = Game(
+        Rules(num_players=6), seed=6, load={kind: [value for k, value in game.outcomes if k == kind] for kind in chance.KINDS}
+    )
+    for move in game.history:
+        twin.play(move.split(" | ")[0])
+    assert twin.outcomes == game.outcomes

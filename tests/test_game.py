@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from euphoria_env import Game, IllegalMove, Rules, actions
+from euphoria_env import Game, IllegalMove, Rules, actions, observations
+from euphoria_env.asks import ASKS
 
 TWO = {"rules": {"num_players": 2}, "seed": 1}
 
@@ -145,6 +146,9 @@ IMPOSSIBLE = [
     ),
     ({**TWO, "player": 2}, "player"),
     ({**TWO, "turn": 0}, "turn"),
+    ({"rules": {"num_players": 2, "max_turns": 7}, "turn": 8}, "turn"),
+    ({**TWO, "offers": 1}, "offers"),
+    ({"rules": {"num_players": 2, "trading": True, "trades_per_turn": 2}, "offers": 3}, "offers"),
     ({**TWO, "seed": "x"}, "seed"),
     ({**TWO, "status": "setup"}, "status"),
     ({**TWO, "winner": 1}, "winner"),
@@ -254,3 +258,17 @@ def test_no_such_player(player) -> None:
         game.observation(player)
     with pytest.raises(ValueError, match="player"):
         game.determinize(player, 1)
+
+
+def test_after_the_end_the_observation_says_that_nothing_is_decided() -> None:
+    """R19: neither the question of the last decision nor anything of its turn stays in it."""
+    game = Game(Rules(num_players=2, max_turns=1, trading=True), seed=3)
+    while game.legal():
+        game.play(game.legal()[0])
+    assert game.truncated
+    fields = {field.name: field for field in observations.table()}
+    seen = game.observation(0)
+    asked = seen[fields["asked"].slice]
+    assert asked[ASKS.index("nothing")] == 1 and asked.sum() == 1
+    for name in ("offers", "card", "verb", "placed_face", "requested"):
+        assert not seen[fields[name].slice].any(), name

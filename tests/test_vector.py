@@ -286,7 +286,7 @@ def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
         observation, _, _, _, infos = env.step(WEIGHTS.act_batch(observation, infos["action_mask"], rng))
     assert first.asked + second.asked == asked
     env.set_opponents("random")
-    assert len(opponents._agents) <= 3  # those who left are forgotten
+    assert len(opponents.agents) <= 3  # those who left are forgotten
 
 
 def test_a_pool_is_drawn_from_seat_by_seat() -> None:

@@ -66,6 +66,13 @@ def start_games(games, first, last, blank, seed, episodes, tape, player, mask, o
 
 
 @entry
+def show_games(games, player, mask, observation, observe):
+    """Writes who decides next in all games, the masks and the observations."""
+    for i in range(len(games)):
+        write_next(games[i], i, player, mask, observation, observe)
+
+
+@entry
 def first_illegal(games, actions, active):
     """The first active game whose action is illegal, or -1."""
     for i in range(len(games)):

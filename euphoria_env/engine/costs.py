@@ -30,6 +30,7 @@ from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, MATTHEW, M
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import COURTHOUSE, TILE_COST
 from euphoria_env.engine.artifacts import max_of_a_type
+from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import room
 from euphoria_env.engine.state import has, member, powers, under
@@ -78,12 +79,11 @@ def markers_due(g, p, space):
 @jit
 def stock(g, p, verb, items, first):
     """How many units of a set of items, from `first` on, a player can still put into the series under way."""
-    if not items >> first:
-        return 0
     n = 0
-    for item in range(first, len(ITEMS)):
-        if (items >> item) & 1:
-            n += stock_of(g, p, verb, item)
+    items = items >> first << first
+    while items:
+        n += stock_of(g, p, verb, lowest_bit(items))
+        items &= items - 1
     return n
 
 
@@ -101,10 +101,7 @@ def stock_of(g, p, verb, item):
 
 @jit
 def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
-    """Whether a series of units_a items of set_a and units_b of set_b, chosen so far, can be completed from item `first` on.
-
-    The two groups may overlap; by Hall's theorem it is enough that neither group's own items exceed its units.
-    """
+    """Whether a series of units_a items of set_a and units_b of set_b, chosen so far, can be completed from item `first` on."""
     own_a = own_b = both = 0
     for item in range(len(ITEMS)):
         n = int(g["chosen"][item])
@@ -118,11 +115,18 @@ def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
                 own_b += n
     if own_a > units_a or own_b > units_b:
         return False
-    own_a = min(units_a, own_a + stock(g, p, verb, set_a & ~set_b, first))
-    if set_b:
-        own_b = min(units_b, own_b + stock(g, p, verb, set_b & ~set_a, first))
-        both += stock(g, p, verb, set_a & set_b, first)
-    return own_a + own_b + both >= units_a + units_b
+    own_a += stock(g, p, verb, set_a & ~set_b, first)
+    own_b += stock(g, p, verb, set_b & ~set_a, first)
+    return fill_both(units_a, units_b, own_a, own_b, both + stock(g, p, verb, set_a & set_b, first))
+
+
+@jit
+def fill_both(units_a, units_b, own_a, own_b, both):
+    """Whether two groups of units can be filled with items of their own and items that serve both.
+
+    By Hall's theorem it is enough that there are sufficient items for each of them and for the two together.
+    """
+    return min(units_a, own_a) + min(units_b, own_b) + both >= units_a + units_b
 
 
 @jit
@@ -163,4 +167,7 @@ def payable(g, p, space, bumping, extra_morale, held):
     units_a, set_a, units_b, set_b = cost_of(g, p, space, bumping)
     if (units_a and not set_a & held) or (units_b and not set_b & held):
         return False
-    return units_a + units_b <= 1 or completable(g, p, PAY, units_a, set_a, units_b, set_b, 0)
+    if units_a + units_b <= 1:
+        return True
+    own_a, own_b = stock(g, p, PAY, set_a & ~set_b, 0), stock(g, p, PAY, set_b & ~set_a, 0)
+    return fill_both(units_a, units_b, own_a, own_b, stock(g, p, PAY, set_a & set_b, 0))

@@ -8,6 +8,7 @@ from euphoria_env.asks import DISCARD, NOTHING, OPEN, PAY, REPLY, SERIES, TRADE
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, NUM_MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.engine.bits import count_bits, lowest_bit
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.decisions import find_legal
@@ -40,16 +41,17 @@ def deal_hidden_row(g, player, seed):
         if g["ask"] != NOTHING:
             find_legal(g)
         return
-    hands = g["artifacts"].copy()
-    terms = int(g["set_a"])
+    hands, deck, dilemmas, terms = g["artifacts"].copy(), g["deck"].copy(), g["dilemma"].copy(), int(g["set_a"])
     for _ in range(_TRIES):
         if deal_cards(g, player) and (payer < 0 or can_pay(g, payer)) and (not asks_other or has_choice(g)):
             find_legal(g)
             return
-    if payer >= 0:
-        keep_hand(g, payer, hands[payer], terms)
-    if asks_other and payer != g["player"]:
-        keep_hand(g, int(g["player"]), hands[int(g["player"])], terms)
+    # Only the real cards, it seems, agree with what he sees.
+    g["artifacts"][:] = hands
+    g["deck"][:] = deck
+    g["dilemma"][:] = dilemmas
+    g["set_a"] = terms
+    find_legal(g)
 
 
 @jit
@@ -77,26 +79,6 @@ def has_choice(g):
         if g["legal"][w]:
             return True
     return False
-
-
-@jit
-def keep_hand(g, p, hand, terms):
-    """Gives a player the cards he really has, exchanging them with the deck and the other hands dealt anew."""
-    for kind in range(len(ARTIFACTS)):
-        g["deck"][kind] += g["artifacts"][p, kind] - hand[kind]
-        g["artifacts"][p, kind] = hand[kind]
-    for q in range(int(g["num_players"])):
-        for kind in range(len(ARTIFACTS)):
-            while g["deck"][kind] < 0 and q != p and g["artifacts"][q, kind] > 0:
-                other = 0
-                while g["deck"][other] <= 0:
-                    other += 1
-                g["artifacts"][q, kind] -= 1
-                g["deck"][kind] += 1
-                g["artifacts"][q, other] += 1
-                g["deck"][other] -= 1
-    g["set_a"] = terms
-    find_legal(g)
 
 
 @jit
@@ -194,25 +176,31 @@ def deal_dilemmas(g, player):
 
 
 @jit
-def unknown(place, player):
-    """Whether a card in this place could be anywhere, for all that a player knows."""
-    return place <= OUT or place == _FREE or (OUT_BY <= place < ON_SITE and place != OUT_BY + player)
+def unknown_cards(places, player):
+    """The cards that could be anywhere, for all that a player knows, as bits."""
+    cards = 0
+    for card in range(len(places)):
+        place = int(places[card])
+        unknown = place <= OUT or place == _FREE or (OUT_BY <= place < ON_SITE and place != OUT_BY + player)
+        cards |= int(unknown) << card
+    return cards
 
 
 @jit
-def shuffle_places(g, places, count, player):
-    """Shuffles the places of the cards that could be anywhere."""
-    for a in range(count):
-        if unknown(places[a], player):
-            n = 0
-            for b in range(a, count):
-                n += unknown(places[b], player)
-            n = random_below(g["rng"], n)
-            b = a
-            while n > 0 or not unknown(places[b], player):
-                n -= unknown(places[b], player)
-                b += 1
-            places[a], places[b] = places[b], places[a]
+def random_card(g, cards):
+    """Any of the cards whose bits are set."""
+    for _ in range(random_below(g["rng"], count_bits(cards))):
+        cards &= cards - 1
+    return lowest_bit(cards)
+
+
+@jit
+def shuffle_places(g, places, cards):
+    """Shuffles the places of the cards whose bits are set."""
+    while cards:
+        a, b = lowest_bit(cards), random_card(g, cards)
+        places[a], places[b] = places[b], places[a]
+        cards &= cards - 1
 
 
 @jit
@@ -229,35 +217,27 @@ def deal_recruits(g, player):
                     places[int(g["hand"][q, k])] = _FREE
                 if g["kept"][q, k] >= 0:
                     places[int(g["kept"][q, k])] = _FREE
-    revealed = int(g["revealed"])
+    concealed = 0
+    for card in range(NUM_RECRUITS):
+        concealed |= (1 - ((int(g["revealed"]) >> int(FACTION_OF[card])) & 1)) << card
     for q in range(n):
         if q != player:
             for k in range(int(g["num_active"][q]), int(g["num_recruits"][q])):
-                g["recruits"][q, k] = deal_one(g, places, HELD + q, player, revealed)
+                g["recruits"][q, k] = deal_one(g, places, HELD + q, unknown_cards(places, player) & concealed)
     for q in range(n):
         if q != player:
             for k in range(4):
                 if g["hand"][q, k] >= 0:
-                    g["hand"][q, k] = deal_one(g, places, HELD + q, player, 0)
+                    g["hand"][q, k] = deal_one(g, places, HELD + q, unknown_cards(places, player))
                 if g["kept"][q, k] >= 0:
-                    g["kept"][q, k] = deal_one(g, places, HELD + q, player, 0)
-    shuffle_places(g, places, NUM_RECRUITS, player)
+                    g["kept"][q, k] = deal_one(g, places, HELD + q, unknown_cards(places, player))
+    shuffle_places(g, places, unknown_cards(places, player))
 
 
 @jit
-def deal_one(g, places, place, player, revealed):
-    """Deals a card that could be anywhere, of a faction that is not revealed, to a place; a card taken up gets its old one."""
-    n = 0
-    for card in range(len(places)):
-        n += unknown(places[card], player) and not (revealed >> int(FACTION_OF[card])) & 1
-    n = random_below(g["rng"], n)
-    card = 0
-    while True:
-        if unknown(places[card], player) and not (revealed >> int(FACTION_OF[card])) & 1:
-            if n == 0:
-                break
-            n -= 1
-        card += 1
+def deal_one(g, places, place, cards):
+    """Deals one of some cards to a place; a card taken up gets its old one."""
+    card = random_card(g, cards)
     if places[card] != _FREE:
         free = 0
         while places[free] != _FREE:
@@ -281,8 +261,8 @@ def deal_tiles(g, player):
             places[int(g["tile"][k])] = _FREE
     for k in range(NUM_MARKETS):
         if not g["built"][k] and marks[k] != IN_BY + player:
-            g["tile"][k] = deal_one(g, places, ON_SITE, player, 0)
-    shuffle_places(g, places, NUM_TILES, player)
+            g["tile"][k] = deal_one(g, places, ON_SITE, unknown_cards(places, player))
+    shuffle_places(g, places, unknown_cards(places, player))
     for k in range(NUM_MARKETS):
         if marks[k] != IN_BY + player:
             other = k + random_below(g["rng"], NUM_MARKETS - k)
@@ -317,17 +297,11 @@ def move_own_tile(g, player):
 def deal_drafted_tiles(g, player):
     """In the middle of the draft of tiles: shuffles all but the observer's, then fills the other hands again."""
     places = g["tile_place"]
-    for a in range(NUM_TILES):
-        if drafted_by_others(places[a], player):
-            n = 0
-            for b in range(a, NUM_TILES):
-                n += drafted_by_others(places[b], player)
-            n = random_below(g["rng"], n)
-            b = a
-            while n > 0 or not drafted_by_others(places[b], player):
-                n -= drafted_by_others(places[b], player)
-                b += 1
-            places[a], places[b] = places[b], places[a]
+    hidden = 0
+    for tile in range(NUM_TILES):
+        known = places[tile] == HELD + player or places[tile] == OUT_BY + player or places[tile] == IN_BY + player
+        hidden |= int(not known) << tile
+    shuffle_places(g, places, hidden)
     for q in range(int(g["num_players"])):
         if q != player:
             k = 0
@@ -335,12 +309,6 @@ def deal_drafted_tiles(g, player):
                 if places[tile] == HELD + q:
                     g["tile_hand"][q, k] = tile
                     k += 1
-
-
-@jit
-def drafted_by_others(place, player):
-    """Whether a tile of the draft is one that the player does not know."""
-    return place != HELD + player and place != OUT_BY + player and place != IN_BY + player
 
 
 assert np.iinfo(np.int8).max > _FREE > IN_BY + 6

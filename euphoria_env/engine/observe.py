@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.asks import DISCARD, NOTHING, RECRUIT, SERIES, STAR, TAKE
+from euphoria_env.asks import DISCARD, NOTHING, OPEN, RECRUIT, SERIES, STAR, TAKE, USE
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
@@ -140,7 +140,8 @@ def fill_private(g, p, out):
         out[_OWN_ARTIFACTS + kind] = g["artifacts"][p, kind]
     out[_OWN_DILEMMA + int(g["dilemma"][p])] = 1
     for card in range(NUM_RECRUITS):
-        out[_OWN_RECRUITS + card] = 5 * (g["recruit_place"][card] == OUT_BY + p)
+        if g["recruit_place"][card] == OUT_BY + p:
+            out[_OWN_RECRUITS + card] = 5
     for k in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
         out[_OWN_RECRUITS + int(g["recruits"][p, k])] = 2 if g["status"] == SETUP and k == 0 else 1
     if g["ask"] == RECRUIT or g["status"] == SETUP:
@@ -172,14 +173,16 @@ def fill_board(g, p, n, out):
             for f in range(6):
                 out[_AREAS + 36 * s + 6 * k + f] = g["area"][s, q, f]
             out[_TERRITORIES + 6 * s + k] = g["territory"][s, q]
-        for m in range(len(MARKETS)):
-            out[_MARKET_STARS + 6 * m + k] = (int(g["market_stars"][m]) >> q) & 1
     for s in range(NUM_AREAS, NUM_SPACES):
-        out[_OCCUPANT + s - NUM_AREAS] = seat_plus_one(g["occupant"][s], p, n)
-        out[_OCCUPANT_FACE + s - NUM_AREAS] = g["face"][s]
+        if g["occupant"][s] >= 0:
+            out[_OCCUPANT + s - NUM_AREAS] = seat_plus_one(g["occupant"][s], p, n)
+            out[_OCCUPANT_FACE + s - NUM_AREAS] = g["face"][s]
     for m in range(len(MARKETS)):
-        out[_BUILT + m] = g["built"][m]
-        out[_TILE + m] = g["tile"][m] + 1 if g["built"][m] else 0
+        if g["built"][m]:
+            out[_BUILT + m] = 1
+            out[_TILE + m] = g["tile"][m] + 1
+            for k in range(n):
+                out[_MARKET_STARS + 6 * m + k] = (int(g["market_stars"][m]) >> (p + k if p + k < n else p + k - n)) & 1
     deck = 0
     for kind in range(len(ARTIFACTS)):
         out[_DISCARDS + kind] = g["discards"][kind]
@@ -202,9 +205,12 @@ def fill_decision(g, p, n, out):
     if asked == NOTHING:
         return
     out[_OFFERS] = g["offers"]
+    if asked == OPEN:  # nothing else has happened in this turn
+        return
     if g["status"] == PLAYING:
         fill_placement(g, p, n, out)
-    out[_CARD] = g["card"] + 1
+    if asked == USE:
+        out[_CARD] = g["card"] + 1
     if asked == SERIES or asked == STAR:
         out[_VERB] = g["verb"] + 1 if asked == SERIES else 0
         set_a, set_b = int(g["set_a"]), int(g["set_b"])

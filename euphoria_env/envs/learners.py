@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ class Learners:
         final_observation: (N, OBS_SIZE) int8, what the learner saw last of the last game that ended.
         final_seats: (N,) int64, where he sat in it.
         final_ranking: (N, P) int8, of it.
+        final_opponents: who played it, by seat; at the learner's there is somebody who was never asked.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Learners:
         self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
         self.final_seats = np.zeros(n, np.int64)
         self.final_ranking = np.zeros((n, players), np.int8)
+        self.final_opponents: list[list[Any]] = [[] for _ in range(self.n)]
         self._games, self._moves = np.arange(n), np.zeros(n, np.int64)
         self._under_way = False  # whether every game waits for its learner
 
@@ -110,6 +112,32 @@ class Learners:
         self._credit(batch)
         self._play_others(batch)
 
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the games to come depend on but the generator given to `reset` and the agents, as arrays for `restore`.
+
+        Raises:
+            ResetNeeded: see `ready`.
+        """
+        return {**self.ready.state(), **self.opponents.state(), "seats": self.seats.copy()}
+
+    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Any], rng: np.random.Generator) -> None:
+        """Goes on where `state` was taken.
+
+        Args:
+            state: what `state` gave.
+            agents: `opponents.agents` of then.
+            rng: as for `reset`.
+
+        Raises:
+            ValueError: it does not fit these games and agents.
+        """
+        self._rng = rng
+        self.batch = Batch(self.n, self.rules, 0, self._reward, self._threads)
+        self.batch.restore(state)
+        self.opponents.restore(state, agents)
+        self.seats[:] = state["seats"]
+        self._under_way = True
+
     def _play_others(self, batch: Batch) -> None:
         """Plays until every game waits for its learner."""
         self._under_way = False
@@ -140,6 +168,8 @@ class Learners:
         self.final_observation[games] = batch.final_observation[games, seats]
         self.final_seats[games] = seats
         self.final_ranking[games] = batch.ranking[games]
+        for i in games.tolist():
+            self.final_opponents[i] = self.opponents.at(i)
 
     def _begin(self, games: np.ndarray) -> None:
         """Seats everybody in games that begin."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -45,23 +45,35 @@ class Opponents:
         players: how many seats a game has.
         opponents: as for `set`.
         pool: as for `set`.
+
+    Attributes:
+        agents: those who play or may be drawn.
     """
 
     def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None) -> None:
         self._players = players
-        self._agents: list[Any] = []
-        self._sitting = np.zeros((games, players), np.int64)  # by game and seat, an index of _agents; the learner's means nothing
+        self.agents: list[Any] = []
+        self._sitting = np.zeros((games, players), np.int64)  # by game and seat, an index of agents; the learner's means nothing
         self.set(opponents, pool)
 
-    def set(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
+    def set(
+        self,
+        opponents: Any = "weights",
+        pool: Sequence[Any] | None = None,
+        chances: Sequence[float] | None = None,
+        alike: float = 0.0,
+    ) -> None:
         """Chooses the opponents of the games that begin from now on; those under way end as they began.
 
         Args:
             opponents: an agent or a text for all seats, or a list of them in turn order after the learner.
             pool: instead of `opponents`: each seat is drawn from these for every game.
+            chances: the probabilities of the pool; None: all the same.
+            alike: in this share of the games one draw from the pool serves all seats.
 
         Raises:
-            ValueError: neither an agent nor a text, an empty pool, or not one opponent for each other seat.
+            ValueError: neither an agent nor a text, an empty pool, not one opponent for each other seat, or chances that are
+                no probabilities of the pool.
         """
         others = self._players - 1
         if pool is not None:
@@ -78,33 +90,57 @@ class Opponents:
         agents = [texts[one] if isinstance(one, str) else as_agent(one) for one in chosen]
         self._forget()
         self._next = np.array([self._index(agent) for agent in agents])
-        self._drawn = pool is not None
+        self._drawn, self._alike = pool is not None, alike
+        self._chances = np.full(len(agents), 1 / len(agents)) if chances is None else np.asarray(chances, np.float64)
+        if self._chances.shape != self._next.shape or (self._chances < 0).any() or not np.isclose(self._chances.sum(), 1):
+            raise ValueError(f"chances must be {len(agents)} probabilities, not {chances!r}")
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Who sits where and who may be drawn, as arrays for `restore`; numbers are those of `agents`."""
+        facts = np.array([self._drawn, self._alike])
+        return {"sitting": self._sitting.copy(), "next": self._next, "chances": self._chances, "draws": facts}
+
+    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Any]) -> None:
+        """Goes on where `state` was taken.
+
+        Raises:
+            ValueError: it does not fit these games and agents.
+        """
+        sitting, following = state["sitting"], state["next"]
+        if sitting.shape != self._sitting.shape or max(sitting.max(), following.max()) >= len(agents):
+            raise ValueError(f"the state is not one of {len(self._sitting)} games with these {len(agents)} opponents")
+        self.agents = list(agents)
+        self._sitting[:], self._next, self._chances = sitting, following, state["chances"]
+        self._drawn, self._alike = bool(state["draws"][0]), float(state["draws"][1])
 
     def _forget(self) -> None:
         """Lets go of the agents that play no game any more."""
-        if self._agents:
+        if self.agents:
             used, sitting = np.unique(self._sitting, return_inverse=True)
-            self._agents = [self._agents[k] for k in used]
+            self.agents = [self.agents[k] for k in used]
             self._sitting = sitting.reshape(self._sitting.shape)
 
     def _index(self, agent: Any) -> int:
-        for k, known in enumerate(self._agents):
+        for k, known in enumerate(self.agents):
             if known is agent:
                 return k
-        self._agents.append(agent)
-        return len(self._agents) - 1
+        self.agents.append(agent)
+        return len(self.agents) - 1
 
     def sit_down(self, games: np.ndarray, seats: np.ndarray, rng: np.random.Generator) -> None:
         """Seats the opponents of games that begin, around the seats of their learners."""
         if self._drawn:
-            self._sitting[games] = self._next[rng.integers(len(self._next), size=(len(games), self._players))]
+            drawn = rng.choice(self._next, (len(games), self._players), p=self._chances)
+            alike = rng.random(len(games)) < self._alike
+            drawn[alike] = drawn[alike, :1]
+            self._sitting[games] = drawn
         else:
             after = (np.arange(self._players) - seats[:, None]) % self._players  # the learner: 0
             self._sitting[games] = self._next[after - 1]
 
     def at(self, game: int) -> list[Any]:
         """Who sits at a game, by seat; at the learner's there is somebody who is never asked."""
-        return [self._agents[k] for k in self._sitting[game]]
+        return [self.agents[k] for k in self._sitting[game]]
 
     def answer(self, batch: Batch, games: np.ndarray, rng: np.random.Generator, moves: np.ndarray) -> None:
         """Writes the moves of the opponents who must decide in some games."""
@@ -112,7 +148,7 @@ class Opponents:
         (present,) = np.bincount(who).nonzero()
         for k in present.tolist():
             asked = games if len(present) == 1 else games[who == k]
-            moves[asked] = ask(self._agents[k], batch, asked, rng)
+            moves[asked] = ask(self.agents[k], batch, asked, rng)
 
 
 def ask(agent: Any, batch: Batch, games: np.ndarray, rng: np.random.Generator) -> Any:
