@@ -67,8 +67,13 @@ class Greedy(Agent):
         self._features, self._table = np.empty(NUM_FEATURES), table
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
-        """Chooses a move; see `Agent.act`."""
-        assert game is not None
+        """Chooses a move; see `Agent.act`.
+
+        Raises:
+            ValueError: no game is given, or it has ended.
+        """
+        if game is None or game.over or game.truncated:
+            raise ValueError("a searching agent needs a game that has not ended")
         self._rows[-1] = game._rows[0]
         seed = int(rng.integers(2**62))
         n = look_ahead(self._rows, seed, self._table, self._tape, self._moves, self._roulette, self._features, self._values)

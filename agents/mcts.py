@@ -31,7 +31,7 @@ def make(argument: str) -> Searcher:
     evaluator = EVALUATORS.index(name)
     net, reward = None, WIN
     if evaluator == BY_NETWORK:
-        from agents.ppo import load_network
+        from agents.search.network import load_network
 
         net, trained_for = load_network(path)
         reward = reward_number(trained_for)

@@ -147,6 +147,19 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
     return Features(source, offset, scale)
 
 
+def parts(tensors: dict[str, np.ndarray], network: Any, path: str | Path) -> tuple[Features, Layers, Layers, Layers]:
+    """The features of a network and the layers of trunk, policy and value; arguments and errors as for `PPO.of`."""
+    if not isinstance(network, dict) or any(not isinstance(network.get(part), int) for part in PARTS):
+        raise ValueError(f"{path}: the header does not describe the network")
+    features = _features(path, tensors)
+    trunk, width = _layers(path, "trunk", network["trunk"], tensors, len(features.source))
+    policy, outputs = _layers(path, "policy", network["policy"], tensors, width)
+    value, values = _layers(path, "value", network["value"], tensors, width)
+    if not (trunk and policy and value) or (outputs, values) != (actions.NUM_ACTIONS, 1):
+        raise ValueError(f"{path}: the network has {outputs} logits and {values} values, not {actions.NUM_ACTIONS} and 1")
+    return features, trunk, policy, value
+
+
 class PPO(Agent):
     """Plays a trained policy: draws each move with the probability that the network gives it.
 
@@ -187,14 +200,7 @@ class PPO(Agent):
         Raises:
             ValueError: the tensors do not fit together.
         """
-        if not isinstance(network, dict) or any(not isinstance(network.get(part), int) for part in PARTS):
-            raise ValueError(f"{path}: the header does not describe the network")
-        features = _features(path, tensors)
-        trunk, width = _layers(path, "trunk", network["trunk"], tensors, len(features.source))
-        policy, outputs = _layers(path, "policy", network["policy"], tensors, width)
-        value, values = _layers(path, "value", network["value"], tensors, width)
-        if not (trunk and policy and value) or (outputs, values) != (actions.NUM_ACTIONS, 1):
-            raise ValueError(f"{path}: the network has {outputs} logits and {values} values, not {actions.NUM_ACTIONS} and 1")
+        features, trunk, policy, _ = parts(tensors, network, path)
         return cls(features, trunk + policy)
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:

@@ -1,158 +1,143 @@
-"""A trained network inside compiled code: the tensors of a checkpoint in a few flat arrays, evaluated one position at a time.
+"""A trained network inside the search: asked about one position at a time, and of its moves only about the legal ones.
 
-Its answers are those of `agents.ppo`; here only what the search asks for is computed: zeros are skipped, and of the moves only the
-legal ones get a logit.
+Its answers are those of `agents.ppo`, from the same compiled parts (`agents.kernels`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+import math
+from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_env.actions import NUM_ACTIONS
+from agents.kernels import hidden, layer
+from agents.ppo import FORMAT, Features, Layers, parts, read_tensors
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.observations import OBS_SIZE
 
-PARTS = ("trunk", "policy", "value")
-TRUNK, POLICY, VALUE = range(len(PARTS))
-
 
 class Network(NamedTuple):
-    """The tensors of a network, and room to evaluate them.
+    """A network in flat arrays, and room to ask it.
 
     Attributes:
-        source: int64 (F,), the entry of the observation that a feature looks at.
-        offset, scale: float32 (F,), a feature is (entry - offset) * scale, clipped to -1 and 1.
-        layers: int64 (L, 4), a row for each layer: its part, inputs, outputs, and where it begins among the parameters.
-        parameters: float32, of each layer the weights as (in, out), then the bias.
-        observation: int8 (OBS_SIZE,), room.
-        x, y: float32, room for the widest layer.
-        trunk: float32, what came out of the trunk.
+        starts, offset, scale, rest: what it sees of an observation; see `agents.ppo.Features`.
+        weights: float32, of each hidden layer the (in, out) weights, then the bias.
+        trunk, policy, value: int64 (layers, 3), of each hidden layer where its weights begin, its inputs and its outputs.
+        logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
+        worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
+        observation, index, change, x, y: room.
+        seen: float32, what came out of the trunk last.
     """
 
-    source: np.ndarray
+    starts: np.ndarray
     offset: np.ndarray
     scale: np.ndarray
-    layers: np.ndarray
-    parameters: np.ndarray
+    rest: np.ndarray
+    weights: np.ndarray
+    trunk: np.ndarray
+    policy: np.ndarray
+    value: np.ndarray
+    logits: np.ndarray
+    bias: np.ndarray
+    worth: np.ndarray
+    worth_bias: np.ndarray
     observation: np.ndarray
+    index: np.ndarray
+    change: np.ndarray
     x: np.ndarray
     y: np.ndarray
-    trunk: np.ndarray
+    seen: np.ndarray
 
 
 def no_network() -> Network:
     """What is passed where no network is asked."""
-    return build({}, {"features.source": [], "features.offset": [], "features.scale": []})
+    empty = np.zeros(0)
+    layers = [(np.zeros((0, 0)), empty)]
+    return build(Features(empty, empty, empty), layers, layers, layers)
 
 
-def build(parts: Mapping[str, int], tensors: Mapping[str, Any]) -> Network:
-    """A network from the tensors of a checkpoint, which fit together.
+def load_network(path: str) -> tuple[Network, str]:
+    """The network of a checkpoint, and the reward that its values count.
 
-    Args:
-        parts: the number of layers of each part.
-        tensors: `features.source`, `features.offset`, `features.scale`, and for each part and layer `trunk.0.weight` (out, in),
-            `trunk.0.bias` (out,), ...
+    Raises:
+        ValueError: it cannot be read (`agents.ppo.read_tensors`), its tensors do not fit, or it does not name its reward.
     """
-    source = np.asarray(tensors["features.source"], np.int64)
-    rows: list[list[int]] = []
+    header, tensors = read_tensors(path, FORMAT)
+    network = build(*parts(tensors, header.get("network"), path))
+    training = header.get("training")
+    reward = training.get("reward") if isinstance(training, dict) else None
+    if not isinstance(reward, str):
+        raise ValueError(f"{path}: the header does not say for which reward the network was trained")
+    return network, reward
+
+
+def build(features: Features, trunk: Layers, policy: Layers, value: Layers) -> Network:
+    """A network from its layers, as (in, out) weights and bias."""
+    (first, bias), *others = trunk
+    trunk = [(first, bias + features.rest @ first), *others]  # for the kernels count from an observation of zeros
     flat: list[np.ndarray] = []
-    start, widest = 0, len(source)
-    for part, name in enumerate(PARTS):
-        for k in range(parts.get(name, 0)):
-            weight, bias = np.asarray(tensors[f"{name}.{k}.weight"]), np.asarray(tensors[f"{name}.{k}.bias"])
-            rows.append([part, weight.shape[1], weight.shape[0], start])
-            flat += [weight.T.ravel(), bias]
+    tables = []
+    start, widest = 0, 1
+    for layers in (trunk, policy[:-1], value[:-1]):
+        table = np.zeros((len(layers), 3), np.int64)
+        for row, (weight, bias) in zip(table, layers, strict=True):
+            row[:] = start, *weight.shape
+            flat += [weight.ravel(), bias]
             start += weight.size + bias.size
             widest = max(widest, *weight.shape)
+        tables.append(table)
+    (logits, logits_bias), (worth, worth_bias) = policy[-1], value[-1]
     return Network(
-        source,
-        np.asarray(tensors["features.offset"], np.float32),
-        np.asarray(tensors["features.scale"], np.float32),
-        np.array(rows, np.int64).reshape(-1, 4),
-        np.concatenate([np.zeros(0), *flat]).astype(np.float32),
+        *features.arrays(),
+        np.concatenate(flat).astype(np.float32),
+        *tables,
+        *(np.ascontiguousarray(a, np.float32) for a in (logits.T, logits_bias, worth.ravel(), worth_bias)),
         np.zeros(OBS_SIZE, np.int8),
-        *(np.zeros(widest, np.float32) for _ in range(3)),
+        np.zeros(len(features.source), np.int32),
+        np.zeros(len(features.source), np.float32),
+        np.zeros(widest, np.float32),
+        np.zeros(widest, np.float32),
+        np.zeros(trunk[-1][0].shape[1], np.float32),
     )
-
-
-@jit
-def features(net):  # type: ignore[no-untyped-def]
-    """Writes the features of the observation to x."""
-    for k in range(len(net.source)):
-        value = (np.float32(net.observation[net.source[k]]) - net.offset[k]) * net.scale[k]
-        net.x[k] = min(np.float32(1.0), max(np.float32(-1.0), value))
-
-
-@jit
-def layer(net, row):  # type: ignore[no-untyped-def]
-    """Takes x through a layer; the answer is in y."""
-    inputs, outputs, start = net.layers[row, 1], net.layers[row, 2], net.layers[row, 3]
-    y = net.y[:outputs]
-    y[:] = net.parameters[start + inputs * outputs : start + (inputs + 1) * outputs]
-    for i in range(inputs):
-        x = net.x[i]
-        if x != 0.0:
-            weights = net.parameters[start + i * outputs : start + (i + 1) * outputs]
-            for j in range(outputs):
-                y[j] += x * weights[j]
-
-
-@jit
-def rectify(net, width, out):  # type: ignore[no-untyped-def]
-    """Writes what is positive of y."""
-    for j in range(width):
-        out[j] = max(np.float32(0.0), net.y[j])
 
 
 @jit
 def observe(net, g, p):  # type: ignore[no-untyped-def]
     """Takes what a player sees through the trunk."""
     fill_observation(g, p, net.observation)
-    features(net)
-    width = len(net.source)
-    for row in range(len(net.layers)):
-        if net.layers[row, 0] == TRUNK:
-            layer(net, row)
-            width = int(net.layers[row, 2])
-            rectify(net, width, net.x)
-    net.trunk[:width] = net.x[:width]
+    last = hidden(
+        net.observation, net.starts, net.offset, net.scale, net.rest, net.weights, net.trunk, net.index, net.change, net.x, net.y
+    )
+    net.seen[:] = last[: len(net.seen)]
 
 
 @jit
-def part_start(net, part):  # type: ignore[no-untyped-def]
-    """Brings the trunk to x; the first layer of a part, and the one after its last."""
-    net.x[:] = net.trunk
-    first = last = 0
-    for row in range(len(net.layers)):
-        first += net.layers[row, 0] < part
-        last += net.layers[row, 0] <= part
-    return first, last
+def head(net, table):  # type: ignore[no-untyped-def]
+    """Takes what was seen last through the hidden layers of policy or value."""
+    x, y = net.x, net.y
+    x[: len(net.seen)] = net.seen
+    for k in range(len(table)):
+        layer(x, net.weights, table[k, 0], table[k, 1], table[k, 2], y)
+        x, y = y, x
+    return x
 
 
 @jit
 def policy(net, moves, n, priors):  # type: ignore[no-untyped-def]
-    """Writes the probabilities of n legal moves, as seen by whoever has observed last."""
-    first, last = part_start(net, POLICY)
-    for row in range(first, last - 1):
-        layer(net, row)
-        rectify(net, net.layers[row, 2], net.x)
-    inputs, start = net.layers[last - 1, 1], net.layers[last - 1, 3]
+    """Writes the probabilities of n legal moves, as of what was seen last."""
+    x = head(net, net.policy)
+    highest = -math.inf
     for k in range(n):
-        priors[k] = net.parameters[start + inputs * NUM_ACTIONS + moves[k]]
-    for i in range(inputs):
-        x = net.x[i]
-        if x != 0.0:
-            weights = net.parameters[start + i * NUM_ACTIONS : start + (i + 1) * NUM_ACTIONS]
-            for k in range(n):
-                priors[k] += x * weights[moves[k]]
-    highest = priors[:n].max()
+        row = net.logits[moves[k]]
+        logit = net.bias[moves[k]]
+        for j in range(len(row)):
+            logit += x[j] * row[j]
+        priors[k] = logit
+        highest = max(highest, priors[k])
     total = 0.0
     for k in range(n):
-        priors[k] = np.exp(priors[k] - highest)
+        priors[k] = math.exp(priors[k] - highest)
         total += priors[k]
     for k in range(n):
         priors[k] /= total
@@ -160,10 +145,9 @@ def policy(net, moves, n, priors):  # type: ignore[no-untyped-def]
 
 @jit
 def value(net):  # type: ignore[no-untyped-def]
-    """The value of the position for whoever has observed last."""
-    first, last = part_start(net, VALUE)
-    for row in range(first, last):
-        layer(net, row)
-        if row < last - 1:
-            rectify(net, net.layers[row, 2], net.x)
-    return float(net.y[0])
+    """The value of what was seen last."""
+    x = head(net, net.value)
+    worth = net.worth_bias[0]
+    for j in range(len(net.worth)):
+        worth += x[j] * net.worth[j]
+    return float(worth)

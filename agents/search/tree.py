@@ -336,9 +336,8 @@ def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
         own = tree.edges[edge]["prior"] + tree.edges[edge]["visits"]
         score = math.inf
         if own > 0:
-            score = (tree.edges[edge]["value"] + tree.edges[edge]["prior"] * expected) / own + exploration * math.sqrt(
-                math.log(visits) / own
-            )
+            mean = (tree.edges[edge]["value"] + tree.edges[edge]["prior"] * expected) / own
+            score = mean + exploration * math.sqrt(math.log(visits) / own)
         if score > highest:
             best, highest = edge, score
         edge = int(tree.edges[edge]["next"])
