@@ -20,7 +20,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DELETE_ON_ERROR:
 .PHONY: run test lint coverage packaging format docs build lock clean help
 
-run: $(VENV)/.installed-run ## Play games, train for two minutes, print win rates
+run: $(VENV)/.installed-run ## Play games, train for three minutes, print win rates
 	$(PY) scripts/demo.py
 
 test: lint ## Every check: ruff, mypy, import-linter, pytest

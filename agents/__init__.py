@@ -41,28 +41,28 @@ def _boardspace(argument: str) -> Agent:
 
 
 def _ppo(argument: str) -> Agent:
-    from agents.ppo import PPO
+    from agents.ppo import PPO, checkpoint_path
 
-    return PPO.load(argument)
+    return PPO.load(checkpoint_path(argument))
 
 
 class _Row(NamedTuple):
-    """A kind of agent: how its spec is written, whether something may and must follow the colon, and what makes it."""
+    """A kind of agent: how its spec is written, whether it may stand alone and with a colon, and what makes it."""
 
     form: str
-    may: bool
-    must: bool
+    alone: bool
+    argument: bool
     make: Callable[[str], Agent]
 
 
 # Modules are imported when they are asked for: some bring big libraries along.
 _TABLE = {
-    "random": _Row("random", False, False, _random),
-    "weights": _Row("weights", False, False, _weights),
-    "greedy": _Row("greedy", False, False, _greedy),
-    "mcts": _Row("mcts:BUDGET[:EVALUATOR]", True, True, _mcts),
-    "boardspace": _Row("boardspace[:BUDGET]", True, False, _boardspace),
-    "ppo": _Row("ppo:PATH", True, True, _ppo),
+    "random": _Row("random", True, False, _random),
+    "weights": _Row("weights", True, False, _weights),
+    "greedy": _Row("greedy", True, False, _greedy),
+    "mcts": _Row("mcts:BUDGET[:EVALUATOR]", False, True, _mcts),
+    "boardspace": _Row("boardspace[:BUDGET]", True, True, _boardspace),
+    "ppo": _Row("ppo[:PATH]", True, True, _ppo),
 }
 
 
@@ -79,6 +79,6 @@ def load(spec: str) -> Agent:
     """
     name, colon, argument = spec.partition(":") if isinstance(spec, str) else ("", "", "")
     row = _TABLE.get(name)
-    if row is None or (colon and not (row.may and argument)) or (row.must and not colon):
+    if row is None or bool(argument) != bool(colon) or not (row.argument if colon else row.alone):
         raise ValueError(f"no agent is called {spec!r}; allowed are {', '.join(specs())}")
     return row.make(argument)

@@ -84,8 +84,10 @@ def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-de
 
 @jit
 def hidden(observation, starts, offset, scale, rest, weights, table, index, value, x, y):  # type: ignore[no-untyped-def]
-    """The layers of `table` (rows: where its weights begin, inputs, outputs) one after another; returns the one of x and y that
-    has the last."""
+    """All layers one after another; returns the one of x and y that has the last.
+
+    The rows of `table`: where the weights of the layer begin, its inputs, its outputs.
+    """
     n = find_features(observation, starts, offset, scale, rest, index, value)
     at, size_in, size_out = table[0]
     x[:size_out] = weights[at + size_in * size_out : at + (size_in + 1) * size_out]
@@ -104,8 +106,10 @@ def hidden(observation, starts, offset, scale, rest, weights, table, index, valu
 
 @entry
 def play(observations, masks, spins, starts, offset, scale, rest, weights, table, head, bias, moves, chances):  # type: ignore[no-untyped-def]
-    """Writes a move of each game, by one number from [0, 1) each (-1: none is legal), and the logarithms of the probabilities
-    of the legal moves, the others being left as they are."""
+    """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal.
+
+    `chances` gets the logarithms of the probabilities of the legal moves, if it has room.
+    """
     index, value = np.empty(len(offset), np.int32), np.empty(len(offset), np.float32)
     width = table[:, 2].max()
     x, y = np.empty(width, np.float32), np.empty(width, np.float32)
@@ -168,8 +172,10 @@ def draw_moves(hidden_, weight, bias, masks, spins, moves, chosen):  # type: ign
 
 @entry
 def judge_moves(hidden_, weight, bias, masks, moves, rows, legal, found, chosen, entropy):  # type: ignore[no-untyped-def]
-    """Writes the logarithms of the probabilities of all legal moves, those of game i from rows[i] on, that of the move made,
-    and the entropy."""
+    """Writes the logarithms of the probabilities of all legal moves, that of the move made, and the entropy.
+
+    Those of game i begin at rows[i].
+    """
     n = 0
     for i in range(len(hidden_)):
         rows[i] = n

@@ -1,8 +1,9 @@
 """The league: whom a learner meets. Fixed baselines and past selves, the hard ones more often than the easy ones.
 
-This is prioritized fictitious self-play. Of every opponent the league keeps a running score: how often the learner came in before
-him (1), level with him (1/2) or after him (0). His hardness is (1 - score)^2, plus a little, so that nobody is forgotten. The newest
-self gets a fixed share of the seats, the older ones and the baselines a share each, which they divide in proportion to hardness.
+This is prioritized fictitious self-play. Of every opponent the league keeps a running score: how often the learner came in
+before him (1), level with him (1/2) or after him (0). His hardness is (1 - score)^2, plus a little, so that nobody is forgotten.
+The newest self gets a fixed share of the seats, the older ones and the baselines a share each, which they divide in proportion to
+hardness. Who plays is drawn when a game begins; nobody is replaced in the middle of one.
 """
 
 from __future__ import annotations
@@ -79,16 +80,18 @@ class League:
     def chances(self) -> list[float]:
         """The share of the seats of every member."""
         past = self._past
-        older, baselines = past[:-1], [member for member in self.members if not member.past]
-        shares = [(past[-1:], self._newest), (older, self._older), (baselines, 1 - self._newest - self._older)]
-        taken = sum(share for group, share in shares if group) or 1.0
-        found = {
-            id(member): share / taken * member.hardness / sum(one.hardness for one in group)
-            for group, share in shares
+        groups = [
+            (self._newest, past[-1:]),
+            (self._older, past[:-1]),
+            (1 - self._newest - self._older, [member for member in self.members if not member.past]),
+        ]
+        weights = {
+            id(member): share * member.hardness / sum(one.hardness for one in group)
+            for share, group in groups
             for member in group
         }
-        whole = sum(found.values())
-        return [found[id(member)] / whole for member in self.members]
+        whole = sum(weights.values())  # less than 1 while there are no older selves
+        return [weights[id(member)] / whole for member in self.members]
 
     def record(self, agent: Any, score: float) -> None:
         """Counts a game against somebody; those who have left are passed over."""

@@ -31,8 +31,9 @@ def make(argument: str) -> Searcher:
     evaluator = EVALUATORS.index(name)
     net, reward = None, WIN
     if evaluator == BY_NETWORK:
+        from agents.ppo import checkpoint_path
         from agents.search.network import load_network
 
-        net, trained_for = load_network(path)
+        net, trained_for = load_network(checkpoint_path(path))
         reward = reward_number(trained_for)
     return Searcher(Plan(PUCT, evaluator, EXPLORATION[name], reward), amount, net)

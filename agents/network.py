@@ -7,6 +7,7 @@ It is not the usual dense one: the first layer adds up the features that are not
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from agents import kernels
 from agents.ppo import Features
 from euphoria_env.observations import FIELDS
 
+_NONE = np.empty(0)
 FIRST_SPREAD = 0.06  # standard deviation of the first layer's initial weights
 
 
@@ -73,11 +75,11 @@ class FirstLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        rows_of = self.features
+        """The layer of each observation, before its rectifier."""
         n = len(observations)
-        most = n * len(rows_of.source)  # never all of them: the memory beyond those found is never touched
+        most = n * len(self.features.source)  # never all of them: the memory beyond those found is never touched
         rows, index, value = np.empty(n + 1, np.int64), np.empty(most, np.int32), np.empty(most, np.float32)
-        rows[n] = kernels.features_of(observations.numpy(), *rows_of.arrays(), rows, index, value)
+        rows[n] = kernels.features_of(observations.numpy(), *self.features.arrays(), rows, index, value)
         found: torch.Tensor = _AddFeatures.apply(self.weight, self.bias, (rows, index, value))
         return found
 
@@ -160,17 +162,40 @@ class Policy(MaskableActorCriticPolicy):
             found.apply_masking(action_masks)
         return found
 
+    def _linear(self) -> Iterator[tuple[str, nn.Linear]]:
+        """All layers but the first, with their names in a checkpoint."""
+        parts = {"trunk": self.trunk, "policy": [*self.policy, self.head], "value": [*self.value, self.value_head]}
+        for part, layers in parts.items():
+            for k, one in enumerate(layers, start=part == "trunk"):
+                yield f"{part}.{k}", one
+
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `agents.ppo` has them."""
         features = self.first.features
         weight = self.first.weight.detach().numpy()
         found = features.tensors()
         found |= {"trunk.0.weight": weight.T, "trunk.0.bias": self.first.bias.detach().numpy() - features.rest @ weight}
-        parts = {"trunk": self.trunk, "policy": [*self.policy, self.head], "value": [*self.value, self.value_head]}
-        for part, layers in parts.items():
-            for k, one in enumerate(layers, start=part == "trunk"):
-                found |= {f"{part}.{k}.weight": one.weight.detach().numpy(), f"{part}.{k}.bias": one.bias.detach().numpy()}
+        for name, one in self._linear():
+            found |= {f"{name}.weight": one.weight.detach().numpy(), f"{name}.bias": one.bias.detach().numpy()}
         return {name: tensor.copy() for name, tensor in found.items()}
+
+    def load(self, tensors: dict[str, np.ndarray]) -> None:
+        """Takes over the tensors of a checkpoint.
+
+        Raises:
+            ValueError: they are of a network of other features or widths.
+        """
+        mine = self.tensors()
+        differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
+        if differing or any(not np.array_equal(mine[name], tensors[name]) for name in self.first.features.tensors()):
+            raise ValueError(f"the checkpoint is of another network: {differing[0] if differing else 'its features'} differs")
+        with torch.no_grad():
+            weight = tensors["trunk.0.weight"].T
+            self.first.weight.copy_(torch.from_numpy(weight))
+            self.first.bias.copy_(torch.from_numpy(tensors["trunk.0.bias"] + self.first.features.rest @ weight))
+            for name, one in self._linear():
+                one.weight.copy_(torch.from_numpy(tensors[f"{name}.weight"]))
+                one.bias.copy_(torch.from_numpy(tensors[f"{name}.bias"]))
 
 
 def run(layers: Any, x: torch.Tensor) -> torch.Tensor:

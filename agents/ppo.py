@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from euphoria_env import Game
 
 FORMAT, VERSION = "euphoria-ppo", 2
+SHIPPED = Path(__file__).parent / "checkpoints" / "ppo.safetensors"
 PARTS = ("trunk", "policy", "value")
 
 
@@ -71,26 +73,37 @@ def save_checkpoint(path: str | Path, tensors: Mapping[str, np.ndarray], trainin
             `trunk.0.bias` (out,), ...
         training: how it came about, to be read by people; its `reward` and `gamma` say what the value means.
     """
-    network = {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
     kinds = {name: np.int32 if name == "features.source" else np.float32 for name in tensors}
-    header = {"version": VERSION, **layout(), "network": network, "training": dict(training)}
+    header = {"network": count_layers(tensors), "training": dict(training)}
     return write_tensors(path, FORMAT, {name: tensor.astype(kinds[name]) for name, tensor in tensors.items()}, header)
 
 
-def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> Path:
-    """Writes tensors and a header of JSON as one safetensors file, whole: beside its place first, then renamed."""
-    from safetensors.numpy import save_file
+def count_layers(tensors: Mapping[str, np.ndarray]) -> dict[str, int]:
+    """How many layers each part has."""
+    return {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
 
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Gives a place beside a file to write to, and renames it in the end: the file is there whole or not at all."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-        save_file(whole, beside, {"euphoria": json.dumps({"format": kind, **header})})
+        yield beside
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
-    return path
+
+
+def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
+    """Writes tensors, and facts as JSON in the header, as one safetensors file; see `whole_file`."""
+    from safetensors.numpy import save_file
+
+    header = {"format": kind, "version": VERSION, **layout(), **facts}
+    with whole_file(path) as beside:
+        save_file({n: np.ascontiguousarray(t) for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
+    return Path(path)
 
 
 def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -116,6 +129,22 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
                 f"that of this one {value!r}"
             )
     return header, tensors
+
+
+def checkpoint_path(text: str) -> Path:
+    """The checkpoint of a spec: the one named, or without a name the one that ships.
+
+    Raises:
+        ValueError: none ships with this version.
+    """
+    if not text and not SHIPPED.exists():
+        raise ValueError("no checkpoint ships with this version: name one, as in ppo:path/to/checkpoint")
+    return Path(text) if text else SHIPPED
+
+
+def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Reads header and tensors of a checkpoint; errors as of `read_tensors`."""
+    return read_tensors(path, FORMAT)
 
 
 Layers = list[tuple[np.ndarray, np.ndarray]]
@@ -147,10 +176,9 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
     return Features(source, offset, scale)
 
 
-def parts(tensors: dict[str, np.ndarray], network: Any, path: str | Path) -> tuple[Features, Layers, Layers, Layers]:
-    """The features of a network and the layers of trunk, policy and value; arguments and errors as for `PPO.of`."""
-    if not isinstance(network, dict) or any(not isinstance(network.get(part), int) for part in PARTS):
-        raise ValueError(f"{path}: the header does not describe the network")
+def parts(tensors: dict[str, np.ndarray], path: str | Path) -> tuple[Features, Layers, Layers, Layers]:
+    """The features of a network and the layers of its trunk, policy and value; arguments and errors as of `PPO.of`."""
+    network = count_layers(tensors)
     features = _features(path, tensors)
     trunk, width = _layers(path, "trunk", network["trunk"], tensors, len(features.source))
     policy, outputs = _layers(path, "policy", network["policy"], tensors, width)
@@ -185,22 +213,20 @@ class PPO(Agent):
         Raises:
             ValueError: see `read_tensors`, or the tensors do not fit together.
         """
-        header, tensors = read_tensors(path, FORMAT)
-        return cls.of(tensors, header.get("network"), path)
+        return cls.of(read_checkpoint(path)[1], path)
 
     @classmethod
-    def of(cls, tensors: dict[str, np.ndarray], network: Any, path: str | Path = "network") -> PPO:
+    def of(cls, tensors: dict[str, np.ndarray], path: str | Path = "network") -> PPO:
         """The player of a network.
 
         Args:
             tensors: as for `save_checkpoint`.
-            network: number of layers of each part.
-            path: where it is from, for what is wrong with it.
+            path: where they are from, for what is wrong with them.
 
         Raises:
             ValueError: the tensors do not fit together.
         """
-        features, trunk, policy, _ = parts(tensors, network, path)
+        features, trunk, policy, _ = parts(tensors, path)
         return cls(features, trunk + policy)
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:

@@ -28,7 +28,8 @@ class EuphoriaVecEnv(VecEnv):
         seed: of the first `reset`; None: at random, unless `seed` is called (as the algorithms do).
 
     Where a game ends, its info has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
-    `t`, as of a `Monitor`, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and `is_success`.
+    `t`, as of a `Monitor`, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and
+    `is_success`.
 
     Raises:
         ValueError: an argument that is not allowed; the message names it and what is.

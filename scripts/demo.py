@@ -1,4 +1,4 @@
-"""`make run`: games between simple players, two minutes of training, and what they were good for."""
+"""`make run`: games between simple players, three minutes of training, and what they were good for."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from agents import Agent, load
 from euphoria_env import Game, Rules
 
 PLAYERS = 4
+DECISIONS = 1_000_000  # of the learner, unless the time is up before
 FIRST_LINES, LAST_LINES = 14, 8  # of the record
 
 
 @dataclasses.dataclass
 class Options:
     games: int = option(400, "games in each match")
-    minutes: float = option(2.0, "how long to train")
+    minutes: float = option(3.0, "how long to train at most")
     seed: int = option(1, "equal seeds give equal games; training stops by the clock")
 
 
@@ -74,16 +75,15 @@ def training(console: Console, options: Options) -> Agent:
 
     with tempfile.TemporaryDirectory() as folder:
         choices = train.Options(
-            checkpoint=Path(folder) / "demo.safetensors", players=PLAYERS, minutes=options.minutes, seed=options.seed
-        )
-        model = train.make_model(choices)
-        train.save(choices, model)
-        before = load(f"ppo:{choices.checkpoint}")
+            run=Path(folder), players=[PLAYERS], minutes=options.minutes, seed=options.seed,
+            decisions=DECISIONS, envs=512, rating_games=0, snapshot=10,
+        )  # fmt: skip
         start = time.perf_counter()
-        train.learn(choices, model, console)
+        run = train.train(choices, console)
         seconds = time.perf_counter() - start
-        after = load(f"ppo:{choices.checkpoint}")
-    steps = int(model.num_timesteps)
+        before = load(f"ppo:{folder}/league/000000.safetensors")
+        after = load(f"ppo:{folder}/ppo.safetensors")
+    steps = int(run.learner.num_timesteps)
     console.print(f"{steps:,} decisions of the learner in {seconds:.0f} s: {steps / seconds:,.0f} a second, updates included")
     compare(console, options, before, after)
     return after

@@ -19,6 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import torch
 from options import option, parse_options
@@ -28,12 +29,15 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from agents import Agent, load
-from agents.arena import play_match
+from agents.arena import play_match, wilson
 from agents.league import League
 from agents.network import Policy, RolloutBuffer, make_features
-from agents.ppo import PARTS, PPO, VERSION, layout, read_tensors, save_checkpoint, write_tensors
+from agents.ppo import PPO, read_checkpoint, read_tensors, save_checkpoint, whole_file, write_tensors
 from agents.sb3 import EuphoriaVecEnv, JoinedVecEnv
 from euphoria_env import Rules
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
 
 RUN_FORMAT = "euphoria-run"
 
@@ -44,8 +48,9 @@ class Options:
     resume: Path | None = option(None, "go on with the run in this folder; of the other options only --minutes counts then")
     decisions: int = option(10_000_000, "decisions of the learner, from the first to the last update")
     minutes: float | None = option(None, "save and stop after so many minutes, if that comes first")
-    players: list[int] = option([2, 3, 4, 5, 6], "numbers of players; the games are shared out among them, one named twice gets twice as many")
-    reward: str = option("win", "what is learnt from: win, rank or stars")
+    start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
+    players: list[int] = option([2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares")
+    reward: str = option("stars", "what is learnt from: win, rank or stars")
     max_turns: int = option(600, "training games are cut off after so many turns")
     baselines: list[str] = option(["random", "weights"], "fixed opponents in the league")
     newest: float = option(0.4, "share of the seats for the newest past self")
@@ -54,29 +59,45 @@ class Options:
     snapshot: int = option(20, "updates between two past selves")
     alike: float = option(0.5, "share of the games in which all opponents are the same one")
     envs: int = option(1024, "games side by side")
-    rollout: int = option(32, "decisions in each game between two updates")
-    batch: int = option(2048, "decisions in a step of the optimizer")
+    rollout: int = option(24, "decisions in each game between two updates")
+    batch: int = option(1024, "decisions in a step of the optimizer")
     epochs: int = option(3, "how often an update goes through its decisions")
-    learning_rate: float = option(1e-3, "of Adam; goes down to 0 in a straight line")
-    gamma: float = option(0.998, "discount of a decision")
+    learning_rate: float = option(7e-4, "of Adam; goes down to 0 in a straight line")
+    gamma: float = option(0.995, "discount of a decision")
     gae_lambda: float = option(0.95, "of the advantage estimate")
     clip: float = option(0.2, "how far an update may change the probability of a move")
-    entropy: float = option(0.01, "weight of the entropy bonus")
+    entropy: float = option(0.006, "weight of the entropy bonus")
     trunk: list[int] = option([256, 128], "widths of the layers that policy and value share")
     branch: list[int] = option([], "widths of the layers that each has for itself")
     steps: bool = option(True, "whether the network sees single steps of numbers where they matter, besides the scaled entries")
     seed: int = option(0, "of the games and the network")
     save: int = option(20, "updates between two saves")
-    rate: int = option(200, "updates between two ratings")
+    rate: int = option(100, "updates between two ratings")
     rating_games: int = option(200, "games against each baseline in a rating; 0: no ratings")
     rating_players: list[int] = option([2, 4], "numbers of players that are rated")
+
+
+COUNTS = ("decisions", "envs", "rollout", "batch", "epochs", "league", "snapshot", "save", "rate")  # at least 1
+
+
+def check(options: Options) -> None:
+    """Looks at what nobody else does.
+
+    Raises:
+        ValueError: an option is wrong; names it and what is allowed.
+    """
+    for name in COUNTS:
+        if getattr(options, name) < 1:
+            raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
+    if not options.trunk or min([*options.trunk, *options.branch]) < 1:
+        raise ValueError(f"trunk must have at least one width, and all of them be at least 1, not {options.trunk}")
+    if not options.players or options.envs < len(options.players):
+        raise ValueError(f"envs must be at least 1 for each of players, not {options.envs} for {options.players}")
 
 
 def make_envs(options: Options, opponents: list[Agent]) -> JoinedVecEnv:
     """The games, side by side, at first against these opponents."""
     shares = Counter(options.players)
-    if any(options.envs * share < len(options.players) for share in shares.values()):
-        raise ValueError(f"{options.envs} games are too few for {len(options.players)} shares of --players")
     rules: dict[str, Any] = {"reward": options.reward, "max_turns": options.max_turns, "threads": 1, "pool": opponents}
     sizes = {n: options.envs * share // len(options.players) for n, share in sorted(shares.items())}
     return JoinedVecEnv([EuphoriaVecEnv(size, num_players=n, **rules) for n, size in sizes.items()])
@@ -126,9 +147,12 @@ class Run(BaseCallback):
         self.league = League(baselines, options.league, options.newest, options.older)
         self._agents: dict[str, Agent] = dict(baselines)  # all who play, also those who have left the league
         self.ratings: list[dict[str, Any]] = []
-        self._seconds, self._resumed, self._stop = 0.0, False, False
+        self._seconds, self._resumed = 0.0, False
+        self._interrupted, self._stop = False, False  # stop at the end of this update; now
         self._envs = make_envs(options, list(baselines.values()))
         self.learner = make_model(options, self._envs)
+        if options.start is not None:
+            self.learner.policy.load(read_checkpoint(options.start)[1])
 
     # ------------------------------------------------------------------------------------------------- between two updates
 
@@ -146,7 +170,7 @@ class Run(BaseCallback):
 
     def _interrupt(self, *_: Any) -> None:
         self._bar.console.print("stopping after this update ...")
-        self._stop = True
+        self._interrupted = True
 
     @property
     def update(self) -> int:
@@ -157,9 +181,9 @@ class Run(BaseCallback):
         if self._resumed:  # what follows was done before the state was saved
             self._resumed = False
             return
-        minutes = self.options.minutes
-        self._stop |= minutes is not None and time.monotonic() - self._started > 60 * minutes
-        self._stop |= self._updates is not None and self.update >= self._updates
+        minutes, updates = self.options.minutes, self._updates
+        late = minutes is not None and time.monotonic() - self._started > 60 * minutes
+        self._stop = self._interrupted or late or (updates is not None and self.update >= updates)
         self._between_updates(last=self._stop)
 
     def _on_training_end(self) -> None:
@@ -177,6 +201,7 @@ class Run(BaseCallback):
         finished = self.learner.num_timesteps >= options.decisions
         if options.rating_games and (update % options.rate == 0 or finished):
             self._rate()
+            draw_curves(self.ratings, options.run / "curves.png")
         if last or update % options.save == 0:
             self.save()
 
@@ -190,7 +215,7 @@ class Run(BaseCallback):
         """Plays against the baselines; the generators of the training are not touched."""
         options = self.options
         tensors = self.learner.policy.tensors()
-        player = PPO.of(tensors, count_layers(tensors))
+        player = PPO.of(tensors)
         for n in sorted(set(options.players) & set(options.rating_players)) or sorted(set(options.players)):
             for name in dict.fromkeys(options.baselines):
                 line_up = [player, *[self._agents[name]] * (n - 1)]
@@ -245,8 +270,6 @@ class Run(BaseCallback):
             arrays |= {f"games.{k}.{name}": array for name, array in more.items()}
             generators.append(generator)
         facts = {
-            "version": VERSION,
-            **layout(),
             "options": plain(options),
             "decisions": model.num_timesteps,
             "updates": model._n_updates,
@@ -256,7 +279,8 @@ class Run(BaseCallback):
             "league": self.league.state(),
             "ratings": self.ratings,
         }
-        write_text(options.run / "ratings.json", json.dumps(self.ratings, indent=1))
+        with whole_file(options.run / "ratings.json") as beside:
+            beside.write_text(json.dumps(self.ratings, indent=1))
         write_tensors(options.run / "state.safetensors", RUN_FORMAT, arrays, facts)
 
     def restore(self, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
@@ -304,25 +328,37 @@ def unpack_model(model: MaskablePPO, arrays: dict[str, np.ndarray]) -> None:
     np.random.set_state(("MT19937", arrays["numpy"], int(arrays["numpy.position"][0])))
 
 
-def count_layers(tensors: dict[str, np.ndarray]) -> dict[str, int]:
-    """How many layers each part has."""
-    return {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
-
-
 def plain(options: Options) -> dict[str, Any]:
     """The options as JSON has them."""
     return {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes a file whole."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text)
-    os.replace(beside, path)
+def draw_curves(ratings: list[dict[str, Any]], path: Path) -> None:
+    """Draws the win rates with their intervals against decisions and against hours."""
+    figure, axes = plt.subplots(1, 2, figsize=(12, 4.5), sharey=True)
+    for players, against in sorted({(one["players"], one["against"]) for one in ratings}):
+        mine = [one for one in ratings if (one["players"], one["against"]) == (players, against)]
+        low, high = zip(*(wilson(one["wins"], one["games"]) for one in mine), strict=True)
+        for axis, what in zip(axes, ("decisions", "hours"), strict=True):
+            times = [one[what] for one in mine]
+            axis.plot(times, [one["wins"] / one["games"] for one in mine], label=f"{players} players, against {against}")
+            axis.fill_between(times, low, high, alpha=0.15)
+            axis.set_xlabel(f"{what} of training")
+    axes[0].set(ylabel="games won, with 95 % intervals", ylim=(0, 1))
+    axes[1].legend(fontsize="small")
+    figure.tight_layout()
+    with whole_file(path) as beside:
+        figure.savefig(beside, format="png", dpi=110)
+    plt.close(figure)
 
 
 def train(options: Options, console: Console, updates: int | None = None) -> Run:
     """Trains, from the start or where a run left off.
+
+    Args:
+        options: all of them; of a run that is resumed, its own.
+        console: for the progress bar and the ratings.
+        updates: as for `Run`.
 
     Raises:
         ValueError: an option is wrong, there is a run in the folder already, or the one to be resumed is damaged.
@@ -334,9 +370,10 @@ def train(options: Options, console: Console, updates: int | None = None) -> Run
         kept = {name: value for name, value in facts["options"].items() if name in known}
         options = Options(**{**kept, "run": options.resume, "resume": None, "minutes": options.minutes})
     elif (options.run / "state.safetensors").exists():
-        raise ValueError(f"there is a run in {options.run} already: choose another --run, or go on with --resume {options.run}")
-    columns = [TextColumn("training"), BarColumn(20), TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[report]}")]
-    with Progress(*columns, console=console) as bar:
+        raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
+    check(options)
+    report = TextColumn("{task.fields[report]}")
+    with Progress(BarColumn(20), TimeElapsedColumn(), TimeRemainingColumn(), report, console=console) as bar:
         run = Run(options, bar, updates)
         if arrays is not None:
             run.restore(arrays, facts)

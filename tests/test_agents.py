@@ -1,9 +1,7 @@
-"""The agents: what the roulette player weighs, the text that names an agent, checkpoints, and matches with their intervals."""
+"""The agents: what the roulette player weighs, the text that names an agent, and matches with their intervals."""
 
 from __future__ import annotations
 
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -237,80 +235,3 @@ def test_matches_need_as_many_agents_as_players() -> None:
         play_match([load("random")], 1, Rules(num_players=2))
     with pytest.raises(ValueError, match="positive"):
         play_match([load("random")] * 2, 0)
-
-
-# ------------------------------------------------------------------------------------------------------- checkpoints
-
-safetensors_numpy = pytest.importorskip("safetensors.numpy")
-
-
-def network() -> dict[str, np.ndarray]:
-    """Tensors of a small network."""
-    rng = np.random.default_rng(0)
-    shapes = {"trunk.0": (8, observations.OBS_SIZE), "policy.0": (6, 8), "policy.1": (actions.NUM_ACTIONS, 6), "value.0": (1, 8)}
-    tensors = {"scale": np.full(observations.OBS_SIZE, 0.2, np.float32)}
-    for name, shape in shapes.items():
-        tensors |= {f"{name}.weight": rng.normal(size=shape), f"{name}.bias": rng.normal(size=shape[0])}
-    return tensors
-
-
-def test_a_checkpoint_plays_what_its_tensors_say(tmp_path: Path) -> None:
-    from agents.ppo import PPO, read_checkpoint, save_checkpoint
-
-    tensors = network()
-    path = save_checkpoint(tmp_path / "new" / "a.safetensors", tensors, {"steps": 7})
-    assert [file.name for file in path.parent.iterdir()] == ["a.safetensors"]
-    assert read_checkpoint(path)[0]["training"] == {"steps": 7}
-    agent = load(f"ppo:{path}")
-    assert isinstance(agent, PPO)
-    game = Game(seed=1)
-    seen = game.observation(game.player)
-    x = np.maximum(tensors["trunk.0.weight"] @ (seen * 0.2) + tensors["trunk.0.bias"], 0)
-    x = np.maximum(tensors["policy.0.weight"] @ x + tensors["policy.0.bias"], 0)
-    x = tensors["policy.1.weight"] @ x + tensors["policy.1.bias"]
-    assert agent.logits(seen[None])[0] == pytest.approx(x, rel=1e-3, abs=1e-3)
-    mask = np.zeros(actions.NUM_ACTIONS, np.bool_)
-    mask[[5, 77]] = True
-    moves = agent.act_batch(np.repeat(seen[None], 4000, 0), np.repeat(mask[None], 4000, 0), np.random.default_rng(0))
-    assert set(moves.tolist()) <= {5, 77}
-    assert (moves == 5).mean() == pytest.approx(1 / (1 + np.exp(x[77] - x[5])), abs=0.03)
-    with pytest.raises(ValueError, match="no legal move"):
-        agent.act(seen, np.zeros_like(mask), np.random.default_rng(0))
-
-
-def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents import ppo
-
-    path = ppo.save_checkpoint(tmp_path / "a.safetensors", network(), {})
-    whole = path.read_bytes()
-    for damaged in (b"", whole[:4], whole[: len(whole) // 2], whole[:-1], pickle.dumps({"a": 1}), b"x" * 100):
-        path.write_bytes(damaged)
-        with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
-            load(f"ppo:{path}")
-    with pytest.raises(ValueError, match="cannot be read"):
-        load(f"ppo:{tmp_path / 'missing'}")
-    safetensors_numpy.save_file({"a": np.zeros(3)}, path)
-    with pytest.raises(ValueError, match="is no checkpoint"):
-        load(f"ppo:{path}")
-    monkeypatch.setattr(ppo.observations, "OBS_SIZE", 17)
-    path.write_bytes(whole)
-    with pytest.raises(ValueError, match="another version of the environment: its observations is"):
-        load(f"ppo:{path}")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("scale", np.zeros(3), "scale"),
-        ("policy.0.weight", np.zeros((6, 9)), "policy.0"),
-        ("policy.0.bias", np.zeros(5), "policy.0"),
-        ("trunk.0.bias", np.full(8, np.nan), "not finite"),
-        ("policy.1.weight", np.zeros((6, 6)), "policy.1"),
-    ],
-)
-def test_tensors_that_do_not_fit(tmp_path: Path, name: str, value: np.ndarray, message: str) -> None:
-    from agents.ppo import save_checkpoint
-
-    path = save_checkpoint(tmp_path / "a.safetensors", {**network(), name: value}, {})
-    with pytest.raises(ValueError, match=message):
-        load(f"ppo:{path}")

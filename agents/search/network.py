@@ -6,12 +6,13 @@ Its answers are those of `agents.ppo`, from the same compiled parts (`agents.ker
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from agents.kernels import hidden, layer
-from agents.ppo import FORMAT, Features, Layers, parts, read_tensors
+from agents.ppo import Features, Layers, parts, read_checkpoint
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.observations import OBS_SIZE
@@ -57,14 +58,14 @@ def no_network() -> Network:
     return build(Features(empty, empty, empty), layers, layers, layers)
 
 
-def load_network(path: str) -> tuple[Network, str]:
+def load_network(path: str | Path) -> tuple[Network, str]:
     """The network of a checkpoint, and the reward that its values count.
 
     Raises:
-        ValueError: it cannot be read (`agents.ppo.read_tensors`), its tensors do not fit, or it does not name its reward.
+        ValueError: it cannot be read (`agents.ppo.read_checkpoint`), its tensors do not fit, or it does not name its reward.
     """
-    header, tensors = read_tensors(path, FORMAT)
-    network = build(*parts(tensors, header.get("network"), path))
+    header, tensors = read_checkpoint(path)
+    network = build(*parts(tensors, path))
     training = header.get("training")
     reward = training.get("reward") if isinstance(training, dict) else None
     if not isinstance(reward, str):

@@ -86,6 +86,8 @@ class Opponents:
                 raise ValueError(f"opponents must be one, or a list of {others}, not of {len(chosen)}")
         else:
             chosen = [opponents] * others
+        if not 0.0 <= alike <= 1.0:
+            raise ValueError(f"alike must be a share from 0 to 1, not {alike!r}")
         texts = {one: as_agent(one) for one in chosen if isinstance(one, str)}
         agents = [texts[one] if isinstance(one, str) else as_agent(one) for one in chosen]
         self._forget()

@@ -1,0 +1,402 @@
+"""Checkpoints, the network, the league, and runs that are interrupted and resumed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import load
+from agents.base import Agent
+from agents.league import FLOOR, League
+from euphoria_env import Batch, Rules, actions, observations
+
+pytest.importorskip("safetensors.numpy")
+from agents import ppo  # noqa: E402
+from agents.ppo import PPO, read_checkpoint, save_checkpoint  # noqa: E402
+
+SCRIPTS = Path(__file__).parent.parent / "scripts"
+
+
+def positions(n: int, players: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Observations and masks of games under way."""
+    batch, rng, weights = Batch(n, Rules(num_players=players), seed=1), np.random.default_rng(0), load("weights")
+    for _ in range(60):
+        batch.step(weights.act_batch(batch.observation, batch.mask, rng))
+    return batch.observation.copy(), batch.mask.copy()
+
+
+# ------------------------------------------------------------------------------------------------------- checkpoints
+
+
+def network() -> dict[str, np.ndarray]:
+    """Tensors of a small network; some of its features are -1 where the observation is 0."""
+    rng = np.random.default_rng(0)
+    f = 1500
+    tensors = {
+        "features.source": np.sort(rng.integers(observations.OBS_SIZE, size=f)),
+        "features.offset": rng.choice([0.0, 0.5, 1.5], f),
+        "features.scale": rng.choice([0.2, 2.0], f),
+    }
+    shapes = {"trunk.0": (8, f), "policy.0": (6, 8), "policy.1": (actions.NUM_ACTIONS, 6), "value.0": (1, 8)}
+    for name, shape in shapes.items():
+        tensors |= {f"{name}.weight": rng.normal(size=shape), f"{name}.bias": rng.normal(size=shape[0])}
+    return tensors
+
+
+def formula(tensors: dict[str, np.ndarray], seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The probabilities of all moves, as the head of agents/ppo.py says."""
+    x = (seen[:, tensors["features.source"]] - tensors["features.offset"]) * tensors["features.scale"]
+    x = np.clip(x, -1, 1)
+    layers = [f"{part}.{k}" for part in ("trunk", "policy") for k in range(5) if f"{part}.{k}.weight" in tensors]
+    for name in layers:
+        x = x @ tensors[f"{name}.weight"].T + tensors[f"{name}.bias"]
+        x = x if name == layers[-1] else np.maximum(x, 0)
+    chances = np.where(mask, np.exp(x - x.max(axis=1, keepdims=True)), 0)
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+
+
+def test_a_checkpoint_plays_what_its_tensors_say(tmp_path: Path) -> None:
+    tensors = network()
+    path = save_checkpoint(tmp_path / "new" / "a.safetensors", tensors, {"reward": "win"})
+    assert [file.name for file in path.parent.iterdir()] == ["a.safetensors"]
+    header = read_checkpoint(path)[0]
+    assert header["training"] == {"reward": "win"} and header["network"] == {"trunk": 1, "policy": 2, "value": 1}
+    agent = load(f"ppo:{path}")
+    assert isinstance(agent, PPO)
+    seen, mask = positions(200)
+    expected = formula(tensors, seen, mask)
+    assert np.exp(agent.log_chances(seen, mask)) == pytest.approx(expected, abs=1e-4)
+    moves = agent.act_batch(np.repeat(seen[:1], 4000, 0), np.repeat(mask[:1], 4000, 0), np.random.default_rng(0))
+    counts = np.bincount(moves, minlength=actions.NUM_ACTIONS) / 4000
+    assert mask[0].sum() > 1 and counts == pytest.approx(expected[0], abs=0.03)
+    assert (
+        agent.act(seen[0], mask[0], np.random.default_rng(3)) == agent.act_batch(seen[:1], mask[:1], np.random.default_rng(3))[0]
+    )
+    with pytest.raises(ValueError, match="no legal move"):
+        agent.act(seen[0], np.zeros_like(mask[0]), np.random.default_rng(0))
+
+
+def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from safetensors.numpy import save_file
+
+    path = save_checkpoint(tmp_path / "a.safetensors", network(), {})
+    whole = path.read_bytes()
+    for damaged in (b"", whole[:4], whole[: len(whole) // 2], whole[:-1], pickle.dumps({"a": 1}), b"x" * 100):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
+            load(f"ppo:{path}")
+    with pytest.raises(ValueError, match="cannot be read"):
+        load(f"ppo:{tmp_path / 'missing'}")
+    save_file({"a": np.zeros(3)}, path)
+    with pytest.raises(ValueError, match="is no checkpoint of version 2"):
+        load(f"ppo:{path}")
+    path.write_bytes(whole)
+    with monkeypatch.context() as other:
+        other.setattr(ppo.observations, "OBS_SIZE", 17)
+        with pytest.raises(ValueError, match="another version of the environment: its observations is"):
+            load(f"ppo:{path}")
+    with monkeypatch.context() as other:
+        other.setattr(ppo, "VERSION", 3)
+        with pytest.raises(ValueError, match="is no checkpoint of version 3"):
+            load(f"ppo:{path}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("features.source", np.zeros(3), "features"),
+        ("features.source", np.full(1500, observations.OBS_SIZE), "must ascend"),
+        ("features.source", np.arange(1500)[::-1] % 7, "must ascend"),
+        ("features.scale", np.full(1500, np.inf), "not finite"),
+        ("policy.0.weight", np.zeros((6, 9)), "policy.0"),
+        ("policy.0.bias", np.zeros(5), "policy.0"),
+        ("trunk.0.bias", np.full(8, np.nan), "not finite"),
+        ("policy.1.weight", np.zeros((6, 6)), "policy.1"),
+        ("value.0.weight", np.zeros((2, 8)), "value.0"),
+    ],
+)
+def test_tensors_that_do_not_fit(tmp_path: Path, name: str, value: np.ndarray, message: str) -> None:
+    path = save_checkpoint(tmp_path / "a.safetensors", {**network(), name: value}, {})
+    with pytest.raises(ValueError, match=message):
+        load(f"ppo:{path}")
+
+
+def test_the_checkpoint_that_ships_is_named_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(ppo, "SHIPPED", tmp_path / "a.safetensors")
+    with pytest.raises(ValueError, match="no checkpoint ships"):
+        load("ppo")
+    save_checkpoint(ppo.SHIPPED, network(), {})
+    assert isinstance(load("ppo"), PPO)
+
+
+# ------------------------------------------------------------------------------------------------------- the league
+
+
+def league(newest: float = 0.4, older: float = 0.4) -> League:
+    return League({"random": load("random"), "weights": load("weights")}, 3, newest, older)
+
+
+def test_the_shares_of_the_league() -> None:
+    one = league()
+    assert one.chances() == [0.5, 0.5]  # nobody else is there yet
+    selves: list[Agent] = [load("random") for _ in range(5)]
+    one.add("0", selves[0])
+    assert one.chances() == pytest.approx([1 / 6, 1 / 6, 2 / 3])  # baselines 0.2 and newest 0.4, in proportion
+    one.add("1", selves[1])
+    assert one.chances() == pytest.approx([0.1, 0.1, 0.4, 0.4])
+    one.add("2", selves[2])
+    for _ in range(3000):
+        one.record(selves[0], 1.0)  # always beaten: hardly met any more
+        one.record(selves[1], 0.0)
+    chances = dict(zip([member.name for member in one], one.chances(), strict=True))
+    assert chances["0"] == pytest.approx(0.4 * FLOOR / (FLOOR + 1 + FLOOR), abs=1e-3)
+    assert sum(chances.values()) == pytest.approx(1) and chances["2"] == pytest.approx(0.4)
+    one.add("3", selves[3])  # no room: the easiest leaves, never the baselines
+    assert [member.name for member in one] == ["random", "weights", "1", "2", "3"]
+    one.record(selves[0], 1.0)  # a game of him may still end
+    again = league()
+    again.restore(json.loads(json.dumps(one.state())), {member.name: member.agent for member in one})
+    assert again.members == one.members and again.chances() == one.chances()
+
+
+def test_a_game_counts_against_everybody_in_it() -> None:
+    one = league()
+    random, weights = (member.agent for member in one)
+    one.record_game(1, [2, 2, 1, 4], [random, random, weights, random])
+    scores = {member.name: (member.games, member.score) for member in one}
+    assert scores["random"] == (2, pytest.approx((0.5 * 2 + 0.5) / 3 * 3 / 4 + 1 / 4))
+    assert scores["weights"] == (1, pytest.approx(0.5 * 2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(({}, 3, 0.5, 0.5), "baseline"), (({"a": None}, 0, 0.5, 0.5), "room"), (({"a": None}, 3, 0.7, 0.5), "shares")],
+)
+def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        League(*arguments)
+
+
+# ------------------------------------------------------------------------------------------------------- the network
+
+pytest.importorskip("sb3_contrib")
+
+
+@pytest.fixture(scope="module")
+def train() -> Any:
+    sys.path.insert(0, str(SCRIPTS))
+    try:
+        import train
+    finally:
+        sys.path.remove(str(SCRIPTS))
+    return train
+
+
+def options(train: Any, run: Path, **changed: Any) -> Any:
+    """A small run of four updates."""
+    small = {
+        "decisions": 4 * 21 * 8, "players": [2, 2, 3], "envs": 21, "rollout": 8, "batch": 64, "epochs": 2, "max_turns": 40,
+        "snapshot": 1, "save": 1, "league": 2, "rate": 3, "rating_games": 4, "trunk": [16, 12], "branch": [8],
+    }  # fmt: skip
+    return train.Options(run=run, **(small | changed))
+
+
+def go(train: Any, chosen: Any, updates: int | None = None) -> Any:
+    from rich.console import Console
+
+    return train.train(chosen, Console(quiet=True), updates)
+
+
+def test_torch_and_the_player_agree(train: Any, tmp_path: Path) -> None:
+    import torch
+
+    run = go(train, options(train, tmp_path / "run", rating_games=0))
+    policy, agent = run.learner.policy, load(f"ppo:{tmp_path}/run/ppo.safetensors")
+    seen, mask = positions(100)
+    moves = load("weights").act_batch(seen, mask, np.random.default_rng(0))
+    chances = agent.log_chances(seen, mask)
+    tensors = torch.from_numpy(seen), torch.from_numpy(moves), torch.from_numpy(mask)
+    values, chosen, entropy = policy.evaluate_actions(*tensors)
+    assert chosen.detach().numpy() == pytest.approx(chances[np.arange(100), moves], abs=1e-4)
+    p = np.exp(chances)
+    assert entropy.detach().numpy() == pytest.approx(-np.sum(p * np.where(mask, chances, 0), axis=1), abs=1e-4)
+    assert p == pytest.approx(formula(read_checkpoint(tmp_path / "run" / "ppo.safetensors")[1], seen, mask), abs=1e-4)
+    drawn, _, their = policy(tensors[0], action_masks=mask)
+    assert mask[np.arange(100), drawn.numpy()].all()
+    assert their.numpy() == pytest.approx(chances[np.arange(100), drawn.numpy()], abs=1e-4)
+    dense = policy.get_distribution(tensors[0], mask).distribution.logits.detach().numpy()
+    assert np.where(mask, dense, 0) == pytest.approx(np.where(mask, chances, 0), abs=1e-4)
+    other = train.make_model(run.options, run._envs).policy
+    other.load(policy.tensors())
+    again = other.evaluate_actions(*tensors)
+    assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip((values, chosen, entropy), again, strict=True))
+    with pytest.raises(ValueError, match="another network: trunk.0.weight"):
+        other.load({**policy.tensors(), "trunk.0.weight": np.zeros((3, 3))})
+
+
+def test_the_gradients_are_those_of_the_dense_network(train: Any) -> None:
+    import torch
+    from gymnasium import spaces
+
+    from agents.network import Policy, make_features
+    from euphoria_env.envs.spaces import observation_box
+
+    torch.manual_seed(0)
+    space = observation_box(), spaces.Discrete(actions.NUM_ACTIONS)
+    policy = Policy(*space, lambda _: 1e-3, features=make_features(True), trunk=[16], branch=[12])
+    seen, mask = positions(50)
+    moves = torch.from_numpy(load("weights").act_batch(seen, mask, np.random.default_rng(0)))
+    legal, features = torch.from_numpy(mask), policy.first.features
+    weigh = torch.randn(50), torch.randn(50), torch.randn(50)
+
+    def gradients(values: Any, chosen: Any, entropy: Any) -> list[torch.Tensor]:
+        policy.zero_grad()
+        (weigh[0] @ values.flatten() + weigh[1] @ chosen + weigh[2] @ entropy).backward()
+        return [parameter.grad.clone() for parameter in policy.parameters()]
+
+    mine = gradients(*policy.evaluate_actions(torch.from_numpy(seen), moves, legal))
+    x = np.clip((seen[:, features.source] - features.offset) * features.scale, -1, 1) - features.rest
+    shared = torch.relu(torch.from_numpy(x).float() @ policy.first.weight + policy.first.bias)
+    hidden, valued = torch.relu(policy.policy[0](shared)), torch.relu(policy.value[0](shared))
+    chances = policy.head(hidden).masked_fill(~legal, -torch.inf).log_softmax(1)
+    entropy = -(chances.exp() * chances.masked_fill(~legal, 0)).sum(1)
+    theirs = gradients(policy.value_head(valued), chances.gather(1, moves[:, None])[:, 0], entropy)
+    assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in zip(mine, theirs, strict=True))
+    assert all(a.abs().max() > 0 for a in mine)
+
+
+# ------------------------------------------------------------------------------------------------------- runs
+
+
+def state_of(train: Any, folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """All that is kept of a run, but for clock and folder."""
+    facts, arrays = ppo.read_tensors(folder / "state.safetensors", train.RUN_FORMAT)
+    for rating in facts["ratings"]:
+        del rating["hours"]
+    return {name: fact for name, fact in facts.items() if name not in ("options", "seconds")}, arrays
+
+
+def assert_same(one: tuple[Any, dict[str, np.ndarray]], other: tuple[Any, dict[str, np.ndarray]]) -> None:
+    assert one[0] == other[0]
+    assert one[1].keys() == other[1].keys()
+    assert [name for name in one[1] if not np.array_equal(one[1][name], other[1][name])] == []
+
+
+@pytest.fixture(scope="module")
+def straight(train: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of four updates without interruption."""
+    folder = tmp_path_factory.mktemp("straight") / "run"
+    go(train, options(train, folder))
+    return folder
+
+
+def test_a_run_leaves_what_it_promises(train: Any, straight: Path) -> None:
+    facts, _ = state_of(train, straight)
+    assert {path.name for path in straight.iterdir()} == {
+        "curves.png", "league", "ppo.safetensors", "ratings.json", "state.safetensors", "tensorboard"
+    }  # fmt: skip
+    assert (straight / "curves.png").read_bytes().startswith(b"\x89PNG")
+    rated = Counter(
+        (one["decisions"], one["players"], one["against"]) for one in json.loads((straight / "ratings.json").read_text())
+    )
+    last = facts["decisions"]
+    assert set(rated) == {(n, 2, name) for n in (0, last * 3 // 4, last) for name in ("random", "weights")}
+    assert [member["name"] for member in facts["league"]][:2] == ["random", "weights"]
+    header = read_checkpoint(straight / "ppo.safetensors")[0]
+    assert header["training"]["decisions_learnt"] == last and header["training"]["reward"] == "stars"
+
+
+def test_a_resumed_run_is_the_one_that_was_not_interrupted(train: Any, straight: Path, tmp_path: Path) -> None:
+    go(train, options(train, tmp_path / "run"), updates=2)
+    assert state_of(train, tmp_path / "run")[0]["decisions"] == 2 * 21 * 8
+    np.random.seed(99)  # whatever else happened to the generators meanwhile
+    go(train, train.Options(resume=tmp_path / "run"))
+    assert_same(state_of(train, tmp_path / "run"), state_of(train, straight))
+
+
+def test_a_killed_run_loses_no_more_than_since_its_last_save(train: Any, straight: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    chosen = dataclasses.asdict(options(train, run))
+    arguments = [sys.executable, str(SCRIPTS / "train.py")]
+    for name, value in chosen.items():
+        if isinstance(value, list):
+            arguments += [f"--{name.replace('_', '-')}", *map(str, value)]
+        elif isinstance(value, bool):
+            arguments += [f"--{'' if value else 'no-'}{name.replace('_', '-')}"]
+        elif value is not None:
+            arguments += [f"--{name.replace('_', '-')}", str(value)]
+    trainer = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(SCRIPTS.parent)})
+    while trainer.poll() is None and not (run / "state.safetensors").exists():
+        time.sleep(0.005)
+    trainer.send_signal(signal.SIGKILL)
+    trainer.wait()
+    assert trainer.returncode == -signal.SIGKILL
+    assert state_of(train, run)[0]["decisions"] < chosen["decisions"]
+    go(train, train.Options(resume=run))
+    assert_same(state_of(train, run), state_of(train, straight))
+
+
+def test_ctrl_c_ends_the_update_and_saves(train: Any, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = iter(range(1000))
+    on_step = train.Run._on_step
+
+    def interrupted(self: Any) -> bool:
+        if next(steps) == 11:  # in the middle of the second update
+            signal.raise_signal(signal.SIGINT)
+        return bool(on_step(self))
+
+    monkeypatch.setattr(train.Run, "_on_step", interrupted)
+    go(train, options(train, tmp_path / "run"))
+    monkeypatch.undo()
+    assert state_of(train, tmp_path / "run")[0]["decisions"] == 2 * 21 * 8
+    go(train, train.Options(resume=tmp_path / "run"))
+    assert_same(state_of(train, tmp_path / "run"), state_of(train, straight))
+
+
+def test_a_run_may_begin_with_the_network_of_another(train: Any, straight: Path, tmp_path: Path) -> None:
+    start = straight / "ppo.safetensors"
+    run = go(train, options(train, tmp_path / "run", start=start, reward="win", rating_games=0), updates=0)
+    mine, theirs = run.learner.policy.tensors(), read_checkpoint(start)[1]
+    assert all(mine[name] == pytest.approx(theirs[name], abs=1e-5) for name in theirs)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"players": [7]}, "num_players"),
+        ({"envs": 2}, "envs must be"),
+        ({"reward": "fun"}, "reward must be"),
+        ({"baselines": ["nobody"]}, "no agent is called"),
+        ({"baselines": []}, "at least one baseline"),
+        ({"newest": 1.5}, "shares"),
+        ({"start": Path("missing")}, "cannot be read"),
+        ({"resume": Path("missing")}, "cannot be read"),
+        ({"trunk": []}, "trunk"),
+        ({"decisions": 0}, "decisions must be at least 1"),
+        ({"players": []}, "envs must be"),
+        ({"alike": 2.0}, "alike"),
+    ],
+)
+def test_wrong_options(train: Any, tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        go(train, options(train, tmp_path / "run", **changed))
+
+
+def test_no_run_is_overwritten_and_no_other_file_resumed(train: Any, straight: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="there is a run in"):
+        go(train, options(train, straight))
+    (tmp_path / "state.safetensors").write_bytes((straight / "ppo.safetensors").read_bytes())
+    with pytest.raises(ValueError, match="no checkpoint of version 2 of this project .euphoria-run"):
+        go(train, train.Options(resume=tmp_path))
