@@ -27,7 +27,7 @@ class Network(NamedTuple):
         trunk, policy, value: int64 (layers, 3), of each hidden layer where its weights begin, its inputs and its outputs.
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
-        observation, index, change, x, y: room.
+        observation, places, change, x, y: room.
         seen: float32, what came out of the trunk last.
     """
 
@@ -44,7 +44,7 @@ class Network(NamedTuple):
     worth: np.ndarray
     worth_bias: np.ndarray
     observation: np.ndarray
-    index: np.ndarray
+    places: np.ndarray
     change: np.ndarray
     x: np.ndarray
     y: np.ndarray
@@ -89,11 +89,20 @@ def build(features: Features, trunk: Layers, policy: Layers, value: Layers) -> N
             widest = max(widest, *weight.shape)
         tables.append(table)
     (logits, logits_bias), (worth, worth_bias) = policy[-1], value[-1]
+    starts, offset, scale, rest = features.arrays()
     return Network(
-        *features.arrays(),
+        starts,
+        offset,
+        scale,
+        rest,
         np.concatenate(flat).astype(np.float32),
-        *tables,
-        *(np.ascontiguousarray(a, np.float32) for a in (logits.T, logits_bias, worth.ravel(), worth_bias)),
+        tables[0],
+        tables[1],
+        tables[2],
+        np.ascontiguousarray(logits.T, np.float32),
+        np.ascontiguousarray(logits_bias, np.float32),
+        np.ascontiguousarray(worth.ravel(), np.float32),
+        np.ascontiguousarray(worth_bias, np.float32),
         np.zeros(OBS_SIZE, np.int8),
         np.zeros(len(features.source), np.int32),
         np.zeros(len(features.source), np.float32),
@@ -108,7 +117,7 @@ def observe(net, g, p):  # type: ignore[no-untyped-def]
     """Takes what a player sees through the trunk."""
     fill_observation(g, p, net.observation)
     last = hidden(
-        net.observation, net.starts, net.offset, net.scale, net.rest, net.weights, net.trunk, net.index, net.change, net.x, net.y
+        net.observation, net.starts, net.offset, net.scale, net.rest, net.weights, net.trunk, net.places, net.change, net.x, net.y
     )
     net.seen[:] = last[: len(net.seen)]
 

@@ -37,7 +37,7 @@ EDGE = np.dtype(
         ("move", np.int16),
         ("next", np.int32),  # edge of the same node, or -1
         ("child", np.int32),  # first of the nodes that the move led to, which are siblings; or -1
-        ("prior", np.float32),
+        ("prior", np.float64),
         ("offered", np.int32),  # descents in which the move was legal
         ("visits", np.int32),
         ("value", np.float64),  # sum of what the mover got
