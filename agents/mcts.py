@@ -13,7 +13,7 @@ from euphoria_env.engine.rewards import WIN, reward_number
 
 FORM = "mcts:BUDGET[:EVALUATOR]"
 DEFAULT = "greedy"
-EXPLORATION = {"weights": 1.0, "greedy": 1.0, "ppo": 1.5}
+EXPLORATION = {"weights": 0.5, "greedy": 0.5, "ppo": 0.5}  # by evaluator; 1 and more play worse
 
 
 def make(argument: str) -> Searcher:

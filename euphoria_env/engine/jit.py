@@ -1,7 +1,7 @@
 """Compilation: `jit` for the parts of the engine, `entry` for what the outside calls, kept in a cache that cannot be stale.
 
-Numba's own cache looks only at the file of the cached function. Here the key is a hash of every source file of the core, so that a
-change anywhere in the rules compiles anew, and of that file; for the parts of an agent, of all files of its package.
+Numba's own cache looks only at the file of the cached function. Here the key is a hash of every source file of the core, so that
+a change anywhere in the rules compiles anew, and of that file; for the parts of an agent, of all files of its package.
 """
 
 from __future__ import annotations
