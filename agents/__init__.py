@@ -22,12 +22,28 @@ def _weights(argument: str) -> Agent:
     return Weights()
 
 
-def _ppo(argument: str) -> Agent:
-    from agents.ppo import PPO, SHIPPED
+def _greedy(argument: str) -> Agent:
+    from agents.greedy import Greedy
 
-    if not argument and not SHIPPED.exists():
-        raise ValueError("no checkpoint ships with this version: name one, as in ppo:path/to/checkpoint")
-    return PPO.load(argument or SHIPPED)
+    return Greedy()
+
+
+def _mcts(argument: str) -> Agent:
+    from agents.mcts import make
+
+    return make(argument)
+
+
+def _boardspace(argument: str) -> Agent:
+    from agents.boardspace import make
+
+    return make(argument)
+
+
+def _ppo(argument: str) -> Agent:
+    from agents.ppo import PPO, checkpoint_path
+
+    return PPO.load(checkpoint_path(argument))
 
 
 class _Row(NamedTuple):
@@ -43,6 +59,9 @@ class _Row(NamedTuple):
 _TABLE = {
     "random": _Row("random", True, False, _random),
     "weights": _Row("weights", True, False, _weights),
+    "greedy": _Row("greedy", True, False, _greedy),
+    "mcts": _Row("mcts:BUDGET[:EVALUATOR]", False, True, _mcts),
+    "boardspace": _Row("boardspace[:BUDGET]", True, True, _boardspace),
     "ppo": _Row("ppo[:PATH]", True, True, _ppo),
 }
 
@@ -53,7 +72,7 @@ def specs() -> list[str]:
 
 
 def load(spec: str) -> Agent:
-    """Makes an agent from a line of text such as "random", "weights" or "ppo:path/to/checkpoint".
+    """Makes an agent from a line of text such as "random", "greedy", "mcts:0.5s" or "ppo:path/to/checkpoint".
 
     Raises:
         ValueError: there is no such agent, or its argument is missing, superfluous or wrong.

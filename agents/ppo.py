@@ -117,6 +117,17 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
     return header, tensors
 
 
+def checkpoint_path(text: str) -> Path:
+    """The checkpoint of a spec: the one named, or without a name the one that ships.
+
+    Raises:
+        ValueError: none ships with this version.
+    """
+    if not text and not SHIPPED.exists():
+        raise ValueError("no checkpoint ships with this version: name one, as in ppo:path/to/checkpoint")
+    return Path(text) if text else SHIPPED
+
+
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Reads header and tensors of a checkpoint; errors as of `read_tensors`."""
     return read_tensors(path, FORMAT)
@@ -149,6 +160,18 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
     if source.min() < 0 or source.max() >= observations.OBS_SIZE or (np.diff(source) < 0).any():
         raise ValueError(f"{path}: features.source must ascend, from 0 to {observations.OBS_SIZE - 1}")
     return Features(source, offset, scale)
+
+
+def parts(tensors: dict[str, np.ndarray], path: str | Path) -> tuple[Features, Layers, Layers, Layers]:
+    """The features of a network and the layers of its trunk, policy and value; arguments and errors as of `PPO.of`."""
+    network = count_layers(tensors)
+    features = _features(path, tensors)
+    trunk, width = _layers(path, "trunk", network["trunk"], tensors, len(features.source))
+    policy, outputs = _layers(path, "policy", network["policy"], tensors, width)
+    value, values = _layers(path, "value", network["value"], tensors, width)
+    if not (trunk and policy and value) or (outputs, values) != (actions.NUM_ACTIONS, 1):
+        raise ValueError(f"{path}: the network has {outputs} logits and {values} values, not {actions.NUM_ACTIONS} and 1")
+    return features, trunk, policy, value
 
 
 class PPO(Agent):
@@ -189,13 +212,7 @@ class PPO(Agent):
         Raises:
             ValueError: the tensors do not fit together.
         """
-        network = count_layers(tensors)
-        features = _features(path, tensors)
-        trunk, width = _layers(path, "trunk", network["trunk"], tensors, len(features.source))
-        policy, outputs = _layers(path, "policy", network["policy"], tensors, width)
-        value, values = _layers(path, "value", network["value"], tensors, width)
-        if not (trunk and policy and value) or (outputs, values) != (actions.NUM_ACTIONS, 1):
-            raise ValueError(f"{path}: the network has {outputs} logits and {values} values, not {actions.NUM_ACTIONS} and 1")
+        features, trunk, policy, _ = parts(tensors, path)
         return cls(features, trunk + policy)
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Compilation: `jit` for the parts of the engine, `entry` for what the outside calls, kept in a cache that cannot be stale.
 
-Numba's own cache looks only at the file of the cached function. Here the key is a hash of that file and of every source file of
-the package's core, so that a change anywhere in the rules compiles anew.
+Numba's own cache looks only at the file of the cached function. Here the key is a hash of every source file of the core, so that
+a change anywhere in the rules compiles anew, and of that file; for the parts of an agent, of all files of its package.
 """
 
 from __future__ import annotations
@@ -10,20 +10,36 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import caching, types
 
-_PACKAGE = Path(__file__).parent.parent
+_PACKAGE = Path(__file__).resolve().parent.parent
 _CORE = ("asks.py", "board.py", "actions.py", "observations.py")  # with cards/ and engine/: all that compiled code can depend on
 
 
-def _sources_hash() -> str:
+def _core() -> list[Path]:
+    return [*(_PACKAGE / name for name in _CORE), *_PACKAGE.glob("cards/*.py"), *_PACKAGE.glob("engine/*.py")]
+
+
+def _beside(file: Path) -> list[Path]:
+    """What an entry point in this file may depend on beyond the core: its package, or the files beside it if it is in none."""
+    if file.is_relative_to(_PACKAGE):
+        return [file]
+    folder = file.parent
+    if not (folder / "__init__.py").exists():
+        return list(folder.glob("*.py"))
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return list(folder.rglob("*.py"))
+
+
+def _sources_hash(paths: Iterable[Path]) -> str:
     digest = hashlib.blake2b(digest_size=12)
-    for path in sorted([*(_PACKAGE / name for name in _CORE), *_PACKAGE.glob("cards/*.py"), *_PACKAGE.glob("engine/*.py")]):
+    for path in sorted(paths):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -57,8 +73,7 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
         return str(_cache_path())
 
     def get_source_stamp(self) -> str:
-        own = Path(self._py_file).read_bytes()  # of agents, which are not part of the core
-        return _stamp() + hashlib.blake2b(own, digest_size=8).hexdigest()
+        return _stamp() + _sources_hash(_beside(Path(self._py_file).resolve()))
 
     def get_disambiguator(self) -> str:
         return "euphoria"
@@ -87,7 +102,7 @@ _memo: dict[str, Any] = {}
 
 def _stamp() -> str:
     if "stamp" not in _memo:
-        _memo["stamp"] = _sources_hash()
+        _memo["stamp"] = _sources_hash(_core())
     return str(_memo["stamp"])
 
 

@@ -1,0 +1,1 @@
+"""What the searching agents share: playouts, evaluation, network and tree, all compiled."""

@@ -1,0 +1,356 @@
+"""The searching agents: they play legally, see nothing hidden, find what wins, and search the same in plain Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import Agent, load
+from agents.greedy import Greedy
+from agents.search import searcher
+from agents.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
+from agents.search.searcher import Searcher, read_budget
+from agents.search.tree import Tree
+from euphoria_env import Game, Rules, actions, observations
+from euphoria_env.board import FACTIONS, MARKETS
+from tests.playing import all_rules
+
+ROOT = Path(__file__).parent.parent
+EVERYTHING = dict.fromkeys(("trading", "recruit_draft", "market_draft", "track_draft", "doubles_cost_morale"), True)
+# Two players have nine stars and what the tenth costs, and it is the first one's turn.
+NEARLY_DONE = {"workers": [2, 5], "goods": {"gold": 2, "clay": 1, "energy": 1}}
+TILES = ("spa_of_fleeting_pleasure", "bemusement_park", "stadium_of_guaranteed_home_runs")
+TILES += ("arena_of_peaceful_conflict", "cafeteria_of_nameless_meat", "lounge_of_opulent_frugality")
+NEARLY_WON: dict[str, Any] = {
+    "rules": {"num_players": 3},
+    "seed": 1,
+    "players": [NEARLY_DONE, NEARLY_DONE, {}],
+    "territories": {f"{faction}_territory": [0, 1] for faction in FACTIONS[:3]},
+    "markets": {market: {"tile": tile, "built": True, "stars": [0, 1]} for market, tile in zip(MARKETS, TILES, strict=True)},
+}
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small network with random tensors."""
+    from agents.ppo import save_checkpoint
+
+    rng = np.random.default_rng(0)
+    size = 900
+    tensors = {
+        "features.source": np.sort(rng.integers(0, observations.OBS_SIZE, size)),
+        "features.offset": rng.integers(0, 3, size),
+        "features.scale": rng.choice([0.1, 0.5, 1.0], size),
+    }
+    shapes = {"trunk.0": (32, size), "trunk.1": (24, 32), "policy.0": (16, 24), "value.0": (8, 24)}
+    for name, shape in {**shapes, "policy.1": (actions.NUM_ACTIONS, 16), "value.1": (1, 8)}.items():
+        tensors |= {f"{name}.weight": rng.normal(size=shape) / np.sqrt(shape[1]), f"{name}.bias": rng.normal(size=shape[0])}
+    return save_checkpoint(tmp_path_factory.mktemp("search") / "a.safetensors", tensors, {"reward": "win"})
+
+
+def searching(spec: str, checkpoint: Path) -> Agent:
+    """An agent; `ppo` stands for the small network."""
+    return load(spec.replace("ppo", f"ppo:{checkpoint}"))
+
+
+def ask(agent: Agent, game: Game, seed: int) -> str:
+    """The move of an agent that gets what everybody gets: a deal of what it cannot know."""
+    rng = np.random.default_rng(seed)
+    dealt = game.determinize(game.player, int(rng.integers(2**62)))
+    return actions.name(agent.act(game.observation(game.player), game.mask(), rng, dealt))
+
+
+def middle(n: int, decisions: int = 150, **rules: Any) -> Game:
+    """A game after so many decisions of the roulette player, where there is a choice of placements."""
+    game, rng, weights = Game(Rules(num_players=n, **rules), seed=n), np.random.default_rng(n), load("weights")
+    while decisions > 0 or game.deciding != "open" or len(game.legal()) < 5:
+        game.play(weights.act(game.observation(game.player), game.mask(), rng))
+        decisions -= 1
+    return game
+
+
+def edges(tree: Tree) -> np.ndarray:
+    """The edges of a tree."""
+    return tree.edges[: tree.used[1]].copy()
+
+
+# ----------------------------------------------------------------------------------------------------- whole games
+
+TABLES = [
+    (Rules(num_players=2), ["greedy", "mcts:12:greedy"]),
+    (Rules(num_players=2, max_turns=40), ["mcts:6:ppo", "boardspace:6"]),
+    (Rules(num_players=3), ["greedy", "mcts:12:ppo", "mcts:12:greedy"]),
+    (Rules(num_players=3, max_turns=40, **EVERYTHING), ["mcts:3:weights", "boardspace:6", "greedy"]),
+    (Rules(num_players=6, **EVERYTHING), ["greedy", "mcts:6:greedy", "mcts:6:ppo", "greedy", "mcts:6:greedy", "weights"]),
+    (Rules(num_players=6, max_turns=60), ["mcts:2:weights", "boardspace:4", "mcts:6:ppo", "greedy", "random", "mcts:6"]),
+]
+
+
+@pytest.mark.parametrize(("rules", "specs"), TABLES)
+def test_whole_games(rules: Rules, specs: list[str], checkpoint: Path) -> None:
+    players = [searching(spec, checkpoint) for spec in specs]
+    game = Game(rules, seed=3)
+    for decision in range(20_000):
+        if game.over or game.truncated:
+            break
+        game.play(ask(players[game.player], game, decision))
+    assert game.truncated if rules.max_turns < 100 else game.over
+
+
+def test_every_rule_is_searched() -> None:
+    agents = [load("greedy"), load("mcts:4")]
+    for seed, rules in enumerate(all_rules()):
+        game = Game(rules, seed=seed)
+        for decision in range(40):
+            game.play(ask(agents[decision % 2], game, decision))
+
+
+# ------------------------------------------------------------------------------------------------ the same seed, the same move
+
+
+@pytest.mark.parametrize("spec", ["greedy", "mcts:60:weights", "mcts:300:greedy", "mcts:200:ppo", "boardspace:60"])
+def test_equal_seeds_give_equal_moves(spec: str, checkpoint: Path) -> None:
+    game = middle(2)
+    once, again = searching(spec, checkpoint), searching(spec, checkpoint)
+    assert [ask(once, game, seed) for seed in range(4)] == [ask(again, game, seed) for seed in range(4)]
+
+
+def test_a_search_in_parts_is_the_same_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, trees = middle(3), []
+    for chunk in (7, 200):
+        agent = load("mcts:200")
+        assert isinstance(agent, Searcher)
+        monkeypatch.setattr(searcher, "CHUNK", chunk)
+        agent.budget = read_budget("1000s")._replace(simulations=200)
+        ask(agent, game, 1)
+        trees.append(edges(agent._tree))
+    assert np.array_equal(*trees) and trees[0]["visits"].sum() >= 199
+
+
+def test_a_single_legal_move_is_not_searched() -> None:
+    game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": []}], "workers": {"farm": [[0, 2]]}})
+    assert game.legal() == ["retrieve free"]
+    agent = load("mcts:100000s")
+    assert ask(agent, game, 0) == "retrieve free"
+
+
+# ------------------------------------------------------------------------------------------------------- nothing hidden
+
+
+@pytest.mark.parametrize("spec", ["greedy", "mcts:40:weights", "mcts:200:greedy", "mcts:200:ppo", "boardspace:40"])
+def test_the_real_generator_is_never_read(spec: str, checkpoint: Path) -> None:
+    game, agent = middle(3), searching(spec, checkpoint)
+    other = game.clone()
+    other._rows["rng"] = [[123, 456]]
+    assert game != other
+    moves = [agent.act(g.observation(g.player), g.mask(), np.random.default_rng(1), g) for g in (game, other)]
+    assert moves[0] == moves[1]
+
+
+@pytest.mark.parametrize("spec", ["greedy", "mcts:100:greedy", "boardspace:40"])
+def test_games_that_look_the_same_are_played_the_same(spec: str) -> None:
+    """Two real games with other secrets; both come to the same deal, and then to the same move."""
+    real = middle(3)
+    mover = real.player
+    other = real.determinize(mover, 77)
+    assert real != other and np.array_equal(real.observation(mover), other.observation(mover))
+    dealt = other.determinize(mover, 5)
+    # A deal is made of the real secrets; here both are brought to the same one, as the table of the deal allows.
+    agent, moves = load(spec), []
+    for game in (real, other):
+        rows = game.clone()
+        rows._rows[0] = dealt._rows[0]
+        moves.append(agent.act(game.observation(mover), game.mask(), np.random.default_rng(2), rows))
+    assert moves[0] == moves[1]
+
+
+def test_every_descent_deals_anew() -> None:
+    game = middle(3)
+    mover, opponent = game.player, (game.player + 1) % 3
+    agent = load("mcts:1")
+    assert isinstance(agent, Searcher)
+    dilemmas, own = [], []
+    for seed in range(150):
+        agent.act(game.observation(mover), game.mask(), np.random.default_rng(seed), game)
+        row = agent._room.rows[0]
+        dilemmas.append(int(row["dilemma"][opponent]))
+        own.append(int(row["dilemma"][mover]))
+    known = int(game._rows[0]["dilemma"][mover])
+    assert set(own) == {known}
+    assert set(dilemmas) == set(range(6)) - {known} and max(np.bincount(dilemmas)) < 60
+
+
+# --------------------------------------------------------------------------------------------------------------- strength
+
+
+@pytest.mark.parametrize("spec", ["greedy", "mcts:200:weights", "mcts:300:greedy", "mcts:300:ppo", "boardspace:300"])
+def test_finds_the_move_that_wins(spec: str, checkpoint: Path) -> None:
+    game = Game.from_dict(NEARLY_WON)
+    assert "place 2 nimbus_loft" in game.legal() and len(game.legal()) > 10
+    agent = searching(spec, checkpoint)
+    for seed in range(3):
+        won = game.clone()
+        won.play(ask(agent, game, seed))
+        while won.deciding == "series":
+            won.play(won.legal()[0])
+        assert won.winner == 0
+
+
+def test_more_simulations_than_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agents.search import tree
+
+    monkeypatch.setattr(tree, "NODES", 20)
+    monkeypatch.setattr(tree, "EDGES", 400)
+    agent, game = load("mcts:500"), middle(2)
+    assert isinstance(agent, Searcher) and ask(agent, game, 0) in game.legal()
+    assert agent._tree.used[0] <= 20 and agent._tree.used[1] <= 400
+    root = [edge for edge in edges(agent._tree) if edge["offered"] == 499]
+    assert sum(int(edge["visits"]) for edge in root) == 499
+
+
+def test_greedy_follows_its_table() -> None:
+    """Who thinks nothing of stars but much of morale retrieves for food."""
+    table = np.zeros(NUM_FEATURES)
+    table[[name for name, _, _ in FEATURES].index("morale")] = 1.0
+    game = Game.from_dict(
+        {
+            "rules": {"num_players": 2},
+            "seed": 1,
+            "players": [{"workers": [3], "goods": {"food": 1}}],
+            "workers": {"farm": [[0, 2]]},
+        }
+    )
+    assert ask(Greedy(table), game, 0) == "retrieve food"
+    assert len(WEIGHTS) == NUM_FEATURES == len({name for name, _, _ in FEATURES})
+
+
+# ---------------------------------------------------------------------------------------------------------------- the network
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_the_network_says_what_its_tensors_say(n: int, checkpoint: Path) -> None:
+    from agents.ppo import read_checkpoint
+
+    tensors = read_checkpoint(checkpoint)[1]
+    game, agent = middle(n), searching("mcts:1:ppo", checkpoint)
+    assert isinstance(agent, Searcher)
+    agent.act(game.observation(game.player), game.mask(), np.random.default_rng(0), game)
+
+    def through(part: str, x: np.ndarray) -> np.ndarray:
+        for k in range(2):
+            x = tensors[f"{part}.{k}.weight"] @ x + tensors[f"{part}.{k}.bias"]
+            x = np.maximum(x, 0) if part == "trunk" or k == 0 else x
+        return x
+
+    def seen(player: int) -> np.ndarray:
+        entries = game.observation(player)[tensors["features.source"]]
+        return through("trunk", np.clip((entries - tensors["features.offset"]) * tensors["features.scale"], -1, 1))
+
+    logits = through("policy", seen(game.player))[game.legal_actions()]
+    chances = np.exp(logits - logits.max())
+    found = edges(agent._tree)
+    assert found["move"].tolist() == game.legal_actions().tolist()
+    assert found["prior"] == pytest.approx(chances / chances.sum(), abs=1e-4)
+    # Of the others it sees the deal, so that only the mover's value is the same; with two players theirs follows from it.
+    worth = float(np.clip((through("value", seen(game.player))[0] * (n - 1) + 1) / n, 0, 1))
+    assert agent._room.values[game.player] == pytest.approx(worth, abs=1e-4)
+    if n == 2:
+        assert agent._room.values[:2].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("reward", ["win", "rank", "stars"])
+def test_values_of_every_reward_are_chances(reward: str, checkpoint: Path) -> None:
+    from agents.ppo import read_checkpoint, save_checkpoint
+
+    path = save_checkpoint(checkpoint.with_name(f"{reward}.safetensors"), read_checkpoint(checkpoint)[1], {"reward": reward})
+    agent, game = load(f"mcts:50:ppo:{path}"), middle(3)
+    assert isinstance(agent, Searcher) and ask(agent, game, 0) in game.legal()
+    assert ((agent._room.values[:3] >= 0) & (agent._room.values[:3] <= 1)).all()
+
+
+# ------------------------------------------------------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize("spec", ["mcts", "mcts:", "greedy:3", "boardspace:"])
+def test_specs_of_another_form(spec: str) -> None:
+    with pytest.raises(ValueError, match=r"allowed are random, .*greedy, mcts:BUDGET\[:EVALUATOR\], boardspace\[:BUDGET\]"):
+        load(spec)
+
+
+@pytest.mark.parametrize("budget", ["0", "-3", "1.5", "0s", "0.0s", "s", "1e3", "inf", "nans", "0.5", "9999999s", "٣"])
+def test_budgets_that_are_none(budget: str) -> None:
+    for agent in ("mcts", "boardspace"):
+        with pytest.raises(ValueError, match=r"number of simulations such as 200 or a time such as 0\.5s, not"):
+            load(f"{agent}:{budget}")
+
+
+@pytest.mark.parametrize("evaluator", ["random", "greedy:", "weights:3", "ppo:"])
+def test_evaluators_that_are_none(evaluator: str) -> None:
+    with pytest.raises(ValueError, match="the evaluator is weights, greedy, ppo or ppo:PATH, not"):
+        load(f"mcts:10:{evaluator}")
+
+
+def test_checkpoints_that_cannot_be_searched(checkpoint: Path, tmp_path: Path) -> None:
+    from agents.ppo import read_checkpoint, save_checkpoint
+
+    with pytest.raises(ValueError, match="cannot be read"):
+        load(f"mcts:10:ppo:{tmp_path / 'missing'}")
+    path = save_checkpoint(tmp_path / "a.safetensors", read_checkpoint(checkpoint)[1], {})
+    with pytest.raises(ValueError, match="for which reward"):
+        load(f"mcts:10:ppo:{path}")
+
+
+def test_searchers_need_a_game() -> None:
+    game = middle(2)
+    over = Game.from_dict(NEARLY_WON)
+    for move in ("place 2 nimbus_loft", "pay gold", "pay gold", "pay clay"):
+        if not over.over and move in over.legal():
+            over.play(move)
+    assert over.over
+    for spec in ("greedy", "mcts:3", "boardspace:3"):
+        for given in (None, over):
+            with pytest.raises(ValueError, match="needs a game that has not ended"):
+                load(spec).act(game.observation(0), game.mask(), np.random.default_rng(0), given)
+
+
+# --------------------------------------------------------------------------------------------------------------- plain Python
+
+SEARCH = """
+import json, sys
+from tests.test_search import trees
+print(json.dumps(trees(sys.argv[1])))
+"""
+
+
+def trees(checkpoint: str) -> list[Any]:
+    """What some short searches find, to the ninth digit: of each move of the tree the visits and the value."""
+    found: list[Any] = []
+    for n, spec in ((2, "mcts:30:greedy"), (3, f"mcts:20:ppo:{checkpoint}"), (2, "mcts:3:weights"), (3, "boardspace:3")):
+        agent, game = load(spec), Game(Rules(num_players=n, max_turns=30), seed=4)
+        for move in ("choose", "choose") * n:
+            game.play(next(name for name in game.legal() if name.startswith(move)))
+        assert isinstance(agent, Searcher)
+        found.append(ask(agent, game, 1))
+        found.append([[int(e["move"]), int(e["visits"]), round(float(e["value"]), 5)] for e in edges(agent._tree)])
+    found.append(ask(load("greedy"), game, 1))
+    return found
+
+
+def test_plain_python_searches_the_same(checkpoint: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SEARCH, str(checkpoint)],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout) == trees(str(checkpoint))
