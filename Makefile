@@ -9,6 +9,7 @@ PIP_FLAGS ?= $(if $(CI),-q)
 
 VENV := .venv
 PY := $(VENV)/bin/python
+RLLIB := .venv-rllib
 # What `make coverage` measures (engine/jit.py only compiles), and the tests that it runs.
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
@@ -18,7 +19,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test lint coverage packaging format bench docs build lock clean help
+.PHONY: run test lint coverage packaging test-rllib format bench docs build lock clean help
 
 run: $(VENV)/.installed-run ## Play games, train for three minutes, print win rates
 	$(PY) scripts/demo.py
@@ -39,6 +40,9 @@ coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, 
 
 packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, outside the repository, and play
 	$(PY) -m pytest -v tests/test_packaging.py
+
+test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its own (RLlib pins an older Gymnasium)
+	$(RLLIB)/bin/python -m pytest -v tests/test_rllib.py
 
 format: $(VENV)/.installed-test ## Let ruff mend and format the code
 	$(PY) -m ruff check --fix .
@@ -63,11 +67,11 @@ lock: ## Resolve requirements.lock anew (PYTHON should be the oldest one support
 	mv requirements.lock.new requirements.lock
 
 clean: ## Remove .venv, caches and build products
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) $(RLLIB) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # The stamps: made last, so an interrupted install is done again; older than a pin, they are made anew.
 $(VENV)/.created:
@@ -76,6 +80,11 @@ $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "error: Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1). Try: make ... PYTHON=python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(RLLIB)/.installed: $(VENV)/.created requirements-rllib.lock
+	$(PYTHON) -m venv --clear $(RLLIB)
+	$(RLLIB)/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements-rllib.lock -e '.[rllib]' pytest pytest-timeout
 	@touch $@
 
 $(VENV)/.installed-run: $(VENV)/.created $(PINS)
