@@ -21,7 +21,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DELETE_ON_ERROR:
 .PHONY: run test lint coverage packaging test-rllib format bench docs build lock clean help
 
-run: $(VENV)/.installed-run ## Play games, train for three minutes, print win rates
+run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
 
 test: lint ## Every check: ruff, mypy, import-linter, pytest
@@ -71,7 +71,7 @@ clean: ## Remove .venv, caches and build products
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # The stamps: made last, so an interrupted install is done again; older than a pin, they are made anew.
 $(VENV)/.created:
