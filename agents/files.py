@@ -16,6 +16,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         yield beside
+        with beside.open("rb+") as written:
+            os.fsync(written.fileno())  # a name must never be on the disk before its content
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)

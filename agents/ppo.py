@@ -57,7 +57,7 @@ class Features:
 
 
 def layout() -> dict[str, Any]:
-    """What a network depends on: sizes of observation and action space, and a hash of the meaning of every entry."""
+    """What a network depends on: sizes of observation and action space, and a hash of the names and places of all entries."""
     fields = [(field.name, field.start, field.size) for field in observations.table()]
     digest = hashlib.blake2b(repr((fields, actions.NAMES)).encode(), digest_size=8)
     return {"observations": observations.OBS_SIZE, "actions": actions.NUM_ACTIONS, "layout": digest.hexdigest()}
@@ -104,7 +104,7 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("euphoria", "null"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-    except (OSError, SafetensorError, ValueError) as error:
+    except (OSError, SafetensorError, ValueError, TypeError, AttributeError) as error:  # the last two: a type unknown to numpy
         raise ValueError(f"{path} cannot be read as a checkpoint: {error}") from error
     if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (kind, VERSION):
         raise ValueError(f"{path} is no checkpoint of version {VERSION} of this project ({kind})")

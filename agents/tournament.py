@@ -128,15 +128,17 @@ def seeds_of_a_chunk(specs: Sequence[str]) -> int:
     return SEEDS_OF_SEARCHERS if any(load_once(spec).needs_game for spec in specs) else SEEDS
 
 
-def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int) -> list[Chunk]:
+def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[Chunk]:
     """An agent against opponents of one kind, in so many games or a few more, so that every seed has all its seats.
+
+    Comparisons with equal rules, seeds and sizes of chunks (`seeds_of_a_chunk`) have the same deals.
 
     Raises:
         ValueError: a wrong agent or number.
     """
     check_counts(games=games, seed=seed)
     lineup = (agent, *[opponent] * (rules.num_players - 1))
-    size, left = seeds_of_a_chunk(lineup), -(-games // rules.num_players)
+    left = -(-games // rules.num_players)
     firsts = range(0, left, size)
     return [Chunk(lineup, k, seed, min(size, left - first), rules, sources(lineup)) for k, first in enumerate(firsts)]
 

@@ -146,12 +146,15 @@ class Batch:
         """Goes on where `state` was taken; what the last step gave (`rewards`, `ranking`, ...) is not part of it.
 
         Raises:
-            ValueError: it is not of as many games.
+            ValueError: it is not of as many games, or of games with other rules.
         """
         rows = np.ascontiguousarray(state["games"])
         if rows.shape != (self.n, GAME_DTYPE.itemsize) or rows.dtype != np.uint8 or state["episodes"].shape != (self.n,):
             raise ValueError(f"the state is not one of {self.n} games of this version")
-        self.states[:] = rows.view(GAME_DTYPE)[:, 0]
+        games = rows.view(GAME_DTYPE)[:, 0]
+        if any(position.read_rules(row) != self.rules for row in games):
+            raise ValueError(f"the state is one of games with other rules than {self.rules}")
+        self.states[:] = games
         self._episodes[:] = state["episodes"]
         self._seed = int(state["seed"][0])
         batch.show_games(self.states, self.player, self.mask, self.observation, self._observe)

@@ -18,7 +18,7 @@ from options import command, option, parse_options
 from rich.console import Console
 
 from agents.arena import Result
-from agents.tournament import Chunk, comparison
+from agents.tournament import Chunk, comparison, seeds_of_a_chunk
 
 
 @dataclasses.dataclass
@@ -41,8 +41,9 @@ def match_row(agent: str, opponents: str, result: Result) -> list[str]:
 
 def evaluate(options: Options, console: Console) -> None:
     """Plays the matches, prints a table for each number of players, and writes the results."""
+    size = seeds_of_a_chunk([options.agent, *options.against])
     matches = {
-        (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, options.seed)
+        (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, options.seed, size)
         for rules in options.rules()
         for opponent in dict.fromkeys(options.against)
     }

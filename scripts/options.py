@@ -47,7 +47,7 @@ def command(main: Callable[[], None]) -> None:
     """Runs a script: what is wrong with its input is told in one line (status 2); an interrupt ends it (status 130)."""
     try:
         main()
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RuntimeError, EOFError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:

@@ -79,7 +79,8 @@ class Options:
     rating_players: list[int] = option([2, 4], "numbers of players that are rated")
 
 
-COUNTS = ("decisions", "envs", "rollout", "batch", "epochs", "league", "snapshot", "save", "rate")  # at least 1
+COUNTS = ("decisions", "envs", "rollout", "epochs", "league", "snapshot", "save", "rate")  # at least 1
+SHARES = ("gamma", "gae_lambda", "clip")  # above 0, at most 1
 
 
 def check(options: Options) -> None:
@@ -91,6 +92,15 @@ def check(options: Options) -> None:
     for name in COUNTS:
         if getattr(options, name) < 1:
             raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
+    for name in SHARES:
+        if not 0 < getattr(options, name) <= 1:
+            raise ValueError(f"{name} must be above 0 and at most 1, not {getattr(options, name)}")
+    if not 0 < options.learning_rate < 1 or not 0 <= options.entropy < 1:
+        raise ValueError(f"learning_rate and entropy must be below 1, not {options.learning_rate} and {options.entropy}")
+    if options.minutes is not None and not options.minutes > 0:
+        raise ValueError(f"minutes must be above 0, not {options.minutes}")
+    if set(options.rating_players) - set(range(2, 7)):
+        raise ValueError(f"rating_players must be 2 to 6, not {options.rating_players}")
     if not options.trunk or min([*options.trunk, *options.branch]) < 1:
         raise ValueError(f"trunk must have at least one width, and all of them be at least 1, not {options.trunk}")
     if not options.players or options.envs < len(options.players):
@@ -108,11 +118,16 @@ def make_envs(options: Options, opponents: list[Agent]) -> JoinedVecEnv:
 def make_model(options: Options, env: JoinedVecEnv) -> MaskablePPO:
     """The untrained network with its games."""
     torch.set_num_threads(1)
+    decisions = options.rollout * env.num_envs  # of an update
+    if options.batch < 2 or decisions % options.batch == 1:
+        raise ValueError(
+            f"batch must be at least 2 and leave no single one of the {decisions} decisions of an update, not {options.batch}"
+        )
     return MaskablePPO(
         Policy,
         env,
         n_steps=options.rollout,
-        batch_size=min(options.batch, options.rollout * env.num_envs),
+        batch_size=min(options.batch, decisions),
         n_epochs=options.epochs,
         learning_rate=lambda left: options.learning_rate * left,
         gamma=options.gamma,
@@ -154,8 +169,6 @@ class Run(BaseCallback):
         self._interrupted, self._stop = False, False  # stop at the end of this update; now
         self._envs = make_envs(options, list(baselines.values()))
         self.learner = make_model(options, self._envs)
-        if options.start is not None:
-            self.learner.policy.load(read_checkpoint(options.start)[1])
 
     # ------------------------------------------------------------------------------------------------- between two updates
 
@@ -394,6 +407,8 @@ def train(options: Options, console: Console, updates: int | None = None) -> Run
         run = Run(options, bar, updates)
         if arrays is not None:
             run.restore(arrays, facts)
+        elif options.start is not None:
+            run.learner.policy.load(read_checkpoint(options.start)[1])
         run.go()
     return run
 

@@ -283,3 +283,24 @@ def test_game_is_a_copy() -> None:
     game = batch.game(1)
     game.play(game.legal()[0])
     assert _everything(batch) == before and batch.game(1) != game
+
+
+def test_a_state_goes_on_where_it_was_taken() -> None:
+    batch, twin = Batch(3, Rules(num_players=2), seed=4), Batch(3, Rules(num_players=2), seed=5)
+    for _ in range(30):
+        batch.step(batch.mask.argmax(axis=1))
+    twin.restore(batch.state())
+    for _ in range(30):
+        assert (twin.mask == batch.mask).all() and (twin.observation == batch.observation).all()
+        batch.step(batch.mask.argmax(axis=1))
+        twin.step(twin.mask.argmax(axis=1))
+    assert (twin.states == batch.states).all()
+
+
+@pytest.mark.parametrize("other", [Batch(3, Rules(num_players=6), seed=4), Batch(2, Rules(num_players=2), seed=4)])
+def test_a_state_of_other_games_is_refused(other: Batch) -> None:
+    batch = Batch(3, Rules(num_players=2), seed=4)
+    before = batch.states.copy()
+    with pytest.raises(ValueError, match="the state is"):
+        batch.restore(other.state())
+    assert (batch.states == before).all()

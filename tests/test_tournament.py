@@ -137,7 +137,7 @@ def test_more_players_sit_equally_often(agents: int, players: int, monkeypatch: 
 
 
 def test_a_comparison_has_the_games_that_were_asked_for() -> None:
-    chunks = comparison("weights", "random", Rules(num_players=3), 100, seed=0)
+    chunks = comparison("weights", "random", Rules(num_players=3), 100, seed=0, size=16)
     assert [one.seeds for one in chunks] == [16, 16, 2] and sum(one.games for one in chunks) == 102
     assert chunks[0].lineup == ("weights", "random", "random")
 

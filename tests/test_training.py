@@ -366,10 +366,13 @@ def test_ctrl_c_ends_the_update_and_saves(train: Any, straight: Path, tmp_path: 
 
 
 def test_a_run_may_begin_with_the_network_of_another(train: Any, straight: Path, tmp_path: Path) -> None:
-    start = straight / "ppo.safetensors"
+    start = tmp_path / "start.safetensors"
+    start.write_bytes((straight / "ppo.safetensors").read_bytes())
     run = go(train, options(train, tmp_path / "run", start=start, reward="win", rating_games=0), updates=0)
     mine, theirs = run.learner.policy.tensors(), read_checkpoint(start)[1]
     assert all(mine[name] == pytest.approx(theirs[name], abs=1e-5) for name in theirs)
+    start.unlink()  # the run has all it needs
+    go(train, train.Options(resume=tmp_path / "run"), updates=0)
 
 
 @pytest.mark.parametrize(
@@ -387,6 +390,12 @@ def test_a_run_may_begin_with_the_network_of_another(train: Any, straight: Path,
         ({"decisions": 0}, "decisions must be at least 1"),
         ({"players": []}, "envs must be"),
         ({"alike": 2.0}, "alike"),
+        ({"batch": 1}, "batch must be at least 2"),
+        ({"batch": 167}, "leave no single one of the 168"),
+        ({"gamma": float("nan")}, "gamma"),
+        ({"learning_rate": -1.0}, "learning_rate"),
+        ({"minutes": 0.0}, "minutes"),
+        ({"rating_players": [9]}, "rating_players"),
     ],
 )
 def test_wrong_options(train: Any, tmp_path: Path, changed: dict[str, Any], message: str) -> None:
