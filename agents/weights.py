@@ -83,6 +83,8 @@ _FIRST_GROUP, _SECOND_GROUP = start_of("first_group"), start_of("second_group")
 _STARS, _MORALE, _HAND_SIZE, _GOODS, _WORKERS, _RECRUITS = (
     start_of(f"player_0.{name}") for name in ("stars", "morale", "hand_size", "goods", "workers", "recruits")
 )
+SITE_OF = np.full(NUM_SPACES, -1, np.int8)  # the site of a slot
+SITE_OF[FIRST_SLOT:FIRST_MARKET] = np.arange(FIRST_MARKET - FIRST_SLOT) // SLOTS_PER_SITE
 _FIRST_SITE_TAKE = TAKE + 6 * NUM_AREAS + FIRST_SLOT - NUM_AREAS
 _SITE_TAKES_END = _FIRST_SITE_TAKE + FIRST_MARKET - FIRST_SLOT
 
@@ -204,7 +206,7 @@ def weigh_places(g, p, moves, weights):  # type: ignore[no-untyped-def]
     """Weighs the placements, which come first among the moves; how many there are.
 
     Every face that can be placed can go to the same spaces, so that what holds for the first holds for the others, but in the
-    areas.
+    areas; and the slots of a site are all alike.
     """
     faces = spaces = 0
     for f in range(6):
@@ -215,10 +217,12 @@ def weigh_places(g, p, moves, weights):  # type: ignore[no-untyped-def]
         space = int(moves[k]) % NUM_SPACES
         if space < NUM_AREAS:
             weights[k] = area_weight(g, p, space, int(moves[k]) // NUM_SPACES + 1) / faces
-        elif k < spaces:
-            weights[k] = space_weight(g, p, space) / faces
-        else:
+        elif k >= spaces:
             weights[k] = weights[k - spaces]
+        elif k and SITE_OF[space] >= 0 and SITE_OF[space] == SITE_OF[int(moves[k - 1]) % NUM_SPACES]:
+            weights[k] = weights[k - 1]
+        else:
+            weights[k] = space_weight(g, p, space) / faces
     return faces * spaces
 
 

@@ -21,9 +21,14 @@ def call(script: str, *arguments: Any, code: int = 0) -> str:
 
 
 def test_help() -> None:
-    for script in ("run.py", "compare.py", "peers.py"):
+    for script in ("run.py", "compare.py", "peers.py", "playouts.py"):
         assert "--help" in call(script, "--help")
     assert "--players are 2 to 6" in call("run.py", "--players", 7, code=2)
+
+
+def test_playouts_are_counted() -> None:
+    text = call("playouts.py", "--playouts", 3)
+    assert [line.split()[0] for line in text.splitlines()[1:]] == ["start", "turn", "start,"]
 
 
 @pytest.mark.slow
