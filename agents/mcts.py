@@ -22,9 +22,9 @@ def make(argument: str) -> Searcher:
     Raises:
         ValueError: the budget, the evaluator or the checkpoint is wrong.
     """
-    budget, _, rest = argument.partition(":")
+    budget, named, rest = argument.partition(":")
     name, colon, path = rest.partition(":")
-    name = name if rest else DEFAULT
+    name = name if named else DEFAULT
     if name not in EVALUATORS or (colon and (name != "ppo" or not path)):
         raise ValueError(f"{FORM}: the evaluator is {', '.join(EVALUATORS)} or ppo:PATH, not {rest!r}")
     amount = read_budget(budget)

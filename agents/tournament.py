@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from openskill.models import PlackettLuce
 
 import agents
 import euphoria_env
@@ -296,8 +297,6 @@ def rate(
         games: line-ups and what came of them.
         known: ratings from earlier games.
     """
-    from openskill.models import PlackettLuce
-
     model = PlackettLuce(tau=0.0)  # the strength of an agent does not change
     ratings = {spec: (known or {}).get(spec, (model.mu, model.sigma)) for spec in specs}
     for lineup, game in games:

@@ -26,6 +26,7 @@ from rich.rule import Rule
 from agents import Agent, load
 from agents.arena import play_match
 from agents.files import write_whole
+from agents.tournament import check_counts
 from euphoria_env import Rules
 
 PLAYERS = 4
@@ -129,6 +130,7 @@ def write_report(options: Options, trained: str, ratings: Report, record: str, r
 
 def main() -> None:
     options, console = parse_options(Options, __doc__), Console()
+    check_counts(games=options.games, seed=options.seed)
     console.print("[bold]euphoria-env[/]: trains a player, rates it, writes a report. Ctrl-C ends the training early, or stops.")
     prepare(console)
     folder = Path(tempfile.mkdtemp())

@@ -291,7 +291,7 @@ def test_budgets_that_are_none(budget: str) -> None:
             load(f"{agent}:{budget}")
 
 
-@pytest.mark.parametrize("evaluator", ["random", "greedy:", "weights:3", "ppo:"])
+@pytest.mark.parametrize("evaluator", ["", "random", "greedy:", "weights:3", "ppo:"])
 def test_evaluators_that_are_none(evaluator: str) -> None:
     with pytest.raises(ValueError, match="the evaluator is weights, greedy, ppo or ppo:PATH, not"):
         load(f"mcts:10:{evaluator}")

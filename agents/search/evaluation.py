@@ -87,16 +87,16 @@ def star_spaces(g, p):  # type: ignore[no-untyped-def]
     """The spaces where one worker more, if it may be placed there, brings a player a star, as a set."""
     spaces = 0
     n = int(g["num_players"])
-    taken = np.int64(0)
+    free = np.int64(0)
     for f in range(len(FACTIONS)):
         stars = 0
         for q in range(n):
             stars += int(g["territory"][f, q])
         if stars < n:
-            taken |= 1 << f
+            free |= 1 << f
     for k in range(NUM_MARKETS):
         if g["built"][k]:
-            if (taken >> (k // 2)) & 1:
+            if (free >> (k // 2)) & 1:
                 spaces |= 1 << (FIRST_MARKET + k)
             if not (int(g["market_stars"][k]) >> p) & 1:
                 spaces |= 1 << (FIRST_ARTIFACT_MARKET + k // 2)
@@ -107,9 +107,9 @@ def star_spaces(g, p):  # type: ignore[no-untyped-def]
             if missing == 1:
                 spaces |= slots_of(k)
     for f in range(ICARITE):
-        if (taken >> f) & 1:
+        if (free >> f) & 1:
             spaces |= 1 << (FIRST_ARTIFACT_MARKET + f)
-    if (taken >> ICARITE) & 1:
+    if (free >> ICARITE) & 1:
         spaces |= (1 << WIND_SALON) | (1 << NIMBUS_LOFT)
     return spaces
 

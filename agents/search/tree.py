@@ -30,7 +30,6 @@ from euphoria_env.engine.state import GAME_DTYPE, OVER, is_legal
 NODES, EDGES = 2**19, 2**22  # when they are used up the tree grows no further; memory is taken only as far as it is used
 DEEPEST = 200  # decisions from the root
 LONGEST_PLAYOUT = 2000  # decisions; then the position is judged as it stands
-LONGEST_TURN = 200
 NODE = np.dtype([("decision", np.int32), ("first", np.int32), ("sibling", np.int32)])
 EDGE = np.dtype(
     [
@@ -416,10 +415,10 @@ def search(tree, room, net, plan, seed, first, last):  # type: ignore[no-untyped
 
 
 def most_visited(tree: Tree) -> int:
-    """The move of the root that was followed most often; of equal ones the better, then the one with the lower number."""
+    """The move of the root that was followed most often; of equal ones the better, then the one thought more probable."""
     edge, moves = int(tree.nodes[0]["first"]), []
     while edge >= 0:
         row = tree.edges[edge]
-        moves.append((int(row["visits"]), float(row["value"]), -int(row["move"])))
+        moves.append((int(row["visits"]), float(row["value"]), float(row["prior"]), -int(row["move"])))
         edge = int(row["next"])
-    return -max(moves)[2]
+    return -max(moves)[-1]
