@@ -272,3 +272,11 @@ def test_after_the_end_the_observation_says_that_nothing_is_decided() -> None:
     assert asked[ASKS.index("nothing")] == 1 and asked.sum() == 1
     for name in ("offers", "card", "verb", "placed_face", "requested"):
         assert not seen[fields[name].slice].any(), name
+
+
+def test_great_numbers_are_seen_in_digits_of_base_128() -> None:
+    game = Game.from_dict({"rules": {"num_players": 2, "max_turns": 1_000_000}, "turn": 40_000, "seed": 1})
+    fields = {field.name: field for field in observations.table()}
+    seen = game.observation(0)
+    assert seen[fields["max_turns"].slice].tolist() == [64, 4, 61]
+    assert seen[fields["turn"].slice].tolist() == [64, 56, 2]
