@@ -2,7 +2,8 @@
 
 UCT with exploration 0.5, a playout by the weights for every new node, and 100 virtual visits spread over its moves by weight.
 Where the published facts leave something open, we chose: a virtual visit is worth what the real ones of the node are on average;
-the score of a player is his own less that of the best of the others; the move played is the one followed most often.
+the score of a player is his own less that of the best of the others; the move played is the one visited most often, virtual
+visits included.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ EDGE = np.dtype(
         ("move", np.int16),
         ("next", np.int32),  # edge of the same node, or -1
         ("child", np.int32),  # first of the nodes that the move led to, which are siblings; or -1
-        ("prior", np.float64),
+        ("prior", np.float64),  # probability; for boardspace virtual visits
         ("offered", np.int32),  # descents in which the move was legal
         ("visits", np.int32),
         ("value", np.float64),  # sum of what the mover got
@@ -294,10 +294,11 @@ def descend(tree, room, net, plan):  # type: ignore[no-untyped-def]
     observed = False
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
         n = list_moves(g["legal"], room.moves)
-        if tree.used[1] + n > len(tree.edges):
-            break
         new = tree.nodes[node]["first"] < 0
-        if find_edges(tree, node, room, n):
+        missing = find_edges(tree, node, room, n)
+        if tree.used[1] + missing > len(tree.edges):
+            break
+        if missing:
             set_priors(g, room, net, plan, n)
             add_edges(tree, node, room, n)
         if new:
@@ -415,10 +416,13 @@ def search(tree, room, net, plan, seed, first, last):  # type: ignore[no-untyped
 
 
 def most_visited(tree: Tree) -> int:
-    """The move of the root that was followed most often; of equal ones the better, then the one thought more probable."""
+    """The move of the root that was followed most often, virtual visits included; of equal ones the better, then the first.
+
+    A prior of PUCT is less than a visit, and decides only between moves followed equally often.
+    """
     edge, moves = int(tree.nodes[0]["first"]), []
     while edge >= 0:
         row = tree.edges[edge]
-        moves.append((int(row["visits"]), float(row["value"]), float(row["prior"]), -int(row["move"])))
+        moves.append((float(row["visits"] + row["prior"]), float(row["value"]), -int(row["move"])))
         edge = int(row["next"])
     return -max(moves)[-1]
