@@ -28,7 +28,8 @@ def test_help() -> None:
 
 def test_playouts_are_counted() -> None:
     text = call("playouts.py", "--playouts", 3)
-    assert [line.split()[0] for line in text.splitlines()[1:]] == ["start", "turn", "start,"]
+    rows = [line.split()[0] for line in text.splitlines()[1:] if not line.startswith("euphoria_env:")]  # which tells of compiling
+    assert rows == ["start", "turn", "start,"]
 
 
 @pytest.mark.slow
