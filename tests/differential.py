@@ -30,9 +30,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 import euphoria_env
+from agents import load
 from agents.files import append_line
 from euphoria_env import Game, Rules, actions
 from tests.positions import photo_finish, random_position, random_rules, spotlight
@@ -43,6 +45,7 @@ READABLE = (
     "rules", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
 )  # fmt: skip
 CHUNK = 5_000  # decisions
+WEIGHTS = load("weights")
 SEEDS = (0, 1, 2)  # a shrunk case must fail with all of them: the runner of the scenarios tries these
 TURNS_KEPT = 40  # so far back a failing game is looked at for a shorter start
 LONGEST_SHRINK = 60.0  # seconds
@@ -273,12 +276,12 @@ def grouped(outcomes: Iterable[tuple[str, Any]]) -> Load:
 # --------------------------------------------------------------------------------------------------------------- playing
 
 
-def choose_random(rng: random.Random, legal: list[str], position: Json) -> str:
+def choose_random(rng: random.Random, legal: list[str], pair: Pair) -> str:
     """Any move."""
     return rng.choice(legal)
 
 
-def choose_eager(rng: random.Random, legal: list[str], position: Json) -> str:
+def choose_eager(rng: random.Random, legal: list[str], pair: Pair) -> str:
     """Builds, uses what can be used, retrieves late and not from sites: so that games end."""
     if len(legal) == 1:
         return legal[0]
@@ -292,7 +295,7 @@ def choose_eager(rng: random.Random, legal: list[str], position: Json) -> str:
             space = rest[2:]
             if "_site_" in space:
                 if begun is None:
-                    begun = {name.rpartition("_")[0] for name in position["workers"] if "_site_" in name}
+                    begun = {name.rpartition("_")[0] for name in pair.position["workers"] if "_site_" in name}
                 weight = 60 if space.rpartition("_")[0] in begun else 6
             elif "market" in space or "_of_" in space or space in ("wind_salon", "nimbus_loft"):
                 weight = 30
@@ -308,11 +311,12 @@ def choose_eager(rng: random.Random, legal: list[str], position: Json) -> str:
     return rng.choices(legal, weights)[0]
 
 
-def choose_curious(rng: random.Random, legal: list[str], position: Json) -> str:
+def choose_curious(rng: random.Random, legal: list[str], pair: Pair) -> str:
     """Goes where his recruits act and where others stand, pays in unusual ways, and uses what can be used."""
     if len(legal) == 1:
         return legal[0]
     if legal[0].startswith(("place", "retrieve")):
+        position = pair.position
         active = {recruit["name"] for recruit in position["players"][position["player"]]["recruits"] if recruit["active"]}
         places = tuple(place for name in active for place in _PLACES.get(name, ()))
     weights = []
@@ -337,6 +341,13 @@ def choose_curious(rng: random.Random, legal: list[str], position: Json) -> str:
             weight = 4
         weights.append(weight)
     return rng.choices(legal, weights)[0]
+
+
+def choose_weights(rng: random.Random, legal: list[str], pair: Pair) -> str:
+    """As the agent `weights` does."""
+    game = pair.engine
+    action = WEIGHTS.act(game.observation(game.player), game.mask(), np.random.default_rng(rng.getrandbits(64)))
+    return actions.name(action)
 
 
 _RETRIEVING = {
@@ -380,10 +391,11 @@ _PLACES: dict[str, tuple[str, ...]] = {
 }
 assert {*_PLACES} | _RETRIEVING <= {*RECRUITS}
 _WEIGHTS = {"dilemma": 30, "use": 4, "end": 0.2, "trade": 0.5, "offer": 2, "accept": 2}
-POLICIES: dict[str, Callable[[random.Random, list[str], Json], str]] = {
+POLICIES: dict[str, Callable[[random.Random, list[str], Pair], str]] = {
     "random": choose_random,
     "eager": choose_eager,
     "curious": choose_curious,
+    "weights": choose_weights,
 }
 
 
@@ -475,7 +487,7 @@ def play_game(plan: Plan, rng: random.Random) -> Played:
                 turn, turns = pair.engine.turn, turns + 1
                 starts = [*starts[1 - TURNS_KEPT :], (len(pair.moves), readable(pair.position))]
             played.decisions += 1
-            pair.play(choose(rng, legal, pair.position))
+            pair.play(choose(rng, legal, pair))
             legal = pair.compare()
     except Mismatch as mismatch:
         played.failure = Failure(case_of(pair, plan.start), mismatch, starts)
