@@ -106,7 +106,7 @@ def write_report(options: Options, trained: str, ratings: Report, record: str, r
     lines = [
         "# A player trained by self-play",
         "",
-        f"`make run` trained it for {options.minutes:g} minutes, {PLAYERS} players, seed {options.seed}: {trained}.",
+        f"`make run` trained it in games of {PLAYERS}, with seed {options.seed}: {trained}.",
         "",
         "![games won while it learned](curves.png)",
         "",
@@ -135,7 +135,7 @@ def main() -> None:
     prepare(console)
     folder = Path(tempfile.mkdtemp())
     try:
-        heading(console, f"{options.minutes:g} minutes of self-play")
+        heading(console, f"self-play, for {options.minutes:g} minutes at most")
         trained = train_one(console, options, folder / "run")
         console.print(trained)
         heading(console, "what it was good for")
