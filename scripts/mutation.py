@@ -454,7 +454,7 @@ def main() -> int:
     parser.add_argument("--decisions", type=int, default=300, help="decisions compared with the referee (%(default)s)")
     parser.add_argument("--seeds", type=int, choices=(1, 3), default=1, help="seeds of scenarios of other chapters (%(default)s)")
     parser.add_argument("--minutes", type=float, default=1e9, help="start no more mutants after so long")
-    parser.add_argument("--dir", type=Path, default=Path("/tmp/mutation"), metavar="DIR", help="for all files (%(default)s)")
+    parser.add_argument("--dir", type=Path, default=Path("build/mutation"), metavar="DIR", help="for all files (%(default)s)")
     parser.add_argument("--fresh", action="store_true", help="copy the package anew, forget earlier results")
     parser.add_argument("--again", action="store_true", help="run what no scenario noticed once more, with all seeds")
     parser.add_argument("--only", nargs="+", default=[""], metavar="TEXT", help="only mutants whose ids contain one of these")
