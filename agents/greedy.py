@@ -22,7 +22,7 @@ from euphoria_env.engine.state import GAME_DTYPE
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-SAMPLES = 8  # deals of what is hidden, and of the dice to come; the same for all moves
+SAMPLES = 2  # deals of what is hidden, and of the dice to come; the same for all moves: more of them win no more games
 LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from euphoria_env import actions, position
 from euphoria_env.engine import batch, chance
 from euphoria_env.engine.rewards import reward_number
-from euphoria_env.engine.state import GAME_DTYPE
+from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
@@ -161,7 +161,7 @@ class Batch:
 
     def game(self, i: int) -> Game:
         """A copy of game i."""
-        return Game._from_rows(self.states[i : i + 1].copy())
+        return Game._from_rows(copy_rows(self.states[i : i + 1]))
 
 
 def _positive(name: str, value: Any) -> int:

@@ -15,7 +15,7 @@ from euphoria_env.board import ARTIFACTS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.engine import chance, determinize, observe, run
-from euphoria_env.engine.state import GAME_DTYPE, HELD, ON_SITE, OUT_BY, OVER, TRUNCATED
+from euphoria_env.engine.state import GAME_DTYPE, HELD, ON_SITE, OUT_BY, OVER, TRUNCATED, copy_rows
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
 from euphoria_env.rules import Rules
@@ -204,7 +204,7 @@ class Game:
     def clone(self) -> Game:
         """An exact copy, history included."""
         other = object.__new__(type(self))
-        other._attach(self._rows.copy(), self._start)
+        other._attach(copy_rows(self._rows), self._start)
         other._tape, other._loaded = self._tape.copy(), self._loaded
         other._outcomes = self._outcomes.copy()
         other._moves, other._marks, other._loads = self._moves.copy(), self._marks.copy(), self._loads.copy()
@@ -234,7 +234,7 @@ class Game:
         """
         self._check_player(player)
         seed = position.read_seed(seed)
-        rows = self._rows.copy()
+        rows = copy_rows(self._rows)
         determinize.deal_hidden(rows, 0, int(player), seed)
         return Game._from_rows(rows)
 
@@ -258,7 +258,7 @@ class Game:
     def _from_rows(cls, rows: np.ndarray) -> Game:
         """A game on an array of one row."""
         game = object.__new__(cls)
-        game._attach(rows, rows.copy())
+        game._attach(rows, copy_rows(rows))
         return game
 
     # ------------------------------------------------------------------------------------------------------------- chance
@@ -362,7 +362,7 @@ class Game:
         return len(self._outcomes) + int(self._tape[chance.TAPE_LOGGED])
 
     def _save(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._rows.copy(), self._tape.copy()
+        return copy_rows(self._rows), self._tape.copy()
 
     def _refuse_impossible_outcome(self, saved: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         """Takes a step back if it drew a loaded outcome that is impossible."""

@@ -12,7 +12,7 @@ from pettingzoo.utils import wrappers
 from euphoria_env import actions, position
 from euphoria_env.engine import batch, chance, observe, run
 from euphoria_env.engine.rewards import reward_number
-from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED
+from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.spaces import observation_box
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
@@ -78,7 +78,7 @@ class raw_env(AECEnv):
     @property
     def game(self) -> Game:
         """A copy of the game as it stands."""
-        return Game._from_rows(self._rows.copy())
+        return Game._from_rows(copy_rows(self._rows))
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts a game; equal seeds give equal games.

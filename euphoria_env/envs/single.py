@@ -14,7 +14,7 @@ from gymnasium.error import ResetNeeded
 from euphoria_env import actions, position
 from euphoria_env.engine import batch, chance, observe, run
 from euphoria_env.engine.rewards import reward_number
-from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED
+from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.opponents import as_agent, seat_number
 from euphoria_env.envs.spaces import observation_box
 from euphoria_env.game import Game
@@ -186,7 +186,7 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
     @property
     def game(self) -> Game:
         """A copy of the game as it stands, hidden cards included: for people, not for the learner."""
-        return Game._from_rows(self._rows.copy())
+        return Game._from_rows(copy_rows(self._rows))
 
     def action_masks(self) -> np.ndarray:
         """The learner's legal moves, bool (NUM_ACTIONS,), as sb3-contrib asks for them."""
