@@ -74,7 +74,7 @@ class Greedy(Agent):
         """
         if game is None or game.over or game.truncated:
             raise ValueError("a searching agent needs a game that has not ended")
-        self._rows[-1] = game._rows[0]
+        self._rows[-1] = game.states[0]
         seed = int(rng.integers(2**62))
         n = look_ahead(self._rows, seed, self._table, self._tape, self._moves, self._roulette, self._features, self._values)
         return int(self._moves[self._values[:n].argmax()])

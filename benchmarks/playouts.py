@@ -23,7 +23,7 @@ def position(players: int, turn: int, seed: int) -> np.ndarray:
     while game.turn < turn and not game.over:
         game.play(weights.act(game.observation(game.player), game.mask(), rng))
     rows = np.zeros(2, GAME_DTYPE)
-    rows[0] = game._rows[0]
+    rows[0] = game.states[0]
     return rows
 
 

@@ -199,6 +199,11 @@ class Game:
             return None
         return [int(rank) for rank in self._row["ranking"][: self._row["num_players"]]]
 
+    @property
+    def states(self) -> np.ndarray:
+        """The state itself, (1,) of `Batch.states`' dtype, for compiled code that searches; to be read and copied, not written."""
+        return self._rows
+
     # ------------------------------------------------------------------------------------------------- copies, observation
 
     def clone(self) -> Game:

@@ -166,7 +166,7 @@ def test_games_that_look_the_same_are_played_the_same(spec: str) -> None:
     agent, moves = load(spec), []
     for game in (real, other):
         rows = game.clone()
-        rows._rows[0] = dealt._rows[0]
+        rows._rows[0] = dealt.states[0]
         moves.append(agent.act(game.observation(mover), game.mask(), np.random.default_rng(2), rows))
     assert moves[0] == moves[1]
 
@@ -182,7 +182,7 @@ def test_every_descent_deals_anew() -> None:
         row = agent._room.rows[0]
         dilemmas.append(int(row["dilemma"][opponent]))
         own.append(int(row["dilemma"][mover]))
-    known = int(game._rows[0]["dilemma"][mover])
+    known = int(game.states[0]["dilemma"][mover])
     assert set(own) == {known}
     assert set(dilemmas) == set(range(6)) - {known} and max(np.bincount(dilemmas)) < 60
 

@@ -67,7 +67,7 @@ class Searcher(Agent):
             raise ValueError("a searching agent needs a game that has not ended")
         if len(moves) == 1:
             return int(moves[0])
-        self._room.rows[1] = game._rows[0]
+        self._room.rows[1] = game.states[0]
         self._search(int(rng.integers(2**62)))
         return most_visited(self._tree)
 
