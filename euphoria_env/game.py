@@ -201,7 +201,7 @@ class Game:
 
     @property
     def states(self) -> np.ndarray:
-        """The state itself, (1,) of `Batch.states`' dtype, for compiled code that searches; to be read and copied, not written."""
+        """The state itself, (1,) and typed as `Batch.states`, for compiled code that searches; it is read there, not written."""
         return self._rows
 
     # ------------------------------------------------------------------------------------------------- copies, observation
