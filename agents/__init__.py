@@ -23,9 +23,9 @@ def _weights(argument: str) -> Agent:
 
 
 def _greedy(argument: str) -> Agent:
-    from agents.greedy import Greedy
+    from agents.greedy import make
 
-    return Greedy()
+    return make(argument)
 
 
 def _mcts(argument: str) -> Agent:
@@ -59,7 +59,7 @@ class _Row(NamedTuple):
 _TABLE = {
     "random": _Row("random", True, False, _random),
     "weights": _Row("weights", True, False, _weights),
-    "greedy": _Row("greedy", True, False, _greedy),
+    "greedy": _Row("greedy[:SAMPLES]", True, True, _greedy),
     "mcts": _Row("mcts:BUDGET[:EVALUATOR]", False, True, _mcts),
     "boardspace": _Row("boardspace[:BUDGET]", True, True, _boardspace),
     "ppo": _Row("ppo[:PATH]", True, True, _ppo),
