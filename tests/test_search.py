@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from agents import Agent, load
-from agents.greedy import Greedy
+from agents.greedy import Greedy, look_ahead
 from agents.search import searcher
 from agents.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
 from agents.search.searcher import Searcher, read_budget
@@ -227,7 +227,7 @@ def test_greedy_follows_its_table() -> None:
             "workers": {"farm": [[0, 2]]},
         }
     )
-    assert ask(Greedy(table), game, 0) == "retrieve food"
+    assert ask(Greedy(table=table), game, 0) == "retrieve food"
     assert len(WEIGHTS) == NUM_FEATURES == len({name for name, _, _ in FEATURES})
 
 
@@ -278,9 +278,11 @@ def test_values_of_every_reward_are_chances(reward: str, checkpoint: Path) -> No
 # ------------------------------------------------------------------------------------------------------------------ bad input
 
 
-@pytest.mark.parametrize("spec", ["mcts", "mcts:", "greedy:3", "boardspace:"])
+@pytest.mark.parametrize("spec", ["mcts", "mcts:", "greedy:", "boardspace:"])
 def test_specs_of_another_form(spec: str) -> None:
-    with pytest.raises(ValueError, match=r"allowed are random, .*greedy, mcts:BUDGET\[:EVALUATOR\], boardspace\[:BUDGET\]"):
+    with pytest.raises(
+        ValueError, match=r"allowed are random, .*greedy\[:SAMPLES\], mcts:BUDGET\[:EVALUATOR\], boardspace\[:BUDGET\]"
+    ):
         load(spec)
 
 
@@ -289,6 +291,21 @@ def test_budgets_that_are_none(budget: str) -> None:
     for agent in ("mcts", "boardspace"):
         with pytest.raises(ValueError, match=r"number of simulations such as 200 or a time such as 0\.5s, not"):
             load(f"{agent}:{budget}")
+
+
+@pytest.mark.parametrize("samples", ["0", "-1", "1001", "2.0", "x", "٣"])
+def test_numbers_of_deals_that_are_none(samples: str) -> None:
+    with pytest.raises(ValueError, match=f"the number of deals is one from 1 to 1000, not '{samples}'"):
+        load(f"greedy:{samples}")
+
+
+def test_greedy_deals_as_often_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr("agents.greedy.look_ahead", lambda rows, *rest: seen.append(len(rows) - 2) or look_ahead(rows, *rest))
+    game = middle(3)
+    for spec in ("greedy", "greedy:1", "greedy:3"):
+        assert ask(load(spec), game, 0) in game.legal()
+    assert seen == [8, 1, 3]
 
 
 @pytest.mark.parametrize("evaluator", ["", "random", "greedy:", "weights:3", "ppo:"])

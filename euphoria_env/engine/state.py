@@ -147,6 +147,7 @@ def copy_rows(rows: np.ndarray) -> np.ndarray:
     copy.view(np.uint8)[:] = rows.view(np.uint8)
     return copy
 
+
 SETUP, PLAYING, OVER, TRUNCATED = range(4)
 RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2
 USED_GEEK, USED_GAMBLER = 1, 2
