@@ -34,26 +34,32 @@ def find_features(observation, starts, offset, scale, rest, index, value):  # ty
 
 
 @jit
-def log_chances(x, weight, bias, mask, legal, out):  # type: ignore[no-untyped-def]
-    """Writes the legal moves and the logarithms of their probabilities, from the last hidden layer; returns how many."""
-    n = 0
-    for move in range(len(mask)):
-        if mask[move]:
-            row = weight[move]
-            logit = bias[move]
-            for j in range(len(x)):
-                logit += x[j] * row[j]
-            legal[n] = move
-            out[n] = logit
-            n += 1
-    top = np.float32(-np.inf)
+def log_chances(x, weight, bias, moves, n, out):  # type: ignore[no-untyped-def]
+    """Writes the logarithms of the probabilities of n moves, from the last hidden layer."""
+    top = -math.inf
     for k in range(n):
+        row = weight[moves[k]]
+        logit = bias[moves[k]]
+        for j in range(len(row)):
+            logit += x[j] * row[j]
+        out[k] = logit
         top = max(top, out[k])
     total = 0.0
     for k in range(n):
         total += math.exp(out[k] - top)
     for k in range(n):
-        out[k] -= top + np.float32(math.log(total))
+        out[k] -= top + math.log(total)
+
+
+@jit
+def log_legal_chances(x, weight, bias, mask, legal, out):  # type: ignore[no-untyped-def]
+    """Writes the legal moves and the logarithms of their probabilities; returns how many."""
+    n = 0
+    for move in range(len(mask)):
+        if mask[move]:
+            legal[n] = move
+            n += 1
+    log_chances(x, weight, bias, legal, n, out)
     return n
 
 
@@ -116,7 +122,7 @@ def play(observations, masks, spins, starts, offset, scale, rest, weights, table
     legal, found = np.empty(len(bias), np.int64), np.empty(len(bias), np.float32)
     for i in range(len(observations)):
         last = hidden(observations[i], starts, offset, scale, rest, weights, table, index, value, x, y)
-        n = log_chances(last[: head.shape[1]], head, bias, masks[i], legal, found)
+        n = log_legal_chances(last, head, bias, masks[i], legal, found)
         k = spin(found, n, spins[i])
         moves[i] = legal[k] if k >= 0 else -1
         if len(chances):
@@ -165,7 +171,7 @@ def draw_moves(hidden_, weight, bias, masks, spins, moves, chosen):  # type: ign
     """Writes a move of each game, by one number from [0, 1) each, and the logarithm of its probability."""
     legal, found = np.empty(len(bias), np.int64), np.empty(len(bias), np.float32)
     for i in range(len(hidden_)):
-        n = log_chances(hidden_[i], weight, bias, masks[i], legal, found)
+        n = log_legal_chances(hidden_[i], weight, bias, masks[i], legal, found)
         k = spin(found, n, spins[i])
         moves[i], chosen[i] = legal[k], found[k]
 
@@ -179,7 +185,7 @@ def judge_moves(hidden_, weight, bias, masks, moves, rows, legal, found, chosen,
     n = 0
     for i in range(len(hidden_)):
         rows[i] = n
-        n += log_chances(hidden_[i], weight, bias, masks[i], legal[n:], found[n:])
+        n += log_legal_chances(hidden_[i], weight, bias, masks[i], legal[n:], found[n:])
         entropy[i] = 0.0
         for k in range(rows[i], n):
             entropy[i] -= math.exp(found[k]) * found[k]

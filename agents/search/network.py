@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.kernels import hidden, layer
+from agents.kernels import hidden, layer, log_chances
 from agents.ppo import Features, Layers, parts, read_checkpoint
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
@@ -136,21 +136,9 @@ def head(net, table):  # type: ignore[no-untyped-def]
 @jit
 def policy(net, moves, n, priors):  # type: ignore[no-untyped-def]
     """Writes the probabilities of n legal moves, as of what was seen last."""
-    x = head(net, net.policy)
-    highest = -math.inf
+    log_chances(head(net, net.policy), net.logits, net.bias, moves, n, priors)
     for k in range(n):
-        row = net.logits[moves[k]]
-        logit = net.bias[moves[k]]
-        for j in range(len(row)):
-            logit += x[j] * row[j]
-        priors[k] = logit
-        highest = max(highest, priors[k])
-    total = 0.0
-    for k in range(n):
-        priors[k] = math.exp(priors[k] - highest)
-        total += priors[k]
-    for k in range(n):
-        priors[k] /= total
+        priors[k] = math.exp(priors[k])
 
 
 @jit
