@@ -27,7 +27,7 @@ class Boardspace(Searcher):
     """The bot; without a budget it takes the time that it takes there."""
 
     def __init__(self, budget: Budget | None = None) -> None:
-        super().__init__(Plan(BOARDSPACE, BY_WEIGHTS, EXPLORATION, WIN), budget or TWO_PLAYERS)
+        super().__init__(Plan(BOARDSPACE, BY_WEIGHTS, BY_WEIGHTS, EXPLORATION, WIN), budget or TWO_PLAYERS)
         self._own_time = budget is None
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

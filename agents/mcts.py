@@ -1,8 +1,9 @@
 """`mcts:BUDGET[:EVALUATOR]`: information-set Monte-Carlo tree search (`agents.search.tree`).
 
-The budget is a number of simulations or a time a decision. The evaluator says which moves are tried first and what a new position
-is worth: `weights` plays on to the end of the game by the weights, `greedy` asks our own evaluation at the end of the turn, `ppo`
-or `ppo:PATH` a trained network.
+The budget is a number of simulations or a time a decision. The evaluator says which moves are tried first (priors) and what a
+new position is worth (values): `weights` plays on to the end of the game by the weights, `greedy` asks our own evaluation at the
+end of the turn, `ppo` or `ppo:PATH` a trained network. Two of them with a plus between share the work: `ppo+greedy` has the
+priors of the network and the values of `greedy`.
 """
 
 from __future__ import annotations
@@ -13,27 +14,28 @@ from euphoria_env.engine.rewards import WIN, reward_number
 
 FORM = "mcts:BUDGET[:EVALUATOR]"
 DEFAULT = "greedy"
-EXPLORATION = {"weights": 0.5, "greedy": 0.5, "ppo": 0.5}  # by evaluator; 1 and more play worse
+EXPLORATION = 0.5  # 1 and more play worse, whoever evaluates
 
 
 def make(argument: str) -> Searcher:
-    """The agent of a spec such as "mcts:200", "mcts:0.5s:weights" or "mcts:0.5s:ppo:path/to/checkpoint".
+    """The agent of a spec such as "mcts:200", "mcts:0.5s:weights", "mcts:0.5s:ppo:path/to/checkpoint" or "mcts:200:ppo+greedy".
 
     Raises:
         ValueError: the budget, the evaluator or the checkpoint is wrong.
     """
     budget, named, rest = argument.partition(":")
-    name, colon, path = rest.partition(":")
-    name = name if named else DEFAULT
-    if name not in EVALUATORS or (colon and (name != "ppo" or not path)):
-        raise ValueError(f"{FORM}: the evaluator is {', '.join(EVALUATORS)} or ppo:PATH, not {rest!r}")
+    names, colon, path = (rest if named else DEFAULT).partition(":")
+    priors, plus, values = names.partition("+")
+    pair = [priors, values if plus else priors]
+    if not set(pair) <= set(EVALUATORS) or (colon and ("ppo" not in pair or not path)):
+        raise ValueError(f"{FORM}: the evaluator is {', '.join(EVALUATORS)}, ppo:PATH or two as in ppo+greedy, not {rest!r}")
     amount = read_budget(budget)
-    evaluator = EVALUATORS.index(name)
+    first, second = (EVALUATORS.index(name) for name in pair)
     net, reward = None, WIN
-    if evaluator == BY_NETWORK:
+    if BY_NETWORK in (first, second):
         from agents.ppo import checkpoint_path
         from agents.search.network import load_network
 
         net, trained_for = load_network(checkpoint_path(path))
         reward = reward_number(trained_for)
-    return Searcher(Plan(PUCT, evaluator, EXPLORATION[name], reward), amount, net)
+    return Searcher(Plan(PUCT, first, second, EXPLORATION, reward), amount, net)

@@ -57,7 +57,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def searching(spec: str, checkpoint: Path) -> Agent:
     """An agent; `ppo` stands for the small network."""
-    return load(spec.replace("ppo", f"ppo:{checkpoint}"))
+    return load(f"{spec}:{checkpoint}" if "ppo" in spec else spec)
 
 
 def ask(agent: Agent, game: Game, seed: int) -> str:
@@ -89,7 +89,7 @@ TABLES = [
     (Rules(num_players=3), ["greedy", "mcts:12:ppo", "mcts:12:greedy"]),
     (Rules(num_players=3, max_turns=40, **EVERYTHING), ["mcts:3:weights", "boardspace:6", "greedy"]),
     (Rules(num_players=6, **EVERYTHING), ["greedy", "mcts:6:greedy", "mcts:6:ppo", "greedy", "mcts:6:greedy", "weights"]),
-    (Rules(num_players=6, max_turns=60), ["mcts:2:weights", "boardspace:4", "mcts:6:ppo", "greedy", "random", "mcts:6"]),
+    (Rules(num_players=6, max_turns=60), ["mcts:2:weights", "boardspace:4", "mcts:6:ppo+greedy", "greedy", "random", "mcts:6"]),
 ]
 
 
@@ -265,6 +265,18 @@ def test_the_network_says_what_its_tensors_say(n: int, checkpoint: Path) -> None
         assert agent._room.values[:2].sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("priors", "values"), [("ppo", "greedy"), ("weights", "ppo"), ("greedy", "weights")])
+def test_priors_and_values_may_come_from_two(priors: str, values: str, checkpoint: Path) -> None:
+    game, found, worth = middle(3), [], []
+    for evaluator in (f"{priors}+{values}", priors, values):
+        agent = searching(f"mcts:1:{evaluator}", checkpoint)
+        assert isinstance(agent, Searcher)
+        agent.act(game.observation(game.player), game.mask(), np.random.default_rng(0), game)
+        found.append(edges(agent._tree)["prior"].tolist())
+        worth.append(agent._room.values[:3].tolist())
+    assert found[0] == found[1] and worth[0] == worth[2] and worth[1] != worth[2]
+
+
 @pytest.mark.parametrize("reward", ["win", "rank", "stars"])
 def test_values_of_every_reward_are_chances(reward: str, checkpoint: Path) -> None:
     from agents.ppo import read_checkpoint, save_checkpoint
@@ -308,9 +320,12 @@ def test_greedy_deals_as_often_as_it_is_told(monkeypatch: pytest.MonkeyPatch) ->
     assert seen == [8, 1, 3]
 
 
-@pytest.mark.parametrize("evaluator", ["", "random", "greedy:", "weights:3", "ppo:"])
+@pytest.mark.parametrize(
+    "evaluator",
+    ["", "random", "greedy:", "weights:3", "ppo:", "ppo+", "+ppo", "ppo+random", "greedy+weights:3", "ppo+ppo+ppo"],
+)
 def test_evaluators_that_are_none(evaluator: str) -> None:
-    with pytest.raises(ValueError, match="the evaluator is weights, greedy, ppo or ppo:PATH, not"):
+    with pytest.raises(ValueError, match="the evaluator is weights, greedy, ppo, ppo:PATH or two as in ppo\\+greedy, not"):
         load(f"mcts:10:{evaluator}")
 
 

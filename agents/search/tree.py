@@ -43,7 +43,7 @@ EDGE = np.dtype(
     ]
 )
 
-# What judges a new node, and how probable its moves are thought to be.
+# Who says how probable the moves of a new node are thought to be (priors), and what it is worth (values).
 EVALUATORS = ("weights", "greedy", "ppo")
 BY_WEIGHTS, BY_GREEDY, BY_NETWORK = range(len(EVALUATORS))
 PUCT, BOARDSPACE = range(2)
@@ -60,13 +60,14 @@ class Plan(NamedTuple):
 
     Attributes:
         style: PUCT or BOARDSPACE.
-        evaluator: one of EVALUATORS, by number; PUCT only.
+        priors, values: two of EVALUATORS, by number; PUCT only.
         exploration: the constant of the formula.
         reward: what the values of the network count, one of REWARDS by number.
     """
 
     style: int
-    evaluator: int
+    priors: int
+    values: int
     exploration: float
     reward: int
 
@@ -205,7 +206,7 @@ def back_up(tree, room, depth):  # type: ignore[no-untyped-def]
 @jit
 def set_priors(g, room, net, plan, n):  # type: ignore[no-untyped-def]
     """Writes to `weights` how probable each of n legal moves is thought to be."""
-    if plan.evaluator == BY_NETWORK:
+    if plan.priors == BY_NETWORK:
         network.observe(net, g, int(g["player"]))
         network.policy(net, room.moves, n, room.weights)
         return
@@ -223,10 +224,10 @@ def set_priors(g, room, net, plan, n):  # type: ignore[no-untyped-def]
 def judge(g, room, net, plan, observed):  # type: ignore[no-untyped-def]
     """Writes to `values` what each player may expect, from 0 to 1; `observed`: the network has just seen this for the mover."""
     if g["status"] < OVER:
-        if plan.evaluator == BY_NETWORK:
+        if plan.values == BY_NETWORK:
             ask_network(g, room.values, net, plan, observed)
             return
-        last_turn = ALL_TURNS if plan.evaluator == BY_WEIGHTS else int(g["turn"])
+        last_turn = ALL_TURNS if plan.values == BY_WEIGHTS else int(g["turn"])
         play_out(g, room.tape, room.moves, room.weights, last_turn, LONGEST_PLAYOUT)
     outlook(g, WEIGHTS, room.features, room.values)
 
@@ -302,7 +303,7 @@ def descend(tree, room, net, plan):  # type: ignore[no-untyped-def]
             set_priors(g, room, net, plan, n)
             add_edges(tree, node, room, n)
         if new:
-            observed = True
+            observed = plan.priors == BY_NETWORK
             break
         k = select(tree, room, plan, n, int(g["num_players"]))
         edge = int(room.found[k])
