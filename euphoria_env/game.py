@@ -201,8 +201,10 @@ class Game:
 
     @property
     def states(self) -> np.ndarray:
-        """The state itself, (1,) and typed as `Batch.states`, for compiled code that searches; it is read there, not written."""
-        return self._rows
+        """The state itself, (1,) and typed as `Batch.states`, for compiled code that searches; it can only be read."""
+        rows = self._rows.view()
+        rows.flags.writeable = False
+        return rows
 
     # ------------------------------------------------------------------------------------------------- copies, observation
 

@@ -277,6 +277,16 @@ def test_without_observations_the_rest_is_the_same() -> None:
     assert blind.observation.shape == (0, OBS_SIZE)
 
 
+def test_states_of_a_game_can_only_be_read() -> None:
+    batch = Batch(3, SHORT, seed=4)
+    game = batch.game(2)
+    assert game.states.dtype == batch.states.dtype and game.states.tobytes() == batch.states[2:3].tobytes()
+    with pytest.raises(ValueError, match="read-only"):
+        game.states["turn"] = 3
+    game.play(game.legal()[0])
+    assert game.states.tobytes() != batch.states[2:3].tobytes()
+
+
 def test_game_is_a_copy() -> None:
     batch = Batch(2, SHORT, seed=4)
     before = _everything(batch)
