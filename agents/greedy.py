@@ -1,6 +1,6 @@
 """`greedy[:SAMPLES]`: one decision ahead, by our own evaluation.
 
-The number of deals is 8 if none is named; fewer are faster, and hardly weaker.
+The number of deals is 9 if none is named; fewer are faster, and hardly weaker.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from euphoria_env.engine.state import GAME_DTYPE
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-SAMPLES, MOST_SAMPLES = 8, 1000
+SAMPLES, MOST_SAMPLES = 9, 1000
 LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
 
 
 @entry
 def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # type: ignore[no-untyped-def]
-    """Writes the mean chance to win after each legal move of the last row; how many moves there are.
+    """Writes the sum over all deals of the chance to win after each legal move of the last row; how many moves there are.
 
-    The first row is room to play in; the others become deals. Each move is played in each deal, and the rest of the turn by the
-    weights; what they cannot foresee is judged by the evaluation.
+    The first row is room to play in; the others become deals, in the end the last one too. Each move is played in each deal, and
+    the rest of the turn by the weights; what they cannot foresee is judged by the evaluation.
     """
     root = rows[len(rows) - 1]
     p = int(root["player"])
@@ -79,7 +79,7 @@ class Greedy(Agent):
     needs_game = True
 
     def __init__(self, samples: int = SAMPLES, table: np.ndarray = WEIGHTS) -> None:
-        self._rows = np.zeros(samples + 2, GAME_DTYPE)
+        self._rows = np.zeros(samples + 1, GAME_DTYPE)
         self._tape = empty_tape()
         self._moves = np.empty(NUM_ACTIONS, np.int64)
         self._roulette, self._values = np.empty(NUM_ACTIONS), np.empty(NUM_ACTIONS)

@@ -83,7 +83,7 @@ class League:
         groups = [
             (self._newest, past[-1:]),
             (self._older, past[:-1]),
-            (1 - self._newest - self._older, [member for member in self.members if not member.past]),
+            (max(0.0, 1 - self._newest - self._older), [member for member in self.members if not member.past]),
         ]
         weights = {
             id(member): share * member.hardness / sum(one.hardness for one in group)
@@ -91,6 +91,8 @@ class League:
             for member in group
         }
         whole = sum(weights.values())  # less than 1 while there are no older selves
+        if not whole:  # all seats are for older selves: until there are some, for everybody
+            return [1 / len(self.members)] * len(self.members)
         return [weights[id(member)] / whole for member in self.members]
 
     def record(self, agent: Any, score: float) -> None:

@@ -97,8 +97,12 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
 
     Raises:
         ValueError: there is no such file, it is damaged or of another kind, or it belongs to other observations or actions.
+        ImportError: safetensors is not installed.
     """
-    from safetensors import SafetensorError, safe_open
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise ImportError("trained players need safetensors: pip install '.[play]'") from error
 
     try:
         with safe_open(path, framework="numpy") as file:

@@ -29,7 +29,8 @@ class EuphoriaVecEnv(VecEnv):
 
     Where a game ends, its info has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
     `t`, as of a `Monitor`, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and
-    `is_success`.
+    `is_success`. Where the reward is `rank`, a game that was cut off is paid like any other, so that nothing is to come of it:
+    `TimeLimit.truncated`, which asks an algorithm to add what would have come, is False then.
 
     Raises:
         ValueError: an argument that is not allowed; the message names it and what is.
@@ -47,6 +48,7 @@ class EuphoriaVecEnv(VecEnv):
         **rules: Any,
     ) -> None:
         self._learners = Learners(num_envs, opponents, pool, seat, reward, threads, Rules.from_dict(rules))
+        self._paid_at_the_end = reward == "rank"
         self._rng = np.random.default_rng(seed)
         self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
         self._start = time.time()
@@ -117,7 +119,7 @@ class EuphoriaVecEnv(VecEnv):
         seconds = round(time.time() - self._start, 6)
         return {
             "terminal_observation": learners.final_observation[i].copy(),
-            "TimeLimit.truncated": bool(learners.truncated[i]),
+            "TimeLimit.truncated": bool(learners.truncated[i]) and not self._paid_at_the_end,
             "episode": {"r": round(float(self._returns[i]), 6), "l": int(self._lengths[i]), "t": seconds},
             "seat": seat,
             "ranking": ranking,

@@ -129,7 +129,7 @@ def make_model(options: Options, env: JoinedVecEnv) -> MaskablePPO:
         n_steps=options.rollout,
         batch_size=min(options.batch, decisions),
         n_epochs=options.epochs,
-        learning_rate=lambda left: options.learning_rate * left,
+        learning_rate=lambda left: options.learning_rate * (left + decisions / options.decisions),  # SB3 counts this update too
         gamma=options.gamma,
         gae_lambda=options.gae_lambda,
         clip_range=options.clip,
@@ -256,8 +256,6 @@ class Run(BaseCallback):
         infos = self.locals["infos"]
         for i in np.flatnonzero(self.locals["dones"]).tolist():
             self.league.record_game(infos[i]["seat"], infos[i]["ranking"], infos[i]["opponents"])
-            if self.options.reward == "rank":  # it is paid when a game is cut off too: nothing is to come, as PPO would assume
-                infos[i]["TimeLimit.truncated"] = False
         return not self._stop
 
     def _on_rollout_end(self) -> None:

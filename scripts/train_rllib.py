@@ -139,6 +139,7 @@ def learn(options: Options, algorithm: Any, updates: int, console: Console) -> N
     """Trains under a progress bar; Ctrl-C ends it after a save."""
     with Progress(*COLUMNS, console=console) as bar:
         task = bar.add_task("training", total=options.updates, completed=updates, text="")
+        saved = updates  # at 0 there is nothing to go on from
         try:
             while updates < options.updates:
                 result = algorithm.train()
@@ -147,8 +148,10 @@ def learn(options: Options, algorithm: Any, updates: int, console: Console) -> N
                 bar.update(task, completed=updates, text=f"{decisions:,.0f} decisions")
                 if updates % options.save_every == 0 or updates == options.updates:
                     save(options, algorithm, updates)
+                    saved = updates
         except KeyboardInterrupt:
-            save(options, algorithm, updates)
+            if updates != saved:
+                save(options, algorithm, updates)
             raise
 
 

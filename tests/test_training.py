@@ -171,6 +171,16 @@ def test_the_shares_of_the_league() -> None:
     assert again.members == one.members and again.chances() == one.chances()
 
 
+@pytest.mark.parametrize(("newest", "older"), [(0.8, 0.2), (0.9, 0.1), (1.0, 0.0), (0.0, 1.0)])
+def test_shares_that_leave_nothing_to_the_baselines(newest: float, older: float) -> None:
+    one = league(newest, older)
+    for k in range(3):
+        chances = one.chances()
+        assert min(chances) >= 0 and sum(chances) == pytest.approx(1)
+        one.add(str(k), load("random"))
+    assert one.chances()[:2] == [0, 0]
+
+
 def test_a_game_counts_against_everybody_in_it() -> None:
     one = league()
     random, weights = (member.agent for member in one)
@@ -316,6 +326,17 @@ def test_a_run_leaves_what_it_promises(train: Any, straight: Path) -> None:
     assert [member["name"] for member in facts["league"]][:2] == ["random", "weights"]
     header = read_checkpoint(straight / "ppo.safetensors")[0]
     assert header["training"]["decisions_learnt"] == last and header["training"]["reward"] == "stars"
+
+
+@pytest.mark.parametrize(("decisions", "rates"), [(4 * 168, [1, 0.75, 0.5, 0.25]), (3 * 168 - 1, [1, 2 / 3, 1 / 3]), (1, [1])])
+def test_the_learning_rate_goes_down_and_stays_above_0(train: Any, decisions: int, rates: list[float], tmp_path: Path) -> None:
+    chosen = options(train, tmp_path / "run", decisions=decisions)
+    model = train.make_model(chosen, train.make_envs(chosen, [load("random")]))
+    assert model.n_steps * model.n_envs == 168
+    left = [
+        1 - 168 * (k + 1) / decisions for k in range(len(rates))
+    ]  # as Stable-Baselines3 counts: after the decisions of an update
+    assert [model.lr_schedule(one) / chosen.learning_rate for one in left] == pytest.approx(rates, abs=2e-3)
 
 
 def test_a_resumed_run_is_the_one_that_was_not_interrupted(train: Any, straight: Path, tmp_path: Path) -> None:

@@ -411,8 +411,9 @@ def vec_env(n: int, **arguments: Any) -> Any:
     return EuphoriaVecEnv(n, **arguments)
 
 
-def test_sb3_says_what_it_must() -> None:
-    env = vec_env(5, num_players=3, max_turns=25, reward="rank", opponents="random")
+@pytest.mark.parametrize("reward", ["rank", "stars"])
+def test_sb3_says_what_it_must(reward: str) -> None:
+    env = vec_env(5, num_players=3, max_turns=25, reward=reward, opponents="random")
     env.seed(3)
     observation = env.reset()
     rng, returns, lengths, ends = np.random.default_rng(0), np.zeros(5), np.zeros(5, np.int64), 0
@@ -427,7 +428,8 @@ def test_sb3_says_what_it_must() -> None:
         for i, info in enumerate(infos):
             assert bool(info) == dones[i]
             if info:
-                assert info["TimeLimit.truncated"] is True and info["winner"] is None and info["is_success"] is False
+                assert info["TimeLimit.truncated"] is (reward != "rank")  # a rank is paid when a game is cut off
+                assert info["winner"] is None and info["is_success"] is False
                 assert env.observation_space.contains(info["terminal_observation"])
                 assert not np.array_equal(info["terminal_observation"], observation[i])
                 assert info["episode"]["r"] == pytest.approx(returns[i]) and info["episode"]["l"] == lengths[i]

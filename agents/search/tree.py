@@ -347,7 +347,7 @@ def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
 
 @jit
 def descend_stored(tree, room, plan):  # type: ignore[no-untyped-def]
-    """The same as Boardspace's bot does it: a stored move that is illegal in this deal ends the descent, with 0 for its mover."""
+    """As Boardspace's bot descends: a stored move that is illegal in this deal ends it, with the score 0 for its mover."""
     g = room.rows[0]
     node, depth, failed = 0, 0, -1
     while g["status"] < OVER and depth < DEEPEST and node >= 0:

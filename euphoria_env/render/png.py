@@ -38,7 +38,7 @@ def _resvg() -> Any:
     try:
         import resvg_py
     except ImportError as error:
-        raise ImportError("pictures as pixels need resvg_py: pip install 'euphoria-env[render]'") from error
+        raise ImportError("pictures as pixels need resvg_py: pip install '.[render]'") from error
     return resvg_py
 
 
