@@ -19,7 +19,7 @@ from pettingzoo.utils import wrappers
 
 from euphoria_env import Batch, Game, Rules, actions, env, position, raw_env
 from euphoria_env.engine import chance, determinize, observe, run
-from euphoria_env.engine.state import GAME_DTYPE, OVER
+from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
 from euphoria_env.envs.aec import observation_space
 from euphoria_env.envs.sampling import sample
 from euphoria_env.envs.single import EuphoriaEnv
@@ -264,11 +264,10 @@ def determinize_game(players: int, n: int, seed: int) -> Chunk:
 
 def determinize_row(players: int, n: int, seed: int) -> Chunk:
     """The copy of a row and `deal_hidden` on it, which is what a search in compiled code pays."""
-    row, copy = rows_in_the_middle(Rules(num_players=players), 1, seed), np.zeros(1, GAME_DTYPE)
+    row = rows_in_the_middle(Rules(num_players=players), 1, seed)
 
     def call(k: int) -> None:
-        copy[:] = row
-        determinize.deal_hidden(copy, 0, k % players, k)
+        determinize.deal_hidden(copy_rows(row), 0, k % players, k)
 
     return _calls(call)
 
