@@ -168,7 +168,7 @@ def test_array_without_resvg(monkeypatch):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"euphoria-env\[render\]"):
+    with pytest.raises(ImportError, match=r"pip install .*\[render\]"):
         board_array(Game(seed=0))
 
 

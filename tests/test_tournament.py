@@ -268,7 +268,12 @@ def lines(file: Path) -> int:
 def stop(command: list[str], out: Path, number: signal.Signals) -> int:
     """Starts a tournament and sends it a signal after some more results; its status."""
     before = lines(out / "chunks.jsonl")
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+
+    def heed_interrupts() -> None:  # which shells have ignored by what they run in the background
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet, preexec_fn=heed_interrupts) as process:
         while process.poll() is None and lines(out / "chunks.jsonl") < before + 2:
             time.sleep(0.01)
         process.send_signal(number)
