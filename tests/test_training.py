@@ -141,6 +141,12 @@ def test_the_checkpoint_that_ships_is_named_alone(monkeypatch: pytest.MonkeyPatc
     assert isinstance(load("ppo"), PPO)
 
 
+def test_without_safetensors_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(ImportError, match=r"trained players need safetensors: pip install '\.\[play\]'"):
+        load("ppo")
+
+
 # ------------------------------------------------------------------------------------------------------- the league
 
 
@@ -333,9 +339,8 @@ def test_the_learning_rate_goes_down_and_stays_above_0(train: Any, decisions: in
     chosen = options(train, tmp_path / "run", decisions=decisions)
     model = train.make_model(chosen, train.make_envs(chosen, [load("random")]))
     assert model.n_steps * model.n_envs == 168
-    left = [
-        1 - 168 * (k + 1) / decisions for k in range(len(rates))
-    ]  # as Stable-Baselines3 counts: after the decisions of an update
+    # As Stable-Baselines3 counts: after the decisions of an update.
+    left = [1 - 168 * (k + 1) / decisions for k in range(len(rates))]
     assert [model.lr_schedule(one) / chosen.learning_rate for one in left] == pytest.approx(rates, abs=2e-3)
 
 
