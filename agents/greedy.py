@@ -5,6 +5,7 @@ The number of deals is 9 if none is named; fewer are faster, and hardly weaker.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,7 +64,7 @@ def make(argument: str) -> Greedy:
     Raises:
         ValueError: it is not a number from 1 to MOST_SAMPLES.
     """
-    if argument and not (argument.isascii() and argument.isdigit() and 1 <= int(argument) <= MOST_SAMPLES):
+    if argument and not (re.fullmatch(r"[0-9]{1,9}", argument) and 1 <= int(argument) <= MOST_SAMPLES):
         raise ValueError(f"greedy:SAMPLES: the number of deals is one from 1 to {MOST_SAMPLES}, not {argument!r}")
     return Greedy(int(argument or SAMPLES))
 

@@ -64,7 +64,7 @@ class Options:
     rollout: int = option(24, "decisions in each game between two updates")
     batch: int = option(1024, "decisions in a step of the optimizer")
     epochs: int = option(3, "how often an update goes through its decisions")
-    learning_rate: float = option(7e-4, "of Adam; goes down to 0 in a straight line")
+    learning_rate: float = option(7e-4, "of Adam in the first update; goes down towards 0 in a straight line")
     gamma: float = option(0.995, "discount of a decision")
     gae_lambda: float = option(0.95, "of the advantage estimate")
     clip: float = option(0.2, "how far an update may change the probability of a move")
