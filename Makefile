@@ -35,7 +35,7 @@ lint: $(VENV)/.installed-test ## The checks without pytest
 
 coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, run as plain Python
 	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run $(COVERED) -m pytest -q $(COVERING) $(PYTEST_ARGS)
-	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run -a $(COVERED) -m tests.walk > /dev/null
+	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run -a $(COVERED) -m tests.tools.walk > /dev/null
 	$(PY) -m coverage report
 
 packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, outside the repository, and play

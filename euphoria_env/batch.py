@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_env import actions, position
-from euphoria_env.engine import batch, chance
+from euphoria_env.engine import chance, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.game import Game, IllegalMove
@@ -97,13 +97,13 @@ class Batch:
             list(self._pool.map(lambda bounds: work(*bounds), self._slices))
 
     def _start_slice(self, first: int, last: int) -> None:
-        batch.start_games(
+        stepping.start_games(
             self.states, first, last, self._blank, self._seed, self._episodes, self._tape,
             self.player, self.mask, self.observation, self._observe,
         )  # fmt: skip
 
     def _step_slice(self, first: int, last: int) -> None:
-        batch.step_games(
+        stepping.step_games(
             self.states, first, last, self._actions, self._active, self._blank, self._seed, self._episodes, self._tape,
             self._kind, self.player, self.mask, self.observation, self._observe,
             self.rewards, self.terminated, self.truncated, self.ranking, self.final_observation,
@@ -129,7 +129,7 @@ class Batch:
             raise ValueError(f"active must be {self.n} booleans, not an array of {chosen.dtype} of shape {chosen.shape}")
         self._active[:] = chosen
         self._actions[:] = given
-        wrong = int(batch.first_illegal(self.states, self._actions, self._active))
+        wrong = int(stepping.first_illegal(self.states, self._actions, self._active))
         if wrong >= 0:
             action = int(self._actions[wrong])
             name = actions.NAMES[action] if 0 <= action < actions.NUM_ACTIONS else str(action)
@@ -157,7 +157,7 @@ class Batch:
         self.states[:] = games
         self._episodes[:] = state["episodes"]
         self._seed = int(state["seed"][0])
-        batch.show_games(self.states, self.player, self.mask, self.observation, self._observe)
+        stepping.show_games(self.states, self.player, self.mask, self.observation, self._observe)
 
     def game(self, i: int) -> Game:
         """A copy of game i."""

@@ -35,9 +35,9 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import FACTION_OF, GAMBLER, GEEK, NUM_RECRUITS, RECRUIT_NAMES
 from euphoria_env.cards.tiles import NUM_TILES, TILES
+from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.setup import blank
-from euphoria_env.engine.spaces import update_open_spaces
 from euphoria_env.engine.state import (
     GAME_DTYPE,
     HELD,

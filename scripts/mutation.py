@@ -262,7 +262,7 @@ def live(mutant: Mutant | None, copy: Path, scenarios: list[Any], options: argpa
 
 def _checks(mutant: Mutant | None, copy: Path, scenarios: list[Any], options: argparse.Namespace) -> Iterator[Any]:
     """Stage, name, seconds, and what to run; what fails raises."""
-    runner = importlib.import_module("tests.scenario_runner")
+    runner = importlib.import_module("tests.tools.scenario_runner")
     reached = mutant is None or mutant.file in CHAPTERS
     if reached:
         chapter = CHAPTERS[mutant.file] if mutant else ()
@@ -291,7 +291,7 @@ def _checks(mutant: Mutant | None, copy: Path, scenarios: list[Any], options: ar
 
 def _game(players: int, which: str) -> None:
     """A random game with invariants."""
-    playing = importlib.import_module("tests.playing")
+    playing = importlib.import_module("tests.tools.playing")
     checks = importlib.import_module("tests.test_random_games")
     for rules in playing.all_rules():
         if rules.num_players == players and rules.trading == rules.track_draft == (which == "everything"):
@@ -308,7 +308,7 @@ def _game(players: int, which: str) -> None:
 
 def _differential(seed: int, number: int) -> int:
     """A game compared with the referee; how many decisions it had."""
-    differential = importlib.import_module("tests.differential")
+    differential = importlib.import_module("tests.tools.differential")
     rng = random.Random(f"{seed} {number}")
     played = differential.play_game(differential.random_plan(rng), rng)
     if played.failure is not None:
@@ -338,7 +338,7 @@ class Runner:
         sys.path.insert(0, str(copy))
         for name in ("numpy", "numba", "gymnasium", "pettingzoo", "hypothesis", "pytest", "cosmic_ray.mutating"):
             importlib.import_module(name)
-        runner = importlib.import_module("tests.scenario_runner")
+        runner = importlib.import_module("tests.tools.scenario_runner")
         self.scenarios = [item for _, item in runner.read_folder()]
         wrong = [item for item in self.scenarios if isinstance(item, runner.BadScenario)]
         if wrong:

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests import golden_games  # noqa: E402
+from tests.tools import golden_games  # noqa: E402
 
 
 def files() -> dict[Path, str]:

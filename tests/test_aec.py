@@ -11,8 +11,8 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 from euphoria_env import Game, IllegalMove, Rules, actions, env, raw_env
 from euphoria_env.observations import OBS_SIZE
-from tests.playing import all_rules
 from tests.test_batch import expected_rewards, stars
+from tests.tools.playing import all_rules
 
 MAKERS = pytest.mark.parametrize("make", [env, raw_env], ids=["env", "raw_env"])
 REWARDS = pytest.mark.parametrize("reward", ["win", "rank", "stars"])

@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from euphoria_env import Game
-from tests import differential
-from tests.differential import (
+from tests.referee import Referee, tracks
+from tests.referee.tables import RECRUITS
+from tests.tools import differential
+from tests.tools.differential import (
     CHUNK,
     NEVER_LEGAL,
     Pair,
@@ -25,10 +27,8 @@ from tests.differential import (
     read_finished,
     report,
 )
-from tests.positions import any_position, positions
-from tests.referee import Referee, tracks
-from tests.referee.tables import RECRUITS
-from tests.scenario_runner import Scenario, ScenarioFailed, read_text, run
+from tests.tools.positions import any_position, positions
+from tests.tools.scenario_runner import Scenario, ScenarioFailed, read_text, run
 
 DECISIONS = 100_000
 SEED = 2024
@@ -37,7 +37,7 @@ SEED = 2024
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # a minute or two on two cores that have nothing else to do
 def test_the_engine_and_the_referee_agree():
-    """`python -m tests.differential --help` for more of this."""
+    """`python -m tests.tools.differential --help` for more of this."""
     chunks = list(play_chunks(SEED, range(DECISIONS // CHUNK), os.cpu_count() or 1))
     failing = [text for chunk in chunks for text in chunk.scenarios]
     if failing:

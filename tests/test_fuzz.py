@@ -17,9 +17,9 @@ from euphoria_env import Game, IllegalMove, Rules, actions
 from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MARKETS, SPACES, TERRITORIES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from tests.golden_games import FOLDER
-from tests.playing import conserved, prefer, random_move
-from tests.positions import any_position, random_rules
+from tests.tools.golden_games import FOLDER
+from tests.tools.playing import conserved, prefer, random_move
+from tests.tools.positions import any_position, random_rules
 
 FUZZ = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 NAMES = (*ARTIFACTS, *FACTIONS, *GOODS, *MARKETS, *SPACES, *TERRITORIES, *RECRUIT_NAMES, *TILES)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from euphoria_env import Game
-from tests import golden_games
-from tests.golden_games import COUNTS, DIGESTS, FOLDER, GAMES, POSITIONS
+from tests.tools import golden_games
+from tests.tools.golden_games import COUNTS, DIGESTS, FOLDER, GAMES, POSITIONS
 
 RECORDS = sorted(FOLDER.glob("*.record"))
 

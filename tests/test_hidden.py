@@ -23,8 +23,8 @@ from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.engine import determinize
-from tests.playing import all_rules, conserved, prefer, random_move
-from tests.positions import any_position
+from tests.tools.playing import all_rules, conserved, prefer, random_move
+from tests.tools.positions import any_position
 
 Position = dict[str, Any]
 FACTIONS = ("euphorian", "subterran", "wastelander", "icarite")

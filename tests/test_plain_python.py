@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.walk import walk
+from tests.tools.walk import walk
 
 ROOT = Path(__file__).parent.parent
 
@@ -23,11 +23,11 @@ def _run(*command: str, **environment: str) -> list[str]:
 
 
 def test_plain_python_plays_the_same() -> None:
-    lines = _run("-W", "error", "-m", "tests.walk", "--decisions", "200", NUMBA_DISABLE_JIT="1")
+    lines = _run("-W", "error", "-m", "tests.tools.walk", "--decisions", "200", NUMBA_DISABLE_JIT="1")
     assert lines == list(walk(decisions=200))
 
 
 @pytest.mark.slow  # compiles the engine anew, with checks
 def test_no_index_is_out_of_bounds(tmp_path: Path) -> None:
-    lines = _run("-m", "tests.walk", "--decisions", "200", NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
+    lines = _run("-m", "tests.tools.walk", "--decisions", "200", NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert lines == list(walk(decisions=200))

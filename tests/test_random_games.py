@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from euphoria_env import Game, IllegalMove, Rules, actions, observations
-from tests.playing import all_rules, conserved, prefer, random_move
+from tests.tools.playing import all_rules, conserved, prefer, random_move
 
 DECISIONS = 500
 RULES = list(all_rules())

@@ -21,10 +21,10 @@ import pytest
 
 ray = pytest.importorskip("ray")
 
+from euphoria_agents.matches.cluster import on_ray  # noqa: E402
+from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
-from agents.cluster import on_ray  # noqa: E402
-from agents.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
 from euphoria_env import Rules  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
@@ -122,7 +122,7 @@ def test_the_command_gives_the_results_of_the_local_one(cluster: Any, tmp_path: 
 
 def test_the_environment_for_rllib() -> None:
     """One who must decide observes; in the end all do; whatever he may do is legal."""
-    from agents.rllib import EuphoriaMultiAgentEnv
+    from euphoria_agents.training.rllib import EuphoriaMultiAgentEnv
 
     env = EuphoriaMultiAgentEnv({"num_players": 3, "reward": "stars", "max_turns": 60})
     rng, returns, acting = np.random.default_rng(0), dict.fromkeys(env.possible_agents, 0.0), set()

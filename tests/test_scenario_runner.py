@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.scenario_runner import (
+from tests.tools.scenario_runner import (
     SEEDS,
     SPACES,
     BadScenario,

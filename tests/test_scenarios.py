@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scenario_runner import BadScenario, Scenario, ScenarioFailed, read_folder, run
+from tests.tools.scenario_runner import BadScenario, Scenario, ScenarioFailed, read_folder, run
 
 FOUND = read_folder()
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from euphoria_agents import Agent, load
+from euphoria_agents.players.greedy import Greedy
+from euphoria_agents.players.search import searcher
+from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
+from euphoria_agents.players.search.searcher import Searcher, read_budget
+from euphoria_agents.players.search.tree import Tree
 
-from agents import Agent, load
-from agents.greedy import Greedy
-from agents.search import searcher
-from agents.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
-from agents.search.searcher import Searcher, read_budget
-from agents.search.tree import Tree
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.board import FACTIONS, MARKETS
-from tests.playing import all_rules
+from tests.tools.playing import all_rules
 
 ROOT = Path(__file__).parent.parent
 EVERYTHING = dict.fromkeys(("trading", "recruit_draft", "market_draft", "track_draft", "doubles_cost_morale"), True)
@@ -40,7 +40,7 @@ NEARLY_WON: dict[str, Any] = {
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small network with random tensors."""
-    from agents.ppo import save_checkpoint
+    from euphoria_agents.network.checkpoint import save_checkpoint
 
     rng = np.random.default_rng(0)
     size = 900
@@ -204,7 +204,7 @@ def test_finds_the_move_that_wins(spec: str, checkpoint: Path) -> None:
 
 
 def test_more_simulations_than_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents.search import tree
+    from euphoria_agents.players.search import tree
 
     monkeypatch.setattr(tree, "NODES", 20)
     monkeypatch.setattr(tree, "EDGES", 400)
@@ -236,7 +236,7 @@ def test_greedy_follows_its_table() -> None:
 
 @pytest.mark.parametrize("n", [2, 4])
 def test_the_network_says_what_its_tensors_say(n: int, checkpoint: Path) -> None:
-    from agents.ppo import read_checkpoint
+    from euphoria_agents.network.checkpoint import read_checkpoint
 
     tensors = read_checkpoint(checkpoint)[1]
     game, agent = middle(n), searching("mcts:1:ppo", checkpoint)
@@ -279,7 +279,7 @@ def test_priors_and_values_may_come_from_two(priors: str, values: str, checkpoin
 
 @pytest.mark.parametrize("reward", ["win", "rank", "stars"])
 def test_values_of_every_reward_are_chances(reward: str, checkpoint: Path) -> None:
-    from agents.ppo import read_checkpoint, save_checkpoint
+    from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 
     path = save_checkpoint(checkpoint.with_name(f"{reward}.safetensors"), read_checkpoint(checkpoint)[1], {"reward": reward})
     agent, game = load(f"mcts:50:ppo:{path}"), middle(3)
@@ -331,7 +331,7 @@ def test_evaluators_that_are_none(evaluator: str) -> None:
 
 
 def test_checkpoints_that_cannot_be_searched(checkpoint: Path, tmp_path: Path) -> None:
-    from agents.ppo import read_checkpoint, save_checkpoint
+    from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 
     with pytest.raises(ValueError, match="cannot be read"):
         load(f"mcts:10:ppo:{tmp_path / 'missing'}")

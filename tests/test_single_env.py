@@ -9,10 +9,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from euphoria_agents import Agent, load
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
-from agents import Agent, load
 from euphoria_env import IllegalMove, actions
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.single import ILLEGAL_REWARD, EuphoriaEnv
@@ -183,12 +183,12 @@ def test_an_illegal_action_loses_and_says_why() -> None:
             env.step(0)
 
 
-def test_an_illegal_move_of_an_opponent_is_his_error() -> None:
+def test_an_illegal_move_of_an_opponent_names_the_agent() -> None:
     class Wrong:
         def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
             return int(np.flatnonzero(~mask)[0])
 
-    with pytest.raises(IllegalMove, match="is illegal: player 0"):
+    with pytest.raises(IllegalMove, match=r"the agent .*Wrong answered"):
         EuphoriaEnv(opponents=Wrong(), seat=1, num_players=2).reset(seed=0)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from euphoria_env import Game, Rules, observations
-from tests.playing import prefer, random_move
-from tests.positions import any_position
+from tests.tools.playing import prefer, random_move
+from tests.tools.positions import any_position
 
 Position = dict[str, Any]
 GAMES = 150

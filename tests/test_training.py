@@ -16,15 +16,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from euphoria_agents import load
+from euphoria_agents.agent import Agent
+from euphoria_agents.training.league import FLOOR, League
 
-from agents import load
-from agents.base import Agent
-from agents.league import FLOOR, League
 from euphoria_env import Batch, Rules, actions, observations
 
 pytest.importorskip("safetensors.numpy")
-from agents import ppo  # noqa: E402
-from agents.ppo import PPO, read_checkpoint, save_checkpoint  # noqa: E402
+from euphoria_agents.network import checkpoint  # noqa: E402
+from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint  # noqa: E402
+from euphoria_agents.players import ppo  # noqa: E402
+from euphoria_agents.players.ppo import PPO  # noqa: E402
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 
@@ -56,7 +58,7 @@ def network() -> dict[str, np.ndarray]:
 
 
 def formula(tensors: dict[str, np.ndarray], seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """The probabilities of all moves, as the head of agents/ppo.py says."""
+    """The probabilities of all moves, as the head of `network.checkpoint` says."""
     x = (seen[:, tensors["features.source"]] - tensors["features.offset"]) * tensors["features.scale"]
     x = np.clip(x, -1, 1)
     layers = [f"{part}.{k}" for part in ("trunk", "policy") for k in range(5) if f"{part}.{k}.weight" in tensors]
@@ -104,7 +106,7 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path, monkeypatch
         load(f"ppo:{path}")
     path.write_bytes(whole)
     with monkeypatch.context() as other:
-        other.setattr(ppo.observations, "OBS_SIZE", 17)
+        other.setattr(checkpoint.observations, "OBS_SIZE", 17)
         with pytest.raises(ValueError, match="another version of the environment: its observations is"):
             load(f"ppo:{path}")
     with monkeypatch.context() as other:
@@ -264,10 +266,10 @@ def test_torch_and_the_player_agree(train: Any, tmp_path: Path) -> None:
 
 def test_the_gradients_are_those_of_the_dense_network(train: Any) -> None:
     import torch
+    from euphoria_agents.training.policy import Policy, make_features
     from gymnasium import spaces
 
-    from agents.network import Policy, make_features
-    from euphoria_env.envs.spaces import observation_box
+    from euphoria_env.envs.observation_space import observation_box
 
     torch.manual_seed(0)
     space = observation_box(), spaces.Discrete(actions.NUM_ACTIONS)
@@ -298,7 +300,7 @@ def test_the_gradients_are_those_of_the_dense_network(train: Any) -> None:
 
 def state_of(train: Any, folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """All that is kept of a run, but for clock and folder."""
-    facts, arrays = ppo.read_tensors(folder / "state.safetensors", train.RUN_FORMAT)
+    facts, arrays = checkpoint.read_tensors(folder / "state.safetensors", train.RUN_FORMAT)
     for rating in facts["ratings"]:
         del rating["hours"]
     return {name: fact for name, fact in facts.items() if name not in ("options", "seconds")}, arrays

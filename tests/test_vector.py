@@ -9,11 +9,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from euphoria_agents import Agent, load
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
-from agents import Agent, load
 from euphoria_env import IllegalMove, Rules, actions
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.learners import Learners
@@ -349,7 +349,7 @@ def test_after_an_illegal_move_of_an_opponent_the_games_must_be_reset() -> None:
     env = EuphoriaVectorEnv(2, opponents=opponent, num_players=2)
     _, infos = env.reset(seed=0)
     opponent.wrong = True
-    with pytest.raises(IllegalMove, match="illegal for player"):
+    with pytest.raises(IllegalMove, match=r"the agent .*Wrong answered"):
         for _ in range(20):
             _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
     with pytest.raises(ResetNeeded):
@@ -406,7 +406,7 @@ def test_the_package_knows_no_agents_until_a_text_names_one() -> None:
 
 def vec_env(n: int, **arguments: Any) -> Any:
     pytest.importorskip("stable_baselines3")
-    from agents.sb3 import EuphoriaVecEnv
+    from euphoria_agents.training.vec_env import EuphoriaVecEnv
 
     return EuphoriaVecEnv(n, **arguments)
 

@@ -30,7 +30,7 @@ from euphoria_env.board import (
     gain_set,
     space_set,
 )
-from euphoria_env.cards.effects import (
+from euphoria_env.cards.vocabulary import (
     Ability,
     Effect,
     Event,

@@ -21,7 +21,7 @@ from euphoria_env.board import (
     WATER,
     item_set,
 )
-from euphoria_env.cards.effects import (
+from euphoria_env.cards.vocabulary import (
     Effect,
     Step,
     choose,

@@ -15,7 +15,6 @@ from euphoria_env.board import (
     SLOTS_PER_SITE,
     SUBTERRAN,
 )
-from euphoria_env.cards.effects import Event, Price, When
 from euphoria_env.cards.recruits import (
     BRIAN,
     EVENT_CARDS,
@@ -30,6 +29,7 @@ from euphoria_env.cards.recruits import (
     ROW_PROGRAM,
     ROW_WHEN,
 )
+from euphoria_env.cards.vocabulary import Event, Price, When
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge, lose_morale, room
 from euphoria_env.engine.state import (

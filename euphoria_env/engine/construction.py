@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from euphoria_env.board import FIRST_SLOT, SLOTS_PER_SITE, WORKERS_TO_BUILD
-from euphoria_env.cards.effects import Event
+from euphoria_env.cards.vocabulary import Event
+from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.spaces import update_open_spaces
 from euphoria_env.engine.stars import star_on_market, take_star
 from euphoria_env.engine.state import OP_STAR_REACTIONS, push, push_trigger, seat_after, update_penalties
 

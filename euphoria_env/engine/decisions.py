@@ -57,21 +57,18 @@ from euphoria_env.asks import (
 from euphoria_env.board import ARK, ARTIFACTS, BLISS, ENERGY, FIRST_ARTIFACT, FOOD, ITEMS, STAR_PLACES
 from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
+from euphoria_env.engine.access import open_spaces
 from euphoria_env.engine.artifacts import discard_artifact
-from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.costs import completable, stock_of
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.effects import gain_chosen
 from euphoria_env.engine.jit import jit
+from euphoria_env.engine.legal import allow, clear, only_legal
 from euphoria_env.engine.retrieval import on_board, take
-from euphoria_env.engine.spaces import open_spaces
 from euphoria_env.engine.state import (
-    LEGAL_WORDS,
     RETRIEVE_BLISS,
     RETRIEVE_ENERGY,
     RETRIEVE_FOOD,
-    WORD_BITS,
-    allow,
     has,
     seat_after,
     under,
@@ -86,8 +83,7 @@ SERIES_ACTION = np.array([PAY_ACTION, GAIN_ACTION, LOSE_ACTION, DISCARD_ACTION -
 def find_legal(g):
     """Finds the legal moves of the decision that is asked; returns one of them if it is the only one, else -1 (R18.1)."""
     words = g["legal"]
-    for w in range(LEGAL_WORDS):
-        words[w] = 0
+    clear(words)
     p = int(g["player"])
     asked = int(g["ask"])
     if asked == OPEN:
@@ -131,19 +127,6 @@ def find_legal(g):
         allow(words, ACCEPT)
         allow(words, REFUSE)
     return only_legal(words)
-
-
-@jit
-def only_legal(words):
-    """The only legal action, or -1 if there are several."""
-    found = -1
-    for w in range(LEGAL_WORDS):
-        word = words[w]
-        if word:
-            if found >= 0 or word & (word - 1):
-                return -1
-            found = WORD_BITS * w + lowest_bit(word)
-    return found
 
 
 @jit

@@ -13,7 +13,8 @@ from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.decisions import find_legal
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.state import HELD, IN_BY, LEGAL_WORDS, ON_SITE, OP_PAY, OUT, OUT_BY, SETUP
+from euphoria_env.engine.legal import count_legal
+from euphoria_env.engine.state import HELD, IN_BY, ON_SITE, OP_PAY, OUT, OUT_BY, SETUP
 
 _FREE = 100  # place of a card that was taken out of a hand to be dealt again
 _TRIES = 100_000
@@ -73,12 +74,7 @@ def can_pay(g, p):
 @jit
 def has_choice(g):
     """Whether what is asked has at least two answers."""
-    if find_legal(g) >= 0:
-        return False
-    for w in range(LEGAL_WORDS):
-        if g["legal"][w]:
-            return True
-    return False
+    return find_legal(g) < 0 and count_legal(g["legal"]) > 0
 
 
 @jit

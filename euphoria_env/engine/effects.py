@@ -1,4 +1,4 @@
-"""What the steps of a card or a space do to a player (the vocabulary of `cards.effects`)."""
+"""What the steps of a card or a space do to a player (the vocabulary of `cards.vocabulary`)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from euphoria_env.board import (
     ICARITE,
     MAX_WORKERS,
 )
-from euphoria_env.cards.effects import CHOICE_SETS
 from euphoria_env.cards.recruits import BRIAN
 from euphoria_env.cards.spaces import TUNNEL_RESOURCE
 from euphoria_env.cards.tiles import LABORATORY
+from euphoria_env.cards.vocabulary import CHOICE_SETS
 from euphoria_env.engine.allegiance import advance, move_miner, tunnel_of
 from euphoria_env.engine.artifacts import draw, future
 from euphoria_env.engine.jit import jit

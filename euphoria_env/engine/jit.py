@@ -116,9 +116,9 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
 def _widened(kind: Any) -> Any:
-    """int64 for every integer, so that a function is compiled once and not for every width and every literal."""
+    """int64 for every integer and every member of an IntEnum, so that a function is compiled once and not for each of them."""
     kind = types.unliteral(kind)
-    return types.int64 if isinstance(kind, types.Integer | types.Boolean) else kind
+    return types.int64 if isinstance(kind, types.Integer | types.Boolean | types.IntEnumMember) else kind
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.asks import DISCARD, NOTHING, OPEN, RECRUIT, SERIES, STAR, TAKE, USE
 from euphoria_env.board import (
     ARTIFACT_SET,
@@ -16,15 +15,14 @@ from euphoria_env.board import (
     NUM_SPACES,
     TUNNELS,
 )
-from euphoria_env.cards.effects import Event
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
-from euphoria_env.engine.bits import lowest_bit
+from euphoria_env.cards.vocabulary import Event
 from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.legal import fill_mask
 from euphoria_env.engine.state import (
     HELD,
     IN_BY,
-    LEGAL_WORDS,
     OP_DILEMMA_PAID,
     OP_DRAW_ANSWERED,
     OP_FURTHER,
@@ -33,7 +31,6 @@ from euphoria_env.engine.state import (
     OUT_BY,
     PLAYING,
     SETUP,
-    WORD_BITS,
 )
 from euphoria_env.observations import PLAYER_SIZE, PLAYERS_START, start_of
 
@@ -82,17 +79,6 @@ _NEW_WORKER, _NEW_FACE, _SET_FACE, _TO_ROLL, _ROLLER, _PAYMENT, _TAKEN, _RESOLVI
         "further_left", "draws_left",
     )
 )  # fmt: skip
-
-
-@jit
-def fill_mask(g, mask):
-    """Writes the legal moves of a row into a bool array (NUM_ACTIONS,)."""
-    mask[:] = False
-    for w in range(LEGAL_WORDS):
-        word = g["legal"][w]
-        while word:
-            mask[WORD_BITS * w + lowest_bit(word)] = True
-            word &= word - 1
 
 
 @jit
@@ -300,13 +286,10 @@ def fill_observation(g, p, out):
 @entry
 def write_mask(games, i, mask):
     """Writes the legal moves of game i into a bool array (NUM_ACTIONS,)."""
-    fill_mask(games[i], mask)
+    fill_mask(games[i]["legal"], mask)
 
 
 @entry
 def write_observation(games, i, player, out):
     """Writes what a player of game i may see into an int8 array (OBS_SIZE,)."""
     fill_observation(games[i], player, out)
-
-
-assert NUM_ACTIONS <= LEGAL_WORDS * WORD_BITS

@@ -19,9 +19,9 @@ from euphoria_env.board import (
     NUM_AREAS,
     NUM_MARKETS,
 )
-from euphoria_env.cards.effects import Event
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_FOOD
+from euphoria_env.cards.vocabulary import Event
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.artifacts import discard_artifact, limits
 from euphoria_env.engine.bits import lowest_bit

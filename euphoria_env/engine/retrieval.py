@@ -10,9 +10,9 @@ from euphoria_env.actions import TAKE as TAKE_ACTION
 from euphoria_env.actions import USE as USE_ACTION
 from euphoria_env.asks import TAKE
 from euphoria_env.board import BLISS, ENERGY, FOOD, MAX_WORKERS, NUM_AREAS, REGION, SUBTERRAN
-from euphoria_env.cards.effects import Event
 from euphoria_env.cards.recruits import GIDGET
 from euphoria_env.cards.tiles import CAFETERIA
+from euphoria_env.cards.vocabulary import Event
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale
 from euphoria_env.engine.rolls import roll

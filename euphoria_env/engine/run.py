@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.asks import NOTHING
 from euphoria_env.board import ARTIFACT_SET
-from euphoria_env.cards.effects import Effect
+from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.abilities import ability_answered, trigger
 from euphoria_env.engine.allegiance import activate_revealed
 from euphoria_env.engine.artifacts import ask_discards, draw_answered, limits
-from euphoria_env.engine.bits import count_bits, lowest_bit
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.construction import construct
 from euphoria_env.engine.decisions import answer, find_legal
@@ -17,6 +15,7 @@ from euphoria_env.engine.dilemma import dilemma_paid, dilemma_recruit, dilemma_w
 from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.legal import count_legal, is_legal, nth_legal
 from euphoria_env.engine.placement import close, paid, pay, way_chosen
 from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed
 from euphoria_env.engine.rolls import reroll
@@ -34,7 +33,6 @@ from euphoria_env.engine.setup import (
 )
 from euphoria_env.engine.stars import bargain_chosen, star_chosen, star_reactions
 from euphoria_env.engine.state import (
-    LEGAL_WORDS,
     OP_ABILITY_ANSWERED,
     OP_ACTIVATE,
     OP_BARGAIN_CHOSEN,
@@ -77,8 +75,6 @@ from euphoria_env.engine.state import (
     OP_TRIGGER,
     OP_WAY_CHOSEN,
     OVER,
-    WORD_BITS,
-    is_legal,
 )
 from euphoria_env.engine.trade import offered, replied
 from euphoria_env.engine.turn import chase, clear_pending, further, further_answered, next_turn, open_turn, opened
@@ -233,33 +229,11 @@ def resume(games, i, tape):
 def step(games, i, action, tape):
     """Plays a move in game i; False, and nothing changed, if it is illegal."""
     g = games[i]
-    if action < 0 or action >= NUM_ACTIONS or not is_legal(g["legal"], action):
+    if not is_legal(g["legal"], action):
         return False
     answer(g, tape, action)
     advance(g, tape)
     return True
-
-
-@jit
-def random_legal(g, rng):
-    """A legal move, each with the same probability; -1 if there is none."""
-    words = g["legal"]
-    n = 0
-    for w in range(LEGAL_WORDS):
-        n += count_bits(words[w])
-    if n == 0:
-        return -1
-    n = random_below(rng, n)
-    w = 0
-    in_word = count_bits(words[0])
-    while n >= in_word:
-        n -= in_word
-        w += 1
-        in_word = count_bits(words[w])
-    word = words[w]
-    for _ in range(n):
-        word &= word - 1
-    return WORD_BITS * w + lowest_bit(word)
 
 
 @entry
@@ -267,9 +241,9 @@ def random_play(games, i, decisions, rng, tape):
     """Plays up to so many uniformly random decisions in game i, from a generator (int64[2]) of its own; how many it played."""
     g = games[i]
     for n in range(decisions):
-        action = random_legal(g, rng)
-        if action < 0:
+        moves = count_legal(g["legal"])
+        if moves == 0:
             return n
-        answer(g, tape, action)
+        answer(g, tape, nth_legal(g["legal"], random_below(rng, moves)))
         advance(g, tape)
     return decisions

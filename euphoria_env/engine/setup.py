@@ -6,6 +6,7 @@ from euphoria_env.actions import CHOOSE_RECRUIT, CHOOSE_TILE, SET_KNOWLEDGE, SET
 from euphoria_env.asks import RECRUIT, TILE, TRACK
 from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, NUM_MARKETS, STARS
 from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.chance import (
     MARKET_TILES,
     RECRUIT_CARDS,
@@ -19,7 +20,6 @@ from euphoria_env.engine.chance import (
     roll_die,
 )
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.spaces import update_open_spaces
 from euphoria_env.engine.state import (
     HELD,
     IN_BY,

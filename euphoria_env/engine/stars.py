@@ -5,9 +5,9 @@ from __future__ import annotations
 from euphoria_env.actions import STAR as STAR_ACTION
 from euphoria_env.asks import GAIN, STAR
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, TERRITORIES, gain_set
-from euphoria_env.cards.effects import CHOICES, Event
 from euphoria_env.cards.recruits import ESME
 from euphoria_env.cards.tiles import THEATER
+from euphoria_env.cards.vocabulary import CHOICES, Event
 from euphoria_env.engine.artifacts import ask_discards
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge, gain_morale, lose_knowledge

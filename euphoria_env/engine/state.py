@@ -24,13 +24,12 @@ from euphoria_env.board import (
     NUM_SPACES,
     TUNNELS,
 )
-from euphoria_env.cards.effects import Effect
 from euphoria_env.cards.recruits import EVENT_CARDS, FACTION_CARDS, NUM_RECRUITS
 from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
+from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.jit import jit
+from euphoria_env.engine.legal import LEGAL_WORDS
 
-WORD_BITS = NUM_SPACES  # a word of the legal set per face: `place f SPACE` is bit SPACE of word f - 1
-LEGAL_WORDS = 14  # ceil(664 / 49)
 STACK_DEPTH = 24  # the deepest seen is 10
 
 _P = MAX_PLAYERS
@@ -147,7 +146,7 @@ IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = 0, 1, 2, 8, 14, 16
 PAID, PAID_GOLD, PAID_ARTIFACT, PAID_ONE_ARTIFACT, PAID_FOOD_FOR_BLISS = 1, 2, 4, 8, 16
 RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
 
-# ---- operations: the effects of `cards.effects`, then the engine's own ----
+# ---- operations: the effects of `cards.vocabulary`, then the engine's own ----
 (
     DO_MORALE, DO_KNOWLEDGE, DO_GOODS, DO_CHOOSE, DO_DRAW, DO_TUNNEL_RESOURCE, DO_TUNNEL_CHOICE, DO_MINER, DO_ADVANCE,
     DO_STAR_IN_TERRITORY, DO_STAR_IN_REGION, DO_ICARITE_BONUS, DO_NEW_WORKER, DO_AREA, DO_SET_FACE, DO_TAKE_FACE,
@@ -278,15 +277,3 @@ def update_penalties(g):
             if g["built"][k] and not (int(g["market_stars"][k]) >> p) & 1:
                 penalties |= BIT[int(g["tile"][k])]
         g["penalty"][p] = penalties
-
-
-@jit
-def allow(words, action):
-    """Makes an action legal."""
-    words[action // WORD_BITS] |= BIT[action % WORD_BITS]
-
-
-@jit
-def is_legal(words, action):
-    """Whether an action is legal."""
-    return (words[action // WORD_BITS] >> (action % WORD_BITS)) & 1

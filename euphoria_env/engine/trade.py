@@ -8,7 +8,8 @@ from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
 from euphoria_env.engine.artifacts import move_artifact
 from euphoria_env.engine.costs import stock_of
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import OP_LIMITS, OP_OFFERED, OP_REPLIED, allow, ask, push
+from euphoria_env.engine.legal import allow
+from euphoria_env.engine.state import OP_LIMITS, OP_OFFERED, OP_REPLIED, ask, push
 
 MOST_ITEMS = 3  # of each side (R15.1)
 _TRADED = KNOWLEDGE_ITEM  # goods and artifacts: the items before knowledge

@@ -10,10 +10,10 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from euphoria_env import actions, position
-from euphoria_env.engine import batch, chance, observe, run
+from euphoria_env.engine import chance, observe, run, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
-from euphoria_env.envs.spaces import observation_box
+from euphoria_env.envs.observation_space import observation_box
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
@@ -148,7 +148,7 @@ class raw_env(AECEnv):
             return
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
         number = -1 if action is None else int(action)
-        status = batch.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
+        status = stepping.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
         if status < 0:
             name = actions.name(action) if action is not None else action
             raise IllegalMove(f"{name!r} is illegal for {agent}; legal are {', '.join(self.game.legal())}")

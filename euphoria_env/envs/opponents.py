@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from euphoria_env.batch import Batch
+from euphoria_env.envs.asking import ask
+from euphoria_env.game import Game
 
 
 def as_agent(opponent: Any) -> Any:
@@ -18,7 +20,7 @@ def as_agent(opponent: Any) -> Any:
         ValueError: neither an object with `act` nor the text for an agent.
     """
     if isinstance(opponent, str):
-        return import_module("agents").load(opponent)
+        return import_module("euphoria_agents").load(opponent)
     if not callable(getattr(opponent, "act", None)):
         raise ValueError(f"an opponent must be an object with `act`, or a text such as 'weights', not {opponent!r}")
     return opponent
@@ -150,20 +152,14 @@ class Opponents:
         (present,) = np.bincount(who).nonzero()
         for k in present.tolist():
             asked = games if len(present) == 1 else games[who == k]
-            moves[asked] = ask(self.agents[k], batch, asked, rng)
+            moves[asked] = _answers(self.agents[k], batch, asked, rng)
 
 
-def ask(agent: Any, batch: Batch, games: np.ndarray, rng: np.random.Generator) -> Any:
-    """The moves of one agent in some games, in a batch where it can."""
-    observations, masks = batch.observation[games], batch.mask[games]
-    if getattr(agent, "needs_game", False):
-        return [_search(agent, batch, int(i), o, m, rng) for i, o, m in zip(games, observations, masks, strict=True)]
-    if hasattr(agent, "act_batch"):
-        return agent.act_batch(observations, masks, rng)
-    return [int(agent.act(o, m, rng)) for o, m in zip(observations, masks, strict=True)]
+def _answers(agent: Any, batch: Batch, games: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The moves of one agent in some games."""
 
+    def deal(k: int) -> Game:
+        i = int(games[k])
+        return batch.game(i).determinize(int(batch.player[i]), int(rng.integers(2**62)))
 
-def _search(agent: Any, batch: Batch, i: int, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
-    """The move of an agent that wants a game: one in which it sees no more than it may."""
-    game = batch.game(i).determinize(int(batch.player[i]), int(rng.integers(2**62)))
-    return int(agent.act(observation, mask, rng, game))
+    return ask(agent, batch.observation[games], batch.mask[games], rng, deal)[0]

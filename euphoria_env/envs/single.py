@@ -12,11 +12,12 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from euphoria_env import actions, position
-from euphoria_env.engine import batch, chance, observe, run
+from euphoria_env.engine import chance, observe, run, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
+from euphoria_env.envs.asking import ask
+from euphoria_env.envs.observation_space import observation_box
 from euphoria_env.envs.opponents import as_agent, seat_number
-from euphoria_env.envs.spaces import observation_box
 from euphoria_env.game import Game
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
@@ -31,8 +32,8 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
     So he is credited with everything that the others do meanwhile, and loses when somebody else ends the game in their turn.
 
     Args:
-        opponents: who plays the other seats: an object with `act` as in `agents.Agent`, or a text for `agents.load`; one for
-            all, or a list of them in turn order after the learner.
+        opponents: who plays the other seats: an object with `act` as in `euphoria_agents.Agent`, or a text for
+            `euphoria_agents.load`; one for all, or a list of them in turn order after the learner.
         seat: the learner's, 0 to n - 1, or "random" for another one in each game. Observations are relative to it.
         reward: "win", "rank" or "stars"; see docs/environment.md.
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
@@ -95,11 +96,12 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
     def _opponent_move(self, player: int, mask: np.ndarray) -> int:
         """The move of the opponent who must decide."""
         agent = self._opponents[(player - self._seat) % self.rules.num_players - 1]
-        observation = self._observe(player)
-        if getattr(agent, "needs_game", False):
-            game = self.game.determinize(player, int(self.np_random.integers(2**62)))
-            return int(agent.act(observation, mask, self.np_random, game))
-        return int(agent.act(observation, mask, self.np_random))
+        moves, _ = ask(agent, self._observe(player)[None], mask[None], self.np_random, lambda _: self._deal(player))
+        return int(moves[0])
+
+    def _deal(self, player: int) -> Game:
+        """The game as an opponent gets it who wants one: dealt anew where they see no more."""
+        return self.game.determinize(player, int(self.np_random.integers(2**62)))
 
     # --------------------------------------------------------------------------------------------------------- the episode
 
@@ -159,8 +161,8 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
 
     def _play(self, action: int, mask: np.ndarray) -> float:
         """Plays a move and writes the next mask; returns the learner's reward."""
-        if batch.play(self._rows, 0, action, self._tape, self._kind, self._rewards, mask) < 0:
-            self.game.play(action)  # an opponent's illegal move: raises, and says why
+        if stepping.play(self._rows, 0, action, self._tape, self._kind, self._rewards, mask) < 0:
+            self.game.play(action)  # raises, and says why
         return float(self._rewards[self._seat])
 
     def _observe(self, player: int) -> np.ndarray:

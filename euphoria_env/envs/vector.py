@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from euphoria_env import actions
 from euphoria_env.envs.learners import Learners
-from euphoria_env.envs.spaces import observation_box
+from euphoria_env.envs.observation_space import observation_box
 from euphoria_env.rules import Rules
 
 
@@ -24,8 +24,8 @@ class EuphoriaVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
 
     Args:
         num_envs: number of games, N.
-        opponents: who plays the other seats: an agent as in `agents.Agent`, or a text for `agents.load`; one for all, or a list
-            of them in turn order after the learner. Those with `act_batch` answer many games at once.
+        opponents: who plays the other seats: an agent as in `euphoria_agents.Agent`, or a text for `euphoria_agents.load`; one
+            for all, or a list of them in turn order after the learner. Those with `act_batch` answer many games at once.
         pool: instead of `opponents`: each seat is drawn from these for every game. Nobody is replaced in the middle of one.
         seat: the learner's, 0 to P - 1, or "random" for another one in each game. Observations are relative to it.
         reward: "win", "rank" or "stars"; see docs/environment.md.

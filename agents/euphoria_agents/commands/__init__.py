@@ -1,0 +1,1 @@
+"""What the command `euphoria` does, a module for each subcommand."""

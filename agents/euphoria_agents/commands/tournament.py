@@ -1,0 +1,123 @@
+"""Many agents against each other: ratings, win rates and ranks with intervals, time a decision.
+
+With 2 players everybody meets everybody, with more the line-ups are drawn, so that all sit in equally many; every seed is played
+from every seat. With --out the results are kept: an interrupted or killed tournament goes on where it was with the same command,
+and with more --games it goes further. Ratings are openskill's Plackett-Luce; everybody begins with 25 +- 8.33.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small arrays, threads would only wait
+
+import dataclasses
+import io
+import itertools
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from euphoria_agents.commands.matches import SCORE_HEADINGS, MatchOptions, Report, milliseconds, score_cells, write_results
+from euphoria_agents.files import write_whole
+from euphoria_agents.matches.arena import Result
+from euphoria_agents.matches.tournament import Chunk, Standing, schedule, standings
+from euphoria_agents.options import command, option, parse_options
+
+ALL = "all"  # the standings over all numbers of players
+
+
+@dataclasses.dataclass
+class Options(MatchOptions):
+    agents: list[str] = option(["random", "weights"], "two or more, as for euphoria_agents.load")
+
+
+def standings_by_players(played: dict[Chunk, Result]) -> dict[str, list[Standing]]:
+    """The standings for each number of players, and over all of them if there are several."""
+    groups: dict[str, dict[Chunk, Result]] = {}
+    for chunk, result in played.items():
+        groups.setdefault(str(chunk.rules.num_players), {})[chunk] = result
+    if len(groups) > 1:
+        groups[ALL] = played
+    return {name: standings(group) for name, group in groups.items()}
+
+
+def report(name: str, table: list[Standing]) -> Report:
+    """The standings as a table."""
+    title = "all numbers of players" if name == ALL else f"{name} players"
+    rows = [
+        [line.agent, f"{line.mu:.2f} ±{1.96 * line.sigma:.2f}", *score_cells(line.score), milliseconds(line.decision_time)]
+        for line in table
+    ]
+    return Report(title, ["agent", "rating", *SCORE_HEADINGS, "ms"], 1, rows)
+
+
+def plot(tables: dict[str, list[Standing]]) -> bytes:
+    """The ratings, and who ranks above whom how often: a PNG."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    names = [line.agent for line in list(tables.values())[-1]]
+    size = 2.0 + 0.6 * len(names)
+    figure = Figure(figsize=(5 + (size + 1) * len(tables), size + 0.5), layout="constrained")
+    axes = figure.subplots(1, 1 + len(tables))
+    for k, (name, table) in enumerate(tables.items()):
+        places = [names.index(line.agent) + 0.15 * k for line in table]
+        errors = [1.96 * line.sigma for line in table]
+        axes[0].errorbar([line.mu for line in table], places, xerr=errors, fmt="o", capsize=3, label=f"{name} players")
+        _head_to_head(axes[k + 1], name, names, table)
+    axes[0].set(title="rating with 95 % interval", yticks=range(len(names)), yticklabels=names)
+    axes[0].invert_yaxis()
+    axes[0].legend()
+    canvas, image = FigureCanvasAgg(figure), io.BytesIO()
+    canvas.print_png(image)
+    return image.getvalue()
+
+
+def _head_to_head(axes: Any, name: str, names: list[str], table: list[Standing]) -> None:
+    """A square for each pair: how often the row ranks above the column."""
+    lines = {line.agent: line for line in table}
+    shares = [[_share(lines[row], column) for column in names] for row in names]
+    axes.imshow(np.array(shares, float), vmin=0, vmax=1, cmap="RdYlGn")
+    for row, column in itertools.product(range(len(names)), repeat=2):
+        if shares[row][column] is not None:
+            axes.text(column, row, f"{shares[row][column]:.0%}", ha="center", va="center")
+    axes.set(title=f"{name} players: row above column", xticks=range(len(names)), yticks=range(len(names)), yticklabels=names)
+    axes.set_xticklabels(names, rotation=45, ha="right")
+
+
+def _share(line: Standing, opponent: str) -> float | None:
+    """How often an agent ranked above an opponent; None if they have not met."""
+    won, met = line.beaten.get(opponent, (0.0, 0))
+    return won / met if met else None
+
+
+def tournament(options: Options, console: Console) -> None:
+    """Plays it, prints the standings, and writes the results."""
+    chunks = [chunk for rules in options.rules() for chunk in schedule(options.agents, rules, options.games, options.seed)]
+    played = options.play(console, chunks)
+    tables = standings_by_players(played)
+    reports = [report(name, table) for name, table in tables.items()]
+    for one in reports:
+        console.print(one.table())
+    games, cut_off = sum(result.games for result in played.values()), sum(result.truncated for result in played.values())
+    console.print(f"{games:,} games, {cut_off:,} of them cut off")
+    if options.out:
+        results = {
+            "seed": options.seed,
+            "rules": [rules.to_dict() for rules in options.rules()],
+            "games": games,
+            "truncated": cut_off,
+            "standings": {name: [line.to_dict() for line in table] for name, table in tables.items()},
+        }
+        write_results(options.out, results, reports)
+        write_whole(options.out / "plot.png", plot(tables))
+
+
+def main() -> None:
+    tournament(parse_options(Options, __doc__), Console())
+
+
+if __name__ == "__main__":
+    command(main)

@@ -1,0 +1,271 @@
+"""Games between agents: every seed is played from every seat, and win rates come with intervals."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from euphoria_agents.agent import Agent
+from euphoria_env import Game, Rules
+from euphoria_env.envs.asking import ask
+
+TABLES = 192  # games played side by side, so that agents answer many decisions at once
+Z_95 = 1.959964  # two-sided 95 %
+
+
+def wilson(wins: int, games: int, z: float = Z_95) -> tuple[float, float]:
+    """Wilson's confidence interval of a rate; (0, 1) without games."""
+    if games == 0:
+        return 0.0, 1.0
+    rate, zz = wins / games, z * z / games
+    middle = (rate + zz / 2) / (1 + zz)
+    half = z / (1 + zz) * math.sqrt(rate * (1 - rate) / games + zz / (4 * games))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True)
+class Played:
+    """One game that was played; "place" is a place in the line-up, not a seat.
+
+    Attributes:
+        seed: of the game; the games of one seed differ in who sits where.
+        winner: the place of the winner; None if the game was cut off.
+        ranks: by place, 1 is best.
+        turns: turns begun.
+        decisions: by place.
+    """
+
+    seed: int
+    winner: int | None
+    ranks: list[int]
+    turns: int
+    decisions: list[int]
+
+
+@dataclass(frozen=True)
+class Score:
+    """How an agent did in some games.
+
+    The games of one seed are not independent: they are the same deal seen from every seat. `interval` takes them as if they were;
+    `paired_interval` and `rank_interval` take the mean over the games of a seed as one observation, so they are right for any
+    dependence, if there are some dozens of seeds and the rate is not close to 0 or 1.
+
+    Attributes:
+        wins: games won; a truncated game is won by nobody.
+        games: games played, truncated ones included; an agent on two seats of a game has played two.
+        mean_rank: 1 is best.
+        win_error, rank_error: standard errors of win rate and mean rank over the seeds; infinite with less than two seeds.
+    """
+
+    wins: int
+    games: int
+    mean_rank: float
+    win_error: float = math.inf
+    rank_error: float = math.inf
+
+    @property
+    def rate(self) -> float:
+        """The share of games won."""
+        return self.wins / max(1, self.games)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the rate."""
+        return wilson(self.wins, self.games)
+
+    @property
+    def paired_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the rate over the seeds, by the normal distribution."""
+        return max(0.0, self.rate - Z_95 * self.win_error), min(1.0, self.rate + Z_95 * self.win_error)
+
+    @property
+    def rank_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the mean rank over the seeds, by the normal distribution."""
+        return self.mean_rank - Z_95 * self.rank_error, self.mean_rank + Z_95 * self.rank_error
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers for JSON, rounded; intervals are null where there are too few seeds for one."""
+        return {
+            "games": self.games,
+            "wins": self.wins,
+            "win_rate": round(self.rate, 6),
+            "interval": _rounded(self.interval),
+            "paired_interval": _rounded(self.paired_interval) if math.isfinite(self.win_error) else None,
+            "mean_rank": round(self.mean_rank, 6),
+            "rank_interval": _rounded(self.rank_interval) if math.isfinite(self.rank_error) else None,
+        }
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.rate:.1%} ({low:.1%} to {high:.1%})"
+
+
+def _rounded(interval: tuple[float, float]) -> list[float]:
+    return [round(end, 6) for end in interval]
+
+
+def score(results: Iterable[tuple[int, bool, int]]) -> Score:
+    """The score from (seed, whether won, rank) of every game."""
+    rows = list(results)
+    seeds, wins, ranks = zip(*rows, strict=True) if rows else ((), (), ())
+    return Score(sum(wins), len(rows), float(np.mean(ranks)) if rows else 0.0, _error(seeds, wins), _error(seeds, ranks))
+
+
+def _error(seeds: Sequence[int], values: Sequence[float]) -> float:
+    """The standard error of the mean of values that come in clusters, those of a seed."""
+    _, cluster = np.unique(np.array(seeds), return_inverse=True)
+    clusters = int(cluster.max(initial=-1)) + 1
+    if clusters < 2:
+        return math.inf
+    off = np.bincount(cluster, np.asarray(values, float) - np.mean(values))  # of each cluster, summed up
+    return float(math.sqrt(clusters / (clusters - 1) * (off**2).sum()) / len(values))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a match.
+
+    Attributes:
+        played: the games, all seats of a seed one after the other.
+        thinking: by place, the seconds its agent took to choose; answers to many games at once share their time evenly.
+        seconds: how long the match took.
+        records: the games as records, if they were asked for.
+    """
+
+    played: list[Played]
+    thinking: list[float]
+    seconds: float
+    records: list[str] = field(default_factory=list)
+
+    @property
+    def games(self) -> int:
+        """Games played."""
+        return len(self.played)
+
+    @property
+    def truncated(self) -> int:
+        """How many of them were cut off."""
+        return sum(game.winner is None for game in self.played)
+
+    @property
+    def decisions(self) -> int:
+        """Decisions of all agents together."""
+        return sum(sum(game.decisions) for game in self.played)
+
+    @property
+    def scores(self) -> list[Score]:
+        """One for each place of the line-up."""
+        places = range(len(self.thinking))
+        return [score((game.seed, game.winner == place, game.ranks[place]) for game in self.played) for place in places]
+
+    @classmethod
+    def joined(cls, results: Sequence[Result]) -> Result:
+        """Several results of the same line-up as one."""
+        played = [game for result in results for game in result.played]
+        thinking = np.sum([result.thinking for result in results], axis=0).tolist()
+        return cls(played, thinking, sum(result.seconds for result in results))
+
+    @property
+    def decision_times(self) -> list[float]:
+        """By place, the mean seconds a decision took; 0 without decisions."""
+        made = np.sum([game.decisions for game in self.played], axis=0)
+        return [seconds / max(1, n) for seconds, n in zip(self.thinking, made.tolist(), strict=True)]
+
+
+def play_match(
+    agents: Sequence[Agent],
+    games: int,
+    rules: Rules | None = None,
+    seed: int | Sequence[int] = 0,
+    progress: Callable[[int], None] | None = None,
+    records: bool = False,
+) -> Result:
+    """Plays a number of games between the agents of a line-up: each seed once from every seat.
+
+    Args:
+        agents: one for each player; the same object may sit on several seats.
+        games: how many; a multiple of the number of players gives everybody every seat equally often.
+        rules: the options; the default are those of as many players as there are agents.
+        seed: equal seeds give equal matches, if the agents do not look at the clock.
+        progress: called when games have ended, with their number.
+        records: whether the games are kept as records.
+
+    Raises:
+        ValueError: there are not as many agents as players, or no games.
+    """
+    n = len(agents)
+    rules = Rules(num_players=n) if rules is None else rules
+    if rules.num_players != n:
+        raise ValueError(f"a game of {rules.num_players} needs as many agents, not {n}")
+    if games < 1:
+        raise ValueError(f"games must be a positive integer, not {games}")
+    start = time.perf_counter()
+    deals, choices = np.random.SeedSequence(seed).spawn(2)
+    seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
+    tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n) for k in range(games)]
+    rng, thinking = np.random.default_rng(choices), np.zeros(n)
+    for first in range(0, games, TABLES):
+        _play(tables[first : first + TABLES], agents, rng, thinking, progress)
+    texts = [table.game.to_record() for table in tables] if records else []
+    return Result([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
+
+
+class _Table:
+    """A game and who sits there: the agent at a place of the line-up sits `rotation` seats further on."""
+
+    def __init__(self, game: Game, seed: int, rotation: int) -> None:
+        self.game, self.seed, self.rotation = game, seed, rotation
+        self.n = game.rules.num_players
+        self.decisions = [0] * self.n
+
+    def played(self) -> Played:
+        """What came of the game, which has ended."""
+        game, n = self.game, self.n
+        ranking = game.ranking or []
+        ranks = [ranking[(place + self.rotation) % n] for place in range(n)]
+        winner = None if game.winner is None else (game.winner - self.rotation) % n
+        return Played(self.seed, winner, ranks, game.turn, self.decisions)
+
+
+def _play(
+    tables: list[_Table],
+    agents: Sequence[Agent],
+    rng: np.random.Generator,
+    thinking: np.ndarray,
+    progress: Callable[[int], None] | None,
+) -> None:
+    """Plays games side by side to their end, one decision each at a time; adds to the seconds of every place."""
+    while tables:
+        asked: dict[int, list[tuple[_Table, int, int]]] = {}  # by agent: who must decide where, his place and his seat
+        for table in tables:
+            seat = table.game.player
+            place = (seat - table.rotation) % table.n
+            asked.setdefault(id(agents[place]), []).append((table, place, seat))
+        for group in asked.values():
+            moves, seconds = _answers(agents[group[0][1]], [(table.game, seat) for table, _, seat in group], rng)
+            for (table, place, _), move in zip(group, moves, strict=True):
+                table.game.play(move)
+                table.decisions[place] += 1
+            np.add.at(thinking, [place for _, place, _ in group], seconds / len(group))
+        going = [table for table in tables if table.game.ranking is None]
+        if progress is not None and len(going) < len(tables):
+            progress(len(tables) - len(going))
+        tables = going
+
+
+def _answers(agent: Agent, asked: list[tuple[Game, int]], rng: np.random.Generator) -> tuple[list[int], float]:
+    """The moves of an agent in some games with its seat there, and how many seconds it thought."""
+    observations = np.stack([game.observation(seat) for game, seat in asked])
+    masks = np.stack([game.mask() for game, _ in asked])
+
+    def deal(k: int) -> Game:
+        game, seat = asked[k]
+        return game.determinize(seat, int(rng.integers(2**62)))
+
+    moves, seconds = ask(agent, observations, masks, rng, deal)
+    return moves.tolist(), seconds

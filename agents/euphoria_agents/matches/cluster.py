@@ -1,0 +1,90 @@
+"""Work shared out over a Ray cluster; `euphoria_agents.matches.processes` does the same on one machine.
+
+The nodes need this package in the same version, and checkpoints at the same paths; `tournament.play_chunk` looks at both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from euphoria_agents.matches.processes import ATTEMPTS, Answer, Item
+
+IN_FLIGHT = 1000  # items that Ray knows of at a time
+
+
+def on_ray(work: Callable[[Item], Answer], items: Iterable[Item], address: str | None = None) -> Iterator[tuple[Item, Answer]]:
+    """Calls `work` for every item on one core of a cluster, and gives each with its answer as it is ready.
+
+    If a worker or a whole node dies, what it was doing is done again elsewhere.
+
+    Args:
+        work: what is called; anything that can be pickled.
+        items: what it is called with.
+        address: as for `connected`.
+
+    Raises:
+        ValueError: Ray is not installed, or there is no such cluster.
+        RuntimeError: the work failed, or an item killed its workers again and again.
+    """
+    with connected(address) as ray:
+        yield from _call(ray, work, items)
+
+
+@contextlib.contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Ray, connected to a cluster; disconnected afterwards, unless it was connected before.
+
+    Args:
+        address: of a running cluster, such as "auto" or "host:6379"; None: a cluster of this machine alone, for this once.
+
+    Raises:
+        ValueError: Ray is not installed, or there is no such cluster.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise ValueError("Ray is not installed here; docs/benchmarking-agents.md says how it is") from error
+    if ray.is_initialized():
+        yield ray
+        return
+    try:
+        _reach(address)
+        ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no Ray cluster at {address!r}: {error}") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _reach(address: str | None) -> None:
+    """Looks whether somebody is there, for Ray itself would try for a long time."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon:
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
+def _call(ray: Any, work: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[tuple[Item, Answer]]:
+    """Keeps a number of calls under way until all are done."""
+    remote = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(lambda item: work(item))  # it takes only true functions
+    waiting = iter(items)
+    pending = {remote.remote(item): item for item in islice(waiting, IN_FLIGHT)}
+    try:
+        while pending:
+            (done,), _ = ray.wait(list(pending), num_returns=1)
+            item = pending.pop(done)
+            try:
+                answer = ray.get(done)
+            except ray.exceptions.RayError as error:
+                raise RuntimeError(f"on the cluster, {item}: {error}") from error
+            yield item, answer
+            pending |= {remote.remote(item): item for item in islice(waiting, 1)}
+    finally:
+        for reference in pending:
+            ray.cancel(reference, force=True)

@@ -1,0 +1,331 @@
+"""Tournaments: line-ups by a fixed schedule, played in chunks that can be resumed, and what came of them.
+
+A `Chunk` depends on nothing but what it says, so chunks can be played in any order, anywhere, and again. A `Journal` keeps those
+that are finished; `standings` rates the agents from them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from openskill.models import PlackettLuce
+
+import euphoria_env
+from euphoria_agents.files import append_line, write_whole
+from euphoria_agents.matches.arena import Played, Result, Score, play_match, score
+from euphoria_agents.specs import hash_of, load
+from euphoria_env import Rules
+
+SEEDS = 16  # in a chunk; each is played once from every seat
+SEEDS_OF_SEARCHERS = 1  # whose games are long: little is lost with a chunk
+
+load_once = cache(load)
+_hash_once = cache(hash_of)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The smallest piece of work: some seeds, each once from every seat.
+
+    Attributes:
+        lineup: the specs of the agents, one for each player.
+        number: chunks of one number, seed and number of players have the same deals, whoever plays them.
+        seed: of the tournament, 0 or more.
+        seeds: how many seeds.
+        rules: the options.
+        sources: `sources(lineup)`.
+    """
+
+    lineup: tuple[str, ...]
+    number: int
+    seed: int
+    seeds: int
+    rules: Rules
+    sources: str
+
+    @property
+    def games(self) -> int:
+        """How many games it has."""
+        return self.seeds * len(self.lineup)
+
+    @property
+    def key(self) -> str:
+        """The chunk as a line of JSON."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    def record_names(self) -> list[str]:
+        """File names for the records of its games: a number and who sits on which seat."""
+        digest, n = hashlib.blake2b(self.key.encode(), digest_size=4).hexdigest(), len(self.lineup)
+        short = [re.sub(r"[^A-Za-z0-9.]+", "-", spec)[-30:] for spec in self.lineup]
+        seated = ["_".join(short[(seat - rotation) % n] for seat in range(n)) for rotation in range(n)]
+        return [f"{self.number:05}-{digest}-{k:03}_{seated[k % n]}.record" for k in range(self.games)]
+
+
+def play_chunk(chunk: Chunk, records: bool = False) -> Result:
+    """Plays a chunk, the same whenever and wherever it is played.
+
+    Raises:
+        ValueError: code or checkpoints here are not those of the chunk.
+    """
+    if chunk.sources != sources(chunk.lineup):
+        raise ValueError("code or checkpoints are not those with which the games began")
+    lineup = [load_once(spec) for spec in chunk.lineup]
+    return play_match(lineup, chunk.games, chunk.rules, (chunk.seed, len(lineup), chunk.number), records=records)
+
+
+def sources(specs: Sequence[str]) -> str:
+    """A hash of what games depend on: the code, the checkpoints that come with it, and the files of the specs."""
+    digest = hashlib.blake2b(_hash_of_code(), digest_size=8)
+    for spec in sorted(set(specs)):
+        digest.update(_hash_once(spec))
+    return digest.hexdigest()
+
+
+@cache
+def _hash_of_code() -> bytes:
+    digest = hashlib.blake2b()
+    for folder in (Path(euphoria_env.__file__).parent, Path(__file__).parent.parent):
+        for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.safetensors")]):
+            digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.digest()
+
+
+# ------------------------------------------------------------------------------------------------------------- schedules
+
+
+def check_counts(**counts: int) -> None:
+    """Refuses numbers that are too small.
+
+    Raises:
+        ValueError: names the option.
+    """
+    for name, value in counts.items():
+        least = 0 if name == "seed" else 1
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, not {value}")
+
+
+def seeds_of_a_chunk(specs: Sequence[str]) -> int:
+    """How many seeds a chunk has, if these agents take part."""
+    return SEEDS_OF_SEARCHERS if any(load_once(spec).needs_game for spec in specs) else SEEDS
+
+
+def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[Chunk]:
+    """An agent against opponents of one kind, in so many games or a few more, so that every seed has all its seats.
+
+    Comparisons with equal rules, seeds and sizes of chunks (`seeds_of_a_chunk`) have the same deals.
+
+    Raises:
+        ValueError: a wrong agent or number.
+    """
+    check_counts(games=games, seed=seed)
+    lineup = (agent, *[opponent] * (rules.num_players - 1))
+    left = -(-games // rules.num_players)
+    firsts = range(0, left, size)
+    return [Chunk(lineup, k, seed, min(size, left - first), rules, sources(lineup)) for k, first in enumerate(firsts)]
+
+
+def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[Chunk]:
+    """Everybody against everybody, until each agent has played at least so many games.
+
+    It has rounds. With 2 players each pair meets in a round, all with the same deals. With more there are as many line-ups as
+    agents, drawn so that all agents sit in equally many; one sits on two seats only if there are fewer agents than players.
+    The schedule of fewer games is the beginning of that of more.
+
+    Raises:
+        ValueError: less than two agents, one that is named twice or wrong, or a wrong number.
+    """
+    check_counts(games=games, seed=seed)
+    if len(specs) < 2 or len(set(specs)) < len(specs):
+        raise ValueError(f"a tournament needs two or more different agents, not {', '.join(specs)}")
+    n, size = rules.num_players, seeds_of_a_chunk(specs)
+    lineups_of_one = len(specs) - 1 if n == 2 else n  # in a round
+    chunks = []
+    for turn in range(-(-games // (lineups_of_one * n * size))):
+        for number, lineup in _round(specs, n, turn, seed):
+            chunks.append(Chunk(lineup, number, seed, size, rules, sources(lineup)))
+    return chunks
+
+
+def _round(specs: Sequence[str], n: int, turn: int, seed: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The numbers and line-ups of a round."""
+    if n == 2:
+        yield from ((turn, pair) for pair in itertools.combinations(specs, 2))
+        return
+    rng = np.random.default_rng((seed, n, turn))
+    times = np.zeros(len(specs), np.int64)  # how often each has been drawn
+    all_of_them, drawn = divmod(n, len(specs))
+    for k in range(len(specs)):
+        fewest = np.lexsort((rng.random(len(specs)), times))[:drawn]
+        times[fewest] += 1
+        places = rng.permutation([*list(range(len(specs))) * all_of_them, *fewest])
+        yield turn * len(specs) + k, tuple(specs[place] for place in places)
+
+
+# --------------------------------------------------------------------------------------------------------------- playing
+
+
+class Journal:
+    """Finished chunks in a file, a line of JSON each, and their records in a folder.
+
+    A line is written when its chunk is finished and its records lie in their place; a torn one is passed over.
+
+    Args:
+        file: where; None keeps nothing.
+        records: the folder; None: no records. Records make a chunk finished only if they are all there.
+    """
+
+    def __init__(self, file: Path | None = None, records: Path | None = None) -> None:
+        self.file, self.records = file, records
+
+    def finished(self, chunks: Iterable[Chunk]) -> dict[Chunk, Result]:
+        """Those of some chunks that are finished, with their results."""
+        if self.file is None or not self.file.exists():
+            return {}
+        wanted, found = {chunk.key: chunk for chunk in chunks}, {}
+        for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                entry = json.loads(line)
+                chunk = wanted[json.dumps(entry["chunk"], sort_keys=True)]
+                if self.records is None or all((self.records / name).exists() for name in chunk.record_names()):
+                    result = entry["result"]
+                    found[chunk] = Result(**{**result, "played": [Played(**game) for game in result["played"]]})
+        return found
+
+    def add(self, chunk: Chunk, result: Result) -> None:
+        """Keeps a finished chunk."""
+        if self.records is not None:
+            self.records.mkdir(parents=True, exist_ok=True)
+            for name, text in zip(chunk.record_names(), result.records, strict=True):
+                write_whole(self.records / name, text)
+        if self.file is not None:
+            entry = {"chunk": asdict(chunk), "result": asdict(result)}
+            del entry["result"]["records"]
+            append_line(self.file, json.dumps(entry))
+
+
+Run = Callable[[Callable[[Chunk], Result], Iterable[Chunk]], Iterator[tuple[Chunk, Result]]]
+
+
+def play(
+    chunks: Sequence[Chunk], journal: Journal, run: Run, progress: Callable[[int], None] | None = None
+) -> dict[Chunk, Result]:
+    """The results of all chunks, in their order: those of the journal, and the others played and added to it.
+
+    Args:
+        chunks: all of them.
+        journal: where finished ones are kept.
+        run: what plays the missing ones: `in_processes`, or on a cluster.
+        progress: called with a number of games when they are there.
+    """
+    report = progress or (lambda games: None)
+    results = journal.finished(chunks)
+    report(sum(chunk.games for chunk in results))
+    missing = [chunk for chunk in chunks if chunk not in results]
+    for chunk, result in run(partial(play_chunk, records=journal.records is not None), missing):
+        journal.add(chunk, result)
+        results[chunk] = result
+        report(chunk.games)
+    return {chunk: results[chunk] for chunk in chunks}
+
+
+# --------------------------------------------------------------------------------------------------------------- results
+
+
+class Standing(NamedTuple):
+    """How an agent stands.
+
+    Attributes:
+        agent: its spec.
+        mu, sigma: rating and uncertainty by openskill's Plackett-Luce model; everybody begins with 25 and 8.33.
+        score: of all its games.
+        beaten: by opponent, in how many of how many encounters it ranked higher; equal ranks count half.
+        decision_time: mean seconds a decision.
+    """
+
+    agent: str
+    mu: float
+    sigma: float
+    score: Score
+    beaten: dict[str, tuple[float, int]]
+    decision_time: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the time, which is never the same again."""
+        rating = {"mu": round(self.mu, 6), "sigma": round(self.sigma, 6)}
+        beaten = {opponent: list(counts) for opponent, counts in self.beaten.items()}
+        return {"agent": self.agent, "rating": rating, **self.score.to_dict(), "beaten": beaten}
+
+
+def standings(results: Mapping[Chunk, Result]) -> list[Standing]:
+    """How the agents of some chunks stand, the best rating first; it depends on the order of the chunks, but hardly."""
+    specs = list(dict.fromkeys(spec for chunk in results for spec in chunk.lineup))
+    games = [(chunk.lineup, game) for chunk, result in results.items() for game in result.played]
+    ratings, times = rate(specs, games), _decision_times(specs, results)
+    found = [Standing(spec, *ratings[spec], _score_of(spec, games), _beaten_by(spec, games), times[spec]) for spec in specs]
+    return sorted(found, key=lambda standing: -standing.mu)
+
+
+def rate(
+    specs: Sequence[str],
+    games: Iterable[tuple[tuple[str, ...], Played]],
+    known: Mapping[str, tuple[float, float]] | None = None,
+) -> dict[str, tuple[float, float]]:
+    """Ratings (mu, sigma) from games one after another; for an agent on several seats, the mean of what they give.
+
+    Args:
+        specs: who plays.
+        games: line-ups and what came of them.
+        known: ratings from earlier games.
+    """
+    model = PlackettLuce(tau=0.0)  # the strength of an agent does not change
+    ratings = {spec: (known or {}).get(spec, (model.mu, model.sigma)) for spec in specs}
+    for lineup, game in games:
+        teams = [[model.create_rating(list(ratings[spec]))] for spec in lineup]
+        after = [team[0] for team in model.rate(teams, ranks=game.ranks)]
+        for spec in set(lineup):
+            own = [rating for rating, other in zip(after, lineup, strict=True) if other == spec]
+            ratings[spec] = (float(np.mean([one.mu for one in own])), float(np.mean([one.sigma for one in own])))
+    return ratings
+
+
+def _score_of(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> Score:
+    """The score of an agent on all its seats."""
+    return score(
+        (game.seed, game.winner == place, game.ranks[place])
+        for lineup, game in games
+        for place, other in enumerate(lineup)
+        if other == spec
+    )
+
+
+def _beaten_by(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> dict[str, tuple[float, int]]:
+    """Against each opponent: in how many of how many encounters the agent ranked higher."""
+    counts: dict[str, tuple[float, int]] = {}
+    for lineup, game in games:
+        for place, other in itertools.product(range(len(lineup)), repeat=2):
+            if lineup[place] == spec != lineup[other]:
+                won, met = counts.get(lineup[other], (0.0, 0))
+                difference = game.ranks[other] - game.ranks[place]
+                counts[lineup[other]] = (won + (difference > 0) + (difference == 0) / 2, met + 1)
+    return counts
+
+
+def _decision_times(specs: Sequence[str], results: Mapping[Chunk, Result]) -> dict[str, float]:
+    """The mean seconds a decision of each agent."""
+    seconds, decisions = dict.fromkeys(specs, 0.0), dict.fromkeys(specs, 0)
+    for chunk, result in results.items():
+        for place, spec in enumerate(chunk.lineup):
+            seconds[spec] += result.thinking[place]
+            decisions[spec] += sum(game.decisions[place] for game in result.played)
+    return {spec: seconds[spec] / max(1, decisions[spec]) for spec in specs}

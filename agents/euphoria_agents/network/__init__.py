@@ -1,0 +1,1 @@
+"""Networks without PyTorch: the compiled layers (`kernels`) and the files they are kept in (`checkpoint`)."""

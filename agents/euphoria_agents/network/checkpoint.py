@@ -1,0 +1,161 @@
+"""Networks in files: what a checkpoint is, and how it is written and read.
+
+A checkpoint is a safetensors file: arrays and one line of JSON, nothing that could be executed. Feature k of an observation is
+clip((observation[source k] - offset k) * scale k, -1, 1). They go through the layers of `trunk`, then through those of `policy`
+(logits of the moves) or of `value` (the expected sum of rewards); each layer but the last of `policy` and `value` is followed by
+a rectifier. A training run keeps its state in the same kind of file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from euphoria_agents.files import whole_file
+from euphoria_env import actions, observations
+
+FORMAT, VERSION = "euphoria-ppo", 2
+PARTS = ("trunk", "policy", "value")
+
+
+class Features:
+    """What a network sees of an observation; see the module.
+
+    Args:
+        source: (F,) entries of the observation, ascending.
+        offset: (F,) what is taken off an entry.
+        scale: (F,) what it is multiplied with then.
+
+    Attributes:
+        rest: (F,) float32, the features of an observation of zeros.
+    """
+
+    def __init__(self, source: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> None:
+        self.source = source.astype(np.int32)
+        self.offset, self.scale = offset.astype(np.float32), scale.astype(np.float32)
+        self.rest = np.clip(-self.offset * self.scale, -1, 1)
+        self._starts = np.searchsorted(self.source, np.arange(observations.OBS_SIZE + 1)).astype(np.int64)
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """As `network.kernels` takes them."""
+        return self._starts, self.offset, self.scale, self.rest
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """As a checkpoint has them."""
+        return {"features.source": self.source, "features.offset": self.offset, "features.scale": self.scale}
+
+
+def layout() -> dict[str, Any]:
+    """What a network depends on: sizes of observation and action space, and a hash of the names and places of all entries."""
+    fields = [(field.name, field.start, field.size) for field in observations.table()]
+    digest = hashlib.blake2b(repr((fields, actions.NAMES)).encode(), digest_size=8)
+    return {"observations": observations.OBS_SIZE, "actions": actions.NUM_ACTIONS, "layout": digest.hexdigest()}
+
+
+def save_checkpoint(path: str | Path, tensors: Mapping[str, np.ndarray], training: Mapping[str, Any]) -> Path:
+    """Writes a checkpoint whole.
+
+    Args:
+        path: where; missing folders are made.
+        tensors: `features.source` (F,), `.offset`, `.scale`, and for each part and layer `trunk.0.weight` (out, in),
+            `trunk.0.bias` (out,), ...
+        training: how it came about, to be read by people; its `reward` and `gamma` say what the value means.
+    """
+    kinds = {name: np.int32 if name == "features.source" else np.float32 for name in tensors}
+    header = {"network": count_layers(tensors), "training": dict(training)}
+    return write_tensors(path, FORMAT, {name: tensor.astype(kinds[name]) for name, tensor in tensors.items()}, header)
+
+
+def count_layers(tensors: Mapping[str, np.ndarray]) -> dict[str, int]:
+    """How many layers each part has."""
+    return {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
+
+
+def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
+    """Writes tensors, and facts as JSON in the header, as one safetensors file; see `whole_file`."""
+    from safetensors.numpy import save_file
+
+    header = {"format": kind, "version": VERSION, **layout(), **facts}
+    with whole_file(path) as beside:
+        save_file({n: np.ascontiguousarray(t) for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
+    return Path(path)
+
+
+def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Reads what `write_tensors` wrote; nothing in the file is executed.
+
+    Raises:
+        ValueError: there is no such file, it is damaged or of another kind, or it belongs to other observations or actions.
+        ImportError: safetensors is not installed.
+    """
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise ImportError("trained players need safetensors: pip install '.[play]'") from error
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            header = json.loads((file.metadata() or {}).get("euphoria", "null"))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+    except (OSError, SafetensorError, ValueError, TypeError, AttributeError) as error:  # the last two: a type unknown to numpy
+        raise ValueError(f"{path} cannot be read as a checkpoint: {error}") from error
+    if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (kind, VERSION):
+        raise ValueError(f"{path} is no checkpoint of version {VERSION} of this project ({kind})")
+    for key, value in layout().items():
+        if header.get(key) != value:
+            raise ValueError(
+                f"{path} was trained with another version of the environment: its {key} is {header.get(key)!r}, "
+                f"that of this one {value!r}"
+            )
+    return header, tensors
+
+
+def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Reads header and tensors of a checkpoint; errors as of `read_tensors`."""
+    return read_tensors(path, FORMAT)
+
+
+Layers = list[tuple[np.ndarray, np.ndarray]]
+
+
+def _layers(path: str | Path, part: str, number: int, tensors: dict[str, np.ndarray], width: int) -> tuple[Layers, int]:
+    """The layers of a part as (transposed weights, bias), and their width; `width` is that of what goes in."""
+    layers: Layers = []
+    for k in range(number):
+        weight, bias = tensors.get(f"{part}.{k}.weight"), tensors.get(f"{part}.{k}.bias")
+        if weight is None or bias is None or weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
+            raise ValueError(f"{path}: the tensors of {part}.{k} are missing or do not fit")
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise ValueError(f"{path}: the tensors of {part}.{k} are not finite")
+        layers.append((weight.T, bias))
+        width = len(bias)
+    return layers, width
+
+
+def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
+    """The features of a checkpoint."""
+    source, offset, scale = (tensors.get(f"features.{name}", np.zeros(())) for name in ("source", "offset", "scale"))
+    if source.ndim != 1 or not len(source) or offset.shape != source.shape or scale.shape != source.shape:
+        raise ValueError(f"{path}: the tensors of features are missing or do not fit")
+    if not (np.isfinite(offset).all() and np.isfinite(scale).all()):
+        raise ValueError(f"{path}: the tensors of features are not finite")
+    if source.min() < 0 or source.max() >= observations.OBS_SIZE or (np.diff(source) < 0).any():
+        raise ValueError(f"{path}: features.source must ascend, from 0 to {observations.OBS_SIZE - 1}")
+    return Features(source, offset, scale)
+
+
+def parts(tensors: dict[str, np.ndarray], path: str | Path) -> tuple[Features, Layers, Layers, Layers]:
+    """The features of a network and the layers of its trunk, policy and value; arguments and errors as of `PPO.of`."""
+    network = count_layers(tensors)
+    features = _features(path, tensors)
+    trunk, width = _layers(path, "trunk", network["trunk"], tensors, len(features.source))
+    policy, outputs = _layers(path, "policy", network["policy"], tensors, width)
+    value, values = _layers(path, "value", network["value"], tensors, width)
+    if not (trunk and policy and value) or (outputs, values) != (actions.NUM_ACTIONS, 1):
+        raise ValueError(f"{path}: the network has {outputs} logits and {values} values, not {actions.NUM_ACTIONS} and 1")
+    return features, trunk, policy, value

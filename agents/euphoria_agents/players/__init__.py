@@ -1,0 +1,1 @@
+"""The players: what each looks at and how it chooses; those that search share `search`."""

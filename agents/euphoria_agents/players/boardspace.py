@@ -1,0 +1,46 @@
+"""`boardspace[:BUDGET]`: the only public computer player of the game, as its author describes it, on our tree.
+
+UCT with exploration 0.5, a playout by the weights for every new node, and 100 virtual visits spread over its moves by weight.
+Where the published facts leave something open, we chose: a virtual visit is worth what the real ones of the node are on average;
+the score of a player is his own less that of the best of the others; the move played is the one visited most often, virtual
+visits included.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from euphoria_agents.players.search.searcher import Budget, Searcher, read_budget
+from euphoria_agents.players.search.tree import BOARDSPACE, BY_WEIGHTS, Plan
+from euphoria_env.engine.rewards import WIN
+
+if TYPE_CHECKING:
+    from euphoria_env import Game
+
+EXPLORATION = 0.5
+TWO_PLAYERS, MORE_PLAYERS = read_budget("2.5s"), read_budget("3.75s")
+
+
+class Boardspace(Searcher):
+    """The bot; without a budget it takes the time that it takes there."""
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        super().__init__(Plan(BOARDSPACE, BY_WEIGHTS, BY_WEIGHTS, EXPLORATION, WIN), budget or TWO_PLAYERS)
+        self._own_time = budget is None
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+        """Chooses a move; see `Agent.act`."""
+        if self._own_time and game is not None:
+            self.budget = TWO_PLAYERS if game.rules.num_players == 2 else MORE_PLAYERS
+        return super().act(observation, mask, rng, game)
+
+
+def make_boardspace(argument: str = "") -> Boardspace:
+    """The agent of a spec such as "boardspace", "boardspace:200" or "boardspace:0.5s".
+
+    Raises:
+        ValueError: the budget is wrong.
+    """
+    return Boardspace(read_budget(argument) if argument else None)

@@ -1,0 +1,100 @@
+"""`greedy[:SAMPLES]`: one decision ahead, by our own evaluation.
+
+The number of deals is 9 if none is named; fewer are faster, and hardly weaker.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from euphoria_agents.agent import Agent
+from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, outlook
+from euphoria_agents.players.search.playouts import play_out
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.chance import empty_tape
+from euphoria_env.engine.decisions import answer
+from euphoria_env.engine.determinize import deal_hidden_row
+from euphoria_env.engine.jit import entry
+from euphoria_env.engine.legal import list_moves
+from euphoria_env.engine.run import advance
+from euphoria_env.engine.state import GAME_DTYPE
+
+if TYPE_CHECKING:
+    from euphoria_env import Game
+
+SAMPLES, MOST_SAMPLES = 9, 1000
+LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
+
+
+@entry
+def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # type: ignore[no-untyped-def]
+    """Writes the sum over all deals of the chance to win after each legal move of the last row; how many moves there are.
+
+    The first row is room to play in; the others become deals, in the end the last one too. Each move is played in each deal, and
+    the rest of the turn by the weights; what they cannot foresee is judged by the evaluation.
+    """
+    root = rows[len(rows) - 1]
+    p = int(root["player"])
+    chances = np.empty(MAX_PLAYERS)
+    n = list_moves(root["legal"], moves)
+    chosen = moves[:n].copy()
+    values[:n] = 0.0
+    for deal in range(1, len(rows)):
+        rows[deal] = root
+        deal_hidden_row(rows[deal], p, seed + deal)
+        for k in range(n):
+            rows[0] = rows[deal]
+            g = rows[0]
+            answer(g, tape, int(chosen[k]))
+            advance(g, tape)
+            play_out(g, tape, moves, roulette, int(root["turn"]), LONGEST_TURN)
+            outlook(g, table, features, chances)
+            values[k] += chances[p]
+    moves[:n] = chosen
+    return n
+
+
+def make_greedy(argument: str = "") -> Greedy:
+    """The agent of a spec: its number of deals, or nothing.
+
+    Raises:
+        ValueError: it is not a number from 1 to MOST_SAMPLES.
+    """
+    if argument and not (re.fullmatch(r"[0-9]{1,9}", argument) and 1 <= int(argument) <= MOST_SAMPLES):
+        raise ValueError(f"greedy:SAMPLES: the number of deals is one from 1 to {MOST_SAMPLES}, not {argument!r}")
+    return Greedy(int(argument or SAMPLES))
+
+
+class Greedy(Agent):
+    """Plays the move after which the turn, played to its end by the weights, leaves it the best chance to win.
+
+    Args:
+        samples: deals of what is hidden, and of the dice to come; the same for all moves.
+        table: the weights of the evaluation.
+    """
+
+    needs_game = True
+
+    def __init__(self, samples: int = SAMPLES, table: np.ndarray = WEIGHTS) -> None:
+        self._rows = np.zeros(samples + 1, GAME_DTYPE)
+        self._tape = empty_tape()
+        self._moves = np.empty(NUM_ACTIONS, np.int64)
+        self._roulette, self._values = np.empty(NUM_ACTIONS), np.empty(NUM_ACTIONS)
+        self._features, self._table = np.empty(NUM_FEATURES), table
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+        """Chooses a move; see `Agent.act`.
+
+        Raises:
+            ValueError: no game is given, or it has ended.
+        """
+        if game is None or game.over or game.truncated:
+            raise ValueError("a searching agent needs a game that has not ended")
+        self._rows[-1] = game.states[0]
+        seed = int(rng.integers(2**62))
+        n = look_ahead(self._rows, seed, self._table, self._tape, self._moves, self._roulette, self._features, self._values)
+        return int(self._moves[self._values[:n].argmax()])

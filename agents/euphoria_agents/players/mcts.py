@@ -1,0 +1,41 @@
+"""`mcts:BUDGET[:EVALUATOR]`: information-set Monte-Carlo tree search (`euphoria_agents.players.search.tree`).
+
+The budget is a number of simulations or a time a decision. The evaluator says which moves are tried first (priors) and what a
+new position is worth (values): `weights` plays on to the end of the game by the weights, `greedy` asks our own evaluation at the
+end of the turn, `ppo` or `ppo:PATH` a trained network. Two of them with a plus between share the work: `ppo+greedy` has the
+priors of the network and the values of `greedy`.
+"""
+
+from __future__ import annotations
+
+from euphoria_agents.players.search.searcher import Searcher, read_budget
+from euphoria_agents.players.search.tree import BY_NETWORK, EVALUATORS, PUCT, Plan
+from euphoria_env.engine.rewards import WIN, reward_number
+
+FORM = "mcts:BUDGET[:EVALUATOR]"
+DEFAULT = "greedy"
+EXPLORATION = 0.5  # 1 and more play worse, whoever evaluates
+
+
+def make_mcts(argument: str) -> Searcher:
+    """The agent of a spec such as "mcts:200", "mcts:0.5s:weights", "mcts:0.5s:ppo:path/to/checkpoint" or "mcts:200:ppo+greedy".
+
+    Raises:
+        ValueError: the budget, the evaluator or the checkpoint is wrong.
+    """
+    budget, named, rest = argument.partition(":")
+    names, colon, path = (rest if named else DEFAULT).partition(":")
+    priors, plus, values = names.partition("+")
+    pair = [priors, values if plus else priors]
+    if not set(pair) <= set(EVALUATORS) or (colon and ("ppo" not in pair or not path)):
+        raise ValueError(f"{FORM}: the evaluator is {', '.join(EVALUATORS)}, ppo:PATH or two as in ppo+greedy, not {rest!r}")
+    amount = read_budget(budget)
+    first, second = (EVALUATORS.index(name) for name in pair)
+    net, reward = None, WIN
+    if BY_NETWORK in (first, second):
+        from euphoria_agents.players.ppo import checkpoint_path
+        from euphoria_agents.players.search.inference import load_network
+
+        net, trained_for = load_network(checkpoint_path(path))
+        reward = reward_number(trained_for)
+    return Searcher(Plan(PUCT, first, second, EXPLORATION, reward), amount, net)

@@ -1,0 +1,101 @@
+"""`ppo[:PATH]`: a network trained by masked PPO, played with numba; PyTorch is only needed to train it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from euphoria_agents.agent import Agent, check_found, int8_rows
+from euphoria_agents.network import kernels
+from euphoria_agents.network.checkpoint import Features, Layers, parts, read_checkpoint
+from euphoria_env import actions
+
+if TYPE_CHECKING:
+    from euphoria_env import Game
+
+_NO_CHANCES = np.empty((0, 0), np.float32)  # of the moves: not asked for
+SHIPPED = Path(__file__).parent / "checkpoints" / "ppo.safetensors"
+
+
+def checkpoint_path(text: str) -> Path:
+    """The checkpoint of a spec: the one named, or without a name the one that ships.
+
+    Raises:
+        ValueError: none ships with this version.
+    """
+    if not text and not SHIPPED.exists():
+        raise ValueError("no checkpoint ships with this version: name one, as in ppo:path/to/checkpoint")
+    return Path(text) if text else SHIPPED
+
+
+def make_ppo(argument: str = "") -> PPO:
+    """The agent of a spec: the network in the file that it names, or the one that ships.
+
+    Raises:
+        ValueError: see `PPO.load`.
+    """
+    return PPO.load(checkpoint_path(argument))
+
+
+class PPO(Agent):
+    """Plays a trained policy: draws each move with the probability that the network gives it.
+
+    Args:
+        features: what goes in.
+        layers: of trunk and policy, as (in, out) weights and bias; at least two.
+    """
+
+    def __init__(self, features: Features, layers: Layers) -> None:
+        *hidden, (head, bias) = layers
+        first, first_bias = hidden[0]
+        hidden[0] = first, first_bias + features.rest @ first  # for the kernels count from an observation of zeros
+        sizes = np.array([weight.shape for weight, _ in hidden], np.int64)
+        ends = np.cumsum((sizes[:, 0] + 1) * sizes[:, 1])
+        weights = np.concatenate([part.ravel() for layer in hidden for part in layer]).astype(np.float32)
+        table = np.column_stack([np.concatenate([[0], ends[:-1]]), sizes])
+        self._network = (*features.arrays(), weights, table, np.ascontiguousarray(head.T), np.ascontiguousarray(bias))
+
+    @classmethod
+    def load(cls, path: str | Path) -> PPO:
+        """Reads a checkpoint.
+
+        Raises:
+            ValueError: see `read_tensors`, or the tensors do not fit together.
+        """
+        return cls.of(read_checkpoint(path)[1], path)
+
+    @classmethod
+    def of(cls, tensors: dict[str, np.ndarray], path: str | Path = "network") -> PPO:
+        """The player of a network.
+
+        Args:
+            tensors: as for `save_checkpoint`.
+            path: where they are from, for what is wrong with them.
+
+        Raises:
+            ValueError: the tensors do not fit together.
+        """
+        features, trunk, policy, _ = parts(tensors, path)
+        return cls(features, trunk + policy)
+
+    def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """The logarithms of the probabilities of all moves: float32 (N, NUM_ACTIONS); -inf where illegal."""
+        found = np.full((len(observations), actions.NUM_ACTIONS), -np.inf, np.float32)
+        self._play(observations, masks, np.zeros(len(observations)), found)
+        return found
+
+    def _play(self, observations: np.ndarray, masks: np.ndarray, spins: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        """The moves that the spins choose."""
+        moves = np.empty(len(spins), np.int64)
+        kernels.play(int8_rows(observations), int8_rows(masks), spins, *self._network, moves, chances)
+        return check_found(moves)
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+        """Chooses a move; see `Agent.act`."""
+        return int(self.act_batch(observation[None], mask[None], rng)[0])
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Chooses a move in each game; see `Agent.act_batch`."""
+        return self._play(observations, masks, rng.random(len(observations)), _NO_CHANCES)

@@ -1,0 +1,215 @@
+"""Our hand-made evaluation: what each player has, in readable features, and from them everybody's chance to win.
+
+A player's standing is the weighted sum of his features; the chances are the softmax of the standings, so that only differences
+count. What nobody may know about the others is read as it lies in the row, which is one deal of many. The weights are those of a
+conditional logit fitted to self-play (docs/search.md).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from euphoria_env.board import (
+    ALLEGIANCE_END,
+    ARTIFACTS,
+    BLISS,
+    FACTIONS,
+    FIRST_ARTIFACT_MARKET,
+    FIRST_MARKET,
+    FIRST_RESOURCE,
+    FIRST_SLOT,
+    GOODS,
+    ICARITE,
+    NIMBUS_LOFT,
+    NUM_MARKETS,
+    SLOTS_PER_SITE,
+    STARS,
+    WIND_SALON,
+    WORKERS_TO_BUILD,
+)
+from euphoria_env.cards.recruits import FACTION_OF
+from euphoria_env.engine.access import open_spaces, slots_of
+from euphoria_env.engine.bits import count_bits
+from euphoria_env.engine.dilemma import can_resolve
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.state import OVER, member
+
+# name, weight, meaning
+FEATURES = (
+    ("placed", 0.52, "stars placed"),
+    ("placed_squared", 0.55, "a tenth of their square"),
+    ("second_worker", 0.89, "owns at least two workers"),
+    ("third_worker", 0.43, "at least three"),
+    ("fourth_worker", -0.06, "four"),
+    ("available", 0.09, "available workers"),
+    ("equal", 0.12, "available workers that could follow an equal one in the same turn (R3.3)"),
+    ("knowledge", -0.05, "step of the knowledge marker"),
+    ("at_risk", -0.04, "knowledge above 3 for each worker above 2 (R5.3)"),
+    ("morale", 0.08, "step of the morale marker"),
+    ("commodities", 0.08, "energy, water and food, up to 1 each"),
+    ("more_commodities", 0.07, "the second to fourth of each"),
+    ("first_bliss", 0.13, "up to 1"),
+    ("more_bliss", 0.10, "the second to fourth"),
+    ("resources", 0.10, "gold, stone and clay, up to 1 each"),
+    ("more_resources", -0.04, "the second and third of each"),
+    ("cards", 0.18, "cards, up to 3"),
+    ("more_cards", 0.18, "cards beyond the third"),
+    ("pair", -0.01, "pairs among them"),
+    ("stake_one", 0.43, "sites that lack one worker and where one has one already"),
+    ("stake_more", 0.15, "sites that lack more"),
+    ("active", -0.02, "active recruits without their star"),
+    ("active_progress", 1.36, "for each of them the square of the share its track has gone"),
+    ("hidden_progress", 1.71, "the same for hidden recruits"),
+    ("commodity_bonus", 0.20, "factions with an active recruit and step 2 (R7.2)"),
+    ("tunnel_bonus", -0.04, "and step 5 (R7.3)"),
+    ("dilemma", -0.06, "the dilemma can be resolved for a star"),
+    ("dilemma_open", 0.24, "it is not yet resolved"),
+    ("penalties", -0.10, "market penalties in force"),
+    ("ready", 0.35, "a star can be had for what one has: by an available worker"),
+    ("ready_later", 0.31, "by a worker that must first be retrieved"),
+    ("to_move", 0.05, "it is his turn"),
+)
+NUM_FEATURES = len(FEATURES)
+(
+    PLACED, PLACED_SQUARED, SECOND_WORKER, THIRD_WORKER, FOURTH_WORKER, AVAILABLE, EQUAL, KNOWLEDGE, AT_RISK, MORALE,
+    COMMODITIES, MORE_COMMODITIES, FIRST_BLISS, MORE_BLISS, RESOURCES, MORE_RESOURCES, CARDS, MORE_CARDS, PAIR, STAKE_ONE,
+    STAKE_MORE, ACTIVE, ACTIVE_PROGRESS, HIDDEN_PROGRESS, COMMODITY_BONUS, TUNNEL_BONUS, DILEMMA, DILEMMA_OPEN, PENALTIES,
+    READY, READY_LATER, TO_MOVE,
+) = range(NUM_FEATURES)  # fmt: skip
+WEIGHTS = np.array([weight for _, weight, _ in FEATURES])
+FIRST_OF = np.array([COMMODITIES] * BLISS + [FIRST_BLISS] + [RESOURCES] * 3)  # by good: what its first unit counts for
+
+
+@jit
+def star_spaces(g, p):  # type: ignore[no-untyped-def]
+    """The spaces where one worker more, if it may be placed there, brings a player a star, as a set."""
+    spaces = 0
+    n = int(g["num_players"])
+    free = np.int64(0)
+    for f in range(len(FACTIONS)):
+        stars = 0
+        for q in range(n):
+            stars += int(g["territory"][f, q])
+        if stars < n:
+            free |= 1 << f
+    for k in range(NUM_MARKETS):
+        if g["built"][k]:
+            if (free >> (k // 2)) & 1:
+                spaces |= 1 << (FIRST_MARKET + k)
+            if not (int(g["market_stars"][k]) >> p) & 1:
+                spaces |= 1 << (FIRST_ARTIFACT_MARKET + k // 2)
+        else:
+            missing = int(WORKERS_TO_BUILD[n])
+            for s in range(FIRST_SLOT + SLOTS_PER_SITE * k, FIRST_SLOT + SLOTS_PER_SITE * (k + 1)):
+                missing -= g["occupant"][s] >= 0
+            if missing == 1:
+                spaces |= slots_of(k)
+    for f in range(ICARITE):
+        if (free >> f) & 1:
+            spaces |= 1 << (FIRST_ARTIFACT_MARKET + f)
+    if (free >> ICARITE) & 1:
+        spaces |= (1 << WIND_SALON) | (1 << NIMBUS_LOFT)
+    return spaces
+
+
+@jit
+def describe(g, p, out):  # type: ignore[no-untyped-def]
+    """Writes the features of a player into a float64 array (NUM_FEATURES,)."""
+    out[:] = 0.0
+    placed = STARS - int(g["stars"][p])
+    out[PLACED] = placed
+    out[PLACED_SQUARED] = placed * placed / 10
+    owned = int(g["owned"][p])
+    out[SECOND_WORKER] = owned >= 2
+    out[THIRD_WORKER] = owned >= 3
+    out[FOURTH_WORKER] = owned >= 4
+    available = most = 0
+    for f in range(6):
+        workers = int(g["available"][p, f])
+        available += workers
+        most = max(most, workers)
+    out[AVAILABLE] = available
+    out[EQUAL] = max(0, most - 1)
+    knowledge = int(g["knowledge"][p])
+    out[KNOWLEDGE] = knowledge
+    out[AT_RISK] = max(0, knowledge - 3) * max(0, owned - 2)
+    out[MORALE] = g["morale"][p]
+    for good in range(len(GOODS)):
+        stock = int(g["goods"][p, good])
+        first = int(FIRST_OF[good])
+        out[first] += min(stock, 1)
+        out[first + 1] += min(max(stock - 1, 0), 2 if good >= FIRST_RESOURCE else 3)
+    cards = int(g["hand_size"][p])
+    out[CARDS] = min(cards, 3)
+    out[MORE_CARDS] = max(0, cards - 3)
+    for kind in range(len(ARTIFACTS)):
+        out[PAIR] += int(g["artifacts"][p, kind]) // 2
+    describe_sites(g, p, out)
+    describe_recruits(g, p, out)
+    out[DILEMMA] = can_resolve(g, p)
+    out[DILEMMA_OPEN] = g["resolved"][p] == 0
+    out[PENALTIES] = count_bits(g["penalty"][p])
+    if open_spaces(g, p, 0) & star_spaces(g, p):
+        out[READY if available else READY_LATER] = 1.0
+    out[TO_MOVE] = g["active"] == p
+
+
+@jit
+def describe_sites(g, p, out):  # type: ignore[no-untyped-def]
+    """Writes what a player has begun to build."""
+    for k in range(NUM_MARKETS):
+        if g["built"][k]:
+            continue
+        missing = int(WORKERS_TO_BUILD[int(g["num_players"])])
+        own = 0
+        for s in range(FIRST_SLOT + SLOTS_PER_SITE * k, FIRST_SLOT + SLOTS_PER_SITE * (k + 1)):
+            missing -= g["occupant"][s] >= 0
+            own |= g["occupant"][s] == p
+        if own:
+            out[STAKE_ONE if missing == 1 else STAKE_MORE] += 1.0
+
+
+@jit
+def describe_recruits(g, p, out):  # type: ignore[no-untyped-def]
+    """Writes how near the stars of a player's recruits are, and his bonuses."""
+    for k in range(int(g["num_recruits"][p])):
+        card = int(g["recruits"][p, k])
+        gone = g["allegiance"][FACTION_OF[card]] / ALLEGIANCE_END
+        if k >= g["num_active"][p]:
+            out[HIDDEN_PROGRESS] += gone * gone
+        elif not (g["starred"] >> card) & 1:
+            out[ACTIVE] += 1.0
+            out[ACTIVE_PROGRESS] += gone * gone
+    for f in range(len(FACTIONS)):
+        if member(g, p, f):
+            out[COMMODITY_BONUS] += g["allegiance"][f] >= 2
+            out[TUNNEL_BONUS] += g["allegiance"][f] >= 5
+
+
+@jit
+def outlook(g, table, features, chances):  # type: ignore[no-untyped-def]
+    """Writes each player's chance to win into a float64 array; 1 / n each for a game that was cut off.
+
+    `table` are the weights of the features, and `features` is room for as many.
+    """
+    n = int(g["num_players"])
+    if g["status"] >= OVER:
+        for p in range(n):
+            chances[p] = g["winner"] == p if g["status"] == OVER else 1.0 / n
+        return
+    highest = -math.inf
+    for p in range(n):
+        describe(g, p, features)
+        standing = 0.0
+        for k in range(NUM_FEATURES):
+            standing += table[k] * features[k]
+        chances[p] = standing
+        highest = max(highest, standing)
+    total = 0.0
+    for p in range(n):
+        chances[p] = math.exp(chances[p] - highest)
+        total += chances[p]
+    for p in range(n):
+        chances[p] /= total

@@ -1,0 +1,151 @@
+"""A trained network inside the search: asked about one position at a time, and of its moves only about the legal ones.
+
+Its answers are those of `players.ppo`, from the same compiled parts (`network.kernels`).
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from euphoria_agents.network.checkpoint import Features, Layers, parts, read_checkpoint
+from euphoria_agents.network.kernels import hidden, layer, log_chances
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.observe import fill_observation
+from euphoria_env.observations import OBS_SIZE
+
+
+class Network(NamedTuple):
+    """A network in flat arrays, and room to ask it.
+
+    Attributes:
+        starts, offset, scale, rest: what it sees of an observation; see `network.checkpoint.Features`.
+        weights: float32, of each hidden layer the (in, out) weights, then the bias.
+        trunk, policy, value: int64 (layers, 3), of each hidden layer where its weights begin, its inputs and its outputs.
+        logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
+        worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
+        observation, places, change, x, y: room.
+        seen: float32, what came out of the trunk last.
+    """
+
+    starts: np.ndarray
+    offset: np.ndarray
+    scale: np.ndarray
+    rest: np.ndarray
+    weights: np.ndarray
+    trunk: np.ndarray
+    policy: np.ndarray
+    value: np.ndarray
+    logits: np.ndarray
+    bias: np.ndarray
+    worth: np.ndarray
+    worth_bias: np.ndarray
+    observation: np.ndarray
+    places: np.ndarray
+    change: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    seen: np.ndarray
+
+
+def no_network() -> Network:
+    """What is passed where no network is asked."""
+    empty = np.zeros(0)
+    layers = [(np.zeros((0, 0)), empty)]
+    return build(Features(empty, empty, empty), layers, layers, layers)
+
+
+def load_network(path: str | Path) -> tuple[Network, str]:
+    """The network of a checkpoint, and the reward that its values count.
+
+    Raises:
+        ValueError: it cannot be read (see `read_checkpoint`), its tensors do not fit, or it does not name its reward.
+    """
+    header, tensors = read_checkpoint(path)
+    network = build(*parts(tensors, path))
+    training = header.get("training")
+    reward = training.get("reward") if isinstance(training, dict) else None
+    if not isinstance(reward, str):
+        raise ValueError(f"{path}: the header does not say for which reward the network was trained")
+    return network, reward
+
+
+def build(features: Features, trunk: Layers, policy: Layers, value: Layers) -> Network:
+    """A network from its layers, as (in, out) weights and bias."""
+    (first, bias), *others = trunk
+    trunk = [(first, bias + features.rest @ first), *others]  # for the kernels count from an observation of zeros
+    flat: list[np.ndarray] = []
+    tables = []
+    start, widest = 0, 1
+    for layers in (trunk, policy[:-1], value[:-1]):
+        table = np.zeros((len(layers), 3), np.int64)
+        for row, (weight, bias) in zip(table, layers, strict=True):
+            row[:] = start, *weight.shape
+            flat += [weight.ravel(), bias]
+            start += weight.size + bias.size
+            widest = max(widest, *weight.shape)
+        tables.append(table)
+    (logits, logits_bias), (worth, worth_bias) = policy[-1], value[-1]
+    starts, offset, scale, rest = features.arrays()
+    return Network(
+        starts,
+        offset,
+        scale,
+        rest,
+        np.concatenate(flat).astype(np.float32),
+        tables[0],
+        tables[1],
+        tables[2],
+        np.ascontiguousarray(logits.T, np.float32),
+        np.ascontiguousarray(logits_bias, np.float32),
+        np.ascontiguousarray(worth.ravel(), np.float32),
+        np.ascontiguousarray(worth_bias, np.float32),
+        np.zeros(OBS_SIZE, np.int8),
+        np.zeros(len(features.source), np.int32),
+        np.zeros(len(features.source), np.float32),
+        np.zeros(widest, np.float32),
+        np.zeros(widest, np.float32),
+        np.zeros(trunk[-1][0].shape[1], np.float32),
+    )
+
+
+@jit
+def observe(net, g, p):  # type: ignore[no-untyped-def]
+    """Takes what a player sees through the trunk."""
+    fill_observation(g, p, net.observation)
+    last = hidden(
+        net.observation, net.starts, net.offset, net.scale, net.rest, net.weights, net.trunk, net.places, net.change, net.x, net.y
+    )
+    net.seen[:] = last[: len(net.seen)]
+
+
+@jit
+def head(net, table):  # type: ignore[no-untyped-def]
+    """Takes what was seen last through the hidden layers of policy or value."""
+    x, y = net.x, net.y
+    x[: len(net.seen)] = net.seen
+    for k in range(len(table)):
+        layer(x, net.weights, table[k, 0], table[k, 1], table[k, 2], y)
+        x, y = y, x
+    return x
+
+
+@jit
+def policy(net, moves, n, priors):  # type: ignore[no-untyped-def]
+    """Writes the probabilities of n legal moves, as of what was seen last."""
+    log_chances(head(net, net.policy), net.logits, net.bias, moves, n, priors)
+    for k in range(n):
+        priors[k] = math.exp(priors[k])
+
+
+@jit
+def value(net):  # type: ignore[no-untyped-def]
+    """The value of what was seen last."""
+    x = head(net, net.value)
+    worth = net.worth_bias[0]
+    for j in range(len(net.worth)):
+        worth += x[j] * net.worth[j]
+    return float(worth)

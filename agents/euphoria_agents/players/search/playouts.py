@@ -1,0 +1,49 @@
+"""Playouts: a row is played on by the roulette of `euphoria_agents.players.weights`."""
+
+from __future__ import annotations
+
+from euphoria_agents.players.weights import spin, weigh
+from euphoria_env.engine.chance import random_bits
+from euphoria_env.engine.decisions import answer
+from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.legal import list_moves
+from euphoria_env.engine.run import advance
+from euphoria_env.engine.state import OVER
+
+ALL_TURNS = 2**31 - 1
+
+
+@jit
+def random_unit(rng):  # type: ignore[no-untyped-def]
+    """A random number from [0, 1)."""
+    return random_bits(rng) / 4294967296.0
+
+
+@jit
+def play_out(g, tape, moves, weights, last_turn, decisions):  # type: ignore[no-untyped-def]
+    """Plays until a turn is over, the game is, or so many decisions are played; how many it played.
+
+    `moves` (int64) and `weights` (float64) are room for NUM_ACTIONS. The chance is that of the row.
+    """
+    for played in range(decisions):
+        if g["status"] >= OVER or g["turn"] > last_turn:
+            return played
+        n = list_moves(g["legal"], moves)
+        weigh(g, moves, n, weights)
+        answer(g, tape, int(moves[spin(weights, n, random_unit(g["rng"]))]))
+        advance(g, tape)
+    return decisions
+
+
+@entry
+def play_many(games, root, scratch, tape, moves, weights, playouts, decisions):  # type: ignore[no-untyped-def]
+    """Plays out game `root` again and again, in the row `scratch`; how many decisions that took and how many were cut."""
+    played = cut = 0
+    for _ in range(playouts):
+        seed = random_bits(games[root]["rng"])
+        games[scratch] = games[root]
+        g = games[scratch]
+        g["rng"][0] = seed
+        played += play_out(g, tape, moves, weights, ALL_TURNS, decisions)
+        cut += g["status"] < OVER
+    return played, cut

@@ -1,0 +1,81 @@
+"""What the agents that search a tree have in common: a budget, and the memory for tree and descents."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from euphoria_agents.agent import Agent
+from euphoria_agents.players.search.inference import Network, no_network
+from euphoria_agents.players.search.tree import Plan, empty_room, empty_tree, most_visited, search
+
+if TYPE_CHECKING:
+    from euphoria_env import Game
+
+CHUNK = 16  # descents between two looks at the clock
+MOST = 2**40  # descents
+
+
+class Budget(NamedTuple):
+    """How much to search for a decision: so many simulations, or for so many seconds."""
+
+    simulations: int
+    seconds: float
+
+
+def read_budget(text: str) -> Budget:
+    """A budget from a text such as "200" (simulations) or "0.5s" (seconds).
+
+    Raises:
+        ValueError: it is neither, or not positive.
+    """
+    if re.fullmatch(r"[0-9]+", text) and 0 < int(text) <= MOST:
+        return Budget(int(text), math.inf)
+    if re.fullmatch(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)s", text) and 0 < float(text[:-1]) < 1e6:
+        return Budget(MOST, float(text[:-1]))
+    raise ValueError(f"a budget is a number of simulations such as 200 or a time such as 0.5s, not {text!r}")
+
+
+class Searcher(Agent):
+    """Plays the move that its search followed most often; a single legal move is played at once.
+
+    Args:
+        plan: how to search.
+        budget: how much.
+        net: the network, where the plan asks for one.
+    """
+
+    needs_game = True
+
+    def __init__(self, plan: Plan, budget: Budget, net: Network | None = None) -> None:
+        self.budget = budget
+        self._plan = plan
+        self._net = no_network() if net is None else net
+        self._tree, self._room = empty_tree(), empty_room()
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+        """Chooses a move; see `Agent.act`.
+
+        Raises:
+            ValueError: no game is given, or it has ended.
+        """
+        if game is None or not len(moves := game.legal_actions()):
+            raise ValueError("a searching agent needs a game that has not ended")
+        if len(moves) == 1:
+            return int(moves[0])
+        self._room.rows[1] = game.states[0]
+        self._search(int(rng.integers(2**62)))
+        return most_visited(self._tree)
+
+    def _search(self, seed: int) -> None:
+        """Searches until the budget is spent; by the clock at least one chunk."""
+        start, done = time.perf_counter(), 0
+        timed = self.budget.seconds < math.inf
+        while done < self.budget.simulations and time.perf_counter() - start < self.budget.seconds or done == 0:
+            until = min(done + CHUNK, self.budget.simulations) if timed else self.budget.simulations
+            search(self._tree, self._room, self._net, self._plan, seed, done, until)
+            done = until

@@ -1,0 +1,430 @@
+"""Information-set Monte-Carlo tree search, for any number of players.
+
+The tree is open-loop: a node stands for the moves that led to it, whatever dice and cards came of them, and for who decides there
+what. Every descent deals anew what the searching player cannot know, dice and cards to come included, and walks only through
+moves that are legal in this deal. Each move keeps the mean of what its mover got from it (max^n).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from euphoria_agents.players.search import inference
+from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, outlook
+from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
+from euphoria_agents.players.weights import weigh
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import MAX_PLAYERS, STARS
+from euphoria_env.engine.chance import empty_tape
+from euphoria_env.engine.decisions import answer
+from euphoria_env.engine.determinize import deal_hidden_row
+from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.legal import is_legal, list_moves
+from euphoria_env.engine.rewards import RANK
+from euphoria_env.engine.rewards import STARS as LEAD
+from euphoria_env.engine.run import advance
+from euphoria_env.engine.state import GAME_DTYPE, OVER
+
+NODES, EDGES = 2**19, 2**22  # when they are used up the tree grows no further; memory is taken only as far as it is used
+DEEPEST = 200  # decisions from the root
+LONGEST_PLAYOUT = 2000  # decisions; then the position is judged as it stands
+NODE = np.dtype([("decision", np.int32), ("first", np.int32), ("sibling", np.int32)])
+EDGE = np.dtype(
+    [
+        ("move", np.int16),
+        ("next", np.int32),  # edge of the same node, or -1
+        ("child", np.int32),  # first of the nodes that the move led to, which are siblings; or -1
+        ("prior", np.float64),  # probability; for boardspace virtual visits
+        ("offered", np.int32),  # descents in which the move was legal
+        ("visits", np.int32),
+        ("value", np.float64),  # sum of what the mover got
+    ]
+)
+
+# Who says how probable the moves of a new node are thought to be (priors), and what it is worth (values).
+EVALUATORS = ("weights", "greedy", "ppo")
+BY_WEIGHTS, BY_GREEDY, BY_NETWORK = range(len(EVALUATORS))
+PUCT, BOARDSPACE = range(2)
+
+
+EVEN = 0.25  # share of the prior that is spread evenly over the moves, the rest goes by the weights
+STARS_PER_E = 2.0  # so great an expected lead makes the chance to win e times that to lose
+VIRTUAL_VISITS = 100.0  # of a new node, spread by the weights (boardspace)
+PLAYOUT_PER_PLAYER = 100  # decisions (boardspace)
+
+
+class Plan(NamedTuple):
+    """How to search.
+
+    Attributes:
+        style: PUCT or BOARDSPACE.
+        priors, values: two of EVALUATORS, by number; PUCT only.
+        exploration: the constant of the formula.
+        reward: what the values of the network count, one of REWARDS by number.
+    """
+
+    style: int
+    priors: int
+    values: int
+    exploration: float
+    reward: int
+
+
+class Tree(NamedTuple):
+    """Nodes and moves (edges); node 0 is the root. `used`, int64 (2,), says how many there are of each."""
+
+    nodes: np.ndarray
+    edges: np.ndarray
+    used: np.ndarray
+
+
+class Room(NamedTuple):
+    """Room to work in. `rows`: where descents are played, and the root; `path` and `movers`: the moves of a descent."""
+
+    rows: np.ndarray
+    tape: np.ndarray
+    moves: np.ndarray
+    weights: np.ndarray
+    found: np.ndarray
+    edge_of: np.ndarray
+    path: np.ndarray
+    movers: np.ndarray
+    features: np.ndarray
+    values: np.ndarray
+    scores: np.ndarray
+
+
+def empty_tree() -> Tree:
+    """Room for a tree."""
+    return Tree(np.empty(NODES, NODE), np.empty(EDGES, EDGE), np.zeros(2, np.int64))
+
+
+def empty_room() -> Room:
+    """Room to work in."""
+    return Room(
+        np.zeros(2, GAME_DTYPE),
+        empty_tape(),
+        np.empty(NUM_ACTIONS, np.int64),
+        np.empty(NUM_ACTIONS),
+        np.empty(NUM_ACTIONS, np.int64),
+        np.full(NUM_ACTIONS, -1, np.int64),
+        np.empty(DEEPEST, np.int64),
+        np.empty(DEEPEST, np.int64),
+        np.empty(NUM_FEATURES),
+        np.empty(MAX_PLAYERS),
+        np.empty(MAX_PLAYERS),
+    )
+
+
+# ---- the tree --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
+    """A node for what is being decided, beside a sibling; -1 if there is no room."""
+    node = int(tree.used[0])
+    if node == len(tree.nodes):
+        return -1
+    tree.used[0] = node + 1
+    tree.nodes[node]["decision"] = decision(g)
+    tree.nodes[node]["first"] = -1
+    tree.nodes[node]["sibling"] = sibling
+    return node
+
+
+@jit
+def decision(g):  # type: ignore[no-untyped-def]
+    """Who decides what, as a number."""
+    return MAX_PLAYERS * int(g["ask"]) + int(g["player"])
+
+
+@jit
+def child_of(tree, edge, g):  # type: ignore[no-untyped-def]
+    """The node that a move led to in this deal; a new one if it never led to this decision, -1 if there is no room for it."""
+    first = int(tree.edges[edge]["child"])
+    node = first
+    while node >= 0 and tree.nodes[node]["decision"] != decision(g):
+        node = int(tree.nodes[node]["sibling"])
+    if node < 0:
+        node = add_node(tree, g, first)
+        if node >= 0:
+            tree.edges[edge]["child"] = node
+    return node
+
+
+@jit
+def find_edges(tree, node, room, n):  # type: ignore[no-untyped-def]
+    """Looks up the edges of n moves, -1 for those that the node does not have yet; how many these are."""
+    edge = int(tree.nodes[node]["first"])
+    while edge >= 0:
+        room.edge_of[tree.edges[edge]["move"]] = edge
+        edge = int(tree.edges[edge]["next"])
+    missing = 0
+    for k in range(n):
+        room.found[k] = room.edge_of[room.moves[k]]
+        missing += room.found[k] < 0
+    edge = int(tree.nodes[node]["first"])
+    while edge >= 0:
+        room.edge_of[tree.edges[edge]["move"]] = -1
+        edge = int(tree.edges[edge]["next"])
+    return missing
+
+
+@jit
+def add_edges(tree, node, room, n):  # type: ignore[no-untyped-def]
+    """Gives a node those of n moves that it does not have yet, with what `weights` says as their prior."""
+    for k in range(n):
+        if room.found[k] < 0:
+            new = int(tree.used[1])
+            tree.used[1] = new + 1
+            edge = tree.edges[new]
+            edge["move"] = room.moves[k]
+            edge["next"] = tree.nodes[node]["first"]
+            edge["child"] = -1
+            edge["prior"] = room.weights[k]
+            edge["offered"] = 0
+            edge["visits"] = 0
+            edge["value"] = 0.0
+            tree.nodes[node]["first"] = new
+            room.found[k] = new
+
+
+@jit
+def back_up(tree, room, depth):  # type: ignore[no-untyped-def]
+    """Credits the moves of a descent with what came of them for their movers."""
+    for k in range(depth):
+        edge = tree.edges[room.path[k]]
+        edge["visits"] += 1
+        edge["value"] += room.values[room.movers[k]]
+
+
+# ---- evaluators ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def set_priors(g, room, net, plan, n):  # type: ignore[no-untyped-def]
+    """Writes to `weights` how probable each of n legal moves is thought to be."""
+    if plan.priors == BY_NETWORK:
+        inference.observe(net, g, int(g["player"]))
+        inference.policy(net, room.moves, n, room.weights)
+        return
+    weigh(g, room.moves, n, room.weights)
+    total = 0.0
+    for k in range(n):
+        room.weights[k] = max(0.0, room.weights[k])
+        total += room.weights[k]
+    for k in range(n):
+        by_weight = room.weights[k] / total if total else 1.0 / n
+        room.weights[k] = (1.0 - EVEN) * by_weight + EVEN / n
+
+
+@jit
+def judge(g, room, net, plan, observed):  # type: ignore[no-untyped-def]
+    """Writes to `values` what each player may expect, from 0 to 1; `observed`: the network has just seen this for the mover."""
+    if g["status"] < OVER:
+        if plan.values == BY_NETWORK:
+            ask_network(g, room.values, net, plan, observed)
+            return
+        last_turn = ALL_TURNS if plan.values == BY_WEIGHTS else int(g["turn"])
+        play_out(g, room.tape, room.moves, room.weights, last_turn, LONGEST_PLAYOUT)
+    outlook(g, WEIGHTS, room.features, room.values)
+
+
+@jit
+def ask_network(g, values, net, plan, observed):  # type: ignore[no-untyped-def]
+    """Asks the network for everybody's chances; of two players only the mover, since what one wins the other loses."""
+    n, mover = int(g["num_players"]), int(g["player"])
+    if not observed:
+        inference.observe(net, g, mover)
+    values[mover] = chance_to_win(g, mover, inference.value(net), plan.reward)
+    if n == 2:
+        values[1 - mover] = 1.0 - values[mover]
+        return
+    for p in range(n):
+        if p != mover:
+            inference.observe(net, g, p)
+            values[p] = chance_to_win(g, p, inference.value(net), plan.reward)
+
+
+@jit
+def chance_to_win(g, p, value, reward):  # type: ignore[no-untyped-def]
+    """What an expected reward means, from 0 to 1; of `stars` those already placed count too, as the lead over the others."""
+    n = int(g["num_players"])
+    if reward == LEAD:
+        lead = value
+        for q in range(n):
+            lead += (int(g["stars"][q]) - int(g["stars"][p])) / (n - 1)
+        return 1.0 / (1.0 + (n - 1) * math.exp(-lead / STARS_PER_E))
+    if reward == RANK:
+        return min(1.0, max(0.0, (value + 1.0) / 2))
+    return min(1.0, max(0.0, (value * (n - 1) + 1.0) / n))
+
+
+# ---- descents --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def select(tree, room, plan, n, players):  # type: ignore[no-untyped-def]
+    """Which of n legal moves to follow: PUCT, in which the descents that offered a move count (ISMCTS)."""
+    priors = value = 0.0
+    visits = 0
+    for k in range(n):
+        edge = tree.edges[room.found[k]]
+        edge["offered"] += 1
+        priors += edge["prior"]
+        value += edge["value"]
+        visits += edge["visits"]
+    untried = value / visits if visits else 1.0 / players
+    best, highest = 0, -math.inf
+    for k in range(n):
+        edge = tree.edges[room.found[k]]
+        mean = edge["value"] / edge["visits"] if edge["visits"] else untried
+        bonus = plan.exploration * edge["prior"] / priors * math.sqrt(edge["offered"]) / (1 + edge["visits"])
+        if mean + bonus > highest:
+            best, highest = k, mean + bonus
+    return best
+
+
+@jit
+def descend(tree, room, net, plan):  # type: ignore[no-untyped-def]
+    """Walks from the root, whose deal lies in the first row, to a new node, judges it, and credits the moves."""
+    g = room.rows[0]
+    node = depth = 0
+    observed = False
+    while g["status"] < OVER and depth < DEEPEST and node >= 0:
+        n = list_moves(g["legal"], room.moves)
+        new = tree.nodes[node]["first"] < 0
+        missing = find_edges(tree, node, room, n)
+        if tree.used[1] + missing > len(tree.edges):
+            break
+        if missing:
+            set_priors(g, room, net, plan, n)
+            add_edges(tree, node, room, n)
+        if new:
+            observed = plan.priors == BY_NETWORK
+            break
+        k = select(tree, room, plan, n, int(g["num_players"]))
+        edge = int(room.found[k])
+        room.path[depth] = edge
+        room.movers[depth] = g["player"]
+        depth += 1
+        answer(g, room.tape, int(room.moves[k]))
+        advance(g, room.tape)
+        if g["status"] < OVER:
+            node = child_of(tree, edge, g)
+    judge(g, room, net, plan, observed)
+    back_up(tree, room, depth)
+
+
+@jit
+def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
+    """Which of the stored moves to follow: UCT, in which virtual visits are worth as much as the real ones on average."""
+    virtual = value = 0.0
+    real = 0
+    edge = int(tree.nodes[node]["first"])
+    while edge >= 0:
+        virtual += tree.edges[edge]["prior"]
+        real += tree.edges[edge]["visits"]
+        value += tree.edges[edge]["value"]
+        edge = int(tree.edges[edge]["next"])
+    visits = virtual + real
+    expected = value / real if real else 0.0
+    best, highest = -1, -math.inf
+    edge = int(tree.nodes[node]["first"])
+    while edge >= 0:
+        own = tree.edges[edge]["prior"] + tree.edges[edge]["visits"]
+        score = math.inf
+        if own > 0:
+            mean = (tree.edges[edge]["value"] + tree.edges[edge]["prior"] * expected) / own
+            score = mean + exploration * math.sqrt(math.log(visits) / own)
+        if score > highest:
+            best, highest = edge, score
+        edge = int(tree.edges[edge]["next"])
+    return best
+
+
+@jit
+def descend_stored(tree, room, plan):  # type: ignore[no-untyped-def]
+    """As Boardspace's bot descends: a stored move that is illegal in this deal ends it, with the score 0 for its mover."""
+    g = room.rows[0]
+    node, depth, failed = 0, 0, -1
+    while g["status"] < OVER and depth < DEEPEST and node >= 0:
+        if tree.nodes[node]["first"] < 0:
+            store_moves(tree, node, room, g)
+            break
+        edge = select_stored(tree, node, plan.exploration)
+        room.path[depth] = edge
+        room.movers[depth] = g["player"]
+        depth += 1
+        move = int(tree.edges[edge]["move"])
+        if not is_legal(g["legal"], move):
+            failed = int(g["player"])
+            break
+        answer(g, room.tape, move)
+        advance(g, room.tape)
+        if g["status"] < OVER:
+            node = child_of(tree, edge, g)
+    n = int(g["num_players"])
+    if failed < 0:
+        play_out(g, room.tape, room.moves, room.weights, ALL_TURNS, PLAYOUT_PER_PLAYER * n)
+    for p in range(n):
+        room.scores[p] = 0.0 if p == failed else 1.0 - int(g["stars"][p]) / STARS
+    for p in range(n):
+        best = 0.0
+        for q in range(n):
+            if q != p:
+                best = max(best, room.scores[q])
+        room.values[p] = room.scores[p] - best
+    back_up(tree, room, depth)
+
+
+@jit
+def store_moves(tree, node, room, g):  # type: ignore[no-untyped-def]
+    """Gives a node the legal moves, with the virtual visits spread by their weights."""
+    n = list_moves(g["legal"], room.moves)
+    if tree.used[1] + n > len(tree.edges):
+        return
+    weigh(g, room.moves, n, room.weights)
+    total = 0.0
+    for k in range(n):
+        total += max(0.0, room.weights[k])
+    for k in range(n):
+        share = max(0.0, room.weights[k]) / total if total else 1.0 / n
+        room.weights[k] = VIRTUAL_VISITS * share
+        room.found[k] = -1
+    add_edges(tree, node, room, n)
+
+
+@entry
+def search(tree, room, net, plan, seed, first, last):  # type: ignore[no-untyped-def]
+    """Makes descents number `first` to `last` - 1 from the root, which is the second row; the tree begins anew with number 0.
+
+    What is dealt and diced in a descent depends on the seed and its number alone.
+    """
+    root = room.rows[1]
+    if first == 0:
+        tree.used[:] = 0
+        add_node(tree, root, -1)
+    for number in range(first, last):
+        room.rows[0] = root
+        deal_hidden_row(room.rows[0], int(root["player"]), seed + number)
+        if plan.style == PUCT:
+            descend(tree, room, net, plan)
+        else:
+            descend_stored(tree, room, plan)
+
+
+def most_visited(tree: Tree) -> int:
+    """The move of the root that was followed most often, virtual visits included; of equal ones the better, then the first.
+
+    A prior of PUCT is less than a visit, and decides only between moves followed equally often.
+    """
+    edge, moves = int(tree.nodes[0]["first"]), []
+    while edge >= 0:
+        row = tree.edges[edge]
+        moves.append((float(row["visits"] + row["prior"]), float(row["value"]), -int(row["move"])))
+        edge = int(row["next"])
+    return -max(moves)[-1]

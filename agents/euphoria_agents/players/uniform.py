@@ -1,0 +1,28 @@
+"""`random`: every legal move with the same probability."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from euphoria_agents.agent import Agent, check_found, int8_rows
+from euphoria_env.envs.sampling import choose_uniformly
+
+if TYPE_CHECKING:
+    from euphoria_env import Game
+
+
+class Uniform(Agent):
+    """Plays uniformly at random."""
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+        """Chooses a move; see `Agent.act`."""
+        return int(self.act_batch(observation, mask, rng)[0])
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Chooses a move in each game; see `Agent.act_batch`."""
+        rows = int8_rows(masks)
+        moves = np.empty(len(rows), np.int64)
+        choose_uniformly(rows, rng.random(len(rows)), moves)
+        return check_found(moves)

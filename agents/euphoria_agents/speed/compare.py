@@ -1,0 +1,80 @@
+"""Compares two runs of the benchmarks: `python benchmarks/compare.py before.json after.json`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from euphoria_agents.speed.measure import Result, read, readable
+
+NOTABLE = 1.1  # a ratio from here on is coloured
+
+
+def ratio(before: Result, after: Result) -> float:
+    """How many times better the second one is: above 1 is faster, or smaller."""
+    first, second = before.median, after.median
+    if not before.more_is_better:
+        first, second = second, first
+    return second / first if first else float("inf")
+
+
+def table(pairs: list[tuple[Result, Result]]) -> Table:
+    """All figures that both runs have."""
+    made = Table("layer", "players", "games", "before", "after", "unit", "times better")
+    for column in (*made.columns[1:5], made.columns[6]):
+        column.justify = "right"
+    for before, after in pairs:
+        times = ratio(before, after)
+        colour = "green" if times >= NOTABLE else "red" if times <= 1 / NOTABLE else "default"
+        made.add_row(
+            before.layer,
+            str(before.players or ""),
+            f"{before.n:,}" if before.n else "",
+            readable(before.median, before.unit),
+            readable(after.median, after.unit),
+            before.unit,
+            f"[{colour}]{times:.2f}[/]",
+        )
+    return made
+
+
+def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """What else differs between the runs, one line each."""
+    lines = []
+    for part in ("machine", "versions"):
+        for name in dict.fromkeys([*before[part], *after[part]]):
+            first, second = before[part].get(name), after[part].get(name)
+            if first != second:
+                lines.append(f"{name}: {first} before, {second} after")
+    return lines
+
+
+def main() -> None:
+    """Reads, compares, and fails where that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("before", type=Path)
+    parser.add_argument("after", type=Path)
+    parser.add_argument(
+        "--fail-below", type=float, metavar="RATIO", help="exit with 1 if any figure is so many times better only"
+    )
+    found, console = parser.parse_args(), Console()
+    try:
+        (before, first), (after, second) = read(found.before), read(found.after)
+    except ValueError as error:
+        raise SystemExit(f"error: {error}") from error
+    known = {result.key: result for result in second}
+    pairs = [(result, known[result.key]) for result in first if result.key in known]
+    console.print(table(pairs))
+    for line in differences(before, after):
+        console.print(line)
+    worse = [pair for pair in pairs if found.fail_below is not None and ratio(*pair) < found.fail_below]
+    if worse:
+        raise SystemExit(f"{len(worse)} of {len(pairs)} figures are below {found.fail_below}")
+
+
+if __name__ == "__main__":
+    main()

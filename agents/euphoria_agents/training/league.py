@@ -1,0 +1,120 @@
+"""The league: whom a learner meets. Fixed baselines and past selves, the hard ones more often than the easy ones.
+
+This is prioritized fictitious self-play. Of every opponent the league keeps a running score: how often the learner came in
+before him (1), level with him (1/2) or after him (0). His hardness is (1 - score)^2, plus a little, so that nobody is forgotten.
+The newest self gets a fixed share of the seats, the older ones and the baselines a share each, which they divide in proportion to
+hardness. Who plays is drawn when a game begins; nobody is replaced in the middle of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from euphoria_agents.agent import Agent
+
+MEMORY = 400.0  # games that a score looks back on
+FLOOR = 0.05  # hardness of somebody who is always beaten
+
+
+@dataclass
+class Member:
+    """An opponent in the league.
+
+    Attributes:
+        name: a spec as for `euphoria_agents.load`, or of a past self the name of its file.
+        past: whether it is a past self.
+        score: the learner's, against him; see the module.
+        games: how many there were.
+    """
+
+    name: str
+    agent: Agent
+    past: bool
+    score: float = 0.5
+    games: int = 0
+
+    @property
+    def hardness(self) -> float:
+        """See the module."""
+        return (1 - self.score) ** 2 + FLOOR
+
+
+class League:
+    """Baselines and past selves, with what the learner scored against them.
+
+    Args:
+        baselines: fixed opponents by their specs.
+        size: how many past selves may stay; then the easiest leaves, but never the newest.
+        newest: share of the seats for the newest self.
+        older: share of the seats for the older ones; the baselines get the rest.
+
+    Raises:
+        ValueError: no baseline, no room for a past self, or shares that are none.
+    """
+
+    def __init__(self, baselines: dict[str, Agent], size: int, newest: float, older: float) -> None:
+        if not baselines:
+            raise ValueError("the league needs at least one baseline")
+        if size < 1:
+            raise ValueError(f"the league needs room for at least 1 past self, not {size}")
+        if min(newest, older) < 0 or newest + older > 1:
+            raise ValueError(f"the shares of the newest and the older selves must be within 0 and 1, not {newest} and {older}")
+        self.members = [Member(name, agent, past=False) for name, agent in baselines.items()]
+        self._size, self._newest, self._older = size, newest, older
+
+    @property
+    def _past(self) -> list[Member]:
+        return [member for member in self.members if member.past]
+
+    def add(self, name: str, agent: Agent) -> None:
+        """Takes in a past self; when there is no room, the easiest of the others leaves."""
+        past = self._past
+        if len(past) >= self._size:
+            self.members.remove(max(past[:-1] or past, key=lambda member: member.score))
+        self.members.append(Member(name, agent, True))
+
+    def chances(self) -> list[float]:
+        """The share of the seats of every member."""
+        past = self._past
+        groups = [
+            (self._newest, past[-1:]),
+            (self._older, past[:-1]),
+            (max(0.0, 1 - self._newest - self._older), [member for member in self.members if not member.past]),
+        ]
+        weights = {
+            id(member): share * member.hardness / sum(one.hardness for one in group)
+            for share, group in groups
+            for member in group
+        }
+        whole = sum(weights.values())  # less than 1 while there are no older selves
+        if not whole:  # all seats are for older selves: until there are some, for everybody
+            return [1 / len(self.members)] * len(self.members)
+        return [weights[id(member)] / whole for member in self.members]
+
+    def record(self, agent: Any, score: float) -> None:
+        """Counts a game against somebody; those who have left are passed over."""
+        for member in self.members:
+            if member.agent is agent:
+                member.games += 1
+                member.score += (score - member.score) / min(member.games + 2, MEMORY)
+
+    def record_game(self, seat: int, ranking: list[int], opponents: list[Any]) -> None:
+        """Counts a game of the learner at `seat` against all others, by their ranks."""
+        for other, agent in enumerate(opponents):
+            if other != seat:
+                self.record(agent, 0.5 + 0.5 * float(np.sign(ranking[other] - ranking[seat])))
+
+    def state(self) -> list[dict[str, Any]]:
+        """The members and their scores, for JSON."""
+        return [{"name": m.name, "past": m.past, "score": m.score, "games": m.games} for m in self.members]
+
+    def restore(self, state: list[dict[str, Any]], agents: dict[str, Agent]) -> None:
+        """Goes on where `state` was taken, with the agents by name."""
+        self.members = [Member(one["name"], agents[one["name"]], one["past"], one["score"], one["games"]) for one in state]
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self.members)

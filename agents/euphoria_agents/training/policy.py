@@ -1,0 +1,237 @@
+"""The network as PyTorch trains it; `players.ppo` plays it without PyTorch.
+
+It is not the usual dense one: the first layer adds up the features that are not 0, the last one looks at legal moves only (see
+`network.kernels`), so that a decision costs a fraction of what all inputs and all moves would.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from torch import nn
+
+from euphoria_agents.network import kernels
+from euphoria_agents.network.checkpoint import Features
+from euphoria_env.observations import FIELDS
+
+_NONE = np.empty(0)
+FIRST_SPREAD = 0.06  # standard deviation of the first layer's initial weights
+
+
+class _AddFeatures(torch.autograd.Function):
+    """The first layer; only its weights and bias have gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: torch.Tensor, bias: torch.Tensor, found: tuple[np.ndarray, ...]) -> torch.Tensor:
+        ctx.found, ctx.shape = found, weight.shape
+        out = np.empty((len(found[0]) - 1, weight.shape[1]), np.float32)
+        kernels.add_rows(*found, weight.detach().numpy(), bias.detach().numpy(), out)
+        return torch.from_numpy(out)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:  # type: ignore[override]
+        by_weight = np.zeros(ctx.shape, np.float32)
+        kernels.add_back(*ctx.found, gradient.contiguous().numpy(), by_weight)
+        return torch.from_numpy(by_weight), gradient.sum(0), None
+
+
+class _JudgeMoves(torch.autograd.Function):
+    """Logarithm of the probability of the move made, and entropy, among the legal moves."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, masks: np.ndarray, moves: np.ndarray
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        n, legal_moves = len(moves), int(masks.sum(dtype=np.int64))
+        rows, legal = np.empty(n + 1, np.int64), np.empty(legal_moves, np.int64)
+        found, chosen, entropy = (np.empty(size, np.float32) for size in (legal_moves, n, n))
+        arrays = hidden.detach().contiguous().numpy(), weight.detach().numpy()
+        kernels.judge_moves(*arrays, bias.detach().numpy(), masks, moves, rows, legal, found, chosen, entropy)
+        ctx.arrays = (*arrays, moves, rows, legal, found, entropy)
+        return torch.from_numpy(chosen), torch.from_numpy(entropy)
+
+    @staticmethod
+    def backward(ctx: Any, by_chosen: torch.Tensor, by_entropy: torch.Tensor) -> Any:  # type: ignore[override]
+        hidden, weight = ctx.arrays[:2]
+        by = np.zeros_like(hidden), np.zeros_like(weight), np.zeros(len(weight), np.float32)
+        kernels.judge_back(*ctx.arrays, by_chosen.contiguous().numpy(), by_entropy.contiguous().numpy(), *by)
+        return *(torch.from_numpy(one) for one in by), None, None
+
+
+class FirstLayer(nn.Module):
+    """The features of observations through a linear layer; `weight` is (features, width)."""
+
+    def __init__(self, features: Features, width: int) -> None:
+        super().__init__()
+        self.features = features
+        self.weight = nn.Parameter(torch.randn(len(features.source), width) * FIRST_SPREAD)
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """The layer of each observation, before its rectifier."""
+        n = len(observations)
+        most = n * len(self.features.source)  # never all of them: the memory beyond those found is never touched
+        rows, index, value = np.empty(n + 1, np.int64), np.empty(most, np.int32), np.empty(most, np.float32)
+        rows[n] = kernels.features_of(observations.numpy(), *self.features.arrays(), rows, index, value)
+        found: torch.Tensor = _AddFeatures.apply(self.weight, self.bias, (rows, index, value))
+        return found
+
+
+def linear(size_in: int, size_out: int, gain: float) -> nn.Linear:
+    """A layer with orthogonal weights."""
+    made = nn.Linear(size_in, size_out)
+    nn.init.orthogonal_(made.weight, gain)
+    nn.init.zeros_(made.bias)
+    return made
+
+
+def hidden_layers(size: int, sizes: list[int]) -> list[nn.Linear]:
+    """Layers of these widths."""
+    return [linear(a, b, 2**0.5) for a, b in itertools.pairwise([size, *sizes])]
+
+
+class Policy(MaskableActorCriticPolicy):
+    """Policy and value for MaskablePPO.
+
+    Args:
+        features: what goes in.
+        trunk: widths of the layers that policy and value share; at least one.
+        branch: widths of the layers that each has for itself.
+    """
+
+    def __init__(self, *args: Any, features: Features, trunk: list[int], branch: list[int], **kwargs: Any) -> None:
+        self._parts = features, trunk, branch
+        super().__init__(*args, **kwargs)
+
+    def _build(self, lr_schedule: Any) -> None:
+        features, (first, *trunk), branch = self._parts
+        last = (branch or trunk or [first])[-1]
+        self.first = FirstLayer(features, first)
+        self.trunk = nn.ModuleList(hidden_layers(first, trunk))
+        self.policy = nn.ModuleList(hidden_layers((trunk or [first])[-1], branch))
+        self.value = nn.ModuleList(hidden_layers((trunk or [first])[-1], branch))
+        self.head, self.value_head = linear(last, self.action_space.n, 0.01), linear(last, 1, 1.0)
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    def _shared(self, observations: torch.Tensor) -> torch.Tensor:
+        x = torch.relu(self.first(observations))
+        return run(self.trunk, x)
+
+    def forward(
+        self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Moves, values and logarithms of the probabilities of the moves."""
+        shared = self._shared(obs)
+        hidden, head = run(self.policy, shared), self.head
+        moves, chosen = np.empty(len(obs), np.int64), np.empty(len(obs), np.float32)
+        spins = torch.rand(len(obs), dtype=torch.float64).numpy()
+        masks = np.ascontiguousarray(action_masks).view(np.int8)
+        kernels.draw_moves(
+            hidden.detach().numpy(), head.weight.detach().numpy(), head.bias.detach().numpy(), masks, spins, moves, chosen
+        )
+        return torch.from_numpy(moves), self._value(shared), torch.from_numpy(chosen)
+
+    def evaluate_actions(
+        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Any = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Values, logarithms of the probabilities of the moves, entropies."""
+        shared = self._shared(obs)
+        hidden, masks = run(self.policy, shared), action_masks.numpy().view(np.int8)
+        chosen, entropy = _JudgeMoves.apply(hidden, self.head.weight, self.head.bias, masks, actions.numpy())
+        return self._value(shared), chosen, entropy
+
+    def _value(self, shared: torch.Tensor) -> torch.Tensor:
+        value: torch.Tensor = self.value_head(run(self.value, shared))
+        return value
+
+    def predict_values(self, obs: torch.Tensor) -> torch.Tensor:
+        """The expected sum of rewards."""
+        return self._value(self._shared(obs))
+
+    def get_distribution(self, obs: torch.Tensor, action_masks: Any = None) -> MaskableDistribution:
+        """The distribution of moves, for `predict`."""
+        found = self.action_dist.proba_distribution(action_logits=self.head(run(self.policy, self._shared(obs))))
+        if action_masks is not None:
+            found.apply_masking(action_masks)
+        return found
+
+    def _linear(self) -> Iterator[tuple[str, nn.Linear]]:
+        """All layers but the first, with their names in a checkpoint."""
+        parts = {"trunk": self.trunk, "policy": [*self.policy, self.head], "value": [*self.value, self.value_head]}
+        for part, layers in parts.items():
+            for k, one in enumerate(layers, start=part == "trunk"):
+                yield f"{part}.{k}", one
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """The tensors of a checkpoint, as `network.checkpoint` has them."""
+        features = self.first.features
+        weight = self.first.weight.detach().numpy()
+        found = features.tensors()
+        found |= {"trunk.0.weight": weight.T, "trunk.0.bias": self.first.bias.detach().numpy() - features.rest @ weight}
+        for name, one in self._linear():
+            found |= {f"{name}.weight": one.weight.detach().numpy(), f"{name}.bias": one.bias.detach().numpy()}
+        return {name: tensor.copy() for name, tensor in found.items()}
+
+    def load(self, tensors: dict[str, np.ndarray]) -> None:
+        """Takes over the tensors of a checkpoint.
+
+        Raises:
+            ValueError: they are of a network of other features or widths.
+        """
+        mine = self.tensors()
+        differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
+        if differing or any(not np.array_equal(mine[name], tensors[name]) for name in self.first.features.tensors()):
+            raise ValueError(f"the checkpoint is of another network: {differing[0] if differing else 'its features'} differs")
+        with torch.no_grad():
+            weight = tensors["trunk.0.weight"].T
+            self.first.weight.copy_(torch.from_numpy(weight))
+            self.first.bias.copy_(torch.from_numpy(tensors["trunk.0.bias"] + self.first.features.rest @ weight))
+            for name, one in self._linear():
+                one.weight.copy_(torch.from_numpy(tensors[f"{name}.weight"]))
+                one.bias.copy_(torch.from_numpy(tensors[f"{name}.bias"]))
+
+
+def run(layers: Any, x: torch.Tensor) -> torch.Tensor:
+    """Layers, each followed by its rectifier."""
+    for one in layers:
+        x = torch.relu(one(x))
+    return x
+
+
+class RolloutBuffer(MaskableRolloutBuffer):
+    """A buffer whose masks are booleans: a quarter of the memory, and of the time to copy them."""
+
+    def reset(self) -> None:
+        """Empties it."""
+        self.mask_dims = int(self.action_space.n)
+        self.action_masks = np.ones((self.buffer_size, self.n_envs, self.mask_dims), np.bool_)
+        super(MaskableRolloutBuffer, self).reset()  # for that of MaskableRolloutBuffer makes masks of floats
+
+
+# Fields where the steps of the number matter: it is a name (which tile, which space), or its first units are worth the most.
+STEPPED = (
+    "num_players", "knowledge", "morale", "stars", "goods", "hand_size", "workers", "hidden_recruits", "resolved",
+    "own_artifacts", "own_recruits", "own_tiles", "allegiance", "miners", "occupant", "tile", "units", "space",
+    "placed_face", "further_left", "resolving", "payment",
+)  # fmt: skip
+MOST_STEPS = {"goods": 6, "hand_size": 6, "occupant": 2, "units": 3}
+FULL_SCALE = 6  # a count of so many is 1 in the plain feature of an entry
+
+
+def make_features(steps: bool) -> Features:
+    """The entries of an observation, scaled; and a feature for each step of those in `STEPPED`: -1 below it, 1 from it on."""
+    rows: list[tuple[int, float, float]] = []
+    for field in FIELDS:
+        name = field.name.rpartition(".")[2]
+        most = min(field.high, MOST_STEPS.get(name, field.high)) if steps and name in STEPPED else 0
+        for entry in range(field.start, field.start + field.size):
+            rows.append((entry, 0.0, 1 / min(field.high, FULL_SCALE)))
+            rows += [(entry, step - 0.5, 2.0) for step in range(2, most + 1)]
+    return Features(*np.array(rows).T)

@@ -1,0 +1,223 @@
+"""Many games with one learning seat each, for Stable-Baselines3: a native `VecEnv` on `Batch`.
+
+It lies here because the environment itself runs without Stable-Baselines3. `MaskablePPO("MlpPolicy", EuphoriaVecEnv(64))` trains
+on it; sb3-contrib's masked `evaluate_policy` works too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
+
+from euphoria_env import Rules, actions
+from euphoria_env.envs.learners import Learners
+from euphoria_env.envs.observation_space import observation_box
+
+
+class EuphoriaVecEnv(VecEnv):
+    """`EuphoriaVectorEnv` for Stable-Baselines3: the same games, the same arguments.
+
+    Args:
+        num_envs, opponents, pool, seat, reward, threads, **rules: as for `euphoria_env.envs.vector.EuphoriaVectorEnv`.
+        seed: of the first `reset`; None: at random, unless `seed` is called (as the algorithms do).
+
+    Where a game ends, its info has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
+    `t`, as of a `Monitor`, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and
+    `is_success`. Where the reward is `rank`, a game that was cut off is paid like any other, so that nothing is to come of it:
+    `TimeLimit.truncated`, which asks an algorithm to add what would have come, is False then.
+
+    Raises:
+        ValueError: an argument that is not allowed; the message names it and what is.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        opponents: Any = "weights",
+        pool: Sequence[Any] | None = None,
+        seat: int | str = "random",
+        reward: str = "win",
+        threads: int | None = None,
+        seed: int | None = None,
+        **rules: Any,
+    ) -> None:
+        self._learners = Learners(num_envs, opponents, pool, seat, reward, threads, Rules.from_dict(rules))
+        self._paid_at_the_end = reward == "rank"
+        self._rng = np.random.default_rng(seed)
+        self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
+        self._start = time.time()
+        super().__init__(num_envs, observation_box(), spaces.Discrete(actions.NUM_ACTIONS))
+
+    def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
+        """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
+        self._learners.opponents.set(opponents, pool, **draws)
+
+    @property
+    def opponents(self) -> list[Any]:
+        """The agents who play or may be drawn."""
+        return self._learners.opponents.agents
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """All that the games to come depend on but the opponents: arrays, and the state of the generator (for JSON)."""
+        arrays = {**self._learners.state(), "returns": self._returns.copy(), "lengths": self._lengths.copy()}
+        return arrays, dict(self._rng.bit_generator.state)
+
+    def restore(self, arrays: Mapping[str, np.ndarray], generator: dict[str, Any], opponents: Sequence[Any]) -> np.ndarray:
+        """Goes on where `state` was taken, with `opponents` of then; returns the observations.
+
+        Raises:
+            ValueError: the state does not fit these games and opponents.
+        """
+        self._rng.bit_generator.state = generator
+        self._learners.restore(arrays, opponents, self._rng)
+        self._returns[:], self._lengths[:] = arrays["returns"], arrays["lengths"]
+        return self._learners.ready.observation.copy()
+
+    def reset(self) -> np.ndarray:
+        """Begins all games anew; equal seeds give equal games for the same number of them."""
+        if self._seeds[0] is not None:
+            self._rng = np.random.default_rng(self._seeds[0])
+        self._reset_seeds()
+        self._reset_options()
+        self._learners.reset(self._rng)
+        self._returns[:] = self._lengths[:] = 0
+        return self._learners.ready.observation.copy()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Takes the actions; they are played in `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Plays a decision of every learner, and those of the others until their next ones.
+
+        Raises:
+            IllegalMove: an action is illegal; names game and move. No game is changed.
+            ResetNeeded: no game has begun.
+        """
+        learners = self._learners
+        learners.step(self._actions)
+        self._returns += learners.rewards
+        self._lengths += 1
+        dones = learners.terminated | learners.truncated
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for i in np.flatnonzero(dones).tolist():
+            infos[i] = self._final_info(i)
+        self._returns[dones] = self._lengths[dones] = 0
+        return learners.ready.observation.copy(), learners.rewards.astype(np.float32), dones, infos
+
+    def _final_info(self, i: int) -> dict[str, Any]:
+        """What is said of game i, which has ended."""
+        learners = self._learners
+        ranking, seat = learners.final_ranking[i].tolist(), int(learners.final_seats[i])
+        winner = ranking.index(1) if learners.terminated[i] else None
+        seconds = round(time.time() - self._start, 6)
+        return {
+            "terminal_observation": learners.final_observation[i].copy(),
+            "TimeLimit.truncated": bool(learners.truncated[i]) and not self._paid_at_the_end,
+            "episode": {"r": round(float(self._returns[i]), 6), "l": int(self._lengths[i]), "t": seconds},
+            "seat": seat,
+            "ranking": ranking,
+            "opponents": learners.final_opponents[i],
+            "winner": winner,
+            "is_success": winner == seat,
+        }
+
+    def action_masks(self) -> np.ndarray:
+        """The learners' legal moves, bool (N, NUM_ACTIONS)."""
+        return self._learners.ready.mask.copy()
+
+    # ------------------------------------------------------------------------------ what VecEnv asks of its single environments
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Calls a method of some of the games; they have one, `action_masks`.
+
+        Raises:
+            AttributeError: another method.
+        """
+        if method_name != "action_masks":
+            raise AttributeError(f"the games have no method {method_name!r}, only 'action_masks'")
+        return list(self._learners.ready.mask[list(self._get_indices(indices))])
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute of some of the games: the same for all of them.
+
+        Raises:
+            AttributeError: there is none.
+        """
+        value = None if attr_name == "render_mode" else getattr(self, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refuses: the games have nothing of their own.
+
+        Raises:
+            AttributeError: always.
+        """
+        raise AttributeError(f"{attr_name!r} cannot be set in single games")
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """Whether the games are in a wrapper: in a `Monitor`, as it were, for they report their episodes."""
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class JoinedVecEnv(VecEnv):
+    """Several `EuphoriaVecEnv` as one, for games of different numbers of players.
+
+    Args:
+        parts: in this order their games are numbered.
+    """
+
+    def __init__(self, parts: Sequence[EuphoriaVecEnv]) -> None:
+        self.parts = list(parts)
+        self._ends = np.cumsum([part.num_envs for part in self.parts])
+        super().__init__(int(self._ends[-1]), self.parts[0].observation_space, self.parts[0].action_space)
+
+    def reset(self) -> np.ndarray:
+        """Begins all games anew."""
+        if self._seeds[0] is not None:
+            for k, part in enumerate(self.parts):
+                part.seed(int(np.random.SeedSequence([self._seeds[0], k]).generate_state(1)[0]))
+        self._reset_seeds()
+        self._reset_options()
+        return np.concatenate([part.reset() for part in self.parts])
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Takes the actions; they are played in `step_wait`."""
+        for part, moves in zip(self.parts, np.split(actions, self._ends[:-1]), strict=True):
+            part.step_async(moves)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Plays a decision of every learner, and those of the others until their next ones."""
+        observations, rewards, dones, infos = zip(*(part.step_wait() for part in self.parts), strict=True)
+        together = np.concatenate(observations), np.concatenate(rewards), np.concatenate(dones)
+        return *together, [info for some in infos for info in some]
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """As of the parts."""
+        found = [one for part in self.parts for one in part.env_method(method_name, *method_args, **method_kwargs)]
+        return [found[i] for i in self._get_indices(indices)]
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """As of the parts."""
+        found = [one for part in self.parts for one in part.get_attr(attr_name)]
+        return [found[i] for i in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refuses, as the parts do."""
+        self.parts[0].set_attr(attr_name, value)
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """As of the parts."""
+        return [self.parts[0].env_is_wrapped(wrapper_class, 0)[0] for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,100 @@
+"""The legal moves of a decision, as a set of bits: a word of it for each face, in which `place f SPACE` is bit SPACE."""
+
+from __future__ import annotations
+
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import BIT, NUM_SPACES
+from euphoria_env.engine.bits import count_bits, lowest_bit
+from euphoria_env.engine.jit import jit
+
+WORD_BITS = NUM_SPACES
+LEGAL_WORDS = -(-NUM_ACTIONS // WORD_BITS)
+
+
+@jit
+def clear(words):
+    """Makes every action illegal."""
+    for w in range(LEGAL_WORDS):
+        words[w] = 0
+
+
+@jit
+def allow(words, action):
+    """Makes an action legal."""
+    words[action // WORD_BITS] |= BIT[action % WORD_BITS]
+
+
+@jit
+def is_legal(words, action):
+    """Whether an integer is the id of a legal action."""
+    return 0 <= action < NUM_ACTIONS and (words[action // WORD_BITS] >> (action % WORD_BITS)) & 1 != 0
+
+
+@jit
+def only_legal(words):
+    """The only legal action, or -1 if there are several."""
+    found = -1
+    for w in range(LEGAL_WORDS):
+        word = words[w]
+        if word:
+            if found >= 0 or word & (word - 1):
+                return -1
+            found = WORD_BITS * w + lowest_bit(word)
+    return found
+
+
+@jit
+def list_moves(words, moves):
+    """Writes the legal moves, ascending, into an int array (NUM_ACTIONS,); how many there are."""
+    n = 0
+    for w in range(LEGAL_WORDS):
+        word = words[w]
+        while word:
+            moves[n] = WORD_BITS * w + lowest_bit(word)
+            word &= word - 1
+            n += 1
+    return n
+
+
+@jit
+def count_legal(words):
+    """How many actions are legal."""
+    n = 0
+    for w in range(LEGAL_WORDS):
+        n += count_bits(words[w])
+    return n
+
+
+@jit
+def nth_legal(words, n):
+    """The legal action before which n others are legal; there must be more than n."""
+    w = 0
+    in_word = count_bits(words[0])
+    while n >= in_word:
+        n -= in_word
+        w += 1
+        in_word = count_bits(words[w])
+    word = words[w]
+    for _ in range(n):
+        word &= word - 1
+    return WORD_BITS * w + lowest_bit(word)
+
+
+@jit
+def fill_mask(words, mask):
+    """Writes the legal moves into a bool array (NUM_ACTIONS,)."""
+    mask[:] = False
+    for w in range(LEGAL_WORDS):
+        word = words[w]
+        while word:
+            mask[WORD_BITS * w + lowest_bit(word)] = True
+            word &= word - 1
+
+
+@jit
+def set_mask(words, mask):
+    """The reverse of `fill_mask`, from a bool or int8 array."""
+    clear(words)
+    for action in range(NUM_ACTIONS):
+        if mask[action]:
+            allow(words, action)

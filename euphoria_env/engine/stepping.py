@@ -1,0 +1,109 @@
+"""The kernels of `Batch` and of the environments: a step with everything that is written after it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.chance import seed_rng
+from euphoria_env.engine.decisions import answer
+from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.legal import fill_mask, is_legal
+from euphoria_env.engine.observe import fill_observation
+from euphoria_env.engine.rewards import fill_rewards
+from euphoria_env.engine.run import advance
+from euphoria_env.engine.setup import begin_setup
+from euphoria_env.engine.state import OVER, TRUNCATED
+
+
+@jit
+def play_on(g, action, tape, kind, before, rewards):
+    """Plays a legal move and writes its rewards; `before` is room for the stars to place before it."""
+    for p in range(MAX_PLAYERS):
+        before[p] = g["stars"][p]
+    answer(g, tape, action)
+    advance(g, tape)
+    fill_rewards(g, kind, before, rewards)
+
+
+@entry
+def play(games, i, action, tape, kind, rewards, mask):
+    """Plays a move in game i and writes rewards and the next mask; the status of the game, or -1 if the move is illegal."""
+    g = games[i]
+    if not is_legal(g["legal"], action):
+        return -1
+    before = np.empty(MAX_PLAYERS, np.int8)
+    play_on(g, action, tape, kind, before, rewards)
+    fill_mask(g["legal"], mask)
+    return int(g["status"])
+
+
+@jit
+def restart(games, i, blank, seed, episode, tape):
+    """Begins an episode of game i; it depends on the seed, the game and the number of the episode alone."""
+    games[i] = blank[0]
+    g = games[i]
+    seed_rng(g["rng"], seed, i, episode)
+    begin_setup(g, tape)
+    advance(g, tape)
+
+
+@jit
+def write_next(g, i, player, mask, observation, observe):
+    """Writes who decides next, his mask and his observation."""
+    player[i] = g["player"]
+    fill_mask(g["legal"], mask[i])
+    if observe:
+        fill_observation(g, int(g["player"]), observation[i])
+
+
+@entry
+def start_games(games, first, last, blank, seed, episodes, tape, player, mask, observation, observe):
+    """Begins games first to last - 1."""
+    for i in range(first, last):
+        restart(games, i, blank, seed, episodes[i], tape)
+        write_next(games[i], i, player, mask, observation, observe)
+
+
+@entry
+def show_games(games, player, mask, observation, observe):
+    """Writes who decides next in all games, the masks and the observations."""
+    for i in range(len(games)):
+        write_next(games[i], i, player, mask, observation, observe)
+
+
+@entry
+def first_illegal(games, actions, active):
+    """The first active game whose action is illegal, or -1."""
+    for i in range(len(games)):
+        if active[i] and not is_legal(games[i]["legal"], int(actions[i])):
+            return i
+    return -1
+
+
+@entry
+def step_games(
+    games, first, last, actions, active, blank, seed, episodes, tape, kind, player, mask, observation, observe,
+    rewards, terminated, truncated, ranking, final_observation,
+):  # fmt: skip
+    """Plays one decision in the active ones of games first to last - 1; a finished game starts anew."""
+    before = np.empty(MAX_PLAYERS, np.int8)
+    for i in range(first, last):
+        if not active[i]:
+            rewards[i] = 0.0
+            terminated[i] = False
+            truncated[i] = False
+            continue
+        g = games[i]
+        play_on(g, int(actions[i]), tape, kind, before, rewards[i])
+        ended = g["status"] >= OVER
+        truncated[i] = g["status"] == TRUNCATED
+        terminated[i] = ended and not truncated[i]
+        if ended:
+            for p in range(int(g["num_players"])):
+                ranking[i, p] = g["ranking"][p]
+                if observe:
+                    fill_observation(g, p, final_observation[i, p])
+            episodes[i] += 1
+            restart(games, i, blank, seed, episodes[i], tape)
+        write_next(g, i, player, mask, observation, observe)
