@@ -16,7 +16,7 @@ from euphoria_env.rules import Rules
 
 
 class Learners:
-    """N games on a `Batch`. A step is one decision of the learner in every game and all that happens until his next ones.
+    """N games on a `Batch`. A step is one decision of the learner in every game and all that happens until their next ones.
 
     The opponents are answered in batches, round after round, until each game waits for its learner; games that do so already
     are held. A finished game starts anew in the same step. A game that ended before its learner was ever asked would be
@@ -36,7 +36,7 @@ class Learners:
         rewards: (N,) float64, the learner's, of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
         final_observation: (N, OBS_SIZE) int8, what the learner saw last of the last game that ended.
-        final_seats: (N,) int64, where he sat in it.
+        final_seats: (N,) int64, where the learner sat in it.
         final_ranking: (N, P) int8, of it.
         final_opponents: who played it, by seat; at the learner's there is somebody who was never asked.
     """
@@ -90,7 +90,7 @@ class Learners:
         self._rng = rng
         self.batch = Batch(self.n, self.rules, int(rng.integers(2**63 - 1)), self._reward, self._threads)
         self._begin(self._games)
-        self.terminated[:] = True  # nobody is credited with what happens before his first decision
+        self.terminated[:] = True  # nobody is credited with what happens before their first decision
         self._play_others(self.batch)
         self.terminated[:] = self.truncated[:] = False
         self.rewards[:] = 0.0
