@@ -9,12 +9,12 @@ priors of the network and the values of `greedy`.
 from __future__ import annotations
 
 from euphoria_agents.players.search.searcher import Searcher, read_budget
-from euphoria_agents.players.search.tree import BY_NETWORK, EVALUATORS, PUCT, Plan
+from euphoria_agents.players.search.tree import BY_NETWORK, EVALUATORS, PUCT, SearchPlan
 from euphoria_env.engine.rewards import WIN, reward_number
 
 FORM = "mcts:BUDGET[:EVALUATOR]"
 DEFAULT = "greedy"
-EXPLORATION = 0.5  # 1 and more play worse, whoever evaluates
+PUCT_EXPLORATION = 0.5  # 1 and more play worse, whoever evaluates
 
 
 def make_mcts(argument: str) -> Searcher:
@@ -38,4 +38,4 @@ def make_mcts(argument: str) -> Searcher:
 
         net, trained_for = load_network(checkpoint_path(path))
         reward = reward_number(trained_for)
-    return Searcher(Plan(PUCT, first, second, EXPLORATION, reward), amount, net)
+    return Searcher(SearchPlan(PUCT, first, second, PUCT_EXPLORATION, reward), amount, net)
