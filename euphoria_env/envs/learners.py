@@ -10,6 +10,7 @@ from gymnasium.error import ResetNeeded
 
 from euphoria_env.batch import Batch
 from euphoria_env.engine.rewards import reward_number
+from euphoria_env.envs.asking import Player
 from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
@@ -66,7 +67,7 @@ class Learners:
         self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
         self.final_seats = np.zeros(n, np.int64)
         self.final_ranking = np.zeros((n, players), np.int8)
-        self.final_opponents: list[list[Any]] = [[] for _ in range(self.n)]
+        self.final_opponents: list[list[Player]] = [[] for _ in range(self.n)]
         self._games, self._moves = np.arange(n), np.zeros(n, np.int64)
         self._under_way = False  # whether every game waits for its learner
 
@@ -120,7 +121,7 @@ class Learners:
         """
         return {**self.ready.state(), **self.opponents.state(), "seats": self.seats.copy()}
 
-    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Any], rng: np.random.Generator) -> None:
+    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Player], rng: np.random.Generator) -> None:
         """Goes on where `state` was taken.
 
         Args:

@@ -1,4 +1,4 @@
-"""`mcts:BUDGET[:EVALUATOR]`: information-set Monte-Carlo tree search (`euphoria_agents.players.search.tree`).
+"""`mcts:BUDGET[:EVALUATOR[:PATH]]`: information-set Monte-Carlo tree search (`euphoria_agents.players.search.tree`).
 
 The budget is a number of simulations or a time a decision. The evaluator says which moves are tried first (priors) and what a
 new position is worth (values): `weights` plays on to the end of the game by the weights, `greedy` asks our own evaluation at the
@@ -12,7 +12,7 @@ from euphoria_agents.players.search.searcher import Searcher, read_budget
 from euphoria_agents.players.search.tree import BY_NETWORK, EVALUATORS, PUCT, SearchPlan
 from euphoria_env.engine.rewards import WIN, reward_number
 
-FORM = "mcts:BUDGET[:EVALUATOR]"
+FORM = "mcts:BUDGET[:EVALUATOR[:PATH]]"
 DEFAULT = "greedy"
 PUCT_EXPLORATION = 0.5  # 1 and more play worse, whoever evaluates
 
