@@ -78,6 +78,7 @@ class Poet:
 
 NUMBER = 7
 """
+PAGE = (Path(__file__).parent.parent / "docs" / "agents.md").read_text(encoding="utf-8")
 PLAYING = ["own:First", "own:Nth:2", "own:last", "own:last:2", "own:Gamer", "own:Batcher"]
 
 
@@ -244,7 +245,7 @@ def test_in_the_environment_of_stable_baselines(spec: str) -> None:
     [
         (
             "nobody",
-            r"no agent is called 'nobody'; allowed are random, weights, .*, plugged\[:ARGUMENT\], renamed\[:ARGUMENT\], module:Name\[:ARGUMENT\]",
+            r"no agent is called 'nobody'; allowed are random, weights, .*, plugged\[:ARGUMENT\], .*, module:Name\[:ARGUMENT\]$",
         ),
         ("own", "no agent is called 'own'; allowed"),
         ("own:", "no agent is called 'own:'; allowed"),
@@ -373,6 +374,14 @@ def test_the_hash_changes_with_the_files(folder: Path) -> None:
 
 
 def test_the_page_has_the_specs_that_there_are() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "agents.md").read_text(encoding="utf-8")
-    table = re.search(r"^\| spec \| plays \|\n\|---\|---\|\n((?:\|.*\n)+)", page, re.MULTILINE)
+    table = re.search(r"^\| spec \| plays \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
     assert table and re.findall(r"^\| `(.*?)` \|", table[1], re.MULTILINE) == specs()
+
+
+def test_the_agent_of_the_page_plays_by_its_spec(folder: Path) -> None:
+    (code,) = (
+        block for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if "class StarTaker" in block
+    )
+    (folder / "my_agent.py").write_text(code)
+    result = play_match([load("my_agent:StarTaker"), load("random")], 4, seed=1)
+    assert result.scores[0].wins >= 3
