@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-ASKS = (
-    "nothing", "open", "further", "take", "series", "artifact_way", "dilemma_way", "use", "set_face", "star", "sacrifice",
-    "recruit", "tile", "track", "trade", "reply",
-)  # fmt: skip
-(
-    NOTHING, OPEN, FURTHER, TAKE, SERIES, ARTIFACT_WAY, DILEMMA_WAY, USE, SET_FACE, STAR, SACRIFICE, RECRUIT, TILE, TRACK,
-    TRADE, REPLY,
-) = range(len(ASKS))  # fmt: skip
+from enum import IntEnum, auto
 
-VERBS = ("pay", "gain", "lose", "discard", "mine")  # mine: gain from a tunnel
-PAY, GAIN, LOSE, DISCARD, MINE = range(len(VERBS))
+
+class Ask(IntEnum):
+    """What a player is asked."""
+
+    NOTHING = 0  # the game has ended
+    OPEN = auto()  # what to do in this turn (R3.1)
+    FURTHER = auto()  # a further equal worker, or Chase's new one (R3.3, R4.10)
+    TAKE = auto()  # which workers to retrieve (R3.5)
+    SERIES = auto()  # the next item of a series (R18.2); its verb is a `Verb`
+    ARTIFACT_WAY = auto()  # how to pay 3 artifacts or a pair (R10.1)
+    DILEMMA_WAY = auto()  # how to pay for the dilemma (R14.1)
+    USE = auto()  # whether to use a recruit (R13.1)
+    SET_FACE = auto()  # the face of a worker instead of rolling it (Amanda, Yordy)
+    STAR = auto()  # where to place a star (R10.1)
+    SACRIFICE = auto()  # which worker (Pete, Sheppard)
+    RECRUIT = auto()  # a recruit of the setup, the draft or the dilemma (R2.2, R17.1, R14.1)
+    TILE = auto()  # a market tile of the draft (R17.2)
+    TRACK = auto()  # a place on a track (R17.3)
+    TRADE = auto()  # the next item of an offer (R15.1)
+    REPLY = auto()  # accept an offer or refuse it (R15.1)
+
+
+class Verb(IntEnum):
+    """What is done with each item of a series."""
+
+    PAY = 0
+    GAIN = auto()
+    LOSE = auto()
+    DISCARD = auto()
+    MINE = auto()  # gain from a tunnel (R8.1)
+
+
+ASKS = tuple(member.name.lower() for member in Ask)
+VERBS = tuple(member.name.lower() for member in Verb)

@@ -10,6 +10,8 @@ import numpy as np
 MAX_PLAYERS = 6
 MAX_WORKERS = 4
 MAX_RECRUITS = 4  # two of the setup, one of the dilemma; a position may hold three before it
+DEALT_RECRUITS = 4  # to each player, who keeps two (R2.2)
+DEALT_TILES = 2  # to each player in a market draft (R17.2)
 STARS = 10
 TRACK_END = 6  # knowledge and morale run from 1 to 6 (R5.1)
 ALLEGIANCE_END = 11
@@ -25,6 +27,7 @@ RESOURCES = ("gold", "stone", "clay")
 GOODS = COMMODITIES + RESOURCES
 ARTIFACTS = ("balloons", "bat", "bear", "bifocals", "book", "box")
 CARDS_PER_ARTIFACT = 6
+NUM_ARTIFACT_CARDS = CARDS_PER_ARTIFACT * len(ARTIFACTS)
 ITEMS = (*GOODS, *ARTIFACTS, "knowledge")
 GAINS = (*GOODS, "artifact", "morale", "knowledge")
 

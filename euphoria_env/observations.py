@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from euphoria_env.actions import NUM_BOARD_WORKERS
 from euphoria_env.asks import ASKS, VERBS
 from euphoria_env.board import (
     ALLEGIANCE_END,
     ARTIFACTS,
+    CARDS_PER_ARTIFACT,
     FACTIONS,
     GOODS,
     ITEMS,
@@ -21,12 +23,14 @@ from euphoria_env.board import (
     MAX_WORKERS,
     MINER_END,
     NUM_AREAS,
+    NUM_ARTIFACT_CARDS,
     NUM_SPACES,
     STARS,
     TUNNELS,
 )
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.rules import OPTIONS
 
 _P = MAX_PLAYERS
 
@@ -63,14 +67,7 @@ class Field(NamedTuple):
 _Row = tuple[str, int, int, int, str]
 
 _GAME: list[_Row] = [
-    ("num_players", 1, 2, 6, "number of players"),
-    ("trading", 1, 0, 1, "rules option"),
-    ("trades_per_turn", 1, 0, 10, "rules option"),
-    ("recruit_draft", 1, 0, 1, "rules option"),
-    ("market_draft", 1, 0, 1, "rules option"),
-    ("track_draft", 1, 0, 1, "rules option"),
-    ("doubles_cost_morale", 1, 0, 1, "rules option"),
-    ("max_turns", 3, 0, 127, "rules option, in digits of base 128, lowest first; 0: none"),
+    *((name, option.size, *option.range, f"rules option: {option.help}") for name, option in OPTIONS.items()),
     ("turn", 3, 0, 127, "turns begun, in digits of base 128, lowest first"),
     ("status", 1, 0, 3, "0 setup, 1 play, 2 over, 3 truncated"),
     ("active", _P, 0, 1, "whose turn it is, one-hot by seat"),
@@ -83,7 +80,7 @@ _PLAYER: list[_Row] = [
     ("morale", 1, 0, 6, "0: not yet placed (R17.3)"),
     ("stars", 1, 0, STARS, "stars still to place"),
     ("goods", len(GOODS), 0, 127, "commodities and resources in the order of the notation; 127 means 127 or more"),
-    ("hand_size", 1, 0, 36, "artifact cards"),
+    ("hand_size", 1, 0, NUM_ARTIFACT_CARDS, "artifact cards"),
     ("available", 6, 0, MAX_WORKERS, "available workers by face 1 to 6"),
     ("workers", 1, 0, MAX_WORKERS, "workers owned, available and on the board"),
     ("lost_worker", 1, 0, 1, "lost one to the knowledge check this turn (R5.3)"),
@@ -97,7 +94,7 @@ _PLAYER: list[_Row] = [
     ("penalties", NUM_TILES, 0, 1, "market penalties in force (R12.1)"),
 ]
 _PRIVATE: list[_Row] = [
-    ("own_artifacts", len(ARTIFACTS), 0, 6, "the observer's artifact cards by type"),
+    ("own_artifacts", len(ARTIFACTS), 0, CARDS_PER_ARTIFACT, "the observer's artifact cards by type"),
     ("own_dilemma", len(ARTIFACTS), 0, 1, "the observer's dilemma card, one-hot"),
     (
         "own_recruits",
@@ -124,19 +121,19 @@ _BOARD: list[_Row] = [
     ("tile", len(MARKETS), 0, NUM_TILES, "tile of each built market + 1; 0 for one not built"),
     ("market_stars", len(MARKETS) * _P, 0, 1, "stars on markets: market, seat"),
     ("territories", len(FACTIONS) * _P, 0, _P, "stars in territories: territory, seat"),
-    ("discards", len(ARTIFACTS), 0, 6, "discarded artifacts by type"),
-    ("deck_size", 1, 0, 36, "cards in the artifact deck"),
+    ("discards", len(ARTIFACTS), 0, CARDS_PER_ARTIFACT, "discarded artifacts by type"),
+    ("deck_size", 1, 0, NUM_ARTIFACT_CARDS, "cards in the artifact deck"),
 ]
 _DECISION: list[_Row] = [
     ("asked", len(ASKS), 0, 1, "what is being decided, one-hot: " + ", ".join(ASKS)),
     ("card", 1, 0, NUM_RECRUITS, "recruit of `use` + 1, 0 in all other decisions"),
     ("verb", 1, 0, len(VERBS), "kind of a series + 1: " + ", ".join(VERBS)),
-    ("units", 2, 0, 36, "units of the first and the second group of a series"),
+    ("units", 2, 0, NUM_ARTIFACT_CARDS, "units of the first and the second group of a series"),
     ("first_group", len(ITEMS), 0, 1, "items that may be units of the first group; places that may get the star"),
     ("second_group", len(ITEMS), 0, 1, "items that may be units of the second group"),
     ("last", 1, 0, len(ITEMS), "last item of the series or offer"),
-    ("chosen", len(ITEMS), 0, 36, "items chosen in the series; items offered in a trade"),
-    ("requested", len(ITEMS), 0, 36, "items asked for in a trade"),
+    ("chosen", len(ITEMS), 0, NUM_ARTIFACT_CARDS, "items chosen in the series; items offered in a trade"),
+    ("requested", len(ITEMS), 0, NUM_ARTIFACT_CARDS, "items asked for in a trade"),
     ("partner", 1, 0, _P, "partner of the trade, seat + 1"),
     ("offers", 1, 0, 10, "trades begun this turn"),
     ("space", 1, 0, NUM_SPACES, "space of the placement under way + 1"),
@@ -155,11 +152,11 @@ _DECISION: list[_Row] = [
     ("to_roll", MAX_WORKERS * 2, 0, 6, "workers returned and not yet rolled: seat + 1 of each, then face of each"),
     ("roller", 1, 0, _P, "who rolled last in this turn, seat + 1"),
     ("payment", 1, 0, 4, "payment of the retrieval + 1: free, food, bliss, energy"),
-    ("taken", MAX_WORKERS, 0, 69, "workers being retrieved: number of the `take` move + 1"),
+    ("taken", MAX_WORKERS, 0, NUM_BOARD_WORKERS, "workers being retrieved: number of the `take` move + 1"),
     ("resolving", 1, 0, 2, "dilemma being resolved: 1 for a star, 2 for a recruit"),
     ("bargains_left", 1, 0, STARS, "stars for which Esme will still be asked, after this one"),
     ("further_left", 1, 0, 3, "equal placements left in this turn (R3.3)"),
-    ("draws_left", 1, 0, 36, "cards left of the draw that is being decided"),
+    ("draws_left", 1, 0, NUM_ARTIFACT_CARDS, "cards left of the draw that is being decided"),
 ]
 
 _fields: list[Field] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.asks import OPEN
+from euphoria_env.asks import Ask
 from euphoria_env.board import (
     ALLEGIANCE_END,
     ARTIFACTS,
@@ -56,6 +56,8 @@ from euphoria_env.engine.state import (
     update_penalties,
 )
 from euphoria_env.rules import Rules
+from euphoria_env.rules import read_rules as read_rules
+from euphoria_env.rules import write_rules as write_rules
 
 MOST_GOODS = 10_000
 MOST_TURNS = 10**9  # far from the end of int32
@@ -63,25 +65,7 @@ _RESOLUTIONS = (None, "star", "recruit")
 _STATUS = ("setup", "playing", "over", "truncated")
 _USED = {RECRUIT_NAMES[GEEK]: USED_GEEK, RECRUIT_NAMES[GAMBLER]: USED_GAMBLER}
 _STANDSTILLS = ([0, 0], [2**32 - 1, 698769069 - 1])  # of the generator of `engine.chance`
-_RULE_FIELDS = (
-    "num_players", "trading", "trades_per_turn", "recruit_draft", "market_draft", "track_draft", "doubles_cost_morale",
-)  # fmt: skip
-
 Json = dict[str, Any]
-
-
-def write_rules(row: np.void, rules: Rules) -> None:
-    """Writes the options of a game into its row."""
-    for name in _RULE_FIELDS:
-        row[name] = getattr(rules, name)
-    row["max_turns"] = rules.max_turns or 0
-
-
-def read_rules(row: np.void) -> Rules:
-    """The options in a row."""
-    values: Json = {name: bool(row[name]) for name in _RULE_FIELDS}
-    values.update(num_players=int(row["num_players"]), trades_per_turn=int(row["trades_per_turn"]))
-    return Rules(**values, max_turns=int(row["max_turns"]) or None)
 
 
 def row_digest(row: np.void) -> str:
@@ -93,8 +77,9 @@ def row_digest(row: np.void) -> str:
 
 
 def portable_bytes(row: np.void) -> bytes:
-    """The bytes of a row in little-endian order."""
-    return row.tobytes() if sys.byteorder == "little" else np.array(row).byteswap().tobytes()
+    """The bytes of a row in little-endian order, without the observed options, which repeat others."""
+    whole = row.tobytes() if sys.byteorder == "little" else np.array(row).byteswap().tobytes()
+    return whole[: -GAME_DTYPE["shown_rules"].itemsize]
 
 
 # ---------------------------------------------------------------------------------------------------------------- to_dict
@@ -136,7 +121,7 @@ def to_dict(row: np.void) -> Json:
     if row["status"] >= OVER:
         d["winner"] = int(row["winner"]) if row["winner"] >= 0 else None
         d["ranking"] = row["ranking"][:n].tolist()
-    elif row["ask"] != OPEN:
+    elif row["ask"] != Ask.OPEN:
         d["pending"] = {name: row[name].tolist() for name in PENDING_FIELDS} | {"check": row_digest(row)}
     return d
 

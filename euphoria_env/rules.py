@@ -1,52 +1,186 @@
-"""The options of a game."""
+"""The options of a game, each said once: what is allowed, how a state row holds it, how it is observed, how a command reads it.
+
+A field of `Rules` carries an `Option`; the state (`engine.state`), the layout of the observation (`observations`), positions and
+the command lines are made from `OPTIONS`, so that a new option is everywhere as soon as it is a field.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+import argparse
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
+
+import numpy as np
+
+DIGIT = 128  # great numbers are observed in digits of this base, lowest first
+
+
+@dataclass(frozen=True)
+class Option(ABC):
+    """What is to be known of an option, whatever its type.
+
+    Attributes:
+        help: what it does, in a few words, with the paragraph of the rules.
+    """
+
+    help: str
+
+    @abstractmethod
+    def check(self, key: str, value: Any) -> Any:
+        """The value as `Rules` keeps it.
+
+        Raises:
+            ValueError: it is not allowed; names the key and what is.
+        """
+
+    @property
+    @abstractmethod
+    def dtype(self) -> Any:
+        """The type of its field in a state row: all that `np.dtype` takes, (type, shape) for an array."""
+
+    @abstractmethod
+    def encode(self, value: Any) -> Any:
+        """What a state row holds for a value."""
+
+    @abstractmethod
+    def decode(self, stored: Any) -> Any:
+        """The reverse of `encode`."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many entries of the observation it has."""
+
+    @property
+    @abstractmethod
+    def range(self) -> tuple[int, int]:
+        """The lowest and the highest value of these entries."""
+
+    @abstractmethod
+    def show(self, value: Any) -> list[int]:
+        """The entries."""
+
+    @abstractmethod
+    def argument(self) -> dict[str, Any]:
+        """How `argparse` reads it: keyword arguments of `add_argument`."""
+
+
+@dataclass(frozen=True)
+class Flag(Option):
+    """On or off."""
+
+    dtype = np.int8
+    size = 1
+    range = (0, 1)
+
+    def check(self, key: str, value: Any) -> bool:
+        """See `Option.check`."""
+        if not isinstance(value, bool):
+            raise ValueError(f"{key} must be True or False, not {value!r}")
+        return value
+
+    def encode(self, value: bool) -> int:
+        """See `Option.encode`."""
+        return int(value)
+
+    def decode(self, stored: Any) -> bool:
+        """See `Option.decode`."""
+        return bool(stored)
+
+    def show(self, value: bool) -> list[int]:
+        """See `Option.show`."""
+        return [int(value)]
+
+    def argument(self) -> dict[str, Any]:
+        """See `Option.argument`."""
+        return {"action": argparse.BooleanOptionalAction}
+
+
+@dataclass(frozen=True)
+class Integer(Option):
+    """A number.
+
+    Attributes:
+        low, high: what is allowed.
+        none: whether `None` is too, which a row holds as 0.
+    """
+
+    low: int
+    high: int
+    none: bool = False
+
+    @property
+    def dtype(self) -> Any:
+        """See `Option.dtype`."""
+        return np.int8 if self.high < DIGIT else np.int32
+
+    @property
+    def size(self) -> int:
+        """See `Option.size`; three digits are enough for all that a game can tell apart."""
+        return 1 if self.high < DIGIT else 3
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """See `Option.range`."""
+        return (self.low, self.high) if self.size == 1 else (0, DIGIT - 1)
+
+    def check(self, key: str, value: Any) -> int | None:
+        """See `Option.check`."""
+        if value is None and self.none:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
+            none = " or None" if self.none else ""
+            raise ValueError(f"{key} must be an integer from {self.low} to {self.high}{none}, not {value!r}")
+        return value
+
+    def encode(self, value: int | None) -> int:
+        """See `Option.encode`."""
+        return value or 0
+
+    def decode(self, stored: Any) -> int | None:
+        """See `Option.decode`."""
+        return None if self.none and stored == 0 else int(stored)
+
+    def show(self, value: int | None) -> list[int]:
+        """See `Option.show`."""
+        shown = min(self.encode(value), DIGIT**self.size - 1)
+        return [shown // DIGIT**k % DIGIT for k in range(self.size)]
+
+    def argument(self) -> dict[str, Any]:
+        """See `Option.argument`; 0 stands for `None`."""
+        return {"type": self._read, "metavar": "INT"}
+
+    def _read(self, text: str) -> int | None:
+        number = int(text)
+        return None if self.none and number == 0 else number
+
+
+def _option(default: Any, option: Option) -> Any:
+    """A field of `Rules`."""
+    return field(default=default, metadata={"option": option})
 
 
 @dataclass(frozen=True)
 class Rules:
     """The options of a game; every value is checked.
 
-    Attributes:
-        num_players: 2 to 6.
-        trading: whether players may trade on their turn (R15).
-        trades_per_turn: offers a player may make in one turn, 0 to 10.
-        recruit_draft: draft the recruits instead of dealing them (R17.1).
-        market_draft: draft the market tiles (R17.2).
-        track_draft: draft the starting knowledge and morale (R17.3).
-        doubles_cost_morale: a further equal worker costs 1 morale (R17.4).
-        max_turns: after this many turns a game is truncated (R16.4); None: never.
-
     Raises:
         ValueError: an option has a value that is not allowed; the message names both.
     """
 
-    num_players: int = 4
-    trading: bool = False
-    trades_per_turn: int = 1
-    recruit_draft: bool = False
-    market_draft: bool = False
-    track_draft: bool = False
-    doubles_cost_morale: bool = False
-    max_turns: int | None = 2000
+    num_players: int = _option(4, Integer("number of players", 2, 6))
+    trading: bool = _option(False, Flag("players may trade on their turn (R15)"))
+    trades_per_turn: int = _option(1, Integer("offers a player may make in one turn (R15.2)", 0, 10))
+    recruit_draft: bool = _option(False, Flag("the recruits are drafted instead of dealt (R17.1)"))
+    market_draft: bool = _option(False, Flag("the market tiles are drafted (R17.2)"))
+    track_draft: bool = _option(False, Flag("the starting knowledge and morale are drafted (R17.3)"))
+    doubles_cost_morale: bool = _option(False, Flag("a further equal worker costs 1 morale (R17.4)"))
+    max_turns: int | None = _option(2000, Integer("after so many turns a game is truncated (R16.4)", 1, 2**31 - 1, none=True))
 
     def __post_init__(self) -> None:
-        self._integer("num_players", 2, 6)
-        self._integer("trades_per_turn", 0, 10)
-        if self.max_turns is not None:
-            self._integer("max_turns", 1, 2**31 - 1)
-        for name in ("trading", "recruit_draft", "market_draft", "track_draft", "doubles_cost_morale"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"rules.{name} must be True or False, not {getattr(self, name)!r}")
-
-    def _integer(self, name: str, low: int, high: int) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            none = " or None" if name == "max_turns" else ""
-            raise ValueError(f"rules.{name} must be an integer from {low} to {high}{none}, not {value!r}")
+        for name, option in OPTIONS.items():
+            object.__setattr__(self, name, option.check(f"rules.{name}", getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
         """All options by name."""
@@ -61,8 +195,29 @@ class Rules:
         """
         if not isinstance(d, dict):
             raise ValueError(f"rules must be an object of options, not {d!r}")
-        known = [f.name for f in fields(cls)]
         for name in d:
-            if name not in known:
-                raise ValueError(f"rules.{name}: no such option; allowed are {', '.join(known)}")
+            if name not in OPTIONS:
+                raise ValueError(f"rules.{name}: no such option; allowed are {', '.join(OPTIONS)}")
         return cls(**d)
+
+
+OPTIONS: dict[str, Option] = {one.name: one.metadata["option"] for one in fields(Rules)}
+OPTIONS_SIZE = sum(option.size for option in OPTIONS.values())  # entries of the observation
+
+
+def write_rules(row: Any, rules: Rules) -> None:
+    """Writes the options into a state row: a field for each, for the engine, and `shown_rules`, as they are observed."""
+    shown: list[int] = []
+    for name, option in OPTIONS.items():
+        row[name] = option.encode(getattr(rules, name))
+        shown += option.show(getattr(rules, name))
+    row["shown_rules"] = shown
+
+
+def read_rules(row: Any) -> Rules:
+    """The options in a state row."""
+    return Rules(**{name: option.decode(row[name]) for name, option in OPTIONS.items()})
+
+
+_ATTRIBUTES = "".join(f"        {one.name}: {OPTIONS[one.name].help}; {one.default!r} by default.\n" for one in fields(Rules))
+Rules.__doc__ = str(Rules.__doc__).replace("    Raises:", f"    Attributes:\n{_ATTRIBUTES}\n    Raises:")

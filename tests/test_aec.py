@@ -10,12 +10,13 @@ import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
 from euphoria_env import Game, IllegalMove, Rules, actions, env, raw_env
+from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.observations import OBS_SIZE
 from tests.test_batch import expected_rewards, stars
 from tests.tools.playing import all_rules
 
 MAKERS = pytest.mark.parametrize("make", [env, raw_env], ids=["env", "raw_env"])
-REWARDS = pytest.mark.parametrize("reward", ["win", "rank", "stars"])
+REWARDS = pytest.mark.parametrize("reward", REWARD_NAMES)
 
 
 def legal_move(environment, rng: random.Random) -> int:

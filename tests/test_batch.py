@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions
+from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.observations import OBS_SIZE
 
 SHORT = Rules(num_players=3, trading=True, max_turns=25)
@@ -109,7 +110,7 @@ def test_a_game_begins_differently_each_time() -> None:
     assert len(begun) == 1 + batch._episodes[0] > 5
 
 
-@pytest.mark.parametrize("kind", ["win", "rank", "stars"])
+@pytest.mark.parametrize("kind", REWARD_NAMES)
 @pytest.mark.parametrize("n", [2, 4, 6])
 def test_a_batch_plays_as_a_game_does(kind: str, n: int) -> None:
     rules = Rules(num_players=n, trading=n == 4, market_draft=n == 6, max_turns=20)
@@ -141,7 +142,7 @@ def test_a_batch_plays_as_a_game_does(kind: str, n: int) -> None:
     assert ended >= 4
 
 
-@pytest.mark.parametrize("kind", ["win", "rank", "stars"])
+@pytest.mark.parametrize("kind", REWARD_NAMES)
 def test_rewards_of_a_game_that_is_won(kind: str) -> None:
     start = Game.from_dict(one_move_left(4))
     batch = Batch(2, start.rules, seed=1, reward=kind)

@@ -20,6 +20,7 @@ from euphoria_agents.players.search.tree import Tree
 
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.board import FACTIONS, MARKETS
+from euphoria_env.engine.rewards import REWARD_NAMES
 from tests.tools.playing import all_rules
 
 ROOT = Path(__file__).parent.parent
@@ -277,7 +278,7 @@ def test_priors_and_values_may_come_from_two(priors: str, values: str, checkpoin
     assert found[0] == found[1] and worth[0] == worth[2] and worth[1] != worth[2]
 
 
-@pytest.mark.parametrize("reward", ["win", "rank", "stars"])
+@pytest.mark.parametrize("reward", REWARD_NAMES)
 def test_values_of_every_reward_are_chances(reward: str, checkpoint: Path) -> None:
     from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 

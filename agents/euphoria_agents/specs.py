@@ -194,7 +194,8 @@ def _import(found: _Found) -> Callable[..., Any]:
         target = getattr(target, name)
     if not callable(target):
         raise found.wrong(f"{found.name!r} is {target!r}, neither a class nor a factory: it cannot be called")
-    return target  # type: ignore[no-any-return]
+    factory: Callable[..., Any] = target
+    return factory
 
 
 def _make(found: _Found, factory: Callable[..., Any]) -> Agent:

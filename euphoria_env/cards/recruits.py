@@ -1,4 +1,4 @@
-"""The 48 recruits: one entry each, in the fixed order of the notation (R13).
+"""The recruits: one entry each, in the fixed order of the notation (R13).
 
 What a row of `Ability` can say stands here whole. A recruit that is another way to pay, or that changes how a marker moves or
 a card is drawn, has no row; its entry names the engine module in which it acts.
@@ -271,7 +271,6 @@ RECRUITS: tuple[Recruit, ...] = tuple(
 )
 RECRUIT_NAMES = tuple(recruit.name for recruit in RECRUITS)
 NUM_RECRUITS = len(RECRUITS)
-CARDS_PER_FACTION = NUM_RECRUITS // len(FACTIONS)
 
 
 def recruit_number(name: str) -> int:

@@ -1,4 +1,4 @@
-"""The 18 market tiles: what their action space costs, and the penalty for whoever has no star there (R10.2, R12)."""
+"""The market tiles: what their action space costs, and the penalty for whoever has no star there (R10.2, R12)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import USE as USE_ACTION
+from euphoria_env.actions import USE
 from euphoria_env.board import (
     BLISS,
     ENERGY,
@@ -33,14 +33,12 @@ from euphoria_env.cards.vocabulary import Event, Price, When
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge, lose_morale, room
 from euphoria_env.engine.state import (
-    OP_ABILITY_ANSWERED,
-    OP_LIMITS,
-    OP_TRIGGER,
     PAID_ARTIFACT,
     PAID_FOOD_FOR_BLISS,
     PAID_GOLD,
     PAID_ONE_ARTIFACT,
     RETRIEVE_FREE,
+    Operation,
     ask_use,
     has,
     member,
@@ -48,15 +46,6 @@ from euphoria_env.engine.state import (
     push,
     push_program,
 )
-
-# Plain integers for numba.
-_ON_STAR, _ON_PLACED, _ON_BUMPED = int(Event.STAR), int(Event.PLACED), int(Event.BUMPED)
-(
-    _ALWAYS, _NO_ARTIFACT, _NO_RESOURCE, _SAME_FACE, _ALONE, _HIGHEST, _LOWEST, _WITHOUT_BUMPING, _STAR_PLACED, _PAID_GOLD,
-    _PAID_ARTIFACT, _PAID_ONE_ARTIFACT, _PAID_FOOD_FOR_BLISS, _TOOK_RESOURCE, _BUMPED_HIGHER, _BUMPED_NO_SUBTERRAN,
-    _ROLLER_SHOWS_PAIR, _FREE_RETRIEVAL, _ALL_FROM_SUBTERRA,
-) = range(len(When))  # fmt: skip
-_NO_PRICE, _ENERGY, _BLISS, _GOLD_TO_BUMPED, _ARTIFACT, _PLACED_WORKER, _RETRIEVED_WORKER = range(len(Price))
 
 
 @jit
@@ -69,9 +58,9 @@ def trigger(g, p, event, slot):
         card = int(g["recruits"][p, k])
         row = int(ROW[event, card])
         if row >= 0 and (cards >> card) & 1 and acts(g, p, row):
-            push(g, OP_TRIGGER, p, event, k + 1)
+            push(g, Operation.TRIGGER, p, event, k + 1)
             if ROW_MAY[row]:
-                push(g, OP_ABILITY_ANSWERED, p, row, 0)
+                push(g, Operation.ABILITY_ANSWERED, p, row, 0)
                 ask_use(g, p, card)
             else:
                 start(g, p, row)
@@ -82,7 +71,7 @@ def trigger(g, p, event, slot):
 def acts(g, p, row):
     """Whether an ability acts here: its spaces, its condition (R13.8), and room and means for its price."""
     event = ROW_EVENT[row]
-    if (event == _ON_PLACED or event == _ON_BUMPED) and not (ROW_AT[row] >> int(g["space"])) & 1:
+    if (event == Event.PLACED or event == Event.BUMPED) and not (ROW_AT[row] >> int(g["space"])) & 1:
         return False
     return (
         holds(g, p, int(ROW_WHEN[row]))
@@ -94,86 +83,100 @@ def acts(g, p, row):
 @jit
 def start(g, p, row):
     """Carries out an ability; then the hand limit, unless the ability is part of the event it acts on (R5.6)."""
-    if ROW_EVENT[row] != _ON_STAR:
-        push(g, OP_LIMITS, p, 0, 0)
+    if ROW_EVENT[row] != Event.STAR:
+        push(g, Operation.LIMITS, p, 0, 0)
     push_program(g, ROW_PROGRAM, row, p)
 
 
 @jit
 def ability_answered(g, p, row):
     """`use`: the price is paid in the order morale, knowledge, goods (R13.10); what is chosen, the program asks."""
-    if g["answer"] != USE_ACTION + int(ROW_CARD[row]):
+    if g["answer"] != USE + int(ROW_CARD[row]):
         return
     if ROW_MORALE[row]:
         lose_morale(g, p, int(ROW_MORALE[row]))
     if ROW_KNOWLEDGE[row]:
         gain_knowledge(g, p, int(ROW_KNOWLEDGE[row]))
-    if ROW_PRICE[row] == _ENERGY:
+    pay_price(g, p, int(ROW_PRICE[row]))
+    start(g, p, row)
+
+
+@jit
+def pay_price(g, p, price):
+    """Takes what is paid at once; what is chosen, the effects take."""
+    if price == Price.ENERGY:
         g["goods"][p, ENERGY] -= 1
-    elif ROW_PRICE[row] == _GOLD_TO_BUMPED:
+    elif price == Price.GOLD_TO_BUMPED:
         g["goods"][p, GOLD] -= 1
         g["goods"][int(g["bumped"]), GOLD] += 1
-    start(g, p, row)
+    elif price == Price.BLISS or price == Price.ARTIFACT or price == Price.PLACED_WORKER or price == Price.RETRIEVED_WORKER:
+        return
+    elif price != Price.NONE:
+        raise ValueError("no such price")
 
 
 @jit
 def affords(g, p, price):
     """Whether a player has what an ability costs besides morale and knowledge."""
-    if price == _NO_PRICE:
+    if price == Price.NONE:
         return True
-    if price == _ENERGY:
+    if price == Price.ENERGY:
         return g["goods"][p, ENERGY] > 0
-    if price == _BLISS:
+    if price == Price.BLISS:
         return g["goods"][p, BLISS] > 0 or (g["goods"][p, FOOD] > 0 and has(g, p, BRIAN) != 0)
-    if price == _GOLD_TO_BUMPED:
+    if price == Price.GOLD_TO_BUMPED:
         return g["goods"][p, GOLD] > 0
-    if price == _ARTIFACT:
+    if price == Price.ARTIFACT:
         return g["hand_size"][p] > 0
-    if price == _PLACED_WORKER:
+    if price == Price.PLACED_WORKER:
         return g["owned"][p] > 1
-    return g["owned"][p] > 1 and g["num_taken"] > 0
+    if price == Price.RETRIEVED_WORKER:
+        return g["owned"][p] > 1 and g["num_taken"] > 0
+    raise ValueError("no such price")
 
 
 @jit
 def holds(g, p, when):
     """Whether a condition holds now (R13.3, R13.8)."""
-    if when == _ALWAYS:
+    if when == When.ALWAYS:
         return True
-    if when == _NO_ARTIFACT:
+    if when == When.NO_ARTIFACT:
         return g["hand_size"][p] == 0
-    if when == _NO_RESOURCE:
+    if when == When.NO_RESOURCE:
         resources = 0
         for item in range(FIRST_RESOURCE, len(GOODS)):
             resources += int(g["goods"][p, item])
         return resources == 0
-    if _SAME_FACE <= when <= _LOWEST:
+    if when == When.SAME_FACE or when == When.ALONE or when == When.HIGHEST or when == When.LOWEST:
         return compares(g, p, when)
-    if when == _WITHOUT_BUMPING:
+    if when == When.WITHOUT_BUMPING:
         return g["bumped"] < 0
-    if when == _STAR_PLACED:
+    if when == When.STAR_PLACED:
         return g["star_placed"] != 0
-    if when == _PAID_GOLD:
+    if when == When.PAID_GOLD:
         return g["paid"] & PAID_GOLD != 0
-    if when == _PAID_ARTIFACT:
+    if when == When.PAID_ARTIFACT:
         return g["paid"] & PAID_ARTIFACT != 0
-    if when == _PAID_ONE_ARTIFACT:
+    if when == When.PAID_ONE_ARTIFACT:
         return g["paid"] & PAID_ONE_ARTIFACT != 0
-    if when == _PAID_FOOD_FOR_BLISS:
+    if when == When.PAID_FOOD_FOR_BLISS:
         return g["paid"] & PAID_FOOD_FOR_BLISS != 0
-    if when == _TOOK_RESOURCE:
+    if when == When.TOOK_RESOURCE:
         return g["took_resource"] != 0 and g["hand_size"][p] == 0
-    if when == _BUMPED_HIGHER:
+    if when == When.BUMPED_HIGHER:
         return g["bumped_face"] > g["placed_face"]
-    if when == _BUMPED_NO_SUBTERRAN:
+    if when == When.BUMPED_NO_SUBTERRAN:
         return not member(g, int(g["bumped"]), SUBTERRAN)
-    if when == _ROLLER_SHOWS_PAIR:
+    if when == When.ROLLER_SHOWS_PAIR:
         most = 0
         for f in range(6):
             most = max(most, int(g["available"][int(g["roller"]), f]))
         return most >= 2
-    if when == _FREE_RETRIEVAL:
+    if when == When.FREE_RETRIEVAL:
         return g["payment"] == RETRIEVE_FREE and g["num_taken"] > 0
-    return g["all_subterra"] != 0
+    if when == When.ALL_FROM_SUBTERRA:
+        return g["all_subterra"] != 0
+    raise ValueError("no such condition")
 
 
 @jit
@@ -201,10 +204,12 @@ def compares(g, p, when):
                 same += f == mine and s != space
                 if f != mine:
                     lowest, highest = min(lowest, f), max(highest, f)
-    if when == _SAME_FACE:
+    if when == When.SAME_FACE:
         return same > 0
-    if when == _ALONE:
+    if when == When.ALONE:
         return others == 0
-    if when == _HIGHEST:
+    if when == When.HIGHEST:
         return same == 0 and highest < mine
-    return same == 0 and lowest > mine
+    if when == When.LOWEST:
+        return same == 0 and lowest > mine
+    raise ValueError("no such comparison")

@@ -6,7 +6,7 @@ from euphoria_env.board import ALLEGIANCE_END, BIT, FACTIONS, FIRST_TUNNEL, FIRS
 from euphoria_env.cards.recruits import FACTION_OF
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.stars import star_on_recruit
-from euphoria_env.engine.state import OP_END_CHECK, OP_LIMITS, OP_STAR_REACTIONS, push, seat_after
+from euphoria_env.engine.state import Operation, push, seat_after
 
 REVEALING_ALLEGIANCE = 8  # R7.4
 REVEALING_MINER = 6  # R7.5
@@ -23,7 +23,7 @@ def revealed_factions(g):
 
 
 @jit
-def advance(g, p, faction):
+def advance_allegiance(g, p, faction):
     """Advances an allegiance marker by 1; at 11 everybody stars his active recruits of the faction (R7.1, R7.6)."""
     if g["allegiance"][faction] == ALLEGIANCE_END:
         return
@@ -35,7 +35,7 @@ def advance(g, p, faction):
                 card = int(g["recruits"][q, slot])
                 if FACTION_OF[card] == faction:
                     star_on_recruit(g, q, card)
-        push(g, OP_STAR_REACTIONS, p, 0, 0)
+        push(g, Operation.STAR_REACTIONS, p, 0, 0)
 
 
 @jit
@@ -91,6 +91,6 @@ def activate_revealed(g, p):
             activated = True
             slot = hidden_revealed(g, q, revealed)
     if activated:
-        push(g, OP_END_CHECK, p, 0, 0)
-        push(g, OP_LIMITS, p, 0, 0)
-        push(g, OP_STAR_REACTIONS, p, 0, 0)
+        push(g, Operation.END_CHECK, p, 0, 0)
+        push(g, Operation.LIMITS, p, 0, 0)
+        push(g, Operation.STAR_REACTIONS, p, 0, 0)

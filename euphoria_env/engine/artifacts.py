@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import USE as USE_ACTION
-from euphoria_env.asks import DISCARD
+from euphoria_env.actions import USE
+from euphoria_env.asks import Verb
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, TRACK_END
 from euphoria_env.cards.recruits import GAMBLER, GEEK
+from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.chance import draw_artifact
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge
-from euphoria_env.engine.state import (
-    DO_DRAW,
-    OP_DRAW_ANSWERED,
-    OP_GEEK_DISCARD,
-    OP_LIMITS,
-    USED_GAMBLER,
-    USED_GEEK,
-    ask_series,
-    ask_use,
-    has,
-    push,
-    seat_after,
-)
+from euphoria_env.engine.state import USED_GAMBLER, USED_GEEK, Operation, ask_series, ask_use, has, push, seat_after
 
 
 @jit
@@ -48,7 +37,7 @@ def draw_plain(g, tape, p):
 
 
 @jit
-def draw(g, tape, p, n, slot):
+def draw_artifacts(g, tape, p, n, slot):
     """Draws n cards one at a time; before each, Geek and the Gambler are asked, from recruit `slot` on (R4.11)."""
     while n > 0:
         for k in range(slot, int(g["num_active"][p])):
@@ -57,7 +46,7 @@ def draw(g, tape, p, n, slot):
             if (card == GEEK and not used & USED_GEEK and g["knowledge"][p] < TRACK_END and has(g, p, GEEK)) or (
                 card == GAMBLER and not used & USED_GAMBLER and has(g, p, GAMBLER)
             ):
-                push(g, OP_DRAW_ANSWERED, p, n, k)
+                push(g, Operation.DRAW_ANSWERED, p, n, k)
                 ask_use(g, p, card)
                 return
         draw_plain(g, tape, p)
@@ -69,16 +58,16 @@ def draw(g, tape, p, n, slot):
 def draw_answered(g, tape, p, n, slot):
     """Geek or the Gambler replaces one card of a draw by plain ones, or does not."""
     card = int(g["recruits"][p, slot])
-    if g["answer"] != USE_ACTION + card:
-        draw(g, tape, p, n, slot + 1)
+    if g["answer"] != USE + card:
+        draw_artifacts(g, tape, p, n, slot + 1)
         return
-    push(g, DO_DRAW, p, n - 1, 0)
+    push(g, Effect.DRAW, p, n - 1, 0)
     if card == GEEK:
         g["used"][p] |= USED_GEEK
         gain_knowledge(g, p, 1)
         for _ in range(3):
             draw_plain(g, tape, p)
-        push(g, OP_GEEK_DISCARD, p, 0, 0)
+        push(g, Operation.GEEK_DISCARD, p, 0, 0)
         return
     g["used"][p] |= USED_GAMBLER
     for _ in range(2):
@@ -104,7 +93,7 @@ def ask_discards(g, p, n, items):
     """Asks to discard n cards of a set of items, or what is there."""
     n = min(n, int(g["hand_size"][p]))
     if n > 0:
-        ask_series(g, p, DISCARD, n, items, 0, 0)
+        ask_series(g, p, Verb.DISCARD, n, items, 0, 0)
 
 
 @jit
@@ -129,6 +118,6 @@ def limits(g):
         p = seat_after(g, k)
         excess = int(g["hand_size"][p]) - int(g["morale"][p])
         if excess > 0:
-            push(g, OP_LIMITS, p, 0, 0)
+            push(g, Operation.LIMITS, p, 0, 0)
             ask_discards(g, p, excess, ARTIFACT_SET)
             return

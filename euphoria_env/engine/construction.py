@@ -7,9 +7,7 @@ from euphoria_env.cards.vocabulary import Event
 from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.stars import star_on_market, take_star
-from euphoria_env.engine.state import OP_STAR_REACTIONS, push, push_trigger, seat_after, update_penalties
-
-_ON_BUILT = int(Event.BUILT)
+from euphoria_env.engine.state import Operation, push, push_trigger, seat_after, update_penalties
 
 
 @jit
@@ -37,8 +35,8 @@ def construct(g, p):
     update_open_spaces(g)
     update_penalties(g)
     for k in range(int(g["num_players"]) - 1, -1, -1):
-        push_trigger(g, seat_after(g, k), _ON_BUILT)
-    push(g, OP_STAR_REACTIONS, p, 0, 0)
+        push_trigger(g, seat_after(g, k), Event.BUILT)
+    push(g, Operation.STAR_REACTIONS, p, 0, 0)
     for k in range(int(g["num_players"])):
         q = seat_after(g, k)
         if (helped >> q) & 1 and take_star(g, q):

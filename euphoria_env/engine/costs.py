@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from euphoria_env.asks import GAIN, MINE, PAY
+from euphoria_env.asks import Verb
 from euphoria_env.board import (
     ARK,
     ARTIFACT_SET,
@@ -90,7 +90,7 @@ def stock(g, p, verb, items, first):
 @jit
 def stock_of(g, p, verb, item):
     """The same for one item."""
-    if verb == GAIN or verb == MINE:
+    if verb == Verb.GAIN or verb == Verb.MINE:
         return _PLENTY
     if item < FIRST_ARTIFACT:
         return int(g["goods"][p, item]) - int(g["chosen"][item])
@@ -169,5 +169,5 @@ def payable(g, p, space, bumping, extra_morale, held):
         return False
     if units_a + units_b <= 1:
         return True
-    own_a, own_b = stock(g, p, PAY, set_a & ~set_b, 0), stock(g, p, PAY, set_b & ~set_a, 0)
-    return fill_both(units_a, units_b, own_a, own_b, stock(g, p, PAY, set_a & set_b, 0))
+    own_a, own_b = stock(g, p, Verb.PAY, set_a & ~set_b, 0), stock(g, p, Verb.PAY, set_b & ~set_a, 0)
+    return fill_both(units_a, units_b, own_a, own_b, stock(g, p, Verb.PAY, set_a & set_b, 0))

@@ -9,9 +9,13 @@ from euphoria_env.actions import (
     CHOOSE_RECRUIT,
     CHOOSE_TILE,
     DILEMMA,
+    DISCARD,
     DONE,
     END,
+    GAIN,
+    LOSE,
     NUM_BOARD_WORKERS,
+    PAY,
     PAY_MATCH,
     PAY_ONE,
     PAY_PAIR,
@@ -19,42 +23,29 @@ from euphoria_env.actions import (
     PAY_TWO,
     REFUSE,
     RETRIEVE,
+    SACRIFICE,
+    SET,
     SET_KNOWLEDGE,
     SET_MORALE,
     SKIP,
-)
-from euphoria_env.actions import DISCARD as DISCARD_ACTION
-from euphoria_env.actions import GAIN as GAIN_ACTION
-from euphoria_env.actions import LOSE as LOSE_ACTION
-from euphoria_env.actions import PAY as PAY_ACTION
-from euphoria_env.actions import SACRIFICE as SACRIFICE_ACTION
-from euphoria_env.actions import SET as SET_ACTION
-from euphoria_env.actions import STAR as STAR_ACTION
-from euphoria_env.actions import TAKE as TAKE_ACTION
-from euphoria_env.actions import TRADE as TRADE_ACTION
-from euphoria_env.actions import USE as USE_ACTION
-from euphoria_env.asks import (
-    ARTIFACT_WAY,
-    DILEMMA_WAY,
-    DISCARD,
-    FURTHER,
-    GAIN,
-    LOSE,
-    MINE,
-    NOTHING,
-    OPEN,
-    RECRUIT,
-    SACRIFICE,
-    SERIES,
-    SET_FACE,
     STAR,
     TAKE,
-    TILE,
-    TRACK,
     TRADE,
     USE,
 )
-from euphoria_env.board import ARK, ARTIFACTS, BLISS, ENERGY, FIRST_ARTIFACT, FOOD, ITEMS, STAR_PLACES
+from euphoria_env.asks import Ask, Verb
+from euphoria_env.board import (
+    ARK,
+    ARTIFACTS,
+    BLISS,
+    DEALT_RECRUITS,
+    DEALT_TILES,
+    ENERGY,
+    FIRST_ARTIFACT,
+    FOOD,
+    ITEMS,
+    STAR_PLACES,
+)
 from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
 from euphoria_env.engine.access import open_spaces
@@ -65,18 +56,12 @@ from euphoria_env.engine.effects import gain_chosen
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.legal import allow, clear, only_legal
 from euphoria_env.engine.retrieval import on_board, take
-from euphoria_env.engine.state import (
-    RETRIEVE_BLISS,
-    RETRIEVE_ENERGY,
-    RETRIEVE_FOOD,
-    has,
-    seat_after,
-    under,
-)
+from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has, seat_after, under
 from euphoria_env.engine.trade import allow_offer, extend_offer, has_goods
 
 # First action of each verb of a series, as if it counted all items.
-SERIES_ACTION = np.array([PAY_ACTION, GAIN_ACTION, LOSE_ACTION, DISCARD_ACTION - FIRST_ARTIFACT, GAIN_ACTION], np.int16)
+_SERIES = {Verb.PAY: PAY, Verb.GAIN: GAIN, Verb.LOSE: LOSE, Verb.DISCARD: DISCARD - FIRST_ARTIFACT, Verb.MINE: GAIN}
+SERIES_ACTION = np.array([_SERIES[verb] for verb in Verb], np.int16)
 
 
 @jit
@@ -86,46 +71,48 @@ def find_legal(g):
     clear(words)
     p = int(g["player"])
     asked = int(g["ask"])
-    if asked == OPEN:
+    if asked == Ask.OPEN:
         allow_opening(g, words, p)
         return -1
-    if asked == FURTHER:
+    if asked == Ask.FURTHER:
         words[int(g["placed_face"]) - 1] = open_spaces(g, p, int(g["due_morale"]))
         allow(words, END)
-    elif asked == SERIES:
+    elif asked == Ask.SERIES:
         allow_series(g, words, p)
-    elif asked == TAKE:
+    elif asked == Ask.TAKE:
         allow_take(g, words, p)
-    elif asked == USE:
-        allow(words, USE_ACTION + int(g["card"]))
+    elif asked == Ask.USE:
+        allow(words, USE + int(g["card"]))
         allow(words, SKIP)
         return -1
-    elif asked == ARTIFACT_WAY or asked == DILEMMA_WAY:
+    elif asked == Ask.ARTIFACT_WAY or asked == Ask.DILEMMA_WAY:
         allow_way(g, words, p, asked)
-    elif asked == SET_FACE:
+    elif asked == Ask.SET_FACE:
         for f in range(6):
-            allow(words, SET_ACTION + f)
-    elif asked == STAR:
+            allow(words, SET + f)
+    elif asked == Ask.STAR:
         for place in range(len(STAR_PLACES)):
             if (int(g["set_a"]) >> place) & 1:
-                allow(words, STAR_ACTION + place)
-    elif asked == SACRIFICE:
+                allow(words, STAR + place)
+    elif asked == Ask.SACRIFICE:
         for k in range(int(g["num_taken"])):
-            allow(words, SACRIFICE_ACTION + int(g["taken"][k]))
-    elif asked == RECRUIT:
-        for k in range(4):
+            allow(words, SACRIFICE + int(g["taken"][k]))
+    elif asked == Ask.RECRUIT:
+        for k in range(DEALT_RECRUITS):
             if g["hand"][p, k] >= 0:
                 allow(words, CHOOSE_RECRUIT + int(g["hand"][p, k]))
-    elif asked == TILE:
-        for k in range(2):
+    elif asked == Ask.TILE:
+        for k in range(DEALT_TILES):
             allow(words, CHOOSE_TILE + int(g["tile_hand"][p, k]))
-    elif asked == TRACK:
+    elif asked == Ask.TRACK:
         allow_track(g, words, p)
-    elif asked == TRADE:
+    elif asked == Ask.TRADE:
         allow_offer(g, words)
-    else:  # REPLY
+    elif asked == Ask.REPLY:
         allow(words, ACCEPT)
         allow(words, REFUSE)
+    else:
+        raise ValueError("no such decision")
     return only_legal(words)
 
 
@@ -155,7 +142,7 @@ def allow_opening(g, words, p):
     if g["trading"] and g["offers"] < g["trades_per_turn"] and has_goods(g, p):
         for k in range(1, int(g["num_players"])):
             if has_goods(g, seat_after(g, k)):
-                allow(words, TRADE_ACTION + k - 1)
+                allow(words, TRADE + k - 1)
 
 
 @jit
@@ -180,14 +167,14 @@ def allow_take(g, words, p):
     for k in range(n):
         same += g["taken"][k] == first
     if n and on_board(g, p, first) > same:
-        allow(words, TAKE_ACTION + first)
+        allow(words, TAKE + first)
     left = int(g["owned"][p])  # on the board, at most
     for f in range(6):
         left -= int(g["available"][p, f])
     for worker in range(first + (n > 0), NUM_BOARD_WORKERS):
         there = on_board(g, p, worker)
         if there:
-            allow(words, TAKE_ACTION + worker)
+            allow(words, TAKE + worker)
             left -= there
             if left == 0:
                 break
@@ -199,7 +186,7 @@ def allow_take(g, words, p):
 def allow_way(g, words, p, asked):
     """The ways to pay 3 artifacts or a pair, or for the dilemma (R10.1, R12.6, R14.1)."""
     cards = int(g["hand_size"][p])
-    if asked == DILEMMA_WAY:
+    if asked == Ask.DILEMMA_WAY:
         if g["artifacts"][p, int(g["dilemma"][p])]:
             allow(words, PAY_MATCH)
         if cards >= 2:
@@ -235,7 +222,7 @@ def answer(g, tape, action):
     """Takes the answer to what is asked; a series goes on until it is complete."""
     g["answer"] = action
     asked = int(g["ask"])
-    if asked == SERIES:
+    if asked == Ask.SERIES:
         item = action - int(SERIES_ACTION[int(g["verb"])])
         g["chosen"][item] += 1
         g["last"] = item
@@ -244,26 +231,28 @@ def answer(g, tape, action):
             n += int(g["chosen"][k])
         if n < int(g["units_a"]) + int(g["units_b"]):
             return
-        g["ask"] = NOTHING
+        g["ask"] = Ask.NOTHING
         finish_series(g, tape, int(g["player"]))
-    elif asked == TAKE and action != DONE:
+    elif asked == Ask.TAKE and action != DONE:
         take(g, int(g["player"]))
-    elif asked != TRADE or extend_offer(g):
-        g["ask"] = NOTHING
+    elif asked != Ask.TRADE or extend_offer(g):
+        g["ask"] = Ask.NOTHING
 
 
 @jit
 def finish_series(g, tape, p):
     """Gains, losses and discards take effect when they are complete; what is to be paid waits for the operation that asked."""
     verb = int(g["verb"])
-    if verb == GAIN or verb == MINE:
+    if verb == Verb.GAIN or verb == Verb.MINE:
         gain_chosen(g, tape, p)
-    elif verb == LOSE:
+    elif verb == Verb.LOSE:
         for item in range(FIRST_ARTIFACT):
             g["goods"][p, item] -= g["chosen"][item]
         g["chosen"][:] = 0
-    elif verb == DISCARD:
+    elif verb == Verb.DISCARD:
         for kind in range(len(ARTIFACTS)):
             if g["chosen"][FIRST_ARTIFACT + kind]:
                 discard_artifact(g, p, kind, int(g["chosen"][FIRST_ARTIFACT + kind]))
         g["chosen"][:] = 0
+    elif verb != Verb.PAY:
+        raise ValueError("no such verb")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.asks import DISCARD, NOTHING, OPEN, PAY, REPLY, SERIES, TRADE
-from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, NUM_MARKETS
+from euphoria_env.asks import Ask, Verb
+from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, DEALT_RECRUITS, FIRST_ARTIFACT, NUM_MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.bits import count_bits, lowest_bit
@@ -14,7 +14,7 @@ from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.decisions import find_legal
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import count_legal
-from euphoria_env.engine.state import HELD, IN_BY, ON_SITE, OP_PAY, OUT, OUT_BY, SETUP
+from euphoria_env.engine.state import HELD, IN_BY, ON_SITE, OUT, OUT_BY, SETUP, Operation
 
 _FREE = 100  # place of a card that was taken out of a hand to be dealt again
 _TRIES = 100_000
@@ -31,15 +31,15 @@ def deal_hidden_row(g, player, seed):
     """The same for a row."""
     seed_rng(g["rng"], seed, 1, player)
     deal_recruits(g, player)
-    deal_tiles(g, player)
+    deal_hidden_tiles(g, player)
     # That another player is asked tells that he has a choice; that he placed a worker, that he could pay.
-    asks_other = g["ask"] != NOTHING and g["ask"] != OPEN and g["player"] != player
+    asks_other = g["ask"] != Ask.NOTHING and g["ask"] != Ask.OPEN and g["player"] != player
     payer = placing_player(g)
     if payer == player or (payer >= 0 and not can_pay(g, payer)):
         payer = -1
     if not asks_other and payer < 0:
         deal_cards(g, player)
-        if g["ask"] != NOTHING:
+        if g["ask"] != Ask.NOTHING:
             find_legal(g)
         return
     hands, deck, dilemmas, terms = g["artifacts"].copy(), g["deck"].copy(), g["dilemma"].copy(), int(g["set_a"])
@@ -59,7 +59,7 @@ def deal_hidden_row(g, player, seed):
 def placing_player(g):
     """Who placed a worker and has not yet paid for its space, or -1."""
     for k in range(int(g["depth"])):
-        if g["stack"][k, 0] == OP_PAY:
+        if g["stack"][k, 0] == Operation.PAY:
             return int(g["stack"][k, 1])
     return -1
 
@@ -124,11 +124,11 @@ def shown_cards(g, p, kind):
     """Cards of a type that a player must hold, because he is paying, discarding or offering them or was asked for them."""
     item = FIRST_ARTIFACT + kind
     asked = int(g["ask"])
-    if asked == SERIES and g["player"] == p and (g["verb"] == PAY or g["verb"] == DISCARD):
+    if asked == Ask.SERIES and g["player"] == p and (g["verb"] == Verb.PAY or g["verb"] == Verb.DISCARD):
         return int(g["chosen"][item])
-    if (asked == TRADE or asked == REPLY) and g["active"] == p:
+    if (asked == Ask.TRADE or asked == Ask.REPLY) and g["active"] == p:
         return int(g["chosen"][item])
-    if asked == REPLY and g["player"] == p:
+    if asked == Ask.REPLY and g["player"] == p:
         return int(g["asked"][item])
     return 0
 
@@ -137,7 +137,7 @@ def shown_cards(g, p, kind):
 def choose_future(g, player):
     """If Bradley's owner, another player, is choosing between two cards just drawn: which two, of the hand dealt to him."""
     p = int(g["player"])
-    if g["ask"] != SERIES or g["verb"] != DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
+    if g["ask"] != Ask.SERIES or g["verb"] != Verb.DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
         return True
     hand = g["artifacts"][p]
     n = int(g["hand_size"][p])
@@ -208,7 +208,7 @@ def deal_recruits(g, player):
         if q != player:
             for k in range(int(g["num_active"][q]), int(g["num_recruits"][q])):
                 places[int(g["recruits"][q, k])] = _FREE
-            for k in range(4):
+            for k in range(DEALT_RECRUITS):
                 if g["hand"][q, k] >= 0:
                     places[int(g["hand"][q, k])] = _FREE
                 if g["kept"][q, k] >= 0:
@@ -222,7 +222,7 @@ def deal_recruits(g, player):
                 g["recruits"][q, k] = deal_one(g, places, HELD + q, unknown_cards(places, player) & concealed)
     for q in range(n):
         if q != player:
-            for k in range(4):
+            for k in range(DEALT_RECRUITS):
                 if g["hand"][q, k] >= 0:
                     g["hand"][q, k] = deal_one(g, places, HELD + q, unknown_cards(places, player))
                 if g["kept"][q, k] >= 0:
@@ -244,7 +244,7 @@ def deal_one(g, places, place, cards):
 
 
 @jit
-def deal_tiles(g, player):
+def deal_hidden_tiles(g, player):
     """Deals the tiles that are not shown: on the sites, in the box, in the hands of the draft (R2.3, R17.2)."""
     places = g["tile_place"]
     if g["status"] == SETUP and g["tile"][0] < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import CHOOSE_RECRUIT, DILEMMA, PAY_MATCH
-from euphoria_env.asks import DILEMMA_WAY, PAY, RECRUIT
+from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import ARTIFACT_SET, FIRST_ARTIFACT
 from euphoria_env.cards.recruits import FACTION_OF
 from euphoria_env.engine.allegiance import activate, revealed_factions
@@ -11,23 +11,7 @@ from euphoria_env.engine.chance import RECRUIT_CARDS, draw_card
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import take_chosen
 from euphoria_env.engine.stars import take_star
-from euphoria_env.engine.state import (
-    HELD,
-    OP_DILEMMA_PAID,
-    OP_DILEMMA_RECRUIT,
-    OP_DILEMMA_WAY_CHOSEN,
-    OP_END_CHECK,
-    OP_LIMITS,
-    OP_NEXT_TURN,
-    OP_RECRUIT_KEPT,
-    OP_STAR_REACTIONS,
-    OUT_BY,
-    RESOLVED_RECRUIT,
-    RESOLVED_STAR,
-    ask,
-    ask_series,
-    push,
-)
+from euphoria_env.engine.state import HELD, OUT_BY, RESOLVED_RECRUIT, RESOLVED_STAR, Operation, ask_for, ask_series, push
 
 
 @jit
@@ -39,12 +23,12 @@ def can_resolve(g, p):
 @jit
 def resolve_dilemma(g, p):
     """Begins: `star` or `recruit` is chosen, now the payment is."""
-    push(g, OP_NEXT_TURN, p, 0, 0)
-    push(g, OP_END_CHECK, p, 0, 0)
-    push(g, OP_LIMITS, p, 0, 0)
-    push(g, OP_DILEMMA_PAID, p, RESOLVED_STAR + int(g["answer"]) - DILEMMA, 0)
-    push(g, OP_DILEMMA_WAY_CHOSEN, p, 0, 0)
-    ask(g, DILEMMA_WAY, p)
+    push(g, Operation.NEXT_TURN, p, 0, 0)
+    push(g, Operation.END_CHECK, p, 0, 0)
+    push(g, Operation.LIMITS, p, 0, 0)
+    push(g, Operation.DILEMMA_PAID, p, RESOLVED_STAR + int(g["answer"]) - DILEMMA, 0)
+    push(g, Operation.DILEMMA_WAY_CHOSEN, p, 0, 0)
+    ask_for(g, Ask.DILEMMA_WAY, p)
 
 
 @jit
@@ -53,7 +37,7 @@ def dilemma_way_chosen(g, p):
     if g["answer"] == PAY_MATCH:
         g["chosen"][FIRST_ARTIFACT + int(g["dilemma"][p])] = 1
     else:
-        ask_series(g, p, PAY, 2, ARTIFACT_SET, 0, 0)
+        ask_series(g, p, Verb.PAY, 2, ARTIFACT_SET, 0, 0)
 
 
 @jit
@@ -62,9 +46,9 @@ def dilemma_paid(g, p, resolution):
     take_chosen(g, p)
     g["resolved"][p] = resolution
     if resolution == RESOLVED_RECRUIT:
-        push(g, OP_DILEMMA_RECRUIT, p, 0, 0)
+        push(g, Operation.DILEMMA_RECRUIT, p, 0, 0)
     else:
-        push(g, OP_STAR_REACTIONS, p, 0, 0)
+        push(g, Operation.STAR_REACTIONS, p, 0, 0)
         take_star(g, p)
 
 
@@ -79,8 +63,8 @@ def dilemma_recruit(g, tape, p):
             g["recruit_place"][card] = HELD + p
             n += 1
     if n:
-        push(g, OP_RECRUIT_KEPT, p, 0, 0)
-        ask(g, RECRUIT, p)
+        push(g, Operation.RECRUIT_KEPT, p, 0, 0)
+        ask_for(g, Ask.RECRUIT, p)
 
 
 @jit
@@ -96,7 +80,7 @@ def recruit_kept(g, p):
     g["recruits"][p, slot] = card
     g["num_recruits"][p] = slot + 1
     if (revealed_factions(g) >> int(FACTION_OF[card])) & 1:
-        push(g, OP_STAR_REACTIONS, p, 0, 0)
+        push(g, Operation.STAR_REACTIONS, p, 0, 0)
         activate(g, p, slot)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import SET as SET_ACTION
-from euphoria_env.asks import GAIN, MINE, PAY, SACRIFICE, SET_FACE
+from euphoria_env.actions import SET
+from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     BLISS,
     FOOD,
@@ -17,127 +17,93 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import BRIAN
 from euphoria_env.cards.spaces import TUNNEL_RESOURCE
 from euphoria_env.cards.tiles import LABORATORY
-from euphoria_env.cards.vocabulary import CHOICE_SETS
-from euphoria_env.engine.allegiance import advance, move_miner, tunnel_of
-from euphoria_env.engine.artifacts import draw, future
+from euphoria_env.cards.vocabulary import CHOICE_SETS, Effect
+from euphoria_env.engine.allegiance import advance_allegiance, move_miner, tunnel_of
+from euphoria_env.engine.artifacts import draw_artifacts, future
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge, gain_morale, lose_knowledge, lose_morale
 from euphoria_env.engine.stars import bargain, star_in_region, star_in_territory
-from euphoria_env.engine.state import (
-    DO_ADVANCE,
-    DO_AREA,
-    DO_BARGAIN,
-    DO_BUILDER,
-    DO_BUMPED_KNOWLEDGE,
-    DO_CHOOSE,
-    DO_DRAW,
-    DO_FUTURE,
-    DO_GOODS,
-    DO_ICARITE_BONUS,
-    DO_KNOWLEDGE,
-    DO_MINER,
-    DO_MORALE,
-    DO_NEW_WORKER,
-    DO_OPPONENTS_BLISS,
-    DO_OPPONENTS_DRAW,
-    DO_OTHERS_THERE,
-    DO_PAY_BLISS,
-    DO_SACRIFICE_PLACED,
-    DO_SET_FACE,
-    DO_STAR_IN_REGION,
-    DO_STAR_IN_TERRITORY,
-    DO_TAKE_FACE,
-    DO_TUNNEL_CHOICE,
-    DO_TUNNEL_RESOURCE,
-    OP_BLISS_PAID,
-    OP_FACE_SET,
-    OP_SACRIFICED,
-    ask,
-    ask_series,
-    bonus,
-    has,
-    push,
-    seat_after,
-    under,
-)
+from euphoria_env.engine.state import Operation, ask_for, ask_series, bonus, has, push, seat_after, under
 
 
 @jit
 def apply_effect(g, tape, effect, p, a, b):
     """Carries out one effect on a player."""
-    if effect == DO_MORALE:
+    if effect == Effect.MORALE:
         if a > 0:
             gain_morale(g, p, a)
         else:
             lose_morale(g, p, -a)
-    elif effect == DO_KNOWLEDGE:
+    elif effect == Effect.KNOWLEDGE:
         if a > 0:
             gain_knowledge(g, p, a)
         else:
             lose_knowledge(g, p, -a)
-    elif effect == DO_GOODS:
+    elif effect == Effect.GOODS:
         g["goods"][p, a] += b
-    elif effect == DO_CHOOSE:
-        ask_series(g, p, GAIN, b, int(CHOICE_SETS[a]), 0, 0)
-    elif effect == DO_DRAW:
-        draw(g, tape, p, a, 0)
-    elif effect == DO_AREA:
+    elif effect == Effect.CHOOSE:
+        ask_series(g, p, Verb.GAIN, b, int(CHOICE_SETS[a]), 0, 0)
+    elif effect == Effect.DRAW:
+        draw_artifacts(g, tape, p, a, 0)
+    elif effect == Effect.AREA:
         commodity_area(g, p)
-    elif effect == DO_TUNNEL_RESOURCE:
+    elif effect == Effect.TUNNEL_RESOURCE:
         g["goods"][p, int(TUNNEL_RESOURCE[tunnel_of(g)])] += a
-    elif effect == DO_TUNNEL_CHOICE:
+    elif effect == Effect.TUNNEL_CHOICE:
         tunnel_choice(g, tape, p)
-    elif effect == DO_MINER:
+    elif effect == Effect.MINER:
         move_miner(g, tunnel_of(g))
-    elif effect == DO_ADVANCE:
-        advance(g, p, a)
-    elif effect == DO_STAR_IN_TERRITORY:
+    elif effect == Effect.ADVANCE:
+        advance_allegiance(g, p, a)
+    elif effect == Effect.STAR_IN_TERRITORY:
         star_in_territory(g, p, a)
-    elif effect == DO_STAR_IN_REGION:
+    elif effect == Effect.STAR_IN_REGION:
         star_in_region(g, p, a)
-    elif effect == DO_ICARITE_BONUS:
+    elif effect == Effect.ICARITE_BONUS:
         if g["star_placed"] and bonus(g, p, ICARITE, 5):
-            draw(g, tape, p, 1, 0)
-    elif effect == DO_NEW_WORKER:
+            draw_artifacts(g, tape, p, 1, 0)
+    elif effect == Effect.NEW_WORKER:
         owned = int(g["owned"][p])
         g["new_worker"] = owned < MAX_WORKERS and not (owned >= 2 and under(g, p, LABORATORY))
-    elif effect == DO_SET_FACE:
-        push(g, OP_FACE_SET, p, 0, 0)
-        ask(g, SET_FACE, p)
-    elif effect == DO_TAKE_FACE:
+    elif effect == Effect.SET_FACE:
+        push(g, Operation.FACE_SET, p, 0, 0)
+        ask_for(g, Ask.SET_FACE, p)
+    elif effect == Effect.TAKE_FACE:
         if g["set_face"] == 0:
             g["set_face"] = g["placed_face"]
-    elif effect == DO_PAY_BLISS:
-        push(g, OP_BLISS_PAID, p, 0, 0)
-        ask_series(g, p, PAY, 1, (1 << BLISS) | ((1 << FOOD) if has(g, p, BRIAN) else 0), 0, 0)
-    elif effect == DO_SACRIFICE_PLACED:
+    elif effect == Effect.PAY_BLISS:
+        push(g, Operation.BLISS_PAID, p, 0, 0)
+        ask_series(g, p, Verb.PAY, 1, (1 << BLISS) | ((1 << FOOD) if has(g, p, BRIAN) else 0), 0, 0)
+    elif effect == Effect.SACRIFICE_PLACED:
         g["occupant"][int(g["space"])] = -1
         g["face"][int(g["space"])] = 0
         g["owned"][p] -= 1
-    elif effect == DO_BUMPED_KNOWLEDGE:
+    elif effect == Effect.BUMPED_KNOWLEDGE:
         gain_knowledge(g, int(g["bumped"]), 1)
-    elif effect == DO_OTHERS_THERE:
+    elif effect == Effect.OTHERS_THERE:
         others_there(g, p)
-    elif effect == DO_OPPONENTS_DRAW:
+    elif effect == Effect.OPPONENTS_DRAW:
         for k in range(int(g["num_players"]) - 1, -1, -1):
             if seat_after(g, k) != p:
-                push(g, DO_DRAW, seat_after(g, k), 1, 0)
-    elif effect == DO_OPPONENTS_BLISS:
+                push(g, Effect.DRAW, seat_after(g, k), 1, 0)
+    elif effect == Effect.OPPONENTS_BLISS:
         for q in range(int(g["num_players"])):
             if q != p:
                 g["goods"][q, BLISS] += 1
-    elif effect == DO_BUILDER:
+    elif effect == Effect.BUILDER:
         if (int(g["helped"]) >> p) & 1:
             gain_morale(g, p, 2)
         else:
             lose_knowledge(g, p, 2)
-    elif effect == DO_BARGAIN:
+    elif effect == Effect.BARGAIN:
         bargain(g, p)
-    elif effect == DO_FUTURE:
+    elif effect == Effect.FUTURE:
         future(g, tape, p)
-    else:  # DO_SACRIFICE_RETRIEVED
-        push(g, OP_SACRIFICED, p, 0, 0)
-        ask(g, SACRIFICE, p)
+    elif effect == Effect.SACRIFICE_RETRIEVED:
+        push(g, Operation.SACRIFICED, p, 0, 0)
+        ask_for(g, Ask.SACRIFICE, p)
+    else:
+        raise ValueError("no such effect")
 
 
 @jit
@@ -150,10 +116,10 @@ def gain_chosen(g, tape, p):
     if g["chosen"][GAIN_KNOWLEDGE]:
         lose_knowledge(g, p, int(g["chosen"][GAIN_KNOWLEDGE]))
     artifacts = int(g["chosen"][GAIN_ARTIFACT])
-    if g["verb"] == MINE:
+    if g["verb"] == Verb.MINE:
         g["took_resource"] = artifacts == 0
     g["chosen"][:] = 0
-    draw(g, tape, p, artifacts, 0)
+    draw_artifacts(g, tape, p, artifacts, 0)
 
 
 @jit
@@ -167,7 +133,7 @@ def commodity_area(g, p):
     n = 2 if total >= 9 else 1
     g["goods"][p, area] += n + bonus(g, p, area, 2)
     if total <= 4:
-        advance(g, p, area)
+        advance_allegiance(g, p, area)
     elif total <= 8:
         lose_knowledge(g, p, 1)
     else:
@@ -182,9 +148,9 @@ def tunnel_choice(g, tape, p):
     if bonus(g, p, tunnel, 5):
         g["goods"][p, resource] += 1
         g["took_resource"] = 1
-        draw(g, tape, p, 1, 0)
+        draw_artifacts(g, tape, p, 1, 0)
     else:
-        ask_series(g, p, MINE, 1, (1 << resource) | (1 << GAIN_ARTIFACT), 0, 0)
+        ask_series(g, p, Verb.MINE, 1, (1 << resource) | (1 << GAIN_ARTIFACT), 0, 0)
 
 
 @jit
@@ -210,4 +176,4 @@ def bliss_paid(g, p):
 @jit
 def face_set(g):
     """Notes the face that the next roll gives to one worker."""
-    g["set_face"] = int(g["answer"]) - SET_ACTION + 1
+    g["set_face"] = int(g["answer"]) - SET + 1

@@ -9,7 +9,7 @@ from euphoria_env.engine.state import OVER, TRUNCATED
 
 
 @jit
-def score(g, p):
+def tie_break_score(g, p):
     """All of R16.2 and R16.3 but the rolls in one number: stars, morale, knowledge, markets and territories with a star."""
     markets = territories = 0
     for k in range(NUM_MARKETS):
@@ -28,7 +28,7 @@ def rank_by_score(g):
     for p in range(n):
         better = 0
         for q in range(n):
-            better += score(g, q) > score(g, p)
+            better += tie_break_score(g, q) > tie_break_score(g, p)
         g["ranking"][p] = 1 + better
 
 

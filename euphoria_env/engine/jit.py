@@ -18,7 +18,8 @@ import numba
 from numba.core import caching, types
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_CORE = ("asks.py", "board.py", "actions.py", "observations.py")  # with cards/ and engine/: all that compiled code can depend on
+# With cards/ and engine/: all that compiled code can depend on.
+_CORE = ("asks.py", "board.py", "rules.py", "actions.py", "observations.py")
 
 
 def _core() -> list[Path]:

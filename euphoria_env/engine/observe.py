@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from euphoria_env.asks import DISCARD, NOTHING, OPEN, RECRUIT, SERIES, STAR, TAKE, USE
+from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
+    DEALT_RECRUITS,
     FACTIONS,
     GOODS,
     ITEMS,
@@ -20,19 +21,9 @@ from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Event
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import fill_mask
-from euphoria_env.engine.state import (
-    HELD,
-    IN_BY,
-    OP_DILEMMA_PAID,
-    OP_DRAW_ANSWERED,
-    OP_FURTHER,
-    OP_FURTHER_ANSWERED,
-    OP_TRIGGER,
-    OUT_BY,
-    PLAYING,
-    SETUP,
-)
+from euphoria_env.engine.state import HELD, IN_BY, OUT_BY, PLAYING, SETUP, Operation
 from euphoria_env.observations import PLAYER_SIZE, PLAYERS_START, start_of
+from euphoria_env.rules import DIGIT, OPTIONS_SIZE
 
 _player = {
     name: start_of(f"player_0.{name}") - PLAYERS_START
@@ -47,8 +38,7 @@ _USED_GEEK, _USED_GAMBLER, _RECRUITS = (_player[n] for n in ("used_geek", "used_
 _RECRUIT_STARS, _HIDDEN, _RESOLVED = (_player[n] for n in ("recruit_stars", "hidden_recruits", "resolved"))
 _RESOLVED_DILEMMA, _PENALTIES = _player["resolved_dilemma"], _player["penalties"]
 
-_ON_STAR = int(Event.STAR)
-_RULES, _MAX_TURNS, _TURN, _STATUS = (start_of(n) for n in ("num_players", "max_turns", "turn", "status"))
+_TURN, _STATUS = start_of("turn"), start_of("status")
 _ACTIVE, _DECIDER = start_of("active"), start_of("decider")
 _OWN_ARTIFACTS, _OWN_DILEMMA, _OWN_RECRUITS, _OWN_TILES = (
     start_of(n) for n in ("own_artifacts", "own_dilemma", "own_recruits", "own_tiles")
@@ -83,11 +73,11 @@ _NEW_WORKER, _NEW_FACE, _SET_FACE, _TO_ROLL, _ROLLER, _PAYMENT, _TAKEN, _RESOLVI
 
 @jit
 def digits(out, at, value):
-    """Writes a number as three digits of base 128, lowest first."""
-    value = min(int(value), 128**3 - 1)
+    """Writes a number as three digits, lowest first."""
+    value = min(int(value), DIGIT**3 - 1)
     for k in range(3):
-        out[at + k] = value & 127
-        value >>= 7
+        out[at + k] = value % DIGIT
+        value //= DIGIT
 
 
 @jit
@@ -130,8 +120,8 @@ def fill_private(g, p, out):
             out[_OWN_RECRUITS + card] = 5
     for k in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
         out[_OWN_RECRUITS + int(g["recruits"][p, k])] = 2 if g["status"] == SETUP and k == 0 else 1
-    if g["ask"] == RECRUIT or g["status"] == SETUP:
-        for k in range(4):
+    if g["ask"] == Ask.RECRUIT or g["status"] == SETUP:
+        for k in range(DEALT_RECRUITS):
             if g["hand"][p, k] >= 0:
                 out[_OWN_RECRUITS + int(g["hand"][p, k])] = 3
             if g["kept"][p, k] >= 0:
@@ -188,26 +178,26 @@ def fill_decision(g, p, n, out):
     """Writes what is being decided, and the turn so far."""
     asked = int(g["ask"])
     out[_ASKED + asked] = 1
-    if asked == NOTHING:
+    if asked == Ask.NOTHING:
         return
     out[_OFFERS] = g["offers"]
-    if asked == OPEN:  # nothing else has happened in this turn
+    if asked == Ask.OPEN:  # nothing else has happened in this turn
         return
     if g["status"] == PLAYING:
         fill_placement(g, p, n, out)
-    if asked == USE:
+    if asked == Ask.USE:
         out[_CARD] = g["card"] + 1
-    if asked == SERIES or asked == STAR:
-        out[_VERB] = g["verb"] + 1 if asked == SERIES else 0
+    if asked == Ask.SERIES or asked == Ask.STAR:
+        out[_VERB] = g["verb"] + 1 if asked == Ask.SERIES else 0
         set_a, set_b = int(g["set_a"]), int(g["set_b"])
         # Which two cards Bradley drew is his alone.
-        if asked == SERIES and g["verb"] == DISCARD and g["player"] != p:
+        if asked == Ask.SERIES and g["verb"] == Verb.DISCARD and g["player"] != p:
             set_a = ARTIFACT_SET
         for item in range(len(ITEMS)):
             out[_FIRST_GROUP + item] = (set_a >> item) & 1
-            if asked == SERIES:
+            if asked == Ask.SERIES:
                 out[_SECOND_GROUP + item] = (set_b >> item) & 1
-        if asked == SERIES:
+        if asked == Ask.SERIES:
             out[_UNITS] = g["units_a"]
             out[_UNITS + 1] = g["units_b"]
     out[_LAST] = g["last"]
@@ -216,13 +206,13 @@ def fill_decision(g, p, n, out):
         out[_REQUESTED + item] = g["asked"][item]
     for k in range(int(g["depth"])):
         op = g["stack"][k, 0]
-        if op == OP_FURTHER or op == OP_FURTHER_ANSWERED:
+        if op == Operation.FURTHER or op == Operation.FURTHER_ANSWERED:
             out[_FURTHER_LEFT] = max(out[_FURTHER_LEFT], g["stack"][k, 3])
-        elif op == OP_DRAW_ANSWERED:
+        elif op == Operation.DRAW_ANSWERED:
             out[_DRAWS_LEFT] = g["stack"][k, 2]
-        elif op == OP_DILEMMA_PAID:
+        elif op == Operation.DILEMMA_PAID:
             out[_RESOLVING] = g["stack"][k, 2]
-        elif op == OP_TRIGGER and g["stack"][k, 2] == _ON_STAR and g["stack"][k, 3] == 0:
+        elif op == Operation.TRIGGER and g["stack"][k, 2] == Event.STAR and g["stack"][k, 3] == 0:
             out[_BARGAINS_LEFT] += 1
 
 
@@ -252,7 +242,7 @@ def fill_placement(g, p, n, out):
         out[_TO_ROLL + k] = seat_plus_one(g["back_owner"][k], p, n)
         out[_TO_ROLL + MAX_WORKERS + k] = g["back_face"][k]
     out[_ROLLER] = seat_plus_one(g["roller"], p, n)
-    if g["num_taken"] or g["ask"] == TAKE:
+    if g["num_taken"] or g["ask"] == Ask.TAKE:
         out[_PAYMENT] = g["payment"] + 1
         for k in range(int(g["num_taken"])):
             out[_TAKEN + k] = g["taken"][k] + 1
@@ -263,18 +253,12 @@ def fill_observation(g, p, out):
     """Writes what player p may see into an int8 array (OBS_SIZE,)."""
     out[:] = 0
     n = int(g["num_players"])
-    out[_RULES] = n
-    out[_RULES + 1] = g["trading"]
-    out[_RULES + 2] = g["trades_per_turn"]
-    out[_RULES + 3] = g["recruit_draft"]
-    out[_RULES + 4] = g["market_draft"]
-    out[_RULES + 5] = g["track_draft"]
-    out[_RULES + 6] = g["doubles_cost_morale"]
-    digits(out, _MAX_TURNS, g["max_turns"])
+    for k in range(OPTIONS_SIZE):
+        out[k] = g["shown_rules"][k]
     digits(out, _TURN, g["turn"])
     out[_STATUS] = g["status"]
     out[_ACTIVE + (int(g["active"]) - p + n) % n] = 1
-    if g["ask"] != NOTHING:
+    if g["ask"] != Ask.NOTHING:
         out[_DECIDER + (int(g["player"]) - p + n) % n] = 1
     for k in range(n):
         fill_player(g, p + k if p + k < n else p + k - n, out, PLAYERS_START + PLAYER_SIZE * k)

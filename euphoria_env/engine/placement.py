@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import PAY_ONE, PAY_PAIR, PAY_THREE
-from euphoria_env.asks import ARTIFACT_WAY, PAY
+from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
@@ -30,30 +30,19 @@ from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge, lose_morale
 from euphoria_env.engine.state import (
-    OP_ACTIVATE,
-    OP_CHASE,
-    OP_CLOSE,
-    OP_CONSTRUCT,
-    OP_LIMITS,
-    OP_PAID,
-    OP_PAY,
-    OP_REROLL,
-    OP_WAY_CHOSEN,
     PAID,
     PAID_ARTIFACT,
     PAID_FOOD_FOR_BLISS,
     PAID_GOLD,
     PAID_ONE_ARTIFACT,
     PLAYING,
-    ask,
+    Operation,
+    ask_for,
     ask_series,
     push,
     push_program,
     push_trigger,
 )
-
-_ON_PLACED, _ON_BUMPED, _ON_BUMPING = int(Event.PLACED), int(Event.BUMPED), int(Event.BUMPING)
-_ON_GETTING_BUMPED = int(Event.GETTING_BUMPED)
 
 
 @jit
@@ -72,11 +61,11 @@ def place(g, p, face, space, extra_morale):
     g["available"][p, face - 1] -= 1
 
     if FIRST_TANK <= space < FIRST_SLOT:
-        push(g, OP_CHASE, p, 0, 0)
-    push(g, OP_CLOSE, p, 0, 0)
+        push(g, Operation.CHASE, p, 0, 0)
+    push(g, Operation.CLOSE, p, 0, 0)
     if FIRST_SLOT <= space < FIRST_MARKET:
-        push(g, OP_CONSTRUCT, p, 0, 0)
-    push(g, OP_PAY, p, 0, 0)
+        push(g, Operation.CONSTRUCT, p, 0, 0)
+    push(g, Operation.PAY, p, 0, 0)
 
     g["bumped"] = -1
     g["bumped_face"] = 0
@@ -99,11 +88,11 @@ def bump(g, p, space):
     g["back_face"][0] = g["bumped_face"]
     g["available"][owner, int(g["bumped_face"]) - 1] += 1
     if owner != p:
-        push_trigger(g, p, _ON_BUMPED)
-    push(g, OP_REROLL, p, 0, 0)
+        push_trigger(g, p, Event.BUMPED)
+    push(g, Operation.REROLL, p, 0, 0)
     if owner != p:
-        push_trigger(g, p, _ON_BUMPING)
-    push_trigger(g, owner, _ON_GETTING_BUMPED)
+        push_trigger(g, p, Event.BUMPING)
+    push_trigger(g, owner, Event.GETTING_BUMPED)
 
 
 @jit
@@ -117,14 +106,14 @@ def pay(g, p):
     g["due_morale"] += morale
     g["due_knowledge"] = knowledge
     if asks_artifacts(space):
-        push(g, OP_PAID, p, 0, 0)
-        push(g, OP_WAY_CHOSEN, p, 0, 0)
-        ask(g, ARTIFACT_WAY, p)
+        push(g, Operation.PAID, p, 0, 0)
+        push(g, Operation.WAY_CHOSEN, p, 0, 0)
+        ask_for(g, Ask.ARTIFACT_WAY, p)
         return
     units_a, set_a, units_b, set_b = cost_of(g, p, space, bumped_other)
     if units_b or set_a & (set_a - 1):
-        push(g, OP_PAID, p, 0, 0)
-        ask_series(g, p, PAY, units_a, set_a, units_b, set_b)
+        push(g, Operation.PAID, p, 0, 0)
+        ask_series(g, p, Verb.PAY, units_a, set_a, units_b, set_b)
         return
     if units_a:  # one kind of item: there is nothing to choose (R18.1)
         g["chosen"][lowest_bit(set_a)] = units_a
@@ -136,10 +125,10 @@ def way_chosen(g, p):
     """3 artifacts, a pair, or Jacko's one: what is left to choose."""
     way = int(g["answer"])
     if way == PAY_THREE:
-        ask_series(g, p, PAY, 3, ARTIFACT_SET, 0, 0)
+        ask_series(g, p, Verb.PAY, 3, ARTIFACT_SET, 0, 0)
     elif way == PAY_ONE:
         g["paid"] |= PAID_ONE_ARTIFACT
-        ask_series(g, p, PAY, 1, ARTIFACT_SET, 0, 0)
+        ask_series(g, p, Verb.PAY, 1, ARTIFACT_SET, 0, 0)
     else:
         g["chosen"][FIRST_ARTIFACT + way - PAY_PAIR] = 2
 
@@ -179,14 +168,14 @@ def paid(g, p):
     take_chosen(g, p)
     g["due_morale"] = 0
     g["due_knowledge"] = 0
-    push(g, OP_LIMITS, p, 0, 0)
+    push(g, Operation.LIMITS, p, 0, 0)
 
 
 @jit
 def gain(g, p):
     """Lays out what the space gives, then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
-    push_trigger(g, p, _ON_PLACED)
-    push(g, OP_LIMITS, p, 0, 0)
+    push_trigger(g, p, Event.PLACED)
+    push(g, Operation.LIMITS, p, 0, 0)
     push_program(g, SPACE_PROGRAM, int(g["space"]), p)
 
 
@@ -197,7 +186,7 @@ def close(g, tape, p):
     if g["status"] != PLAYING:
         return
     if revealed_factions(g) != g["revealed"]:
-        push(g, OP_ACTIVATE, p, 0, 0)
+        push(g, Operation.ACTIVATE, p, 0, 0)
     if g["new_worker"] or g["helped"]:
-        push(g, OP_REROLL, p, 0, 0)
+        push(g, Operation.REROLL, p, 0, 0)
     limits(g)

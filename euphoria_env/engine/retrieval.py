@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.actions import NUM_BOARD_WORKERS, RETRIEVE
-from euphoria_env.actions import SACRIFICE as SACRIFICE_ACTION
-from euphoria_env.actions import TAKE as TAKE_ACTION
-from euphoria_env.actions import USE as USE_ACTION
-from euphoria_env.asks import TAKE
+from euphoria_env.actions import NUM_BOARD_WORKERS, RETRIEVE, SACRIFICE, TAKE, USE
+from euphoria_env.asks import Ask
 from euphoria_env.board import BLISS, ENERGY, FOOD, MAX_WORKERS, NUM_AREAS, REGION, SUBTERRAN
 from euphoria_env.cards.recruits import GIDGET
 from euphoria_env.cards.tiles import CAFETERIA
@@ -17,17 +14,12 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale
 from euphoria_env.engine.rolls import roll
 from euphoria_env.engine.state import (
-    OP_END_CHECK,
-    OP_HYPNOSIS_ANSWERED,
-    OP_LIMITS,
-    OP_NEXT_TURN,
-    OP_RETRIEVE_PAID,
-    OP_RETRIEVE_ROLL,
     RETRIEVE_BLISS,
     RETRIEVE_ENERGY,
     RETRIEVE_FOOD,
     RETRIEVE_FREE,
-    ask,
+    Operation,
+    ask_for,
     ask_use,
     has,
     push,
@@ -35,7 +27,6 @@ from euphoria_env.engine.state import (
     under,
 )
 
-_ON_RETRIEVING, _ON_BEFORE_ROLL, _ON_RETRIEVED = int(Event.RETRIEVING), int(Event.BEFORE_ROLL), int(Event.RETRIEVED)
 _AREA_WORKERS = 6 * NUM_AREAS
 
 # Space of each number of a board worker (`take`, `sacrifice`).
@@ -66,17 +57,17 @@ def take_off(g, p, worker):
 def retrieve(g, p):
     """Begins a retrieval: the payment is chosen, now the workers are (R3.5)."""
     g["payment"] = int(g["answer"]) - RETRIEVE
-    push(g, OP_NEXT_TURN, p, 0, 0)
-    push(g, OP_END_CHECK, p, 0, 0)
-    push(g, OP_RETRIEVE_PAID, p, 0, 0)
-    ask(g, TAKE, p)
+    push(g, Operation.NEXT_TURN, p, 0, 0)
+    push(g, Operation.END_CHECK, p, 0, 0)
+    push(g, Operation.RETRIEVE_PAID, p, 0, 0)
+    ask_for(g, Ask.TAKE, p)
 
 
 @jit
 def take(g, p):
     """Notes a worker to retrieve."""
     n = int(g["num_taken"])
-    g["taken"][n] = int(g["answer"]) - TAKE_ACTION
+    g["taken"][n] = int(g["answer"]) - TAKE
     g["num_taken"] = n + 1
 
 
@@ -87,11 +78,11 @@ def retrieve_paid(g, p):
     for k in range(int(g["num_taken"])):
         if REGION[int(WORKER_SPACE[int(g["taken"][k])])] != SUBTERRAN:
             g["all_subterra"] = 0
-    push_trigger(g, p, _ON_RETRIEVED)
-    push(g, OP_RETRIEVE_ROLL, p, 0, 0)
-    push_trigger(g, p, _ON_BEFORE_ROLL)
-    push_trigger(g, p, _ON_RETRIEVING)
-    push(g, OP_LIMITS, p, 0, 0)
+    push_trigger(g, p, Event.RETRIEVED)
+    push(g, Operation.RETRIEVE_ROLL, p, 0, 0)
+    push_trigger(g, p, Event.BEFORE_ROLL)
+    push_trigger(g, p, Event.RETRIEVING)
+    push(g, Operation.LIMITS, p, 0, 0)
     payment = int(g["payment"])
     if payment == RETRIEVE_FREE:
         lose_morale(g, p, 1 + under(g, p, CAFETERIA))
@@ -101,20 +92,22 @@ def retrieve_paid(g, p):
     elif payment == RETRIEVE_BLISS:
         g["goods"][p, BLISS] -= 1
         if has(g, p, GIDGET):
-            push(g, OP_HYPNOSIS_ANSWERED, p, 0, 0)
+            push(g, Operation.HYPNOSIS_ANSWERED, p, 0, 0)
             ask_use(g, p, GIDGET)
         else:
             gain_morale(g, p, 2)
-    else:  # Jefferson
+    elif payment == RETRIEVE_ENERGY:  # Jefferson
         g["goods"][p, ENERGY] -= 1
         lose_knowledge(g, p, 1)
         gain_morale(g, p, 1)
+    else:
+        raise ValueError("no such payment")
 
 
 @jit
 def hypnosis_answered(g, p):
     """Gidget: lose 2 knowledge instead of gaining 2 morale."""
-    if g["answer"] == USE_ACTION + GIDGET:
+    if g["answer"] == USE + GIDGET:
         lose_knowledge(g, p, 2)
     else:
         gain_morale(g, p, 2)
@@ -123,7 +116,7 @@ def hypnosis_answered(g, p):
 @jit
 def sacrificed(g, p):
     """Returns one of the retrieved workers to the supply (R13.4)."""
-    worker = int(g["answer"]) - SACRIFICE_ACTION
+    worker = int(g["answer"]) - SACRIFICE
     take_off(g, p, worker)
     g["owned"][p] -= 1
     k = 0

@@ -1,36 +1,78 @@
-"""The three rewards; each sums to 0 over the players."""
+"""The rewards; each sums to 0 over the players. A row of `REWARDS` says of each what the outside needs to know."""
 
 from __future__ import annotations
+
+import math
+from enum import IntEnum
+from typing import NamedTuple
 
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import OVER
 
-REWARDS = ("win", "rank", "stars")
-WIN, RANK, STARS = range(len(REWARDS))
+STARS_PER_E = 2.0  # so great an expected lead makes the chance to win e times that to lose
+
+
+class Reward(IntEnum):
+    """What a player is paid for."""
+
+    WIN = 0
+    RANK = 1
+    STARS = 2
+
+
+class RewardRow(NamedTuple):
+    """What the outside asks of a reward.
+
+    Attributes:
+        meaning: what is paid, and when.
+        paid_when_truncated: whether a game that is cut off is paid like any other, so that nothing more would have come of it.
+    """
+
+    meaning: str
+    paid_when_truncated: bool
+
+
+REWARDS = {
+    Reward.WIN: RewardRow("at the end: the winner 1, the others -1 / (n - 1); all 0 when the game was cut off", False),
+    Reward.RANK: RewardRow("at the end: 1 - 2 (r - 1) / (n - 1) for rank r; shared ranks share; also when cut off", True),
+    Reward.STARS: RewardRow("at every decision: the stars one placed oneself, less the mean of the others'", False),
+}
+REWARD_NAMES = tuple(reward.name.lower() for reward in Reward)
+assert set(REWARDS) == set(Reward)
 
 
 def reward_number(name: object) -> int:
-    """The number of a reward.
+    """The number of a reward, as a plain integer for compiled code.
 
     Raises:
         ValueError: no such reward; names those there are.
     """
-    if name not in REWARDS:
-        raise ValueError(f"reward must be one of {', '.join(REWARDS)}, not {name!r}")
-    return REWARDS.index(str(name))
+    if name not in REWARD_NAMES:
+        raise ValueError(f"reward must be one of {', '.join(REWARD_NAMES)}, not {name!r}")
+    return int(Reward[str(name).upper()])
 
 
 @jit
-def fill_rewards(g, kind, before, out):
+def fill_rewards(g, reward, before, out):
     """Writes the rewards of the decision just played into a float32 array (num_players,).
 
-    `win`: the winner 1, the others -1 / (n - 1), all 0 when truncated. `rank`: 1 - 2 (rank - 1) / (n - 1), players who share a
-    rank share the mean of their places, so that the sum is 0; also when truncated. `stars`: the stars a player placed less the
-    mean of the others' (`before`: stars to place before the decision).
+    `before`: stars to place before the decision. Players who share a rank share the mean of their places, so that the sum is 0.
     """
     n = int(g["num_players"])
     out[:] = 0.0
-    if kind == STARS:
+    if reward == Reward.WIN:
+        if g["status"] == OVER:
+            for p in range(n):
+                out[p] = 1.0 if g["winner"] == p else -1.0 / (n - 1)
+    elif reward == Reward.RANK:
+        if g["status"] >= OVER:
+            for p in range(n):
+                sharing = 0
+                for q in range(n):
+                    sharing += g["ranking"][q] == g["ranking"][p]
+                place = int(g["ranking"][p]) + (sharing - 1) / 2
+                out[p] = 1.0 - 2.0 * (place - 1.0) / (n - 1)
+    elif reward == Reward.STARS:
         placed = 0
         for p in range(n):
             placed += int(before[p]) - int(g["stars"][p])
@@ -38,13 +80,24 @@ def fill_rewards(g, kind, before, out):
             for p in range(n):
                 own = int(before[p]) - int(g["stars"][p])
                 out[p] = own - (placed - own) / (n - 1)
-    elif g["status"] >= OVER:
-        for p in range(n):
-            if kind == RANK:
-                sharing = 0
-                for q in range(n):
-                    sharing += g["ranking"][q] == g["ranking"][p]
-                place = int(g["ranking"][p]) + (sharing - 1) / 2
-                out[p] = 1.0 - 2.0 * (place - 1.0) / (n - 1)
-            elif g["status"] == OVER:
-                out[p] = 1.0 if g["winner"] == p else -1.0 / (n - 1)
+    else:
+        raise ValueError("no such reward")
+
+
+@jit
+def chance_to_win(g, p, value, reward):
+    """What an expected sum of rewards says of a player's chance to win, from 0 to 1.
+
+    Of `STARS` those already placed count too, as the lead over the others.
+    """
+    n = int(g["num_players"])
+    if reward == Reward.WIN:
+        return min(1.0, max(0.0, (value * (n - 1) + 1.0) / n))
+    if reward == Reward.RANK:
+        return min(1.0, max(0.0, (value + 1.0) / 2))
+    if reward == Reward.STARS:
+        lead = value
+        for q in range(n):
+            lead += (int(g["stars"][q]) - int(g["stars"][p])) / (n - 1)
+        return 1.0 / (1.0 + (n - 1) * math.exp(-lead / STARS_PER_E))
+    raise ValueError("no such reward")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from euphoria_env.asks import LOSE
+from euphoria_env.asks import Verb
 from euphoria_env.board import GOODS, GOODS_SET, KNOWLEDGE_LIMIT, MAX_WORKERS
 from euphoria_env.cards.recruits import BEN
 from euphoria_env.cards.tiles import FACE_PENALTY
 from euphoria_env.cards.vocabulary import Event
 from euphoria_env.engine.chance import roll_die
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import HELD, OP_REROLL, ask_series, push, push_trigger, under
-
-_ON_OTHERS_ROLLED = int(Event.OTHERS_ROLLED)
-_ON_LOST_WORKER = int(Event.LOST_WORKER)
-_ON_NEW_WORKER = int(Event.NEW_WORKER)
+from euphoria_env.engine.state import HELD, Operation, ask_series, push, push_trigger, under
 
 
 @jit
@@ -49,16 +45,16 @@ def roll(g, tape, p, n):
     g["set_face"] = 0
     g["roller"] = p
     if knowledge_check(g, p):
-        push_trigger(g, p, _ON_LOST_WORKER)
+        push_trigger(g, p, Event.LOST_WORKER)
     ben = int(g["recruit_place"][BEN]) - HELD
     if 0 <= ben < g["num_players"] and ben != p:
-        push_trigger(g, ben, _ON_OTHERS_ROLLED)
+        push_trigger(g, ben, Event.OTHERS_ROLLED)
     if losses:
         goods = 0
         for item in range(len(GOODS)):
             goods += int(g["goods"][p, item])
         if goods:
-            ask_series(g, p, LOSE, min(losses, goods), GOODS_SET, 0, 0)
+            ask_series(g, p, Verb.LOSE, min(losses, goods), GOODS_SET, 0, 0)
     return face
 
 
@@ -68,7 +64,7 @@ def reroll(g, tape):
     for first in range(MAX_WORKERS):
         p = int(g["back_owner"][first])
         if p >= 0:
-            push(g, OP_REROLL, p, 0, 0)
+            push(g, Operation.REROLL, p, 0, 0)
             n = 0
             for k in range(first, MAX_WORKERS):
                 if g["back_owner"][k] == p:
@@ -82,5 +78,5 @@ def reroll(g, tape):
         p = int(g["active"])
         g["new_worker"] = 0
         g["owned"][p] += 1
-        push_trigger(g, p, _ON_NEW_WORKER)
+        push_trigger(g, p, Event.NEW_WORKER)
         g["new_face"] = roll(g, tape, p, 1)

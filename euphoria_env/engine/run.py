@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from euphoria_env.asks import NOTHING
+from euphoria_env.asks import Ask
 from euphoria_env.board import ARTIFACT_SET
 from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.abilities import ability_answered, trigger
@@ -32,50 +32,7 @@ from euphoria_env.engine.setup import (
     track_set,
 )
 from euphoria_env.engine.stars import bargain_chosen, star_chosen, star_reactions
-from euphoria_env.engine.state import (
-    OP_ABILITY_ANSWERED,
-    OP_ACTIVATE,
-    OP_BARGAIN_CHOSEN,
-    OP_BLISS_PAID,
-    OP_CHASE,
-    OP_CHOOSE_RECRUITS,
-    OP_CLOSE,
-    OP_CONSTRUCT,
-    OP_DEAL_TILES,
-    OP_DILEMMA_PAID,
-    OP_DILEMMA_RECRUIT,
-    OP_DILEMMA_WAY_CHOSEN,
-    OP_DRAFT,
-    OP_DRAFTED,
-    OP_DRAW_ANSWERED,
-    OP_END_CHECK,
-    OP_FACE_SET,
-    OP_FURTHER,
-    OP_FURTHER_ANSWERED,
-    OP_GEEK_DISCARD,
-    OP_HYPNOSIS_ANSWERED,
-    OP_LAY_TILES,
-    OP_LIMITS,
-    OP_NEXT_TURN,
-    OP_OFFERED,
-    OP_OPENED,
-    OP_PAID,
-    OP_PAY,
-    OP_RECRUIT_CHOSEN,
-    OP_RECRUIT_KEPT,
-    OP_REPLIED,
-    OP_REROLL,
-    OP_RETRIEVE_PAID,
-    OP_RETRIEVE_ROLL,
-    OP_SACRIFICED,
-    OP_STAR_CHOSEN,
-    OP_STAR_REACTIONS,
-    OP_TILE_CHOSEN,
-    OP_TRACK,
-    OP_TRIGGER,
-    OP_WAY_CHOSEN,
-    OVER,
-)
+from euphoria_env.engine.state import OVER, Operation
 from euphoria_env.engine.trade import offered, replied
 from euphoria_env.engine.turn import chase, clear_pending, further, further_answered, next_turn, open_turn, opened
 
@@ -87,71 +44,71 @@ def carry_out(g, tape, op, p, a, b):
     """Carries out one operation."""
     if op < _FIRST_OPERATION:
         apply_effect(g, tape, op, p, a, b)
-    elif op == OP_LIMITS:
+    elif op == Operation.LIMITS:
         limits(g)
-    elif op == OP_TRIGGER:
+    elif op == Operation.TRIGGER:
         trigger(g, p, a, b)
-    elif op == OP_ABILITY_ANSWERED:
+    elif op == Operation.ABILITY_ANSWERED:
         ability_answered(g, p, a)
-    elif op == OP_PAY:
+    elif op == Operation.PAY:
         pay(g, p)
-    elif op == OP_WAY_CHOSEN:
+    elif op == Operation.WAY_CHOSEN:
         way_chosen(g, p)
-    elif op == OP_PAID:
+    elif op == Operation.PAID:
         paid(g, p)
-    elif op == OP_CONSTRUCT:
+    elif op == Operation.CONSTRUCT:
         construct(g, p)
-    elif op == OP_END_CHECK:
+    elif op == Operation.END_CHECK:
         end_check(g, tape)
-    elif op == OP_CLOSE:
+    elif op == Operation.CLOSE:
         close(g, tape, p)
-    elif op == OP_REROLL:
+    elif op == Operation.REROLL:
         reroll(g, tape)
-    elif op == OP_ACTIVATE:
+    elif op == Operation.ACTIVATE:
         activate_revealed(g, p)
-    elif op == OP_CHASE:
+    elif op == Operation.CHASE:
         chase(g, p)
-    elif op == OP_FURTHER:
+    elif op == Operation.FURTHER:
         further(g, p, a, b)
-    elif op == OP_FURTHER_ANSWERED:
+    elif op == Operation.FURTHER_ANSWERED:
         further_answered(g, p, a, b)
-    elif op == OP_NEXT_TURN:
+    elif op == Operation.NEXT_TURN:
         next_turn(g)
-    elif op == OP_OPENED:
+    elif op == Operation.OPENED:
         opened(g, p)
-    elif op == OP_DRAW_ANSWERED:
+    elif op == Operation.DRAW_ANSWERED:
         draw_answered(g, tape, p, a, b)
-    elif op == OP_GEEK_DISCARD:
+    elif op == Operation.GEEK_DISCARD:
         ask_discards(g, p, 2, ARTIFACT_SET)
-    elif op == OP_STAR_CHOSEN:
+    elif op == Operation.STAR_CHOSEN:
         star_chosen(g, p, a)
-    elif op == OP_STAR_REACTIONS:
+    elif op == Operation.STAR_REACTIONS:
         star_reactions(g)
-    elif op == OP_BARGAIN_CHOSEN:
+    elif op == Operation.BARGAIN_CHOSEN:
         bargain_chosen(g, p)
-    elif op == OP_FACE_SET:
+    elif op == Operation.FACE_SET:
         face_set(g)
-    elif op == OP_BLISS_PAID:
+    elif op == Operation.BLISS_PAID:
         bliss_paid(g, p)
-    elif op == OP_SACRIFICED:
+    elif op == Operation.SACRIFICED:
         sacrificed(g, p)
-    elif op == OP_RETRIEVE_PAID:
+    elif op == Operation.RETRIEVE_PAID:
         retrieve_paid(g, p)
-    elif op == OP_HYPNOSIS_ANSWERED:
+    elif op == Operation.HYPNOSIS_ANSWERED:
         hypnosis_answered(g, p)
-    elif op == OP_RETRIEVE_ROLL:
+    elif op == Operation.RETRIEVE_ROLL:
         retrieve_roll(g, tape, p)
-    elif op == OP_DILEMMA_WAY_CHOSEN:
+    elif op == Operation.DILEMMA_WAY_CHOSEN:
         dilemma_way_chosen(g, p)
-    elif op == OP_DILEMMA_PAID:
+    elif op == Operation.DILEMMA_PAID:
         dilemma_paid(g, p, a)
-    elif op == OP_DILEMMA_RECRUIT:
+    elif op == Operation.DILEMMA_RECRUIT:
         dilemma_recruit(g, tape, p)
-    elif op == OP_RECRUIT_KEPT:
+    elif op == Operation.RECRUIT_KEPT:
         recruit_kept(g, p)
-    elif op == OP_OFFERED:
+    elif op == Operation.OFFERED:
         offered(g, p)
-    elif op == OP_REPLIED:
+    elif op == Operation.REPLIED:
         replied(g, p)
     else:
         carry_out_setup(g, tape, op, p, a)
@@ -160,24 +117,26 @@ def carry_out(g, tape, op, p, a, b):
 @jit
 def carry_out_setup(g, tape, op, p, a):
     """Carries out one operation of the setup."""
-    if op == OP_DRAFT:
+    if op == Operation.DRAFT:
         draft(g, p, a)
-    elif op == OP_DRAFTED:
+    elif op == Operation.DRAFTED:
         drafted(g, p, a)
-    elif op == OP_CHOOSE_RECRUITS:
+    elif op == Operation.CHOOSE_RECRUITS:
         choose_recruits(g, p, a)
-    elif op == OP_RECRUIT_CHOSEN:
+    elif op == Operation.RECRUIT_CHOSEN:
         recruit_chosen(g, p, a)
-    elif op == OP_DEAL_TILES:
+    elif op == Operation.DEAL_TILES:
         deal_tiles(g, tape, p)
-    elif op == OP_TILE_CHOSEN:
+    elif op == Operation.TILE_CHOSEN:
         tile_chosen(g, p)
-    elif op == OP_LAY_TILES:
+    elif op == Operation.LAY_TILES:
         lay_tiles(g, tape)
-    elif op == OP_TRACK:
+    elif op == Operation.TRACK:
         track(g, p)
-    else:
+    elif op == Operation.TRACK_SET:
         track_set(g, p)
+    else:
+        raise ValueError("no such operation")
 
 
 @jit
@@ -185,7 +144,7 @@ def advance(g, tape):
     """Goes on until a player has a real choice, or the game has ended (R18.1)."""
     decider = g["player"]
     while g["status"] < OVER:
-        if g["ask"] != NOTHING:
+        if g["ask"] != Ask.NOTHING:
             only = find_legal(g)
             if only < 0:
                 g["answer"] = 0
@@ -219,7 +178,7 @@ def new_game(games, i, a, b, c, tape):
 def resume(games, i, tape):
     """Finds the legal moves of game i, whose row was filled from outside; a turn is opened if nothing is asked."""
     g = games[i]
-    if g["ask"] == NOTHING:
+    if g["ask"] == Ask.NOTHING:
         advance(g, tape)
     else:
         find_legal(g)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from euphoria_env.actions import CHOOSE_RECRUIT, CHOOSE_TILE, SET_KNOWLEDGE, SET_MORALE
-from euphoria_env.asks import RECRUIT, TILE, TRACK
-from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, NUM_MARKETS, STARS
+from euphoria_env.asks import Ask
+from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, DEALT_RECRUITS, DEALT_TILES, NUM_MARKETS, STARS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.chance import (
@@ -20,28 +20,8 @@ from euphoria_env.engine.chance import (
     roll_die,
 )
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import (
-    HELD,
-    IN_BY,
-    ON_SITE,
-    OP_CHOOSE_RECRUITS,
-    OP_DEAL_TILES,
-    OP_DRAFT,
-    OP_DRAFTED,
-    OP_LAY_TILES,
-    OP_RECRUIT_CHOSEN,
-    OP_TILE_CHOSEN,
-    OP_TRACK,
-    OP_TRACK_SET,
-    OUT_BY,
-    PLAYING,
-    ask,
-    push,
-    seat_after,
-)
+from euphoria_env.engine.state import HELD, IN_BY, ON_SITE, OUT_BY, PLAYING, Operation, ask_for, push, seat_after
 from euphoria_env.engine.turn import begin_turn, clear_pending
-
-HAND = 4  # recruits dealt to each player (R2.2)
 
 
 @jit
@@ -73,14 +53,14 @@ def begin_setup(g, tape):
     for p in range(int(g["num_players"])):
         g["dilemma"][p] = draw_dilemma(g, tape)
     for p in range(int(g["num_players"])):
-        for k in range(HAND):
+        for k in range(DEALT_RECRUITS):
             deal_recruit(g, tape, p, k)
-    push(g, OP_LAY_TILES, 0, 0, 0)
+    push(g, Operation.LAY_TILES, 0, 0, 0)
     if g["market_draft"]:
-        push(g, OP_DEAL_TILES, 0, 0, 0)
-    push(g, OP_CHOOSE_RECRUITS, 0, 0, 0)
+        push(g, Operation.DEAL_TILES, 0, 0, 0)
+    push(g, Operation.CHOOSE_RECRUITS, 0, 0, 0)
     if g["recruit_draft"]:
-        push(g, OP_DRAFT, 0, 0, 0)
+        push(g, Operation.DRAFT, 0, 0, 0)
 
 
 @jit
@@ -97,9 +77,9 @@ def take_from_hand(g, p, card):
     k = 0
     while g["hand"][p, k] != card:
         k += 1
-    for j in range(k, HAND - 1):
+    for j in range(k, DEALT_RECRUITS - 1):
         g["hand"][p, j] = g["hand"][p, j + 1]
-    g["hand"][p, HAND - 1] = -1
+    g["hand"][p, DEALT_RECRUITS - 1] = -1
 
 
 @jit
@@ -107,23 +87,23 @@ def draft(g, p, round_):
     """Asks a player to keep one of the pack in his hand; after everybody, the packs go to the left (R17.1)."""
     n = int(g["num_players"])
     if p < n:
-        push(g, OP_DRAFTED, p, round_, 0)
-        ask(g, RECRUIT, p)
+        push(g, Operation.DRAFTED, p, round_, 0)
+        ask_for(g, Ask.RECRUIT, p)
         return
-    for k in range(HAND):
+    for k in range(DEALT_RECRUITS):
         first = g["hand"][n - 1, k]
         for q in range(n - 1, 0, -1):
             g["hand"][q, k] = g["hand"][q - 1, k]
         g["hand"][0, k] = first
-    if round_ + 1 < HAND:
+    if round_ + 1 < DEALT_RECRUITS:
         for q in range(n):
-            for k in range(HAND):
+            for k in range(DEALT_RECRUITS):
                 if g["hand"][q, k] >= 0:
                     g["recruit_place"][int(g["hand"][q, k])] = HELD + q
-        push(g, OP_DRAFT, 0, round_ + 1, 0)
+        push(g, Operation.DRAFT, 0, round_ + 1, 0)
         return
     for q in range(n):
-        for k in range(HAND):
+        for k in range(DEALT_RECRUITS):
             g["hand"][q, k] = g["kept"][q, k]
             g["kept"][q, k] = -1
 
@@ -134,7 +114,7 @@ def drafted(g, p, round_):
     card = int(g["answer"]) - CHOOSE_RECRUIT
     take_from_hand(g, p, card)
     g["kept"][p, round_] = card
-    push(g, OP_DRAFT, p + 1, round_, 0)
+    push(g, Operation.DRAFT, p + 1, round_, 0)
 
 
 @jit
@@ -146,8 +126,8 @@ def choose_recruits(g, p, step):
             g["num_active"][q] = 1
             g["active_cards"][q] = BIT[int(g["recruits"][q, 0])]
         return
-    push(g, OP_RECRUIT_CHOSEN, p, step, 0)
-    ask(g, RECRUIT, p)
+    push(g, Operation.RECRUIT_CHOSEN, p, step, 0)
+    ask_for(g, Ask.RECRUIT, p)
 
 
 @jit
@@ -158,12 +138,12 @@ def recruit_chosen(g, p, step):
     g["recruits"][p, step] = card
     g["num_recruits"][p] = step + 1
     if step == 0:
-        push(g, OP_CHOOSE_RECRUITS, p, 1, 0)
+        push(g, Operation.CHOOSE_RECRUITS, p, 1, 0)
         return
     for k in range(2):
         g["recruit_place"][int(g["hand"][p, k])] = OUT_BY + p
         g["hand"][p, k] = -1
-    push(g, OP_CHOOSE_RECRUITS, p + 1, 0, 0)
+    push(g, Operation.CHOOSE_RECRUITS, p + 1, 0, 0)
 
 
 @jit
@@ -172,13 +152,13 @@ def deal_tiles(g, tape, p):
     n = int(g["num_players"])
     if p == 0:
         for q in range(n):
-            for k in range(2):
+            for k in range(DEALT_TILES):
                 tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
                 g["tile_hand"][q, k] = tile
                 g["tile_place"][tile] = HELD + q
     if p < n:
-        push(g, OP_TILE_CHOSEN, p, 0, 0)
-        ask(g, TILE, p)
+        push(g, Operation.TILE_CHOSEN, p, 0, 0)
+        ask_for(g, Ask.TILE, p)
         return
     for _ in range(NUM_MARKETS - n):
         tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
@@ -189,11 +169,11 @@ def deal_tiles(g, tape, p):
 def tile_chosen(g, p):
     """Puts the chosen tile in the game, the other one out of it."""
     tile = int(g["answer"]) - CHOOSE_TILE
-    for k in range(2):
+    for k in range(DEALT_TILES):
         other = int(g["tile_hand"][p, k])
         g["tile_place"][other] = IN_BY + p if other == tile else OUT_BY + p
         g["tile_hand"][p, k] = -1
-    push(g, OP_DEAL_TILES, p + 1, 0, 0)
+    push(g, Operation.DEAL_TILES, p + 1, 0, 0)
 
 
 @jit
@@ -247,7 +227,7 @@ def lay_tiles(g, tape):
         for p in range(int(g["num_players"])):
             g["morale"][p] = 0
             g["knowledge"][p] = 0
-        push(g, OP_TRACK, 0, 0, 0)
+        push(g, Operation.TRACK, 0, 0, 0)
     else:
         begin_play(g)
 
@@ -266,8 +246,8 @@ def track(g, step):
     if step == 2 * n:
         begin_play(g)
         return
-    push(g, OP_TRACK_SET, step, 0, 0)
-    ask(g, TRACK, seat_after(g, step if step < n else 2 * n - 1 - step))
+    push(g, Operation.TRACK_SET, step, 0, 0)
+    ask_for(g, Ask.TRACK, seat_after(g, step if step < n else 2 * n - 1 - step))
 
 
 @jit
@@ -278,4 +258,4 @@ def track_set(g, step):
         g["knowledge"][p] = action - SET_KNOWLEDGE + 1
     else:
         g["morale"][p] = action - SET_MORALE + 1
-    push(g, OP_TRACK, step + 1, 0, 0)
+    push(g, Operation.TRACK, step + 1, 0, 0)

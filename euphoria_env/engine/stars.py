@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import STAR as STAR_ACTION
-from euphoria_env.asks import GAIN, STAR
+from euphoria_env.actions import STAR
+from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, TERRITORIES, gain_set
 from euphoria_env.cards.recruits import ESME
 from euphoria_env.cards.tiles import THEATER
@@ -11,21 +11,8 @@ from euphoria_env.cards.vocabulary import CHOICES, Event
 from euphoria_env.engine.artifacts import ask_discards
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge, gain_morale, lose_knowledge
-from euphoria_env.engine.state import (
-    HELD,
-    OP_BARGAIN_CHOSEN,
-    OP_STAR_CHOSEN,
-    OP_STAR_REACTIONS,
-    OP_TRIGGER,
-    ask,
-    ask_series,
-    push,
-    seat_after,
-    under,
-    update_penalties,
-)
+from euphoria_env.engine.state import HELD, Operation, ask_for, ask_series, push, seat_after, under, update_penalties
 
-_ON_STAR = int(Event.STAR)
 _BOOK = ARTIFACTS.index("book")
 _KNOWLEDGE_OR_MORALE = gain_set("knowledge", "morale")
 assert _KNOWLEDGE_OR_MORALE in CHOICES
@@ -70,7 +57,7 @@ def star_in_territory(g, p, faction):
     if territory_has_room(g, faction) and take_star(g, p):
         g["territory"][faction, p] += 1
         g["star_placed"] = 1
-        push(g, OP_STAR_REACTIONS, p, 0, 0)
+        push(g, Operation.STAR_REACTIONS, p, 0, 0)
 
 
 @jit
@@ -84,20 +71,20 @@ def star_in_region(g, p, faction):
             places |= 1 << (len(TERRITORIES) + market)
     if places and g["stars"][p] > 0:
         g["set_a"] = places
-        push(g, OP_STAR_CHOSEN, p, faction, 0)
-        ask(g, STAR, p)
+        push(g, Operation.STAR_CHOSEN, p, faction, 0)
+        ask_for(g, Ask.STAR, p)
 
 
 @jit
 def star_chosen(g, p, faction):
     """The chosen place gets the star."""
-    place = int(g["answer"]) - STAR_ACTION
+    place = int(g["answer"]) - STAR
     if place < len(TERRITORIES):
         star_in_territory(g, p, faction)
     elif take_star(g, p):
         star_on_market(g, p, place - len(TERRITORIES))
         g["star_placed"] = 1
-        push(g, OP_STAR_REACTIONS, p, 0, 0)
+        push(g, Operation.STAR_REACTIONS, p, 0, 0)
 
 
 @jit
@@ -111,14 +98,14 @@ def star_reactions(g):
     for p in range(int(g["num_players"])):
         if p == owner:
             for _ in range(int(g["fresh_stars"][p])):
-                push(g, OP_TRIGGER, p, _ON_STAR, 0)
+                push(g, Operation.TRIGGER, p, Event.STAR, 0)
         g["fresh_stars"][p] = 0
 
 
 @jit
 def bargain(g, p):
     """Esme discards an artifact of her choice."""
-    push(g, OP_BARGAIN_CHOSEN, p, 0, 0)
+    push(g, Operation.BARGAIN_CHOSEN, p, 0, 0)
     ask_discards(g, p, 1, ARTIFACT_SET)
 
 
@@ -131,4 +118,4 @@ def bargain_chosen(g, p):
         gain_morale(g, p, 2)
     else:
         g["goods"][p, ENERGY] += 1
-        ask_series(g, p, GAIN, 1, _KNOWLEDGE_OR_MORALE, 0, 0)
+        ask_series(g, p, Verb.GAIN, 1, _KNOWLEDGE_OR_MORALE, 0, 0)

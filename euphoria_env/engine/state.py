@@ -7,12 +7,16 @@ must happen after the decision is pushed before it is asked.
 
 from __future__ import annotations
 
+from enum import IntEnum, auto
+
 import numpy as np
 
-from euphoria_env.asks import SERIES, USE
+from euphoria_env.asks import Ask
 from euphoria_env.board import (
     ARTIFACTS,
     BIT,
+    DEALT_RECRUITS,
+    DEALT_TILES,
     FACTIONS,
     GOODS,
     ITEMS,
@@ -29,20 +33,13 @@ from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
 from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.legal import LEGAL_WORDS
+from euphoria_env.rules import OPTIONS, OPTIONS_SIZE
 
 STACK_DEPTH = 24  # the deepest seen is 10
 
 _P = MAX_PLAYERS
+_RULES = [(name, *option.dtype) if isinstance(option.dtype, tuple) else (name, option.dtype) for name, option in OPTIONS.items()]
 _POSITION = [
-    # rules
-    ("num_players", np.int8),
-    ("trading", np.int8),
-    ("trades_per_turn", np.int8),
-    ("recruit_draft", np.int8),
-    ("market_draft", np.int8),
-    ("track_draft", np.int8),
-    ("doubles_cost_morale", np.int8),
-    ("max_turns", np.int32),  # 0: none
     # players
     ("knowledge", np.int8, (_P,)),
     ("morale", np.int8, (_P,)),
@@ -92,7 +89,7 @@ _PENDING = [
     # the decision asked: what, who, and its terms
     ("ask", np.int8),
     ("player", np.int8),
-    ("card", np.int8),  # recruit of USE
+    ("card", np.int8),  # recruit of Ask.USE
     ("verb", np.int8),  # of a series
     ("units_a", np.int8),
     ("set_a", np.int16),
@@ -104,9 +101,9 @@ _PENDING = [
     ("partner", np.int8),  # of an offer
     ("answer", np.int16),
     # the setup and the dilemma
-    ("hand", np.int8, (_P, 4)),  # recruits to choose from; -1
-    ("kept", np.int8, (_P, 4)),  # recruits kept in the draft; -1
-    ("tile_hand", np.int8, (_P, 2)),  # tiles to choose from; -1
+    ("hand", np.int8, (_P, DEALT_RECRUITS)),  # recruits to choose from; -1
+    ("kept", np.int8, (_P, DEALT_RECRUITS)),  # recruits kept in the draft; -1
+    ("tile_hand", np.int8, (_P, DEALT_TILES)),  # tiles to choose from; -1
     # the placement under way (R4)
     ("space", np.int8),
     ("placed_face", np.int8),
@@ -133,11 +130,12 @@ _PENDING = [
     ("num_taken", np.int8),
     ("all_subterra", np.int8),
 ]
-# The generator (engine.chance) and the legal moves of the decision asked, as a bit set.
-_REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,))]
+# The generator (`engine.chance`), and what follows from the rest: the legal moves of the decision asked (`engine.legal`), and the
+# options as they are observed.
+_REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,)), ("shown_rules", np.int8, (OPTIONS_SIZE,))]
 
 PENDING_FIELDS: tuple[str, ...] = tuple(str(field[0]) for field in _PENDING)
-GAME_DTYPE = np.dtype(_POSITION + _PENDING + _REST)
+GAME_DTYPE = np.dtype(_RULES + _POSITION + _PENDING + _REST)
 
 SETUP, PLAYING, OVER, TRUNCATED = range(4)
 RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2
@@ -146,28 +144,52 @@ IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = 0, 1, 2, 8, 14, 16
 PAID, PAID_GOLD, PAID_ARTIFACT, PAID_ONE_ARTIFACT, PAID_FOOD_FOR_BLISS = 1, 2, 4, 8, 16
 RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
 
-# ---- operations: the effects of `cards.vocabulary`, then the engine's own ----
-(
-    DO_MORALE, DO_KNOWLEDGE, DO_GOODS, DO_CHOOSE, DO_DRAW, DO_TUNNEL_RESOURCE, DO_TUNNEL_CHOICE, DO_MINER, DO_ADVANCE,
-    DO_STAR_IN_TERRITORY, DO_STAR_IN_REGION, DO_ICARITE_BONUS, DO_NEW_WORKER, DO_AREA, DO_SET_FACE, DO_TAKE_FACE,
-    DO_PAY_BLISS, DO_SACRIFICE_PLACED, DO_SACRIFICE_RETRIEVED, DO_BUMPED_KNOWLEDGE, DO_OTHERS_THERE, DO_OPPONENTS_DRAW,
-    DO_OPPONENTS_BLISS, DO_BUILDER, DO_BARGAIN, DO_FUTURE,
-) = range(len(Effect))  # fmt: skip
-OPERATIONS = (
-    "trigger", "ability_answered", "limits", "draw_answered", "geek_discard", "star_chosen", "star_reactions",
-    "bargain_chosen", "face_set", "sacrificed", "bliss_paid", "opened", "further", "further_answered", "chase", "next_turn",
-    "pay", "way_chosen", "paid", "construct", "end_check", "close", "reroll", "activate", "retrieve_paid", "hypnosis_answered",
-    "retrieve_roll", "dilemma_way_chosen", "dilemma_paid", "dilemma_recruit", "recruit_kept", "offered", "replied",
-    "draft", "drafted", "choose_recruits", "recruit_chosen", "deal_tiles", "tile_chosen", "lay_tiles", "track", "track_set",
-)  # fmt: skip
-(
-    OP_TRIGGER, OP_ABILITY_ANSWERED, OP_LIMITS, OP_DRAW_ANSWERED, OP_GEEK_DISCARD, OP_STAR_CHOSEN,
-    OP_STAR_REACTIONS, OP_BARGAIN_CHOSEN, OP_FACE_SET, OP_SACRIFICED, OP_BLISS_PAID, OP_OPENED, OP_FURTHER,
-    OP_FURTHER_ANSWERED, OP_CHASE, OP_NEXT_TURN, OP_PAY, OP_WAY_CHOSEN, OP_PAID, OP_CONSTRUCT, OP_END_CHECK, OP_CLOSE, OP_REROLL,
-    OP_ACTIVATE, OP_RETRIEVE_PAID, OP_HYPNOSIS_ANSWERED, OP_RETRIEVE_ROLL, OP_DILEMMA_WAY_CHOSEN, OP_DILEMMA_PAID,
-    OP_DILEMMA_RECRUIT, OP_RECRUIT_KEPT, OP_OFFERED, OP_REPLIED, OP_DRAFT, OP_DRAFTED, OP_CHOOSE_RECRUITS, OP_RECRUIT_CHOSEN,
-    OP_DEAL_TILES, OP_TILE_CHOSEN, OP_LAY_TILES, OP_TRACK, OP_TRACK_SET,
-) = range(len(Effect), len(Effect) + len(OPERATIONS))  # fmt: skip
+
+class Operation(IntEnum):
+    """What the engine carries out beside the effects of cards and spaces; the numbers follow after those of `Effect`."""
+
+    TRIGGER = len(Effect)  # the recruits of a player act on an event
+    ABILITY_ANSWERED = auto()
+    LIMITS = auto()
+    DRAW_ANSWERED = auto()
+    GEEK_DISCARD = auto()
+    STAR_CHOSEN = auto()
+    STAR_REACTIONS = auto()
+    BARGAIN_CHOSEN = auto()
+    FACE_SET = auto()
+    SACRIFICED = auto()
+    BLISS_PAID = auto()
+    OPENED = auto()
+    FURTHER = auto()
+    FURTHER_ANSWERED = auto()
+    CHASE = auto()
+    NEXT_TURN = auto()
+    PAY = auto()
+    WAY_CHOSEN = auto()
+    PAID = auto()
+    CONSTRUCT = auto()
+    END_CHECK = auto()
+    CLOSE = auto()
+    REROLL = auto()
+    ACTIVATE = auto()
+    RETRIEVE_PAID = auto()
+    HYPNOSIS_ANSWERED = auto()
+    RETRIEVE_ROLL = auto()
+    DILEMMA_WAY_CHOSEN = auto()
+    DILEMMA_PAID = auto()
+    DILEMMA_RECRUIT = auto()
+    RECRUIT_KEPT = auto()
+    OFFERED = auto()
+    REPLIED = auto()
+    DRAFT = auto()
+    DRAFTED = auto()
+    CHOOSE_RECRUITS = auto()
+    RECRUIT_CHOSEN = auto()
+    DEAL_TILES = auto()
+    TILE_CHOSEN = auto()
+    LAY_TILES = auto()
+    TRACK = auto()
+    TRACK_SET = auto()
 
 
 def copy_rows(rows: np.ndarray) -> np.ndarray:
@@ -200,11 +222,11 @@ def push_program(g, programs, row, player):
 def push_trigger(g, player, event):
     """Lets the recruits of a player act on an event, if he has any that do; whether they may is looked at then (R13.8)."""
     if g["active_cards"][player] & EVENT_CARDS[event]:
-        push(g, OP_TRIGGER, player, event, 0)
+        push(g, Operation.TRIGGER, player, event, 0)
 
 
 @jit
-def ask(g, what, player):
+def ask_for(g, what, player):
     """Asks a player for a decision."""
     g["ask"] = what
     g["player"] = player
@@ -214,7 +236,7 @@ def ask(g, what, player):
 def ask_use(g, player, card):
     """Asks whether a recruit is used (R13.1)."""
     g["card"] = card
-    ask(g, USE, player)
+    ask_for(g, Ask.USE, player)
 
 
 @jit
@@ -226,7 +248,7 @@ def ask_series(g, player, verb, units_a, set_a, units_b, set_b):
     g["units_b"] = units_b
     g["set_b"] = set_b
     g["last"] = 0
-    ask(g, SERIES, player)
+    ask_for(g, Ask.SERIES, player)
 
 
 @jit

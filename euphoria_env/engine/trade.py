@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER
-from euphoria_env.asks import PAY, REPLY, TRADE
+from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
 from euphoria_env.engine.artifacts import move_artifact
 from euphoria_env.engine.costs import stock_of
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.legal import allow
-from euphoria_env.engine.state import OP_LIMITS, OP_OFFERED, OP_REPLIED, ask, push
+from euphoria_env.engine.state import Operation, ask_for, push
 
 MOST_ITEMS = 3  # of each side (R15.1)
 _TRADED = KNOWLEDGE_ITEM  # goods and artifacts: the items before knowledge
@@ -30,8 +30,8 @@ def begin_offer(g, p, partner):
     g["offers"] += 1
     g["partner"] = partner
     g["last"] = 0
-    push(g, OP_OFFERED, p, 0, 0)
-    ask(g, TRADE, p)
+    push(g, Operation.OFFERED, p, 0, 0)
+    ask_for(g, Ask.TRADE, p)
 
 
 @jit
@@ -46,7 +46,7 @@ def count_items(counts):
 @jit
 def may_give(g, p, item):
     """Whether one of an item may be added to what is offered."""
-    return stock_of(g, p, PAY, item) > 0
+    return stock_of(g, p, Verb.PAY, item) > 0
 
 
 @jit
@@ -99,12 +99,12 @@ def extend_offer(g):
 def offered(g, p):
     """Asks the partner, unless he lacks what is asked for (R15.2)."""
     partner = int(g["partner"])
-    push(g, OP_REPLIED, p, 0, 0)
+    push(g, Operation.REPLIED, p, 0, 0)
     for kind in range(len(ARTIFACTS)):
         if g["asked"][FIRST_ARTIFACT + kind] > g["artifacts"][partner, kind]:
             g["answer"] = OFFER
             return
-    ask(g, REPLY, partner)
+    ask_for(g, Ask.REPLY, partner)
 
 
 @jit
@@ -113,7 +113,7 @@ def replied(g, p):
     if g["answer"] != ACCEPT:
         return
     partner = int(g["partner"])
-    push(g, OP_LIMITS, p, 0, 0)
+    push(g, Operation.LIMITS, p, 0, 0)
     for item in range(len(GOODS)):
         given = int(g["chosen"][item]) - int(g["asked"][item])
         g["goods"][p, item] -= given

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import DILEMMA, END, PLACE, RETRIEVE
-from euphoria_env.actions import TRADE as TRADE_ACTION
-from euphoria_env.asks import FURTHER, OPEN
+from euphoria_env.actions import DILEMMA, END, PLACE, RETRIEVE, TRADE
+from euphoria_env.asks import Ask
 from euphoria_env.board import FACTIONS, MAX_PLAYERS, MAX_WORKERS, NUM_SPACES
 from euphoria_env.cards.recruits import CHASE
 from euphoria_env.cards.tiles import FOUNTAIN
@@ -14,7 +13,7 @@ from euphoria_env.engine.end import truncate
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import place
 from euphoria_env.engine.retrieval import retrieve
-from euphoria_env.engine.state import OP_FURTHER, OP_FURTHER_ANSWERED, OP_NEXT_TURN, OP_OPENED, ask, has, push, seat_after, under
+from euphoria_env.engine.state import Operation, ask_for, has, push, seat_after, under
 from euphoria_env.engine.trade import begin_offer
 
 
@@ -65,8 +64,8 @@ def clear_pending(g):
 def open_turn(g):
     """Asks the active player what to do; also after a trade (R15.2)."""
     clear_pending(g)
-    push(g, OP_OPENED, int(g["active"]), 0, 0)
-    ask(g, OPEN, int(g["active"]))
+    push(g, Operation.OPENED, int(g["active"]), 0, 0)
+    ask_for(g, Ask.OPEN, int(g["active"]))
 
 
 @jit
@@ -96,16 +95,16 @@ def opened(g, p):
     action = int(g["answer"])
     if action < END:
         face, space = action // NUM_SPACES + 1, action % NUM_SPACES
-        push(g, OP_NEXT_TURN, p, 0, 0)
+        push(g, Operation.NEXT_TURN, p, 0, 0)
         if g["available"][p, face - 1] > 1:
-            push(g, OP_FURTHER, p, face, int(g["available"][p, face - 1]) - 1)
+            push(g, Operation.FURTHER, p, face, int(g["available"][p, face - 1]) - 1)
         place(g, p, face, space, 0)
     elif action < RETRIEVE + 4:
         retrieve(g, p)
     elif action < DILEMMA + 2:
         resolve_dilemma(g, p)
     else:
-        begin_offer(g, p, seat_after(g, action - TRADE_ACTION + 1))
+        begin_offer(g, p, seat_after(g, action - TRADE + 1))
 
 
 @jit
@@ -120,8 +119,8 @@ def further(g, p, face, left):
     if left > 0 and may_place_further(g, p, face):
         g["placed_face"] = face
         g["due_morale"] = g["doubles_cost_morale"]
-        push(g, OP_FURTHER_ANSWERED, p, face, left)
-        ask(g, FURTHER, p)
+        push(g, Operation.FURTHER_ANSWERED, p, face, left)
+        ask_for(g, Ask.FURTHER, p)
 
 
 @jit
@@ -131,8 +130,8 @@ def chase(g, p):
     if face and has(g, p, CHASE) and may_place_further(g, p, face):
         g["placed_face"] = face
         g["due_morale"] = 0
-        push(g, OP_FURTHER_ANSWERED, p, face, 0)
-        ask(g, FURTHER, p)
+        push(g, Operation.FURTHER_ANSWERED, p, face, 0)
+        ask_for(g, Ask.FURTHER, p)
 
 
 @jit
@@ -141,5 +140,5 @@ def further_answered(g, p, face, left):
     if g["answer"] == END:
         return
     if left:
-        push(g, OP_FURTHER, p, face, left - 1)
+        push(g, Operation.FURTHER, p, face, left - 1)
     place(g, p, face, (int(g["answer"]) - PLACE) % NUM_SPACES, int(g["due_morale"]))

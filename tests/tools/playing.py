@@ -8,17 +8,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from euphoria_env import Game, Rules
+from euphoria_env.rules import OPTIONS, Flag, Integer
 
-_OPTIONS = ("trading", "recruit_draft", "market_draft", "track_draft", "doubles_cost_morale")
+FLAGS = tuple(name for name, option in OPTIONS.items() if isinstance(option, Flag))
 
 
 def all_rules() -> Iterator[Rules]:
     """Every player count plain, with everything, and with each option alone."""
     for n in range(2, 7):
         yield Rules(num_players=n)
-        yield Rules(num_players=n, trades_per_turn=2, **dict.fromkeys(_OPTIONS, True))
-    for n, option in zip(itertools.cycle(range(2, 7)), _OPTIONS, strict=False):
+        yield Rules(num_players=n, trades_per_turn=2, **dict.fromkeys(FLAGS, True))
+    for n, option in zip(itertools.cycle(range(2, 7)), FLAGS, strict=False):
         yield Rules(num_players=n, **{option: True})
+
+
+def other_value(name: str) -> Any:
+    """A value of an option that is not its default."""
+    option, default = OPTIONS[name], getattr(Rules(), name)
+    if isinstance(option, Flag):
+        return not default
+    assert isinstance(option, Integer), f"how is an option of type {type(option).__name__} changed?"
+    return next(value for value in (option.low, option.low + 1) if value != default)
 
 
 def prefer(game: Game, rng: random.Random) -> str:

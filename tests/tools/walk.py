@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from euphoria_env import Batch, Game, Rules
+from euphoria_env.engine.rewards import REWARD_NAMES
 from tests.tools.playing import all_rules, prefer, random_move
 from tests.tools.positions import any_position
 
@@ -51,7 +52,7 @@ def _seen(game: Game) -> str:
 
 
 def _batch(rules: Rules) -> Iterator[str]:
-    for reward in ("win", "rank", "stars"):
+    for reward in REWARD_NAMES:
         rng = np.random.default_rng(1)
         batch = Batch(3, rules, seed=4, reward=reward)
         digest = hashlib.blake2b(digest_size=8)

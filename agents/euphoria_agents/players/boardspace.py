@@ -14,7 +14,7 @@ import numpy as np
 
 from euphoria_agents.players.search.searcher import Budget, Searcher, read_budget
 from euphoria_agents.players.search.tree import BOARDSPACE, BY_WEIGHTS, SearchPlan
-from euphoria_env.engine.rewards import WIN
+from euphoria_env.engine.rewards import Reward
 
 if TYPE_CHECKING:
     from euphoria_env import Game
@@ -27,7 +27,7 @@ class Boardspace(Searcher):
     """The bot; without a budget it takes the time that it takes there."""
 
     def __init__(self, budget: Budget | None = None) -> None:
-        super().__init__(SearchPlan(BOARDSPACE, BY_WEIGHTS, BY_WEIGHTS, UCT_EXPLORATION, WIN), budget or TWO_PLAYERS)
+        super().__init__(SearchPlan(BOARDSPACE, BY_WEIGHTS, BY_WEIGHTS, UCT_EXPLORATION, int(Reward.WIN)), budget or TWO_PLAYERS)
         self._own_time = budget is None
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

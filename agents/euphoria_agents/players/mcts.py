@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from euphoria_agents.players.search.searcher import Searcher, read_budget
 from euphoria_agents.players.search.tree import BY_NETWORK, EVALUATORS, PUCT, SearchPlan
-from euphoria_env.engine.rewards import WIN, reward_number
+from euphoria_env.engine.rewards import Reward, reward_number
 
 FORM = "mcts:BUDGET[:EVALUATOR[:PATH]]"
 DEFAULT = "greedy"
@@ -31,7 +31,7 @@ def make_mcts(argument: str) -> Searcher:
         raise ValueError(f"{FORM}: the evaluator is {', '.join(EVALUATORS)}, ppo:PATH or two as in ppo+greedy, not {rest!r}")
     amount = read_budget(budget)
     first, second = (EVALUATORS.index(name) for name in pair)
-    net, reward = None, WIN
+    net, reward = None, int(Reward.WIN)
     if BY_NETWORK in (first, second):
         from euphoria_agents.players.ppo import checkpoint_path
         from euphoria_agents.players.search.inference import load_network

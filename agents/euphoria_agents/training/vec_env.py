@@ -16,6 +16,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_env import Rules, actions
+from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
 from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.observation_space import observation_box
 
@@ -29,7 +30,7 @@ class EuphoriaVecEnv(VecEnv):
 
     Where a game ends, its info has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
     `t`, as of a `Monitor`, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and
-    `is_success`. Where the reward is `rank`, a game that was cut off is paid like any other, so that nothing is to come of it:
+    `is_success`. Where the reward pays for games that were cut off (`rank`), nothing more is to come of them:
     `TimeLimit.truncated`, which asks an algorithm to add what would have come, is False then.
 
     Raises:
@@ -48,7 +49,7 @@ class EuphoriaVecEnv(VecEnv):
         **rules: Any,
     ) -> None:
         self._learners = Learners(num_envs, opponents, pool, seat, reward, threads, Rules.from_dict(rules))
-        self._paid_at_the_end = reward == "rank"
+        self._paid_at_the_end = REWARDS[Reward(reward_number(reward))].paid_when_truncated
         self._rng = np.random.default_rng(seed)
         self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
         self._start = time.time()

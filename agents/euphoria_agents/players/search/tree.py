@@ -23,8 +23,7 @@ from euphoria_env.engine.decisions import answer
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import is_legal, list_moves
-from euphoria_env.engine.rewards import RANK
-from euphoria_env.engine.rewards import STARS as LEAD
+from euphoria_env.engine.rewards import chance_to_win
 from euphoria_env.engine.run import advance
 from euphoria_env.engine.state import GAME_DTYPE, OVER
 
@@ -51,7 +50,6 @@ PUCT, BOARDSPACE = range(2)
 
 
 EVEN = 0.25  # share of the prior that is spread evenly over the moves, the rest goes by the weights
-STARS_PER_E = 2.0  # so great an expected lead makes the chance to win e times that to lose
 VIRTUAL_VISITS = 100.0  # of a new node, spread by the weights (boardspace)
 PLAYOUT_PER_PLAYER = 100  # decisions (boardspace)
 
@@ -63,7 +61,7 @@ class SearchPlan(NamedTuple):
         style: PUCT or BOARDSPACE.
         priors, values: two of EVALUATORS, by number; PUCT only.
         exploration: the constant of the formula.
-        reward: what the values of the network count, one of REWARDS by number.
+        reward: what the values of the network count, a `Reward` by number.
     """
 
     style: int
@@ -247,20 +245,6 @@ def ask_network(g, values, net, plan, observed):  # type: ignore[no-untyped-def]
         if p != mover:
             inference.observe(net, g, p)
             values[p] = chance_to_win(g, p, inference.value(net), plan.reward)
-
-
-@jit
-def chance_to_win(g, p, value, reward):  # type: ignore[no-untyped-def]
-    """What an expected reward means, from 0 to 1; of `stars` those already placed count too, as the lead over the others."""
-    n = int(g["num_players"])
-    if reward == LEAD:
-        lead = value
-        for q in range(n):
-            lead += (int(g["stars"][q]) - int(g["stars"][p])) / (n - 1)
-        return 1.0 / (1.0 + (n - 1) * math.exp(-lead / STARS_PER_E))
-    if reward == RANK:
-        return min(1.0, max(0.0, (value + 1.0) / 2))
-    return min(1.0, max(0.0, (value * (n - 1) + 1.0) / n))
 
 
 # ---- descents --------------------------------------------------------------------------------------------------------

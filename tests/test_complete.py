@@ -1,0 +1,226 @@
+"""Nothing is quietly something else: what a table declares, the engine knows; what is added half, is told."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import hashlib
+import os
+import random
+import subprocess
+import sys
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_env import Batch, Game, Rules, actions, observations
+from euphoria_env.asks import Ask, Verb
+from euphoria_env.cards.recruits import NUM_RECRUITS
+from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.cards.vocabulary import Effect, Event, Price, When
+from euphoria_env.engine import observe
+from euphoria_env.engine.rewards import Reward
+from euphoria_env.engine.state import Operation
+from euphoria_env.envs.aec import raw_env
+from euphoria_env.rules import OPTIONS, Flag, Integer
+from tests.tools.playing import all_rules, other_value, prefer, random_move
+from tests.tools.positions import any_position
+
+ROOT = Path(__file__).parent.parent
+ENGINE = {path.name: ast.parse(path.read_text()) for path in (ROOT / "euphoria_env" / "engine").glob("*.py")}
+NUMBERED: tuple[type[IntEnum], ...] = (Event, When, Price, Effect, Operation, Ask, Verb, Reward)
+
+
+def members(node: ast.AST, kind: type[IntEnum]) -> set[str]:
+    """The members of an enum that are named below a node."""
+    return {
+        found.attr
+        for found in ast.walk(node)
+        if isinstance(found, ast.Attribute) and isinstance(found.value, ast.Name) and found.value.id == kind.__name__
+    }
+
+
+@pytest.mark.parametrize("kind", NUMBERED, ids=lambda kind: kind.__name__)
+def test_the_engine_knows_every_member(kind: type[IntEnum]) -> None:
+    """Each is compared with somewhere; events are triggered. One without a branch would never come about."""
+    wanted = ast.Call if kind is Event else ast.Compare
+    known = {
+        name for tree in ENGINE.values() for node in ast.walk(tree) if isinstance(node, wanted) for name in members(node, kind)
+    }
+    missing = [member.name for member in kind if member.name not in known]
+    assert not missing, f"no branch of the engine {'triggers' if kind is Event else 'compares with'} {kind.__name__}.{missing[0]}"
+
+
+WRONG = """
+import numpy as np
+from euphoria_env import Game
+from euphoria_env.asks import Ask, Verb
+from euphoria_env.engine import abilities, decisions, effects, retrieval, rewards, run, state
+from euphoria_env.engine.chance import empty_tape
+
+rows = Game(seed=1).states.copy()
+g, tape, room = rows[0], empty_tape(), np.zeros(6, np.float32)
+calls = {
+    "condition": lambda: abilities.holds(g, 0, 99),
+    "comparison": lambda: abilities.compares(g, 0, 99),
+    "affordable price": lambda: abilities.affords(g, 0, 99),
+    "price": lambda: abilities.pay_price(g, 0, 99),
+    "effect": lambda: effects.apply_effect(g, tape, 99, 0, 0, 0),
+    "operation": lambda: run.carry_out(g, tape, 99, 0, 0, 0),
+    "reward": lambda: rewards.fill_rewards(g, 99, room, room),
+    "value": lambda: rewards.chance_to_win(g, 0, 0.0, 99),
+    "decision": lambda: (state.ask_for(g, 99, 0), decisions.find_legal(g)),
+    "verb": lambda: (state.ask_series(g, 0, 99, 0, 0, 0, 0), decisions.finish_series(g, tape, 0)),
+    "payment": lambda: (g.__setitem__("payment", 99), retrieval.retrieve_paid(g, 0)),
+}
+for name, call in calls.items():
+    try:
+        call()
+    except ValueError as error:
+        assert "no such" in str(error), error
+    else:
+        raise SystemExit(f"a wrong {name} is quietly something else")
+print(len(calls), "refused")
+"""
+
+
+def test_a_wrong_value_is_an_error_in_plain_python() -> None:
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", WRONG], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stdout == "11 refused\n", done.stdout + done.stderr
+
+
+def test_a_wrong_value_is_an_error_compiled() -> None:
+    from euphoria_env.engine import run, stepping
+    from euphoria_env.engine.chance import empty_tape
+
+    rows, tape = Game(seed=1).states.copy(), empty_tape()
+    rows["ask"], rows["depth"], rows["stack"][0, 0] = Ask.NOTHING, 1, [len(Effect) + len(Operation), 0, 0, 0]
+    with pytest.raises(ValueError, match="no such operation"):
+        run.resume(rows, 0, tape)
+    rows = Game(seed=1).states.copy()
+    action, mask = int(Game(seed=1).legal_actions()[0]), np.zeros(actions.NUM_ACTIONS, np.bool_)
+    with pytest.raises(ValueError, match="no such reward"):
+        stepping.play(rows, 0, action, tape, len(Reward), np.zeros(4, np.float32), mask)
+
+
+# ------------------------------------------------------------------------------------------------------------ observations
+
+
+UNREACHED = {"new_worker"}  # nothing is asked between the tank and the roll of its worker
+
+
+@pytest.mark.slow
+def test_every_field_of_the_observation_is_written() -> None:
+    """In games of all kinds each field leaves its lowest value, for some seat, and none its range."""
+    rng = random.Random(1)
+    games = [Game(rules, seed=k) for k, rules in enumerate(all_rules())]
+    games += [Game.from_dict({**any_position(rng), "seed": k}) for k in range(1500)]
+    fields = observations.table()
+    low = np.concatenate([np.full(field.size, field.low) for field in fields])
+    high = np.concatenate([np.full(field.size, field.high) for field in fields])
+    lowest = {field.name: 0 if field.name == "num_players" else field.low for field in fields}  # 2 players are written too
+    unseen = {field.name.rpartition(".")[2] for field in fields}
+    for game in games:
+        for number in range(160 if game.turn == 0 else 12):
+            if game.over or game.truncated:
+                break
+            for seat in {game.player, rng.randrange(game.rules.num_players)}:
+                seen = game.observation(seat)
+                assert (seen <= high).all() and (seen >= np.minimum(low, 0)).all()
+                unseen -= {f.name.rpartition(".")[2] for f in fields if (seen[f.slice] > lowest[f.name]).any()}
+            game.play((prefer if number % 2 else random_move)(game, rng))
+    assert unseen == UNREACHED, f"never written in {len(games)} games: {', '.join(unseen - UNREACHED)}"
+
+
+def test_what_games_do_not_reach_is_written() -> None:
+    game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": [4, 4]}]})
+    game.play("place 4 generator")
+    rows, seen = game.states.copy(), np.zeros(observations.OBS_SIZE, np.int8)
+    rows["new_worker"] = 1
+    observe.write_observation(rows, 0, 0, seen)
+    assert seen[observations.start_of("new_worker")] == 1 > game.observation(0)[observations.start_of("new_worker")]
+
+
+# ----------------------------------------------------------------------------------------------------------------- options
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_goes_everywhere(name: str) -> None:
+    """With a value that is not its default: state, position, record, observation, environment and batch."""
+    option, value = OPTIONS[name], other_value(name)
+    rules = Rules(**{name: value})
+    assert rules != Rules() and Rules.from_dict(rules.to_dict()) == rules
+    game = Game(rules, seed=3)
+    assert game.rules == rules == Game.from_dict(game.to_dict()).rules == Game.from_record(game.to_record()).rules
+    assert Batch(1, rules, seed=1).game(0).rules == rules == raw_env(**{name: value}).rules
+    shown = game.observation(0)[observations.start_of(name) :][: option.size].tolist()
+    assert shown == option.show(getattr(rules, name)) != option.show(getattr(Rules(), name))
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_engine_reads_every_option(name: str) -> None:
+    """A field that no rule looks at would be accepted, shown, and quietly without effect."""
+    reads = [
+        file
+        for file, tree in ENGINE.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Constant)
+        if node.slice.value == name and isinstance(node.value, ast.Name) and node.value.id == "g"
+    ]
+    assert reads, f"no rule of the engine reads the option {name!r}"
+
+
+def test_an_option_says_what_is_allowed() -> None:
+    flag, number, none = Flag("f"), Integer("n", 2, 6), Integer("m", 1, 200_000, none=True)
+    for option, wrong, words in (
+        (flag, 1, "True or False"),
+        (number, 7, "from 2 to 6, not 7"),
+        (number, True, "from 2 to 6"),
+        (number, None, "from 2 to 6, not None"),
+        (none, 0, "from 1 to 200000 or None, not 0"),
+    ):
+        with pytest.raises(ValueError, match=f"rules.x must be.*{words}"):
+            option.check("rules.x", wrong)
+    for option, value in ((flag, True), (number, 6), (none, None), (none, 200_000)):
+        assert option.check("x", value) == value == option.decode(np.zeros(1, option.dtype)[0] + option.encode(value))
+    assert none.show(200_000) == [64, 26, 12] and none.show(None) == [0, 0, 0]
+
+
+def test_the_documentation_of_the_rules_names_every_option() -> None:
+    assert [field.name for field in dataclasses.fields(Rules)] == list(OPTIONS)
+    for name, option in OPTIONS.items():
+        assert f"{name}: {option.help}; " in str(Rules.__doc__)
+
+
+# ------------------------------------------------------------------------------------------------------------------ numbers
+
+PINNED = {
+    "euphoria_v0": {
+        "actions": (664, "304552189a31"),
+        "observations": (1147, "824c061b9209"),
+        "cards": (48, 18),
+    }
+}
+
+
+def digest(rows: Any) -> str:
+    return hashlib.blake2b(repr(rows).encode(), digest_size=6).hexdigest()
+
+
+def test_ids_change_only_with_the_version_of_the_environment() -> None:
+    """Checkpoints, records and other people's programs depend on them; CONTRIBUTING.md says what to do."""
+    fields = [(field.name, field.start, field.size, field.range) for field in observations.table()]
+    found = {
+        "actions": (actions.NUM_ACTIONS, digest(actions.NAMES)),
+        "observations": (observations.OBS_SIZE, digest(fields)),
+        "cards": (NUM_RECRUITS, NUM_TILES),
+    }
+    version = str(raw_env.metadata["name"])
+    assert PINNED.get(version) == found, (
+        f"ids or layout changed under the name {version}: give the environment the next version (envs/aec.py, envs/__init__.py), "
+        "write what is found here into PINNED, and run `make docs` and scripts/regenerate_golden.py"
+    )
