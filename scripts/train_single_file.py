@@ -174,12 +174,14 @@ def train(args: Arguments) -> Player:
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
     rng = np.random.default_rng(args.seed)
-    baselines, past = [load(spec) for spec in args.baselines], []
+    baselines: list[Agent] = [load(spec) for spec in args.baselines]
+    past: list[Agent] = []
     rules = {"num_players": args.players, "max_turns": args.max_turns}
     env = EuphoriaVectorEnv(args.envs, pool=baselines or ["random"], reward=args.reward, threads=1, **rules)
     network = Network(args.players, args.width)
     optimizer = torch.optim.Adam(network.parameters(), eps=1e-5)
-    episode_return, finished = np.zeros(args.envs), []  # of the games under way; (return, won) of those since the last report
+    episode_return = np.zeros(args.envs)  # of the games under way
+    finished: list[tuple[float, bool]] = []  # return and victory of those that ended since the last line of progress
     seen, infos = env.reset(seed=args.seed)
     start, updates = time.monotonic(), math.ceil(args.decisions / (args.rollout * args.envs))
 
@@ -188,7 +190,7 @@ def train(args: Arguments) -> Player:
             network.write(args.out)
             past = [*past, Player(copy.deepcopy(network))][-args.past_selves :]
             env.set_opponents(pool=baselines + past)  # in the games that begin from now on
-
+        # Collect decisions with the network as it is; whatever the opponents do in between happens inside `step`.
         rollout = []
         for _ in range(args.rollout):
             observation, mask = torch.from_numpy(seen), torch.from_numpy(infos["action_mask"]).bool()
@@ -203,10 +205,9 @@ def train(args: Arguments) -> Player:
             if done.any():
                 finished += zip(episode_return[done], infos["final_info"]["is_success"][done], strict=True)
                 episode_return[done] = 0
-
+        # Learn from them.
         *decisions, value, reward, done = (torch.stack(column) for column in zip(*rollout, strict=True))
-        with torch.no_grad():
-            _, following = network(torch.from_numpy(seen), torch.from_numpy(infos["action_mask"]).bool())
+        following = network(torch.from_numpy(seen), torch.from_numpy(infos["action_mask"]).bool())[1].detach()
         advantage = estimate_advantages(args, reward, value, following, done)
         batch = [column.flatten(0, 1) for column in (*decisions, advantage, advantage + value)]
         optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - update / updates)
@@ -228,8 +229,7 @@ def train(args: Arguments) -> Player:
 
 
 def main() -> None:
-    formatter = argparse.ArgumentDefaultsHelpFormatter
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0], formatter_class=formatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     for one in fields(Arguments):
         kind = {"nargs": "*"} if isinstance(one.default, tuple) else {"type": type(one.default)}
         parser.add_argument(f"--{one.name.replace('_', '-')}", default=one.default, help=one.metadata["help"], **kind)
