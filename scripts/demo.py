@@ -15,10 +15,6 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from euphoria_agents import Agent, load
-from euphoria_agents.files import write_whole
-from euphoria_agents.matches.arena import play_match
-from euphoria_agents.matches.tournament import check_counts
 from evaluate import match_report, match_row
 from matches import COLUMNS, Report
 from options import command, option, parse_options
@@ -27,6 +23,10 @@ from rich.markdown import Markdown
 from rich.progress import Progress
 from rich.rule import Rule
 
+from euphoria_agents import Agent, load
+from euphoria_agents.files import write_whole
+from euphoria_agents.matches.arena import play_match
+from euphoria_agents.matches.tournament import check_counts
 from euphoria_env import Rules
 
 PLAYERS = 4

@@ -27,8 +27,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from agents import Agent, load
-from agents.arena import play_match
+from euphoria_agents import Agent, load, play_match
 from euphoria_env import actions, observations
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 

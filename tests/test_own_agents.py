@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from euphoria_agents import Agent, load, play_match, specs
 from euphoria_agents.agent import CompletedAgent
 from euphoria_agents.specs import BUILTIN, files_of, hash_of, load_untrusted
-
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv

@@ -21,10 +21,10 @@ import pytest
 
 ray = pytest.importorskip("ray")
 
-from euphoria_agents.matches.cluster import on_ray  # noqa: E402
-from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
+from euphoria_agents.matches.cluster import on_ray  # noqa: E402
+from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
 from euphoria_env import Rules  # noqa: E402
 
 ROOT = Path(__file__).parent.parent

@@ -15,7 +15,6 @@ import pytest
 pytest.importorskip("torch")
 
 from agents import load
-from agents.arena import play_match
 from euphoria_env import Batch, Rules
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "train_single_file.py"

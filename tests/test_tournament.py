@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from euphoria_agents import Agent, load, tournament
 from euphoria_agents.matches.arena import Played, play_match, score
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
 from euphoria_agents.matches.tournament import Chunk, Journal, comparison, play, play_chunk, rate, schedule, sources, standings
-
 from euphoria_env import Game, Rules
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from euphoria_agents import load
 from euphoria_agents.agent import Agent
 from euphoria_agents.training.league import FLOOR, League
-
 from euphoria_env import Batch, Rules, actions, observations
 
 pytest.importorskip("safetensors.numpy")
@@ -266,9 +266,9 @@ def test_torch_and_the_player_agree(train: Any, tmp_path: Path) -> None:
 
 def test_the_gradients_are_those_of_the_dense_network(train: Any) -> None:
     import torch
-    from euphoria_agents.training.policy import Policy, make_features
     from gymnasium import spaces
 
+    from euphoria_agents.training.policy import Policy, make_features
     from euphoria_env.envs.observation_space import observation_box
 
     torch.manual_seed(0)

@@ -32,10 +32,10 @@ from typing import Any
 
 import numpy as np
 import yaml
-from euphoria_agents import load
-from euphoria_agents.files import append_line
 
 import euphoria_env
+from euphoria_agents import load
+from euphoria_agents.files import append_line
 from euphoria_env import Game, Rules, actions
 from tests.referee import Referee
 from tests.referee.tables import AREAS, RECRUITS, TUNNELS
