@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("torch")
 
 from agents import load
+from euphoria_agents import load, play_match
 from euphoria_env import Batch, Rules
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "train_single_file.py"
