@@ -14,7 +14,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-from agents import load
 from euphoria_agents import load, play_match
 from euphoria_env import Batch, Rules
 
