@@ -168,7 +168,7 @@ def _import(spec: str, target: EntryPoint | tuple[str, str]) -> Callable[..., An
         found = getattr(found, name)
     if not callable(found):
         raise ValueError(f"agent {spec!r}: {found!r} is neither a class nor a factory, it cannot be called")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _make(spec: str, factory: Callable[..., Any], argument: str) -> Any:
