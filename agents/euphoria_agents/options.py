@@ -165,6 +165,7 @@ def command(main: Callable[[], None]) -> None:
     try:
         main()
     except KeyboardInterrupt:
+        exec("")  # so that `python -m` forgets an interrupt in generated code: it would end by a signal, not with our status
         print("\nstopped", file=sys.stderr)
         raise SystemExit(130) from None
     except Exception as error:

@@ -17,6 +17,7 @@ from euphoria_agents.commands.options import CompileOptions
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Features
 from euphoria_agents.specs import BUILTIN, load
+from euphoria_agents.speed import layers
 from euphoria_env import Batch, Game, Rules
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine.jit import cache_directory
@@ -60,6 +61,7 @@ def steps() -> dict[str, Callable[[], None]]:
         "game": play_game,
         "batch": play_batch,
         "environments": play_environments,
+        "speed": measure_engine,
         **{spec: partial(ask_agent, spec) for spec in agents()},
         "training": train_a_little,
     }
@@ -110,6 +112,11 @@ def play_environments() -> None:
     vector = EuphoriaVectorEnv(2, opponents="random")
     vector.reset(seed=0)
     vector.step(sample(vector.action_masks(), rng))
+
+
+def measure_engine() -> None:
+    """What only `euphoria speed` calls."""
+    layers.engine(2, 0, 0)()
 
 
 def ask_agent(spec: str) -> None:

@@ -51,7 +51,8 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -
     warm_up(spec for chunk in chunks for spec in chunk.lineup)
     outdated = journal.outdated(chunks)
     if outdated:
-        console.print(f"{outdated:,} games were played with other code or other agents' files: they are played again")
+        told = "there are of another version of the code or of an agent's files; they are played again"
+        console.print(f"{outdated:,} games {told}", soft_wrap=True)
     with Progress(*COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("playing", total=sum(chunk.games for chunk in chunks))
         return play(chunks, journal, executor(options), partial(bar.advance, task))

@@ -117,7 +117,7 @@ def check_counts(**counts: int) -> None:
 
 def seeds_of_a_chunk(specs: Sequence[str]) -> int:
     """How many seeds a chunk has, if these agents take part."""
-    return SEEDS_OF_SEARCHERS if any(load_once(spec).needs_game for spec in specs) else SEEDS
+    return SEEDS_OF_SEARCHERS if any(getattr(load_once(spec), "needs_game", False) for spec in specs) else SEEDS
 
 
 def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[Chunk]:

@@ -171,7 +171,7 @@ def rate(options: Options, algorithm: Any, console: Console) -> None:
 
 def main() -> None:
     """Reads the options, trains and rates."""
-    options = parse_options(Options, __doc__)
+    options = parse_options(Options)
     rules = check(options)
     warnings.simplefilter("ignore", DeprecationWarning)  # Ray's own
     logging.getLogger("ray").setLevel(logging.ERROR)
