@@ -80,7 +80,7 @@ clean: ## Remove .venv, caches and build products
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # The stamps: made last, so an interrupted install is done again; older than a pin, they are made anew.
 $(VENV)/.created:
