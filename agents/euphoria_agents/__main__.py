@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import importlib
+import importlib.util
 import os
 import sys
 from typing import Any, NamedTuple
@@ -19,12 +19,14 @@ class Command(NamedTuple):
         options: "module:dataclass" of its options, in a module that needs no more than the core.
         run: "module:function" of what takes them.
         extra: what to install with the project, if a library is missing.
+        needs: a library without which it cannot begin.
     """
 
     help: str
     options: str
     run: str
     extra: str
+    needs: str = "rich"
 
 
 COMMANDS = {
@@ -33,6 +35,7 @@ COMMANDS = {
         "euphoria_agents.training.options:Options",
         "euphoria_agents.commands.train:run",
         "train",
+        "torch",
     ),
     "evaluate": Command(
         "compare an agent with others, with intervals",
@@ -69,6 +72,7 @@ COMMANDS = {
         "euphoria_agents.commands.options:CompileOptions",
         "euphoria_agents.commands.compile:run",
         "play",
+        needs="",
     ),
 }
 
@@ -94,6 +98,8 @@ def call(arguments: list[str]) -> None:
     chosen = COMMANDS[name]
     try:
         options = parse_options(imported(chosen.options), f"euphoria {name}", left)
+        if chosen.needs and not importlib.util.find_spec(chosen.needs):
+            raise ModuleNotFoundError(name=chosen.needs)
         imported(chosen.run)(options)
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
