@@ -1,4 +1,4 @@
-"""The Gymnasium environment: what the learner sees, what he is credited with, and what is refused."""
+"""The Gymnasium environment: what the learner sees, what it is credited with, and what is refused."""
 
 from __future__ import annotations
 
