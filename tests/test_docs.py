@@ -12,10 +12,11 @@ from euphoria_agents.specs import BUILTIN
 
 from euphoria_env import actions, observations
 from euphoria_env.board import SITE_COSTS
-from euphoria_env.cards import recruits
+from euphoria_env.cards import recruits, tiles
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Effect
+from euphoria_env.engine.rewards import Reward
 from euphoria_env.render.view import cost_text
 from euphoria_env.rules import OPTIONS
 
@@ -234,3 +235,39 @@ def test_every_agent_that_ships_is_on_the_page_and_can_be_found(name):
     module, _, attribute = BUILTIN[name].target.partition(":")
     file = ROOT / "agents" / Path(*module.split(".")).with_suffix(".py")
     assert file.exists() and re.search(rf"^(class|def) {attribute}\b", file.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_readme_names_every_agent():
+    text = README.read_text(encoding="utf-8")
+    assert not [name for name in BUILTIN if f"`{name}`" not in text]
+
+
+# ---------------------------------------------------------------------------------------------- what nothing else would miss
+
+DEFINITIONS = {"R1.1", "R1.2", "R1.3", "R1.4"}  # nothing happens in them
+
+
+def test_everything_has_a_scenario():
+    """Each paragraph, recruit and market tile, as docs/rules-map.md shows them; that page is fresh."""
+    text = (ROOT / "docs" / "rules-map.md").read_text(encoding="utf-8")
+    without = set(re.findall(r"^\| (?:\[(R[\d.]+)\]\S*|`\w+`) .*\| - \|$", text, re.MULTILINE))
+    assert without == DEFINITIONS
+
+
+def test_the_engine_reads_every_tile():
+    """By its constant; those that take a good for a face, through `FACE_PENALTY`."""
+    constants = {
+        value: name for name, value in vars(tiles).items() if name.isupper() and type(value) is int and name != "NUM_TILES"
+    }
+    engine = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "euphoria_env" / "engine").glob("*.py"))
+    for number, tile in enumerate(TILES):
+        assert number in tiles.FACE_PENALTY[1:] or re.search(rf"(?<!import )\b{constants[number]}\)", engine), (
+            f"no rule reads {tile}"
+        )
+
+
+def test_both_chains_know_every_reward():
+    text = (ROOT / "euphoria_env" / "engine" / "rewards.py").read_text(encoding="utf-8")
+    for function in ("fill_rewards", "chance_to_win"):
+        body = text[text.index(f"def {function}") :].partition("\n\n\n")[0]
+        assert {name for name in re.findall(r"reward == Reward\.(\w+)", body)} == {reward.name for reward in Reward}
