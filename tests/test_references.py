@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from euphoria_env.rules import OPTIONS
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("euphoria_env", "euphoria_agents")
 SKIPPED = {".git", ".venv", ".venv-rllib", "build", "dist", "runs", "node_modules", "golden"}
@@ -241,7 +243,6 @@ def local(parts: list[str], module: str) -> bool:
 # Fields of the observation, keys of rules, names of moves and other people's things that look like names of code.
 def is_data(name: str) -> bool:
     from euphoria_env import observations
-    from euphoria_env.rules import OPTIONS
 
     fields = {field.name for field in observations.table()} | {f"rules.{option}" for option in OPTIONS}
     return name in fields or name.startswith(("rules.", "load.", "players[", "events."))
@@ -326,10 +327,20 @@ def test_commands_and_options_exist() -> None:
             if word is None:
                 continue
             module, _, name = main.COMMANDS[word].options.partition(":")
-            fields = {field.name for field in dataclasses.fields(getattr(importlib.import_module(module), name))}
+            known = flags(getattr(importlib.import_module(module), name))
             for option in (part.partition("=")[0] for part in line if part.startswith("--")):
-                key = option[2:].replace("-", "_")
-                assert key in fields | {"help"} or key.removeprefix("no_") in fields, f"{name_of(file)}: euphoria {word} {option}"
+                assert {option, option.replace("--no-", "--", 1)} & known, f"{name_of(file)}: euphoria {word} {option}"
+
+
+def flags(options: Any) -> set[str]:
+    """The options of a dataclass of the command line, those of the rules included."""
+    found = {"--help"}
+    for field in dataclasses.fields(options):
+        if "rules" in field.metadata:
+            found |= {f"--{name}".replace("_", "-") for name in OPTIONS if name not in field.metadata["rules"]}
+        else:
+            found.add(field.metadata.get("argument", {}).get("flag", f"--{field.name}".replace("_", "-")))
+    return found
 
 
 # ------------------------------------------------------------------------------------------------------- words, in all files
