@@ -122,7 +122,7 @@ def test_the_command_gives_the_results_of_the_local_one(cluster: Any, tmp_path: 
 
 
 def test_the_environment_for_rllib() -> None:
-    """One who must decide observes; in the end all do; whatever he may do is legal."""
+    """One who must decide observes; in the end all do; whatever they may do is legal."""
     from euphoria_agents.training.rllib import EuphoriaMultiAgentEnv
 
     env = EuphoriaMultiAgentEnv({"num_players": 3, "reward": "stars", "max_turns": 60})

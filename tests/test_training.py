@@ -172,7 +172,7 @@ def test_the_shares_of_the_league() -> None:
     assert sum(chances.values()) == pytest.approx(1) and chances["2"] == pytest.approx(0.4)
     one.add("3", selves[3])  # no room: the easiest leaves, never the baselines
     assert [member.name for member in one] == ["random", "weights", "1", "2", "3"]
-    one.record(selves[0], 1.0)  # a game of him may still end
+    one.record(selves[0], 1.0)  # a game of this member may still end
     again = league()
     again.restore(json.loads(json.dumps(one.state())), {member.name: member.agent for member in one})
     assert again.members == one.members and again.chances() == one.chances()

@@ -80,7 +80,7 @@ def roll_off(g, tape, tied):
 
 @jit
 def end_check(g, tape):
-    """Ends the game if somebody has placed his tenth star (R16.1)."""
+    """Ends the game if somebody has placed the tenth star (R16.1)."""
     n = int(g["num_players"])
     out = 0
     for p in range(n):

@@ -8,7 +8,7 @@ from .state import GameEnds, Player, Table
 
 
 def check(table: Table) -> None:
-    """R16.1: as soon as some player has placed his 10th star the game ends at once."""
+    """R16.1: as soon as some player has placed the 10th star the game ends at once."""
     if any(player.stars == 0 for player in table.players):
         raise GameEnds
 
