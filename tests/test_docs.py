@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from euphoria_agents.specs import BUILTIN
+from euphoria_agents.registry import BUILTIN
 from euphoria_env import actions, observations
 from euphoria_env.board import SITE_COSTS
 from euphoria_env.cards import recruits, tiles

@@ -1,7 +1,7 @@
 """Agents that play Euphoria, their training and their matches; `load` makes one from a line of text.
 
 Rooms, each of which imports only from those named before it: `network` (layers and files), `players` (with the search they use),
-`specs`, `matches` (arena, tournament, processes, cluster), `training` and `speed`, `commands` (what `euphoria` does).
+`registry`, `matches` (arena, tournament, processes, cluster), `training` and `speed`, `commands` (what `euphoria` does).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from euphoria_agents.specs import load, specs
+from euphoria_agents.registry import load, specs
 
 if TYPE_CHECKING:
     from euphoria_agents.agent import Agent

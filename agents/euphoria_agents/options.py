@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import inspect
-import re
 import sys
 import types
 import typing
@@ -16,7 +15,6 @@ from euphoria_agents.faults import BAD_INPUT, full_text, one_line
 
 T = TypeVar("T")
 TRACEBACK = "--traceback"
-NONE = "none"  # of a number that may be none
 
 
 # ----------------------------------------------------------------------------------------------------------- the dataclass
@@ -107,23 +105,14 @@ def _add(parser: argparse.ArgumentParser, field: dataclasses.Field[Any], hint: A
 
 def _add_rules(parser: argparse.ArgumentParser, without: Collection[str]) -> list[str]:
     """The options of a game; their names."""
-    from euphoria_env.rules import Rules  # late: it is much to import for those who do not ask
+    from euphoria_env.rules import OPTIONS, Rules  # late: it is much to import for those who do not ask
 
-    hints = typing.get_type_hints(Rules)
-    fields = [field for field in dataclasses.fields(Rules) if field.name not in without]
+    options = {name: one for name, one in OPTIONS.items() if name not in without}
     group = parser.add_argument_group("options of the game")
-    for field in fields:
-        name = "--" + field.name.replace("_", "-")
-        group.add_argument(name, default=_shown(_default(field)), **rule_argument(field, hints[field.name]))
-    return [field.name for field in fields]
-
-
-def rule_argument(field: dataclasses.Field[Any], hint: Any) -> dict[str, Any]:
-    """How argparse reads an option of the game."""
-    argument = reader(hint)
-    if argument.get("type") is int and types.NoneType in typing.get_args(hint):
-        argument = {"type": number_or_none, "metavar": f"INT|{NONE}"}
-    return {**argument, "help": "see the rules"}
+    for name, one in options.items():
+        flag, default = "--" + name.replace("_", "-"), _shown(getattr(Rules(), name))
+        group.add_argument(flag, default=default, help=one.help, **one.argument())
+    return list(options)
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
@@ -145,19 +134,6 @@ def reader(hint: Any) -> dict[str, Any]:
         kind = typing.get_args(kind)[0]
         return {"type": kind, "nargs": "+", "metavar": kind.__name__.upper()}
     return {"type": kind, "metavar": kind.__name__.upper()}
-
-
-def number_or_none(text: str) -> int | None:
-    """A whole number, or nothing.
-
-    Raises:
-        argparse.ArgumentTypeError: it is neither.
-    """
-    if text == NONE:
-        return None
-    if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise argparse.ArgumentTypeError(f"invalid value: {text!r} is neither a whole number nor {NONE}")
-    return int(text)
 
 
 def command(main: Callable[[], None]) -> None:

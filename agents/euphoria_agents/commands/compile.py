@@ -16,7 +16,7 @@ import numpy as np
 from euphoria_agents.commands.options import CompileOptions
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Features
-from euphoria_agents.specs import BUILTIN, load
+from euphoria_agents.registry import BUILTIN, load
 from euphoria_agents.speed import layers
 from euphoria_env import Batch, Game, Rules
 from euphoria_env.actions import NUM_ACTIONS

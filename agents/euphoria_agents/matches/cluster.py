@@ -1,6 +1,6 @@
 """Work shared out over a Ray cluster; `euphoria_agents.matches.processes` does the same on one machine.
 
-The nodes need this package in the same version, and checkpoints at the same paths; `tournament.play_chunk` looks at both.
+The nodes need this package in the same version, and checkpoints at the same paths; `play_chunk` of a tournament looks at both.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from openskill.models import PlackettLuce
 import euphoria_env
 from euphoria_agents.files import append_line, write_whole
 from euphoria_agents.matches.arena import Played, Result, Score, play_match, score
-from euphoria_agents.specs import hash_of, load
+from euphoria_agents.registry import hash_of, load
 from euphoria_env import Rules
 
 SEEDS = 16  # in a chunk; each is played once from every seat

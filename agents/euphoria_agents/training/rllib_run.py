@@ -23,7 +23,7 @@ from euphoria_agents.matches.arena import play_match
 from euphoria_agents.matches.cluster import connected
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.options import command, option, parse_options, rules_options
-from euphoria_agents.specs import load
+from euphoria_agents.registry import load
 from euphoria_env import Rules
 
 STATE, LATEST = "state-", "latest.json"

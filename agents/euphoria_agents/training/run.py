@@ -22,7 +22,7 @@ from euphoria_agents.matches import tournament
 from euphoria_agents.matches.arena import Played, play_match
 from euphoria_agents.network.checkpoint import read_checkpoint, read_tensors, save_checkpoint, write_tensors
 from euphoria_agents.players.ppo import PPO
-from euphoria_agents.specs import load, load_untrusted
+from euphoria_agents.registry import load, load_untrusted
 from euphoria_agents.training.curves import draw_curves
 from euphoria_agents.training.league import League
 from euphoria_agents.training.model import make_envs, make_model
