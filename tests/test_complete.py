@@ -74,7 +74,7 @@ CHAINS: tuple[tuple[type[IntEnum], tuple[str, ...]], ...] = (
 def test_a_chain_of_branches_names_every_member(kind: type[IntEnum], functions: tuple[str, ...]) -> None:
     bodies = [node for tree in ENGINE.values() for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     named = set().union(*(members(node, kind) for node in bodies if node.name in functions))
-    missing = [member.name for member in kind if member.name not in named and member != Ask.NOTHING]
+    missing = [member.name for member in kind if member.name not in named and member is not Ask.NOTHING]
     assert not missing, f"{functions[0]} has no branch for {kind.__name__}.{missing[0]}"
 
 
