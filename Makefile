@@ -19,7 +19,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test lint coverage packaging test-beside test-rllib format bench docs build lock clean help
+.PHONY: run test lint coverage packaging test-beside test-rllib format bench docs build lock clean help test-long fuzz
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
@@ -40,6 +40,12 @@ coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, 
 
 packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, outside the repository, and play
 	$(PY) -m pytest -v tests/test_packaging.py
+
+test-long: $(VENV)/.installed-test ## The tests that take minutes, and are no part of `make test`
+	$(PY) -m pytest -v -m long
+
+fuzz: $(VENV)/.installed-test ## Changed positions by the ten thousand: refused, or played on without an error
+	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz_pending --positions 50000 --seed 1
 
 test-beside: $(VENV)/.installed-test ## Install the wheel beside another package called `agents`, and use both
 	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
