@@ -26,6 +26,7 @@ COMMODITIES = ("energy", "water", "food", "bliss")
 RESOURCES = ("gold", "stone", "clay")
 GOODS = COMMODITIES + RESOURCES
 ARTIFACTS = ("balloons", "bat", "bear", "bifocals", "book", "box")
+MOST_GOODS = 10_000  # of each with a player (R1.2)
 CARDS_PER_ARTIFACT = 6
 NUM_ARTIFACT_CARDS = CARDS_PER_ARTIFACT * len(ARTIFACTS)
 ITEMS = (*GOODS, *ARTIFACTS, "knowledge")

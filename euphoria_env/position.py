@@ -24,6 +24,7 @@ from euphoria_env.board import (
     MAX_RECRUITS,
     MAX_WORKERS,
     MINER_END,
+    MOST_GOODS,
     NUM_AREAS,
     SLOTS_PER_SITE,
     SPACES,
@@ -39,6 +40,7 @@ from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.setup import blank
 from euphoria_env.engine.state import (
+    ABSENT,
     GAME_DTYPE,
     HELD,
     IN_BY,
@@ -59,7 +61,6 @@ from euphoria_env.rules import Rules
 from euphoria_env.rules import read_rules as read_rules
 from euphoria_env.rules import write_rules as write_rules
 
-MOST_GOODS = 10_000
 MOST_TURNS = 10**9  # far from the end of int32
 _RESOLUTIONS = (None, "star", "recruit")
 _STATUS = ("setup", "playing", "over", "truncated")
@@ -396,6 +397,8 @@ def _read_recruits(row: np.void, read: _Reader, key: str, p: int, entry: Json, f
                 read.fail(f"{key}[{k}].{name}", "is missing")
         card = read.one_of(f"{key}[{k}].name", recruit["name"], RECRUIT_NAMES)
         active = read.boolean(f"{key}[{k}].active", recruit["active"])
+        if row["recruit_place"][card] == ABSENT:
+            read.fail(f"{key}[{k}].name", f"{recruit['name']} is not in the game (rules.recruits)")
         if row["recruit_place"][card] != IN_DECK:
             read.fail(f"{key}[{k}].name", f"{recruit['name']} stands twice in the position")
         row["recruit_place"][card] = HELD + p
@@ -432,6 +435,8 @@ def _read_markets(row: np.void, read: _Reader, given: Json, fill: random.Random,
         market = read.mapping(key, value, ("tile", "built", "stars"))
         if market.get("tile") is not None:
             tile = read.one_of(f"{key}.tile", market["tile"], TILES)
+            if row["tile_place"][tile] == ABSENT:
+                read.fail(f"{key}.tile", f"{market['tile']} is not in the game (rules.markets)")
             if tile in row["tile"]:
                 read.fail(f"{key}.tile", f"{market['tile']} stands twice on the board")
             row["tile"][k] = tile
@@ -444,7 +449,7 @@ def _read_markets(row: np.void, read: _Reader, given: Json, fill: random.Random,
             row["market_stars"][k] |= 1 << p
     if status == SETUP and (row["tile"] < 0).all():
         return
-    missing = [t for t in range(NUM_TILES) if t not in row["tile"]]
+    missing = [t for t in range(NUM_TILES) if t not in row["tile"] and row["tile_place"][t] != ABSENT]
     out = given.get("tiles_out", {})
     missing = [t for t in missing if not (isinstance(out, dict) and TILES[t] in out)]
     for k in range(len(MARKETS)):
@@ -496,7 +501,8 @@ def _read_places(row: np.void, read: _Reader, given: Json) -> None:
         places = row["recruit_place"] if key == "recruits_out" else row["tile_place"]
         for name, p in read.mapping(key, given.get(key, {}), names).items():
             if places[names.index(name)] != IN_DECK:
-                read.fail(f"{key}.{name}", "is in the game")
+                absent = places[names.index(name)] == ABSENT
+                read.fail(f"{key}.{name}", "is not among the cards of the rules" if absent else "is in the game")
             places[names.index(name)] = OUT if p is None else OUT_BY + read.integer(f"{key}.{name}", p, 0, read.n - 1)
     for name, p in read.mapping("tiles_in", given.get("tiles_in", {}), TILES).items():
         tile = TILES.index(name)
