@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env import actions, position, record
+from euphoria_env import actions, pending, position, record
 from euphoria_env.asks import ASKS
 from euphoria_env.board import ARTIFACTS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
@@ -227,7 +227,7 @@ class Game:
 
     def fingerprint(self) -> str:
         """A hex string of rules, state, generator and loaded outcomes; equal on every machine."""
-        digest = hashlib.blake2b(position.portable_bytes(self._row), digest_size=16)
+        digest = hashlib.blake2b(pending.portable_bytes(self._row), digest_size=16)
         digest.update(repr(sorted(self._waiting().items())).encode())
         return digest.hexdigest()
 
@@ -420,6 +420,7 @@ class Game:
         if d.get("load") is not None:
             game._load(d["load"])
         run.resume(rows, 0, game._tape)
+        pending.check_answers(rows[0])
         game._start = {"position": game.to_dict()}
         return game
 
