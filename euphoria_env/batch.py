@@ -33,8 +33,8 @@ class Batch:
 
     Attributes:
         player: (N,) int8, who must decide in each game.
-        mask: (N, NUM_ACTIONS) bool, his legal moves.
-        observation: (N, OBS_SIZE) int8, what he may see.
+        mask: (N, NUM_ACTIONS) bool, the legal moves of that player.
+        observation: (N, OBS_SIZE) int8, what that player may see.
         rewards: (N, P) float32, of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
         ranking: (N, P) int8, of the last game that ended.
@@ -161,7 +161,7 @@ class Batch:
 
     def game(self, i: int) -> Game:
         """A copy of game i."""
-        return Game._from_rows(copy_rows(self.states[i : i + 1]))
+        return Game.from_rows(copy_rows(self.states[i : i + 1]))
 
 
 def _positive(name: str, value: Any) -> int:

@@ -18,6 +18,8 @@ from euphoria_env.engine import chance, determinize, observe, run
 from euphoria_env.engine.state import GAME_DTYPE, HELD, OUT_BY, OVER, TRUNCATED, copy_rows
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
+from euphoria_env.record import Outcome
+from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules
 
 _LOG_CAPACITY = 1024
@@ -28,7 +30,6 @@ _OUTCOME_NAMES: dict[str, tuple[str, ...]] = {
     "markets": TILES,
     "dilemmas": ARTIFACTS,
 }
-Outcome = tuple[str, int | str]
 
 
 class IllegalMove(ValueError):
@@ -117,7 +118,7 @@ class Game:
 
     @property
     def deciding(self) -> str:
-        """The kind of decision, one of `engine.state.ASKS`; "nothing" after the end."""
+        """The kind of decision, one of `asks.ASKS`; "nothing" after the end."""
         return ASKS[self._row["ask"]]
 
     def legal(self) -> list[str]:
@@ -232,7 +233,7 @@ class Game:
         return digest.hexdigest()
 
     def determinize(self, player: int, seed: int) -> Game:
-        """A copy in which all that `player` cannot know (R19) is dealt again at random, consistently with what he sees.
+        """A copy in which all that `player` cannot know (R19) is dealt again at random, consistently with what the player sees.
 
         The copy has no loaded outcomes and a generator seeded from `seed`; its history starts there.
 
@@ -243,7 +244,7 @@ class Game:
         seed = position.read_seed(seed)
         rows = copy_rows(self._rows)
         determinize.deal_hidden(rows, 0, int(player), seed)
-        return Game._from_rows(rows)
+        return Game.from_rows(rows)
 
     def observation(self, player: int) -> np.ndarray:
         """What a player may see: a fresh int8 array of shape (OBS_SIZE,); see `observations.table`.
@@ -262,8 +263,8 @@ class Game:
             raise ValueError(f"player must be an integer from 0 to {n - 1}, not {player!r}")
 
     @classmethod
-    def _from_rows(cls, rows: np.ndarray) -> Game:
-        """A game on an array of one row."""
+    def from_rows(cls, rows: np.ndarray) -> Game:
+        """A game on an array of one row, (1,) and typed as `states`, which it takes over; its history starts there."""
         game = object.__new__(cls)
         game._attach(rows, copy_rows(rows))
         return game
@@ -433,7 +434,7 @@ class Game:
     def to_record(self) -> str:
         """The whole game as text, replayable to the identical final state on any machine (docs/records.md)."""
         start = {"position": position.to_dict(self._start[0])} if isinstance(self._start, np.ndarray) else self._start
-        return record.write(start, self._outcomes_of_setup(), self.history, self._loads, self.fingerprint())
+        return record.format_record(start, self._outcomes_of_setup(), self.history, self._loads, self.fingerprint())
 
     def _outcomes_of_setup(self) -> list[Outcome]:
         return self.outcomes[: self._setup_outcomes]
@@ -445,14 +446,12 @@ class Game:
         Raises:
             ValueError: the text is no record, or a line does not replay as written; names the line.
         """
-        return record.replay(cls, text)
+        return record.replay(text, cls, cls.from_dict)
 
     # ---------------------------------------------------------------------------------------------------------- pictures
 
     def __str__(self) -> str:
         """The board as text."""
-        from euphoria_env.render import board_text
-
         return board_text(self)
 
     def __repr__(self) -> str:
@@ -460,6 +459,4 @@ class Game:
 
     def _repr_svg_(self) -> str:
         """The board as a picture."""
-        from euphoria_env.render import board_svg
-
         return board_svg(self)

@@ -8,16 +8,36 @@ last line is `fingerprint HEX`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
+from euphoria_env.actions import NAMES
 from euphoria_env.rules import Rules
 
-if TYPE_CHECKING:
-    from euphoria_env.game import Game, Outcome
+RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 1
 
-FORMAT, VERSION = "euphoria-record", 1
+Outcome = tuple[str, int | str]  # kind and value of something that chance gave
+
+
+class Replayable(Protocol):
+    """What a record asks of a game to replay it; a `Game` answers all of it."""
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Everything drawn so far, in order."""
+
+    def load(self, /, **outcomes: Any) -> None:
+        """Appends to the next random outcomes, by kind."""
+
+    def play(self, move: str) -> None:
+        """Plays a move in notation."""
+
+    def fingerprint(self) -> str:
+        """A hex string of the whole state."""
+
+
+G = TypeVar("G", bound=Replayable)
 
 
 def outcomes_text(outcomes: Iterable[Outcome]) -> str:
@@ -28,13 +48,11 @@ def outcomes_text(outcomes: Iterable[Outcome]) -> str:
 
 def decision_lines(moves: list[int], marks: list[int], first: int, outcomes: list[Outcome]) -> list[str]:
     """A line for each move, with the outcomes that it drew; `marks` says how many had been drawn after each."""
-    from euphoria_env.actions import NAMES
-
     starts = [first, *marks]
     return [NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in zip(moves, starts, marks, strict=False)]
 
 
-def write(
+def format_record(
     start: dict[str, Any],
     setup: list[Outcome],
     lines: list[str],
@@ -42,7 +60,7 @@ def write(
     fingerprint: str,
 ) -> str:
     """The text of a record."""
-    header = {"format": FORMAT, "version": VERSION, **start, "outcomes": [list(outcome) for outcome in setup]}
+    header = {"format": RECORD_FORMAT, "version": RECORD_VERSION, **start, "outcomes": [list(outcome) for outcome in setup]}
     text = [json.dumps(header)]
     for k in range(len(lines) + 1):
         text.extend("load " + json.dumps(what) for after, what in loads if after == k)
@@ -51,8 +69,13 @@ def write(
     return "\n".join(text) + "\n"
 
 
-def replay(game_type: type[Game], text: str) -> Game:
+def replay(text: str, new: Callable[[Rules, Any, Any], G], from_position: Callable[[Any], G]) -> G:
     """Replays a record, comparing every outcome.
+
+    Args:
+        text: the record.
+        new: makes a game from rules, seed and loaded outcomes.
+        from_position: makes a game from a position.
 
     Raises:
         ValueError: names the line and what is wrong with it.
@@ -63,7 +86,7 @@ def replay(game_type: type[Game], text: str) -> Game:
     if len(lines) < 2:
         raise ValueError(f"line {len(lines)}: a record has at least a line of JSON and a fingerprint")
     try:
-        game = _start(game_type, lines[0])
+        game = _start(lines[0], new, from_position)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"line 1: {error}") from error
     for number, line in enumerate(lines[1:-1], 2):
@@ -76,22 +99,22 @@ def replay(game_type: type[Game], text: str) -> Game:
     return game
 
 
-def _start(game_type: type[Game], line: str) -> Game:
+def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callable[[Any], G]) -> G:
     header = json.loads(line)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ValueError(f"not a record: 'format' must be {FORMAT!r}")
-    if header.get("version") != VERSION:
-        raise ValueError(f"version {header.get('version')!r} cannot be read; this is version {VERSION}")
+    if not isinstance(header, dict) or header.get("format") != RECORD_FORMAT:
+        raise ValueError(f"not a record: 'format' must be {RECORD_FORMAT!r}")
+    if header.get("version") != RECORD_VERSION:
+        raise ValueError(f"version {header.get('version')!r} cannot be read; this is version {RECORD_VERSION}")
     outcomes = header.get("outcomes")
     known = {"format", "version", "outcomes"}
     if "position" in header:
         known |= {"position"}
-        game = game_type.from_dict(header["position"])
+        game = from_position(header["position"])
     else:
         known |= {"rules", "seed", "load"}
         if header.get("seed") is None:
             raise ValueError("'seed' or 'position' is missing")
-        game = game_type(Rules.from_dict(header.get("rules", {})), header["seed"], header.get("load"))
+        game = new(Rules.from_dict(header.get("rules", {})), header["seed"], header.get("load"))
     for key in header:
         if key not in known:
             raise ValueError(f"{key!r}: no such key; allowed are {', '.join(sorted(known))}")
@@ -100,7 +123,7 @@ def _start(game_type: type[Game], line: str) -> Game:
     return game
 
 
-def _replay_line(game: Game, line: str) -> None:
+def _replay_line(game: Replayable, line: str) -> None:
     if line.startswith("load "):
         what = json.loads(line[len("load ") :])
         if not isinstance(what, dict):

@@ -10,6 +10,7 @@ from euphoria_agents import Agent, load, specs
 from euphoria_agents.agent import int8_rows
 from euphoria_agents.matches.arena import play_match, wilson
 from euphoria_agents.players.weights import NEVER, read_observation, spin, weigh
+from euphoria_agents.specs import BUILTIN
 
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.engine.legal import list_moves
@@ -147,9 +148,39 @@ def test_without_weights_all_moves_count_the_same() -> None:
 # ------------------------------------------------------------------------------------------------------- all agents
 
 
-@pytest.mark.parametrize("spec", ["random", "weights"])
+QUICK = {"greedy": "greedy:1", "mcts": "mcts:5", "boardspace": "boardspace:5"}
+ALL = [QUICK.get(name, name) for name in BUILTIN]
+
+
+def loaded(spec: str) -> Agent:
+    """A built-in agent."""
+    if spec == "ppo":
+        pytest.importorskip("safetensors")
+    return load(spec)
+
+
+@pytest.mark.parametrize("spec", ALL)
+def test_it_plays_and_equal_seeds_give_equal_games(spec: str) -> None:
+    rules = Rules(num_players=2, max_turns=10)
+    once, again = (play_match([loaded(spec), load("random")], 2, rules, seed=4, records=True) for _ in range(2))
+    assert once.records == again.records and once.decisions > 10
+
+
+@pytest.mark.parametrize("spec", ALL)
 def test_a_batch_is_played_like_one_after_the_other(spec: str) -> None:
-    agent, games = load(spec), [Game(Rules(num_players=n), seed=n) for n in range(2, 7)]
+    agent, games = loaded(spec), [Game(Rules(num_players=n), seed=n) for n in range(2, 7)]
+    if agent.needs_game:
+        _needs_a_game(agent, games[0])
+    else:
+        _same_in_a_batch(agent, games)
+
+
+def _needs_a_game(agent: Agent, game: Game) -> None:
+    with pytest.raises(ValueError, match="needs a game"):
+        agent.act_batch(game.observation(0)[None], game.mask()[None], np.random.default_rng(0))
+
+
+def _same_in_a_batch(agent: Agent, games: list[Game]) -> None:
     rng = np.random.default_rng(0)
     for _ in range(120):
         seen = np.stack([game.observation(game.player) for game in games])
@@ -163,11 +194,11 @@ def test_a_batch_is_played_like_one_after_the_other(spec: str) -> None:
             game.play(int(move))
 
 
-@pytest.mark.parametrize("spec", ["random", "weights"])
+@pytest.mark.parametrize("spec", ALL)
 def test_without_a_legal_move_there_is_none(spec: str) -> None:
     nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
-    with pytest.raises(ValueError, match="no legal move"):
-        load(spec).act(np.zeros(observations.OBS_SIZE, np.int8), nothing, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="needs a game" if loaded(spec).needs_game else "no legal move"):
+        loaded(spec).act(np.zeros(observations.OBS_SIZE, np.int8), nothing, np.random.default_rng(0))
 
 
 def test_random_is_uniform() -> None:
@@ -182,7 +213,7 @@ def test_random_is_uniform() -> None:
 def test_wrong_texts(spec: Any) -> None:
     with pytest.raises(ValueError, match="allowed are random, weights, "):
         load(spec)
-    assert {"random", "weights"} < set(specs())
+    assert specs()[: len(BUILTIN)] == [row.form for row in BUILTIN.values()]
 
 
 def test_rows_of_any_kind() -> None:

@@ -14,8 +14,8 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_array, board_svg, board_text
 from euphoria_env.render.png import decode_png
-from euphoria_env.render.text import WIDTH
-from euphoria_env.render.view import PENALTIES, cost_text, short_title, title
+from euphoria_env.render.text import TEXT_WIDTH
+from euphoria_env.render.view import PENALTY_TEXTS, cost_text, short_title, title
 
 POSITION = {
     "rules": {"num_players": 3},
@@ -138,7 +138,7 @@ def test_nothing_hidden_shows(num_players, rules):
 def test_pictures_are_sound(num_players):
     for game in games(num_players, 300):
         for seat in (None, game.player):
-            assert max(map(len, board_text(game, seat).splitlines())) <= WIDTH
+            assert max(map(len, board_text(game, seat).splitlines())) <= TEXT_WIDTH
             root = ET.fromstring(board_svg(game, seat))
             assert root.tag.endswith("svg")
     assert str(game) == board_text(game) and game._repr_svg_() == board_svg(game)
@@ -210,7 +210,7 @@ def test_decode_png_refuses_others():
 
 
 def test_names():
-    assert set(PENALTIES) == set(TILES)
+    assert set(PENALTY_TEXTS) == set(TILES)
     assert title("dr_nakagawa_the_tribute") == "Dr. Nakagawa the Tribute"
     assert short_title("disassemble_a_teddy_bear_shop") == "Teddy Bear Shop"
     assert len({short_title(tile) for tile in TILES}) == len(TILES)

@@ -294,7 +294,7 @@ def test_values_of_every_reward_are_chances(reward: str, checkpoint: Path) -> No
 @pytest.mark.parametrize("spec", ["mcts", "mcts:", "greedy:", "boardspace:"])
 def test_specs_of_another_form(spec: str) -> None:
     with pytest.raises(
-        ValueError, match=r"allowed are random, .*greedy\[:SAMPLES\], mcts:BUDGET\[:EVALUATOR\], boardspace\[:BUDGET\]"
+        ValueError, match=r"allowed are random, .*greedy\[:SAMPLES\], mcts:BUDGET\[:EVALUATOR\[:PATH\]\], boardspace\[:BUDGET\]"
     ):
         load(spec)
 

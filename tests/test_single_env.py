@@ -1,4 +1,4 @@
-"""The Gymnasium environment: what the learner sees, what he is credited with, and what is refused."""
+"""The Gymnasium environment: what the learner sees and is credited with, and what is refused."""
 
 from __future__ import annotations
 
@@ -231,6 +231,6 @@ def test_the_package_knows_no_agents_until_a_text_names_one() -> None:
     code = (
         "import sys, euphoria_env.envs.single as s\n"
         "class A:\n    def act(self, o, m, r): return int(m.argmax())\n"
-        "s.EuphoriaEnv(opponents=A(), num_players=2); assert 'agents' not in sys.modules"
+        "s.EuphoriaEnv(opponents=A(), num_players=2); assert 'euphoria_agents' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

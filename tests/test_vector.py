@@ -396,7 +396,7 @@ def test_the_package_knows_no_agents_until_a_text_names_one() -> None:
     code = (
         "import sys, euphoria_env.envs.vector as v\n"
         "class A:\n    def act(self, o, m, r): return int(m.argmax())\n"
-        "v.EuphoriaVectorEnv(2, opponents=A(), num_players=2); assert 'agents' not in sys.modules"
+        "v.EuphoriaVectorEnv(2, opponents=A(), num_players=2); assert 'euphoria_agents' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -1,6 +1,6 @@
-"""From a line of text to an agent: those that come with the project, those that packages register, and anybody's own.
+"""From a line of text, a spec, to an agent: those of this project, those that packages register, and anybody's own.
 
-The first part of a spec, up to a colon, is looked for among the built-in names, then among the entry points of the group
+What stands before the first colon is looked for among the built-in names, then among the entry points of the group
 `euphoria_agents`, then as a module; the working folder is searched last. What is found is called with the text that follows, or
 with nothing.
 """
@@ -13,60 +13,60 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from euphoria_agents.agent import Agent, CompletedAgent
+
 GROUP = "euphoria_agents"  # of the entry points
-OWN = "module:Name[:ARGUMENT]"
+OWN_FORM = "module:Name[:ARGUMENT]"
 
 
 class Builtin(NamedTuple):
-    """An agent of this project: how its spec is written, what makes it, and whether the spec may, or must, have an argument."""
+    """An agent of this project.
+
+    Attributes:
+        form: how its spec is written; what is optional stands in brackets, and PATH is where a file is named.
+        target: what makes it, as module:name; imported when asked for, since some modules bring big libraries along.
+    """
 
     form: str
     target: str
-    may: bool
-    must: bool = False
 
 
-# The modules are imported when they are asked for: some bring big libraries along.
 BUILTIN = {
-    "random": Builtin("random", "euphoria_agents.players.uniform:Uniform", may=False),
-    "weights": Builtin("weights", "euphoria_agents.players.weights:Weights", may=False),
-    "greedy": Builtin("greedy[:SAMPLES]", "euphoria_agents.players.greedy:make_greedy", may=True),
-    "mcts": Builtin("mcts:BUDGET[:EVALUATOR]", "euphoria_agents.players.mcts:make_mcts", may=True, must=True),
-    "boardspace": Builtin("boardspace[:BUDGET]", "euphoria_agents.players.boardspace:make_boardspace", may=True),
-    "ppo": Builtin("ppo[:PATH]", "euphoria_agents.players.ppo:make_ppo", may=True),
+    "random": Builtin("random", "euphoria_agents.players.uniform:Uniform"),
+    "weights": Builtin("weights", "euphoria_agents.players.weights:Weights"),
+    "greedy": Builtin("greedy[:SAMPLES]", "euphoria_agents.players.greedy:make_greedy"),
+    "mcts": Builtin("mcts:BUDGET[:EVALUATOR[:PATH]]", "euphoria_agents.players.mcts:make_mcts"),
+    "boardspace": Builtin("boardspace[:BUDGET]", "euphoria_agents.players.boardspace:make_boardspace"),
+    "ppo": Builtin("ppo[:PATH]", "euphoria_agents.players.ppo:make_ppo"),
 }
 
 
 def specs() -> list[str]:
     """How the specs are written that `load` takes here: the built-in ones, those of installed packages, and one's own."""
     plugins = sorted({point.name for point in entry_points(group=GROUP)} - set(BUILTIN))
-    return [*(row.form for row in BUILTIN.values()), *(f"{name}[:ARGUMENT]" for name in plugins), OWN]
+    return [*(row.form for row in BUILTIN.values()), *(f"{name}[:ARGUMENT]" for name in plugins), OWN_FORM]
 
 
-def load(spec: str) -> Any:
+def load(spec: str) -> Agent:
     """Makes an agent from a line of text such as "random", "mcts:0.5s", "ppo:path/to/checkpoint" or "my_module:MyAgent".
-
-    Returns:
-        An `Agent`, or at least something that has `act`, and `needs_game` if it wants a game.
 
     Raises:
         ValueError: there is no such agent; its argument is missing, superfluous or wrong; or it is somebody's own and cannot be
             imported or made, or has no `act`. The message says which.
     """
-    target, argument = _find(spec)
-    if isinstance(target, Builtin):
-        module, _, name = target.target.partition(":")
-        make = getattr(importlib.import_module(module), name)
-        return make(argument) if argument else make()
-    return _make(spec, _import(spec, target), argument)
+    found = _find(spec)
+    if found.builtin:
+        made: Agent = _call(getattr(importlib.import_module(found.module), found.name), found.argument)
+        return made
+    return _make(found, _import(found))
 
 
-def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Any:
-    """`load` for specs that stand in a file made elsewhere, or come from another machine: nothing of theirs is run or opened.
+def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
+    """`load` for specs that stand in a file made elsewhere, or come from another machine: no code or file of theirs is opened.
 
     Args:
         spec: a built-in one without a path, or one of those allowed.
@@ -75,68 +75,97 @@ def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Any:
     Raises:
         ValueError: any other spec; see `load`.
     """
-    name, _, argument = str(spec).partition(":")
-    if spec not in allowed and (name not in BUILTIN or "ppo:" in spec):
-        raise ValueError(f"{spec!r} was named by a file, not by you: name it yourself to allow it")
+    if spec not in allowed and not (isinstance(spec, str) and spec.partition(":")[0] in BUILTIN and not _path_in(spec)):
+        raise ValueError(f"agent {spec!r} is not built in, or names a file: allow it by name when the program is started")
     return load(spec)
 
 
 def files_of(spec: str) -> list[Path]:
-    """The files that an agent depends on beside this project: those of the module that makes it, and one that the spec names.
+    """The files that an agent depends on beside this project: a checkpoint, or those of the module that makes it.
 
-    A module in a package stands for all of the package.
+    A module in a package stands for all of the package. If the argument of one's own agent is a file, it counts too.
 
     Raises:
         ValueError: see `load`.
     """
-    target, _ = _find(spec)
-    parts = spec.split(":")
-    named = [Path(":".join(parts[k:])) for k in range(1, len(parts))]
-    files = [path for path in named if path.is_file()]
-    if not isinstance(target, Builtin):
-        _import(spec, target)
-        top = sys.modules[_module_of(target).partition(".")[0]]
-        for folder in getattr(top, "__path__", []):
-            files += sorted(Path(folder).rglob("*.py"))
-        if getattr(top, "__file__", None) and not hasattr(top, "__path__"):
-            files.append(Path(str(top.__file__)))
-    return files
+    found = _find(spec)
+    named = Path(_path_in(spec) if found.builtin else found.argument)
+    files = [named] if named.is_file() else []
+    if found.builtin:
+        return files
+    _import(found)
+    top = sys.modules[found.module.partition(".")[0]]
+    if hasattr(top, "__path__"):
+        inside = (path for folder in top.__path__ for path in sorted(Path(folder).rglob("*")))
+        return [*files, *(path for path in inside if path.is_file() and "__pycache__" not in path.parts)]
+    return [*files, Path(top.__file__)] if top.__file__ else files
 
 
 def hash_of(spec: str) -> bytes:
-    """A hash of `files_of`, with which one version of an agent is told from another; empty without files."""
-    digest = hashlib.blake2b(spec.encode())
-    files = files_of(spec)
-    for path in files:
-        digest.update(b"\0" + path.name.encode() + b"\0" + path.read_bytes())
-    return digest.digest() if files else b""
+    """A hash of `files_of`, with which one version of an agent is told from another."""
+    digest = hashlib.blake2b()
+    for path in files_of(spec):
+        digest.update(path.name.encode() + b"\0" + hashlib.blake2b(path.read_bytes()).digest())
+    return digest.digest()
 
 
-# ------------------------------------------------------------------------------------------------------------ where it is
-
-Target = Builtin | EntryPoint | tuple[str, str]  # the last: module and name
+# ------------------------------------------------------------------------------------------------------- what a spec names
 
 
-def _find(spec: str) -> tuple[Target, str]:
-    """What a spec names, and its argument."""
+class _Found(NamedTuple):
+    """What a spec names: something in a module, and the text with which it is called.
+
+    Attributes:
+        plugin: the package that registers it, if one does.
+        builtin: whether it is an agent of this project.
+    """
+
+    spec: str
+    module: str
+    name: str
+    argument: str
+    plugin: str = ""
+    builtin: bool = False
+
+    def wrong(self, what: str, error: BaseException | None = None) -> ValueError:
+        """An error that says whose fault it is."""
+        origin = f" of the package {self.plugin!r}" if self.plugin else ""
+        reason = f": {type(error).__name__}: {error}" if error else ""
+        return ValueError(f"agent {self.spec!r}{origin}: {what}{reason}")
+
+
+def _find(spec: str) -> _Found:
     if not isinstance(spec, str):
         raise _unknown(spec, "it is no text")
-    name, colon, argument = spec.partition(":")
+    name, _, argument = spec.partition(":")
     if name in BUILTIN:
-        row = BUILTIN[name]
-        if bool(argument) != bool(colon) or (not row.may if colon else row.must):
-            raise _unknown(spec, f"it is written {row.form}")
-        return row, argument
-    plugins = list(entry_points(group=GROUP, name=name))
-    if plugins:
-        if len(plugins) > 1:
-            owners = ", ".join(sorted(str(point.dist and point.dist.name) for point in plugins))
-            raise ValueError(f"several installed packages register the agent {name!r}: {owners}")
-        return plugins[0], argument
+        return _find_builtin(spec, name, argument)
+    points = list(entry_points(group=GROUP, name=name))
+    if points:
+        owners = sorted(point.dist.name if point.dist else "?" for point in points)
+        if len(points) > 1:
+            raise ValueError(f"several installed packages register the agent {name!r}: {', '.join(owners)}")
+        return _Found(spec, points[0].module, points[0].attr, argument, owners[0])
     attribute, _, argument = argument.partition(":")
-    if not colon or not re.fullmatch(r"\w+(\.\w+)*", name) or not attribute.isidentifier():
+    if not all(part.isidentifier() for part in (*name.split("."), attribute)):
         raise _unknown(spec)
-    return (name, attribute), argument
+    return _Found(spec, name, attribute, argument)
+
+
+def _find_builtin(spec: str, name: str, argument: str) -> _Found:
+    row = BUILTIN[name]
+    takes = row.form.removeprefix(name)  # "", "[:SAMPLES]" or ":BUDGET..."
+    if (not argument and takes.startswith(":")) or (argument and not takes) or spec == f"{name}:":
+        raise _unknown(spec, f"it is written {row.form}")
+    module, _, target = row.target.partition(":")
+    return _Found(spec, module, target, argument, builtin=True)
+
+
+def _path_in(spec: str) -> str:
+    """The path in the spec of a built-in agent; empty if there is none."""
+    fields = re.findall("[A-Z]+", BUILTIN[spec.partition(":")[0]].form)
+    before = fields.index("PATH") + 1 if "PATH" in fields else len(spec)  # how many colons stand before it
+    return "".join(spec.split(":", before)[before:])
 
 
 def _unknown(spec: Any, why: str = "") -> ValueError:
@@ -144,44 +173,42 @@ def _unknown(spec: Any, why: str = "") -> ValueError:
     return ValueError(f"no agent is called {spec!r}{reason}; allowed are {', '.join(specs())}")
 
 
-def _module_of(target: EntryPoint | tuple[str, str]) -> str:
-    return target[0] if isinstance(target, tuple) else target.module
+# -------------------------------------------------------------------------------------------------- agents from elsewhere
 
 
-def _import(spec: str, target: EntryPoint | tuple[str, str]) -> Callable[..., Any]:
+def _import(found: _Found) -> Callable[..., Any]:
     """The class or factory that a spec names."""
-    module = _module_of(target)
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.append(os.getcwd())  # stays: an agent may import more when it plays
     importlib.invalidate_caches()
     try:
-        found: Any = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if isinstance(target, tuple) and error.name and (module == error.name or module.startswith(f"{error.name}.")):
-            raise _unknown(spec, f"there is no module {error.name!r}") from None
-        raise _fault(spec, f"module {module!r} cannot be imported", error) from error
+        target: Any = importlib.import_module(found.module)
     except (Exception, SystemExit) as error:
-        raise _fault(spec, f"module {module!r} cannot be imported", error) from error
-    for name in target[1:] if isinstance(target, tuple) else target.attr.split("."):
-        if not hasattr(found, name):
-            raise ValueError(f"agent {spec!r}: module {module!r} has no {name!r}")
-        found = getattr(found, name)
-    if not callable(found):
-        raise ValueError(f"agent {spec!r}: {found!r} is neither a class nor a factory, it cannot be called")
-    return found  # type: ignore[no-any-return]
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing and not found.plugin and f"{found.module}.".startswith(f"{missing}."):
+            raise _unknown(found.spec, f"there is no module {missing!r}") from None
+        raise found.wrong(f"module {found.module!r} cannot be imported", error) from error
+    for name in found.name.split("."):
+        if not hasattr(target, name):
+            raise found.wrong(f"module {found.module!r} has no {found.name!r}")
+        target = getattr(target, name)
+    if not callable(target):
+        raise found.wrong(f"{found.name!r} is {target!r}, neither a class nor a factory: it cannot be called")
+    factory: Callable[..., Any] = target
+    return factory
 
 
-def _make(spec: str, factory: Callable[..., Any], argument: str) -> Any:
+def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
     """What a factory makes, if it can play."""
     try:
-        agent = factory(argument) if argument else factory()
-    except Exception as error:
-        called = f"called with {argument!r}" if argument else "called with nothing"
-        raise _fault(spec, f"{called}, {getattr(factory, '__qualname__', factory)} failed", error) from error
-    if not callable(getattr(agent, "act", None)):
-        raise ValueError(f"agent {spec!r}: what it makes is {agent!r}, which has no method `act`")
-    return agent
+        made = _call(factory, found.argument)
+    except (Exception, SystemExit) as error:
+        called = f"with {found.argument!r}" if found.argument else "with nothing"
+        raise found.wrong(f"{found.name!r}, called {called}, failed", error) from error
+    if not callable(getattr(made, "act", None)):
+        raise found.wrong(f"{found.name!r} makes {made!r}, which has no method `act`")
+    return made if isinstance(made, Agent) else CompletedAgent(made)
 
 
-def _fault(spec: str, what: str, error: BaseException) -> ValueError:
-    return ValueError(f"agent {spec!r}: {what}: {type(error).__name__}: {error}")
+def _call(factory: Callable[..., Any], argument: str) -> Any:
+    return factory(argument) if argument else factory()

@@ -16,9 +16,10 @@ from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.observation_space import observation_box
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.render import board_array
 from euphoria_env.rules import Rules
 
-RENDER_MODES = ("ansi", "rgb_array", "human")
+_RENDER_MODES = ("ansi", "rgb_array", "human")
 
 
 def observation_space() -> spaces.Dict:
@@ -43,12 +44,12 @@ class raw_env(AECEnv):
     mask is in `infos` too. It is all zeros for everyone who does not decide.
     """
 
-    metadata = {"name": "euphoria_v0", "render_modes": list(RENDER_MODES), "is_parallelizable": False, "render_fps": 2}
+    metadata = {"name": "euphoria_v0", "render_modes": list(_RENDER_MODES), "is_parallelizable": False, "render_fps": 2}
 
     def __init__(self, render_mode: str | None = None, reward: str = "win", **rules: Any) -> None:
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)} or None, not {render_mode!r}")
+        if render_mode is not None and render_mode not in _RENDER_MODES:
+            raise ValueError(f"render_mode must be one of {', '.join(_RENDER_MODES)} or None, not {render_mode!r}")
         self.rules = Rules.from_dict(rules)
         self.render_mode = render_mode
         self._kind = reward_number(reward)
@@ -78,7 +79,7 @@ class raw_env(AECEnv):
     @property
     def game(self) -> Game:
         """A copy of the game as it stands."""
-        return Game._from_rows(copy_rows(self._rows))
+        return Game.from_rows(copy_rows(self._rows))
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts a game; equal seeds give equal games.
@@ -96,7 +97,7 @@ class raw_env(AECEnv):
         game_seed = int(self._seeds.integers(2**63))
         rows = np.zeros(1, GAME_DTYPE)
         if given is not None:
-            rows[:] = self._from_position(given, game_seed)._rows
+            rows[:] = self._from_position(given, game_seed).states
         else:
             position.write_rules(rows[0], self.rules)
             run.new_game(rows, 0, game_seed, 0, 0, self._tape)
@@ -124,7 +125,7 @@ class raw_env(AECEnv):
         return game
 
     def _select(self, mask: np.ndarray) -> None:
-        """Selects who decides, and gives him the mask."""
+        """Selects who decides, and gives them the mask."""
         self._mask = mask
         self.agent_selection = self.possible_agents[self._row["player"]]
         self.infos[self.agent_selection] = {"action_mask": mask.copy()}
@@ -171,8 +172,6 @@ class raw_env(AECEnv):
         if self.render_mode is None:
             return None
         if self.render_mode == "rgb_array":
-            from euphoria_env.render import board_array
-
             return board_array(self.game)
         text = str(self.game)
         if self.render_mode == "human":

@@ -10,13 +10,14 @@ from gymnasium.error import ResetNeeded
 
 from euphoria_env.batch import Batch
 from euphoria_env.engine.rewards import reward_number
+from euphoria_env.envs.asking import Player
 from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
 
 class Learners:
-    """N games on a `Batch`. A step is one decision of the learner in every game and all that happens until his next ones.
+    """N games on a `Batch`. A step is one decision of the learner in every game and all that happens until their next ones.
 
     The opponents are answered in batches, round after round, until each game waits for its learner; games that do so already
     are held. A finished game starts anew in the same step. A game that ended before its learner was ever asked would be
@@ -36,7 +37,7 @@ class Learners:
         rewards: (N,) float64, the learner's, of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
         final_observation: (N, OBS_SIZE) int8, what the learner saw last of the last game that ended.
-        final_seats: (N,) int64, where he sat in it.
+        final_seats: (N,) int64, where the learner sat in it.
         final_ranking: (N, P) int8, of it.
         final_opponents: who played it, by seat; at the learner's there is somebody who was never asked.
     """
@@ -66,7 +67,7 @@ class Learners:
         self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
         self.final_seats = np.zeros(n, np.int64)
         self.final_ranking = np.zeros((n, players), np.int8)
-        self.final_opponents: list[list[Any]] = [[] for _ in range(self.n)]
+        self.final_opponents: list[list[Player]] = [[] for _ in range(self.n)]
         self._games, self._moves = np.arange(n), np.zeros(n, np.int64)
         self._under_way = False  # whether every game waits for its learner
 
@@ -90,7 +91,7 @@ class Learners:
         self._rng = rng
         self.batch = Batch(self.n, self.rules, int(rng.integers(2**63 - 1)), self._reward, self._threads)
         self._begin(self._games)
-        self.terminated[:] = True  # nobody is credited with what happens before his first decision
+        self.terminated[:] = True  # nobody is credited with what happens before their first decision
         self._play_others(self.batch)
         self.terminated[:] = self.truncated[:] = False
         self.rewards[:] = 0.0
@@ -120,7 +121,7 @@ class Learners:
         """
         return {**self.ready.state(), **self.opponents.state(), "seats": self.seats.copy()}
 
-    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Any], rng: np.random.Generator) -> None:
+    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Player], rng: np.random.Generator) -> None:
         """Goes on where `state` was taken.
 
         Args:

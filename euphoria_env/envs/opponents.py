@@ -9,21 +9,23 @@ from typing import Any
 import numpy as np
 
 from euphoria_env.batch import Batch
-from euphoria_env.envs.asking import ask
+from euphoria_env.envs.asking import Player, ask
 from euphoria_env.game import Game
 
 
-def as_agent(opponent: Any) -> Any:
-    """An agent as it is, or from a text; the agents are imported late, for they need the environment.
+def as_agent(opponent: Any) -> Player:
+    """An agent as it is, or from a spec; the agents are imported late, for they need the environment.
 
     Raises:
-        ValueError: neither an object with `act` nor the text for an agent.
+        ValueError: neither an object with `act` nor the spec of an agent.
     """
     if isinstance(opponent, str):
-        return import_module("euphoria_agents").load(opponent)
+        loaded: Player = import_module("euphoria_agents").load(opponent)
+        return loaded
     if not callable(getattr(opponent, "act", None)):
         raise ValueError(f"an opponent must be an object with `act`, or a text such as 'weights', not {opponent!r}")
-    return opponent
+    checked: Player = opponent
+    return checked
 
 
 def seat_number(seat: Any, players: int) -> int | None:
@@ -54,7 +56,7 @@ class Opponents:
 
     def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None) -> None:
         self._players = players
-        self.agents: list[Any] = []
+        self.agents: list[Player] = []
         self._sitting = np.zeros((games, players), np.int64)  # by game and seat, an index of agents; the learner's means nothing
         self.set(opponents, pool)
 
@@ -104,7 +106,7 @@ class Opponents:
         facts = np.array([self._drawn, self._alike])
         return {"sitting": self._sitting.copy(), "next": self._next, "chances": self._chances, "draws": facts}
 
-    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Any]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Player]) -> None:
         """Goes on where `state` was taken.
 
         Raises:
@@ -124,7 +126,7 @@ class Opponents:
             self.agents = [self.agents[k] for k in used]
             self._sitting = sitting.reshape(self._sitting.shape)
 
-    def _index(self, agent: Any) -> int:
+    def _index(self, agent: Player) -> int:
         for k, known in enumerate(self.agents):
             if known is agent:
                 return k
@@ -142,7 +144,7 @@ class Opponents:
             after = (np.arange(self._players) - seats[:, None]) % self._players  # the learner: 0
             self._sitting[games] = self._next[after - 1]
 
-    def at(self, game: int) -> list[Any]:
+    def at(self, game: int) -> list[Player]:
         """Who sits at a game, by seat; at the learner's there is somebody who is never asked."""
         return [self.agents[k] for k in self._sitting[game]]
 
@@ -155,7 +157,7 @@ class Opponents:
             moves[asked] = _answers(self.agents[k], batch, asked, rng)
 
 
-def _answers(agent: Any, batch: Batch, games: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _answers(agent: Player, batch: Batch, games: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The moves of one agent in some games."""
 
     def deal(k: int) -> Game:

@@ -20,16 +20,18 @@ from euphoria_env.envs.observation_space import observation_box
 from euphoria_env.envs.opponents import as_agent, seat_number
 from euphoria_env.game import Game
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.render import board_array
 from euphoria_env.rules import Rules
 
-RENDER_MODES = ("ansi", "rgb_array")
 ILLEGAL_REWARD = -1.0
+_RENDER_MODES = ("ansi", "rgb_array")
 
 
 class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
-    """Euphoria as one player sees it. One step is one decision of the learner and all that happens until his next one.
+    """Euphoria as one player sees it. One step is one decision of the learner and all that happens until their next one.
 
-    So he is credited with everything that the others do meanwhile, and loses when somebody else ends the game in their turn.
+    So the learner is credited with everything that the others do meanwhile, and loses when somebody else ends the game in a turn
+    of their own.
 
     Args:
         opponents: who plays the other seats: an object with `act` as in `euphoria_agents.Agent`, or a text for
@@ -47,7 +49,7 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         ValueError: an argument that is not allowed; the message names it and what is.
     """
 
-    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2}
+    metadata = {"render_modes": list(_RENDER_MODES), "render_fps": 2}
 
     def __init__(
         self,
@@ -61,8 +63,8 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         self._kind = reward_number(reward)
         n = self.rules.num_players
         given_seat = seat_number(seat, n)
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)} or None, not {render_mode!r}")
+        if render_mode is not None and render_mode not in _RENDER_MODES:
+            raise ValueError(f"render_mode must be one of {', '.join(_RENDER_MODES)} or None, not {render_mode!r}")
         self.observation_space = observation_box()
         self.action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self.render_mode = render_mode
@@ -126,7 +128,7 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         return self._observe(self._seat), self._info(mask)
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Plays a decision of the learner, and those of the others until his next one.
+        """Plays a decision of the learner, and those of the others until the next one of the learner.
 
         Raises:
             ResetNeeded: the game has ended, or none has begun.
@@ -152,7 +154,7 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         return self._observe(self._seat), ILLEGAL_REWARD, True, False, info
 
     def _play_others(self, mask: np.ndarray) -> float:
-        """Plays until the learner must decide, or the game has ended; returns his rewards of this time."""
+        """Plays until the learner must decide, or the game has ended; returns the rewards of the learner of this time."""
         row, reward = self._row, 0.0
         while row["status"] < OVER and row["player"] != self._seat:
             reward += self._play(self._opponent_move(int(row["player"]), mask), mask)
@@ -188,7 +190,7 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
     @property
     def game(self) -> Game:
         """A copy of the game as it stands, hidden cards included: for people, not for the learner."""
-        return Game._from_rows(copy_rows(self._rows))
+        return Game.from_rows(copy_rows(self._rows))
 
     def action_masks(self) -> np.ndarray:
         """The learner's legal moves, bool (NUM_ACTIONS,), as sb3-contrib asks for them."""
@@ -199,7 +201,5 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         if self.render_mode is None:
             return None
         if self.render_mode == "rgb_array":
-            from euphoria_env.render import board_array
-
             return board_array(self.game)
         return str(self.game)

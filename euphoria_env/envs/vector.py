@@ -19,8 +19,8 @@ from euphoria_env.rules import Rules
 class EuphoriaVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
     """`EuphoriaEnv` many times over, without a Python object for each game.
 
-    A step is one decision of the learner in every game and all that happens until his next ones; he is credited with it, and
-    loses when somebody else ends the game. A finished game starts anew in the same step (`AutoresetMode.SAME_STEP`).
+    A step is one decision of the learner in every game and all that happens until their next ones; the learners are credited
+    with it, and lose when somebody else ends the game. A finished game starts anew in the same step (`AutoresetMode.SAME_STEP`).
 
     Args:
         num_envs: number of games, N.

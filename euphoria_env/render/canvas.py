@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from xml.sax.saxutils import escape
+from html import escape
 
 FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
 INK, DIM, FAINT = "#f1ece0", "#a9adb8", "#4b5160"
@@ -79,7 +79,7 @@ class Canvas:
         """The whole picture."""
         size = f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}" role="img">'
-        return "\n".join([head, f"<title>{escape(title)}</title>", *self._parts, "</svg>"])
+        return "\n".join([head, f"<title>{escape(title, quote=False)}</title>", *self._parts, "</svg>"])
 
     def rect(
         self,
@@ -106,7 +106,7 @@ class Canvas:
         """A line of text; `y` is its base line."""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{fill}" font-weight="{weight}" '
-            f'text-anchor="{anchor}">{escape(text)}</text>'
+            f'text-anchor="{anchor}">{escape(text, quote=False)}</text>'
         )
 
     def paragraph(

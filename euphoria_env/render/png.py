@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from euphoria_env.render.svg import board_svg
-
-if TYPE_CHECKING:
-    from euphoria_env.game import Game
+from euphoria_env.render.view import Drawable
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {2: 3, 6: 4}  # by colour type: RGB, RGBA
 
 
-def board_array(game: Game, seat: int | None = None, width: int | None = None) -> np.ndarray:
+def board_array(game: Drawable, seat: int | None = None, width: int | None = None) -> np.ndarray:
     """The board as pixels, uint8, shape (height, width, 3).
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from euphoria_env.board import (
     ALLEGIANCE_END,
@@ -42,32 +41,30 @@ from euphoria_env.render.canvas import (
 )
 from euphoria_env.render.view import (
     PAIR_SPACES,
-    PENALTIES,
+    PENALTY_TEXTS,
     REGION_NAMES,
+    Drawable,
     PlayerView,
     RecruitView,
     View,
-    cost_of,
+    cost_view,
     short_title,
     site_of,
     title,
     view_of,
 )
 
-if TYPE_CHECKING:
-    from euphoria_env.game import Game
-
-WIDTH, HEIGHT = 1600, 1120
+PICTURE_WIDTH, PICTURE_HEIGHT = 1600, 1120
 _MARGIN, _GAP, _PAD = 16, 8, 12
 _TOP = 76
 _BOARD_WIDTH = 1126
 _STRIP = 84
-_BODY = HEIGHT - _TOP - _MARGIN
+_BODY = PICTURE_HEIGHT - _TOP - _MARGIN
 _BAND = (_BODY - _STRIP - 4 * _GAP) / 4
 _HEAD = 46  # of a region: its name, its track, its territory
 _CELL_HEIGHT = _BAND - _HEAD - 10
 _PANELS_X = _MARGIN + _BOARD_WIDTH + _GAP + 4
-_PANELS_WIDTH = WIDTH - _MARGIN - _PANELS_X
+_PANELS_WIDTH = PICTURE_WIDTH - _MARGIN - _PANELS_X
 _TALLEST_PANEL = 196
 _BONUSES = (2, 5, 8, ALLEGIANCE_END)  # allegiance steps that give something (R7)
 _REVEALING_STEP = 6  # of a miner (R7.5)
@@ -98,15 +95,15 @@ _ICARUS_GAINS: dict[str, tuple[tuple[_Gain, ...], str]] = {
 }
 
 
-def board_svg(game: Game, seat: int | None = None) -> str:
+def board_svg(game: Drawable, seat: int | None = None) -> str:
     """The board as SVG: what everybody may see, or what the player of a seat may see.
 
     Raises:
         ValueError: no such seat.
     """
     view = view_of(game, seat)
-    c = Canvas(WIDTH, HEIGHT)
-    c.rect(0, 0, WIDTH, HEIGHT, PAPER, 0)
+    c = Canvas(PICTURE_WIDTH, PICTURE_HEIGHT)
+    c.rect(0, 0, PICTURE_WIDTH, PICTURE_HEIGHT, PAPER, 0)
     _header(c, view)
     for faction in range(len(FACTIONS)):
         _region(c, view, faction, _TOP + faction * (_BAND + _GAP))
@@ -120,7 +117,7 @@ def _header(c: Canvas, view: View) -> None:
     c.text(_MARGIN + 232, 34, view.headline, 17, INK, 700)
     c.text(_MARGIN + 232, 56, view.asked or "the game has ended", 14, DIM)
     if view.offer:
-        c.text(WIDTH - _MARGIN, 56, view.offer, 14, _GOLD, anchor="end")
+        c.text(PICTURE_WIDTH - _MARGIN, 56, view.offer, 14, _GOLD, anchor="end")
 
 
 # -------------------------------------------------------------------------------------------------------------- regions
@@ -195,7 +192,7 @@ def _cost(c: Canvas, x: float, y: float, space: str, tile: str | None = None) ->
         c.icon(x + 11, y, "artifact", 18)
         c.text(x + 34, y + 14, "or a pair", 12, DIM)
         return x + 92
-    for item, units in cost_of(space, tile):
+    for item, units in cost_view(space, tile):
         c.text(x, y + 14, str(units), 14)
         x += 11
         c.icon(x, y, "artifact" if item in ARTIFACTS else item, 18)
@@ -277,7 +274,7 @@ def _site_or_market(c: Canvas, view: View, market: str, number: int, x: float, y
     stars = view.markets[market].stars
     for p in range(len(view.players)):
         _star_place(c, x + _PAD + 28 * p, top + 44, p if p in stars else None)
-    c.paragraph(x + _PAD, top + 84, w - 2 * _PAD, PENALTIES[tile], 12, _WARNING, lines=2)
+    c.paragraph(x + _PAD, top + 84, w - 2 * _PAD, PENALTY_TEXTS[tile], 12, _WARNING, lines=2)
 
 
 def _site(c: Canvas, view: View, market: str, number: int, x: float, y: float, w: float, colour: str) -> None:
@@ -288,7 +285,7 @@ def _site(c: Canvas, view: View, market: str, number: int, x: float, y: float, w
     for k, slot in enumerate(slots):
         left = x + _PAD + 52 * k
         _place(c, view, slot, left, y + 40, colour)
-        c.icon(left + 11, y + 84, cost_of(slot)[0][0], 16)
+        c.icon(left + 11, y + 84, cost_view(slot)[0][0], 16)
     c.text(x + _PAD, y + _CELL_HEIGHT - 18, "its market lies face down", 12, DIM)
 
 
@@ -352,7 +349,7 @@ def _panels(c: Canvas, view: View) -> None:
     for player in view.players:
         _panel(c, player, _TOP + player.seat * (height + _GAP), height)
     legend_at = _TOP + n * (height + _GAP)
-    if HEIGHT - _MARGIN - legend_at >= _LEGEND_HEIGHT:
+    if PICTURE_HEIGHT - _MARGIN - legend_at >= _LEGEND_HEIGHT:
         _legend(c, legend_at)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from euphoria_env.board import (
     ALLEGIANCE_END,
@@ -22,8 +21,9 @@ from euphoria_env.board import (
     TUNNELS,
 )
 from euphoria_env.render.view import (
-    PENALTIES,
+    PENALTY_TEXTS,
     REGION_NAMES,
+    Drawable,
     PlayerView,
     View,
     Worker,
@@ -32,10 +32,7 @@ from euphoria_env.render.view import (
     view_of,
 )
 
-if TYPE_CHECKING:
-    from euphoria_env.game import Game
-
-WIDTH = 100
+TEXT_WIDTH = 100
 _NAME = 36  # columns of a space's name
 _TUNNEL_GAINS = ("gold", "stone", "clay")
 _GAINS = {
@@ -51,7 +48,7 @@ _GAINS = {
 }
 
 
-def board_text(game: Game, seat: int | None = None) -> str:
+def board_text(game: Drawable, seat: int | None = None) -> str:
     """The board as text: what everybody may see, or what the player of a seat may see.
 
     Raises:
@@ -68,7 +65,7 @@ def board_text(game: Game, seat: int | None = None) -> str:
 
 
 def _rule(heading: str) -> str:
-    return f"--- {heading} ".ljust(WIDTH, "-")
+    return f"--- {heading} ".ljust(TEXT_WIDTH, "-")
 
 
 def _wrapped(label: str, parts: Iterable[str], separator: str = ", ") -> list[str]:
@@ -76,7 +73,7 @@ def _wrapped(label: str, parts: Iterable[str], separator: str = ", ") -> list[st
     lines = [label]
     for part in parts:
         new = lines[-1] in (label, " " * len(label))
-        if not new and len(lines[-1] + separator + part) > WIDTH:
+        if not new and len(lines[-1] + separator + part) > TEXT_WIDTH:
             lines[-1] += separator.rstrip()
             lines.append(" " * len(label))
             new = True
@@ -85,9 +82,9 @@ def _wrapped(label: str, parts: Iterable[str], separator: str = ", ") -> list[st
 
 
 def _broken(line: str, indent: int) -> list[str]:
-    if len(line) <= WIDTH:
+    if len(line) <= TEXT_WIDTH:
         return [line]
-    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(line, TEXT_WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _header(view: View) -> Iterator[str]:
@@ -211,7 +208,7 @@ def _site_or_market(view: View, market: str) -> Iterator[str]:
         return
     yield _space(view, market, f"{cost_text(market, tile)} -> star, allegiance")
     yield f"    = {tile}, stars: {' '.join(f'P{p}' for p in stars) or 'none'}"
-    yield f"      without a star: {PENALTIES[tile]}"
+    yield f"      without a star: {PENALTY_TEXTS[tile]}"
 
 
 def _icarus(view: View) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""What may be shown of a game: `Game.to_dict()` without what is hidden (R19), prepared for drawing."""
+"""What may be shown of a game: its position without what is hidden (R19), prepared for drawing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from euphoria_env.board import (
     ARTIFACT_MARKETS,
@@ -23,15 +23,12 @@ from euphoria_env.board import (
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import TILE_COST, TILES
 
-if TYPE_CHECKING:
-    from euphoria_env.game import Game
-
 REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
 ANY_THREE = (("artifact", 3),)  # drawn as "3 artifacts or a pair"
 PAIR_SPACES = (*ARTIFACT_MARKETS, "wind_salon")
 
 # The penalty of each tile for whoever has no star on it (R12), in a few words.
-PENALTIES = {
+PENALTY_TEXTS = {
     "academy_of_mandatory_equality": "recruits' abilities are off",
     "apothecary_of_productive_dreams": "no placing in Icarus",
     "arena_of_peaceful_conflict": "one own worker at most in each commodity area",
@@ -59,8 +56,26 @@ _SET_NAMES = {
     item_set("energy", "water", "food"): "other commodity",
 }
 
-Cost = tuple[tuple[str, int], ...]  # (item or kind of item, units)
+CostView = tuple[tuple[str, int], ...]  # (item or kind of item, units)
 Worker = tuple[int, int]  # player, face
+
+
+class Drawable(Protocol):
+    """What is asked of a game to draw it; a `Game` answers all of it."""
+
+    @property
+    def prompt(self) -> str:
+        """What is being decided, in a few words."""
+
+    @property
+    def deciding(self) -> str:
+        """The kind of decision."""
+
+    def legal(self) -> list[str]:
+        """The legal moves in notation."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The complete position (docs/positions.md)."""
 
 
 @dataclass(frozen=True)
@@ -74,16 +89,16 @@ class RecruitView:
 
 @dataclass(frozen=True)
 class PlayerView:
-    """A player, as far as he may be shown.
+    """A player, as far as they may be shown.
 
     Attributes:
         stars: still to place.
-        artifacts: his cards by type; None where only their number is public.
+        artifacts: their cards by type; None where only their number is public.
         recruits: the active ones, and the hidden ones where they may be seen.
         hidden: how many recruits are hidden and not listed.
         dilemma: its artifact; None where it is secret.
         resolved: None, "star" or "recruit".
-        penalties: the tiles whose penalty is in force for him (R12.1).
+        penalties: the tiles whose penalty is in force for the player (R12.1).
         asides: further secrets of the seat whose view this is (R19.2).
     """
 
@@ -141,7 +156,7 @@ class View:
         return there[0] if there else None
 
 
-def view_of(game: Game, seat: int | None = None) -> View:
+def view_of(game: Drawable, seat: int | None = None) -> View:
     """What may be shown of a game: to everybody, or to the player of a seat.
 
     Raises:
@@ -157,11 +172,11 @@ def view_of(game: Game, seat: int | None = None) -> View:
     }
     hands = sum(sum(player["artifacts"].values()) for player in d["players"])
     return View(
-        headline=_headline(game, d),
-        turn=game.turn,
-        asked="" if _ended(d) else f"player {game.player} must {game.prompt}",
-        offer=_offer(game, d),
-        players=tuple(_player(game, d, p, seat, markets) for p in range(n)),
+        headline=_headline(d),
+        turn=d["turn"],
+        asked="" if _ended(d) else f"player {d['player']} must {game.prompt}",
+        offer=_offer(d) if game.deciding in ("trade", "reply") else "",
+        players=tuple(_player(d, p, seat, markets) for p in range(n)),
         workers={name: tuple((w[0], w[1]) for w in there) for name, there in d["workers"].items()},
         allegiance=d["allegiance"],
         miners=d["miners"],
@@ -170,7 +185,7 @@ def view_of(game: Game, seat: int | None = None) -> View:
         discards=d["discards"],
         deck_size=CARDS_PER_ARTIFACT * len(ARTIFACTS) - hands - sum(d["discards"].values()),
         workers_to_build=int(WORKERS_TO_BUILD[n]),
-        legal=tuple(game.legal()) if seat == game.player else (),
+        legal=tuple(game.legal()) if seat == d["player"] else (),
     )
 
 
@@ -178,18 +193,17 @@ def _ended(d: Mapping[str, Any]) -> bool:
     return d["status"] in ("over", "truncated")
 
 
-def _headline(game: Game, d: Mapping[str, Any]) -> str:
-    if game.truncated:
-        return f"cut off after turn {game.turn}"
-    if game.over:
-        return f"player {game.winner} has won in turn {game.turn}"
-    return "setup" if d["status"] == "setup" else f"turn {game.turn}: player {d['active']}"
+def _headline(d: Mapping[str, Any]) -> str:
+    return {
+        "setup": "setup",
+        "playing": f"turn {d['turn']}: player {d['active']}",
+        "over": f"player {d.get('winner')} has won in turn {d['turn']}",
+        "truncated": f"cut off after turn {d['turn']}",
+    }[d["status"]]
 
 
-def _offer(game: Game, d: Mapping[str, Any]) -> str:
+def _offer(d: Mapping[str, Any]) -> str:
     """The trade under way, which is public (R15.2)."""
-    if game.deciding not in ("trade", "reply"):
-        return ""
     pending = d["pending"]
     given, asked = (_amounts(dict(zip(ITEMS, pending[key], strict=True))) for key in ("chosen", "asked"))
     partner = f"player {pending['partner']}"
@@ -200,7 +214,7 @@ def _amounts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n)
 
 
-def _player(game: Game, d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str, MarketView]) -> PlayerView:
+def _player(d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str, MarketView]) -> PlayerView:
     entry = d["players"][p]
     mine = p == seat
     shown = [RecruitView(**recruit) for recruit in entry["recruits"] if recruit["active"] or mine]
@@ -208,7 +222,7 @@ def _player(game: Game, d: Mapping[str, Any], p: int, seat: int | None, markets:
     return PlayerView(
         seat=p,
         active=p == d["active"] and d["status"] == "playing",
-        deciding=p == game.player and not _ended(d),
+        deciding=p == d["player"] and not _ended(d),
         knowledge=entry["knowledge"],
         morale=entry["morale"],
         stars=entry["stars"],
@@ -224,7 +238,7 @@ def _player(game: Game, d: Mapping[str, Any], p: int, seat: int | None, markets:
         penalties=tuple(m.tile for m in markets.values() if m.tile is not None and p not in m.stars),
         notes=tuple(_notes(entry)),
         asides=tuple(_asides(d, p)) if mine else (),
-        rank=game.ranking[p] if game.ranking else None,
+        rank=d["ranking"][p] if _ended(d) else None,
     )
 
 
@@ -241,7 +255,7 @@ def _notes(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
-    """What a player knows of the cards that he put out of the game or into it (R19.2)."""
+    """What a player knows of the cards that they themselves put out of the game or into it (R19.2)."""
     for what, key in (
         ("recruits put out", "recruits_out"),
         ("tiles put out", "tiles_out"),
@@ -269,7 +283,7 @@ def short_title(tile: str) -> str:
     return " ".join(words[:cut])
 
 
-def _cost(row: Sequence[int]) -> Cost:
+def _cost(row: Sequence[int]) -> CostView:
     groups = ((int(row[0]), int(row[1])), (int(row[2]), int(row[3])))
     return tuple((_set_name(items), units) for units, items in groups if units)
 
@@ -278,7 +292,7 @@ def _set_name(items: int) -> str:
     return _SET_NAMES.get(items) or ITEMS[items.bit_length() - 1]
 
 
-def cost_of(space: str, tile: str | None = None) -> Cost:
+def cost_view(space: str, tile: str | None = None) -> CostView:
     """What a space costs; at a built market, its tile says."""
     if space in PAIR_SPACES:
         return ANY_THREE
@@ -291,7 +305,7 @@ def cost_text(space: str, tile: str | None = None) -> str:
     """The cost as text: "4 water, 1 artifact"."""
     if space in PAIR_SPACES:
         return "3 artifacts or a pair"
-    return ", ".join(f"{n} {name}{'s' if n > 1 and name == 'resource' else ''}" for name, n in cost_of(space, tile))
+    return ", ".join(f"{n} {name}{'s' if n > 1 and name == 'resource' else ''}" for name, n in cost_view(space, tile))
 
 
 def site_of(market: str) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from euphoria_agents.files import whole_file
 from euphoria_env import actions, observations
 
-FORMAT, VERSION = "euphoria-ppo", 2
+CHECKPOINT_FORMAT, CHECKPOINT_VERSION = "euphoria-ppo", 2
 PARTS = ("trunk", "policy", "value")
 
 
@@ -68,7 +68,7 @@ def save_checkpoint(path: str | Path, tensors: Mapping[str, np.ndarray], trainin
     """
     kinds = {name: np.int32 if name == "features.source" else np.float32 for name in tensors}
     header = {"network": count_layers(tensors), "training": dict(training)}
-    return write_tensors(path, FORMAT, {name: tensor.astype(kinds[name]) for name, tensor in tensors.items()}, header)
+    return write_tensors(path, CHECKPOINT_FORMAT, {name: tensor.astype(kinds[name]) for name, tensor in tensors.items()}, header)
 
 
 def count_layers(tensors: Mapping[str, np.ndarray]) -> dict[str, int]:
@@ -80,7 +80,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     """Writes tensors, and facts as JSON in the header, as one safetensors file; see `whole_file`."""
     from safetensors.numpy import save_file
 
-    header = {"format": kind, "version": VERSION, **layout(), **facts}
+    header = {"format": kind, "version": CHECKPOINT_VERSION, **layout(), **facts}
     with whole_file(path) as beside:
         save_file({n: np.ascontiguousarray(t) for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
     return Path(path)
@@ -104,8 +104,8 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     except (OSError, SafetensorError, ValueError, TypeError, AttributeError) as error:  # the last two: a type unknown to numpy
         raise ValueError(f"{path} cannot be read as a checkpoint: {error}") from error
-    if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (kind, VERSION):
-        raise ValueError(f"{path} is no checkpoint of version {VERSION} of this project ({kind})")
+    if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (kind, CHECKPOINT_VERSION):
+        raise ValueError(f"{path} is no checkpoint of version {CHECKPOINT_VERSION} of this project ({kind})")
     for key, value in layout().items():
         if header.get(key) != value:
             raise ValueError(
@@ -117,7 +117,7 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Reads header and tensors of a checkpoint; errors as of `read_tensors`."""
-    return read_tensors(path, FORMAT)
+    return read_tensors(path, CHECKPOINT_FORMAT)
 
 
 Layers = list[tuple[np.ndarray, np.ndarray]]

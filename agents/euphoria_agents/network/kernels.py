@@ -64,7 +64,7 @@ def log_legal_chances(x, weight, bias, mask, legal, out):  # type: ignore[no-unt
 
 
 @jit
-def spin(chances, n, chance):  # type: ignore[no-untyped-def]
+def draw_by_logs(chances, n, chance):  # type: ignore[no-untyped-def]
     """Which of n moves a number from [0, 1) chooses, by the logarithms of their probabilities; -1 if there are none."""
     for k in range(n):
         chance -= math.exp(chances[k])
@@ -111,7 +111,7 @@ def hidden(observation, starts, offset, scale, rest, weights, table, index, valu
 
 
 @entry
-def play(observations, masks, spins, starts, offset, scale, rest, weights, table, head, bias, moves, chances):  # type: ignore[no-untyped-def]
+def choose_by_network(observations, masks, spins, starts, offset, scale, rest, weights, table, head, bias, moves, chances):  # type: ignore[no-untyped-def]
     """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal.
 
     `chances` gets the logarithms of the probabilities of the legal moves, if it has room.
@@ -123,7 +123,7 @@ def play(observations, masks, spins, starts, offset, scale, rest, weights, table
     for i in range(len(observations)):
         last = hidden(observations[i], starts, offset, scale, rest, weights, table, index, value, x, y)
         n = log_legal_chances(last, head, bias, masks[i], legal, found)
-        k = spin(found, n, spins[i])
+        k = draw_by_logs(found, n, spins[i])
         moves[i] = legal[k] if k >= 0 else -1
         if len(chances):
             for k in range(n):
@@ -172,7 +172,7 @@ def draw_moves(hidden_, weight, bias, masks, spins, moves, chosen):  # type: ign
     legal, found = np.empty(len(bias), np.int64), np.empty(len(bias), np.float32)
     for i in range(len(hidden_)):
         n = log_legal_chances(hidden_[i], weight, bias, masks[i], legal, found)
-        k = spin(found, n, spins[i])
+        k = draw_by_logs(found, n, spins[i])
         moves[i], chosen[i] = legal[k], found[k]
 
 

@@ -2,7 +2,7 @@
 
 UCT with exploration 0.5, a playout by the weights for every new node, and 100 virtual visits spread over its moves by weight.
 Where the published facts leave something open, we chose: a virtual visit is worth what the real ones of the node are on average;
-the score of a player is his own less that of the best of the others; the move played is the one visited most often, virtual
+the score of a player is their own less that of the best of the others; the move played is the one visited most often, virtual
 visits included.
 """
 
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from euphoria_agents.players.search.searcher import Budget, Searcher, read_budget
-from euphoria_agents.players.search.tree import BOARDSPACE, BY_WEIGHTS, Plan
+from euphoria_agents.players.search.tree import BOARDSPACE, BY_WEIGHTS, SearchPlan
 from euphoria_env.engine.rewards import Reward
 
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-EXPLORATION = 0.5
+UCT_EXPLORATION = 0.5
 TWO_PLAYERS, MORE_PLAYERS = read_budget("2.5s"), read_budget("3.75s")
 
 
@@ -27,7 +27,7 @@ class Boardspace(Searcher):
     """The bot; without a budget it takes the time that it takes there."""
 
     def __init__(self, budget: Budget | None = None) -> None:
-        super().__init__(Plan(BOARDSPACE, BY_WEIGHTS, BY_WEIGHTS, EXPLORATION, int(Reward.WIN)), budget or TWO_PLAYERS)
+        super().__init__(SearchPlan(BOARDSPACE, BY_WEIGHTS, BY_WEIGHTS, UCT_EXPLORATION, int(Reward.WIN)), budget or TWO_PLAYERS)
         self._own_time = budget is None
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

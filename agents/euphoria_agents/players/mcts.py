@@ -1,4 +1,4 @@
-"""`mcts:BUDGET[:EVALUATOR]`: information-set Monte-Carlo tree search (`euphoria_agents.players.search.tree`).
+"""`mcts:BUDGET[:EVALUATOR[:PATH]]`: information-set Monte-Carlo tree search (`euphoria_agents.players.search.tree`).
 
 The budget is a number of simulations or a time a decision. The evaluator says which moves are tried first (priors) and what a
 new position is worth (values): `weights` plays on to the end of the game by the weights, `greedy` asks our own evaluation at the
@@ -9,12 +9,12 @@ priors of the network and the values of `greedy`.
 from __future__ import annotations
 
 from euphoria_agents.players.search.searcher import Searcher, read_budget
-from euphoria_agents.players.search.tree import BY_NETWORK, EVALUATORS, PUCT, Plan
+from euphoria_agents.players.search.tree import BY_NETWORK, EVALUATORS, PUCT, SearchPlan
 from euphoria_env.engine.rewards import Reward, reward_number
 
-FORM = "mcts:BUDGET[:EVALUATOR]"
+FORM = "mcts:BUDGET[:EVALUATOR[:PATH]]"
 DEFAULT = "greedy"
-EXPLORATION = 0.5  # 1 and more play worse, whoever evaluates
+PUCT_EXPLORATION = 0.5  # 1 and more play worse, whoever evaluates
 
 
 def make_mcts(argument: str) -> Searcher:
@@ -38,4 +38,4 @@ def make_mcts(argument: str) -> Searcher:
 
         net, trained_for = load_network(checkpoint_path(path))
         reward = reward_number(trained_for)
-    return Searcher(Plan(PUCT, first, second, EXPLORATION, reward), amount, net)
+    return Searcher(SearchPlan(PUCT, first, second, PUCT_EXPLORATION, reward), amount, net)

@@ -89,7 +89,7 @@ class PPO(Agent):
     def _play(self, observations: np.ndarray, masks: np.ndarray, spins: np.ndarray, chances: np.ndarray) -> np.ndarray:
         """The moves that the spins choose."""
         moves = np.empty(len(spins), np.int64)
-        kernels.play(int8_rows(observations), int8_rows(masks), spins, *self._network, moves, chances)
+        kernels.choose_by_network(int8_rows(observations), int8_rows(masks), spins, *self._network, moves, chances)
         return check_found(moves)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

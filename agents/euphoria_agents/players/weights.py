@@ -136,7 +136,7 @@ def free_workers(g, p):  # type: ignore[no-untyped-def]
 def leader_factor(g, p, site):  # type: ignore[no-untyped-def]
     """At most 1 if a leading opponent has a worker on this site, and would get a star too (R9.3).
 
-    The published facts leave the factor open. Ours is the share of stars that they still have to place of those that we have.
+    The published facts leave the factor open. Ours is the stars that the leader still has to place, as a share of our own.
     """
     fewest = own = int(stars_missing(g, p))
     on_site = False

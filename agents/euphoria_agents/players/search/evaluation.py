@@ -1,6 +1,6 @@
 """Our hand-made evaluation: what each player has, in readable features, and from them everybody's chance to win.
 
-A player's standing is the weighted sum of his features; the chances are the softmax of the standings, so that only differences
+A player's standing is the weighted sum of their features; the chances are the softmax of the standings, so that only differences
 count. What nobody may know about the others is read as it lies in the row, which is one deal of many. The weights are those of a
 conditional logit fitted to self-play (docs/search.md).
 """
@@ -69,17 +69,17 @@ FEATURES = (
     ("penalties", -0.10, "market penalties in force"),
     ("ready", 0.35, "a star can be had for what one has: by an available worker"),
     ("ready_later", 0.31, "by a worker that must first be retrieved"),
-    ("to_move", 0.05, "it is his turn"),
+    ("to_move", 0.05, "it is the player's turn"),
 )
 NUM_FEATURES = len(FEATURES)
 (
-    PLACED, PLACED_SQUARED, SECOND_WORKER, THIRD_WORKER, FOURTH_WORKER, AVAILABLE, EQUAL, KNOWLEDGE, AT_RISK, MORALE,
-    COMMODITIES, MORE_COMMODITIES, FIRST_BLISS, MORE_BLISS, RESOURCES, MORE_RESOURCES, CARDS, MORE_CARDS, PAIR, STAKE_ONE,
-    STAKE_MORE, ACTIVE, ACTIVE_PROGRESS, HIDDEN_PROGRESS, COMMODITY_BONUS, TUNNEL_BONUS, DILEMMA, DILEMMA_OPEN, PENALTIES,
-    READY, READY_LATER, TO_MOVE,
+    F_PLACED, F_PLACED_SQUARED, F_SECOND_WORKER, F_THIRD_WORKER, F_FOURTH_WORKER, F_AVAILABLE, F_EQUAL, F_KNOWLEDGE,
+    F_AT_RISK, F_MORALE, F_COMMODITIES, F_MORE_COMMODITIES, F_FIRST_BLISS, F_MORE_BLISS, F_RESOURCES, F_MORE_RESOURCES,
+    F_CARDS, F_MORE_CARDS, F_PAIR, F_STAKE_ONE, F_STAKE_MORE, F_ACTIVE, F_ACTIVE_PROGRESS, F_HIDDEN_PROGRESS,
+    F_COMMODITY_BONUS, F_TUNNEL_BONUS, F_DILEMMA, F_DILEMMA_OPEN, F_PENALTIES, F_READY, F_READY_LATER, F_TO_MOVE,
 ) = range(NUM_FEATURES)  # fmt: skip
 WEIGHTS = np.array([weight for _, weight, _ in FEATURES])
-FIRST_OF = np.array([COMMODITIES] * BLISS + [FIRST_BLISS] + [RESOURCES] * 3)  # by good: what its first unit counts for
+FIRST_OF = np.array([F_COMMODITIES] * BLISS + [F_FIRST_BLISS] + [F_RESOURCES] * 3)  # by good: what its first unit counts for
 
 
 @jit
@@ -119,41 +119,41 @@ def describe(g, p, out):  # type: ignore[no-untyped-def]
     """Writes the features of a player into a float64 array (NUM_FEATURES,)."""
     out[:] = 0.0
     placed = STARS - int(stars_missing(g, p))
-    out[PLACED] = placed
-    out[PLACED_SQUARED] = placed * placed / 10
+    out[F_PLACED] = placed
+    out[F_PLACED_SQUARED] = placed * placed / 10
     owned = int(g["owned"][p])
-    out[SECOND_WORKER] = owned >= 2
-    out[THIRD_WORKER] = owned >= 3
-    out[FOURTH_WORKER] = owned >= 4
+    out[F_SECOND_WORKER] = owned >= 2
+    out[F_THIRD_WORKER] = owned >= 3
+    out[F_FOURTH_WORKER] = owned >= 4
     available = most = 0
     for f in range(6):
         workers = int(g["available"][p, f])
         available += workers
         most = max(most, workers)
-    out[AVAILABLE] = available
-    out[EQUAL] = max(0, most - 1)
+    out[F_AVAILABLE] = available
+    out[F_EQUAL] = max(0, most - 1)
     knowledge = int(g["knowledge"][p])
-    out[KNOWLEDGE] = knowledge
-    out[AT_RISK] = max(0, knowledge - 3) * max(0, owned - 2)
-    out[MORALE] = g["morale"][p]
+    out[F_KNOWLEDGE] = knowledge
+    out[F_AT_RISK] = max(0, knowledge - 3) * max(0, owned - 2)
+    out[F_MORALE] = g["morale"][p]
     for good in range(len(GOODS)):
         stock = int(g["goods"][p, good])
         first = int(FIRST_OF[good])
         out[first] += min(stock, 1)
         out[first + 1] += min(max(stock - 1, 0), 2 if good >= FIRST_RESOURCE else 3)
     cards = int(g["hand_size"][p])
-    out[CARDS] = min(cards, 3)
-    out[MORE_CARDS] = max(0, cards - 3)
+    out[F_CARDS] = min(cards, 3)
+    out[F_MORE_CARDS] = max(0, cards - 3)
     for kind in range(len(ARTIFACTS)):
-        out[PAIR] += int(g["artifacts"][p, kind]) // 2
+        out[F_PAIR] += int(g["artifacts"][p, kind]) // 2
     describe_sites(g, p, out)
     describe_recruits(g, p, out)
-    out[DILEMMA] = can_resolve(g, p)
-    out[DILEMMA_OPEN] = g["resolved"][p] == 0
-    out[PENALTIES] = count_bits(g["penalty"][p])
+    out[F_DILEMMA] = can_resolve(g, p)
+    out[F_DILEMMA_OPEN] = g["resolved"][p] == 0
+    out[F_PENALTIES] = count_bits(g["penalty"][p])
     if open_spaces(g, p, 0) & star_spaces(g, p):
-        out[READY if available else READY_LATER] = 1.0
-    out[TO_MOVE] = g["active"] == p
+        out[F_READY if available else F_READY_LATER] = 1.0
+    out[F_TO_MOVE] = g["active"] == p
 
 
 @jit
@@ -168,24 +168,24 @@ def describe_sites(g, p, out):  # type: ignore[no-untyped-def]
             missing -= g["occupant"][s] >= 0
             own |= g["occupant"][s] == p
         if own:
-            out[STAKE_ONE if missing == 1 else STAKE_MORE] += 1.0
+            out[F_STAKE_ONE if missing == 1 else F_STAKE_MORE] += 1.0
 
 
 @jit
 def describe_recruits(g, p, out):  # type: ignore[no-untyped-def]
-    """Writes how near the stars of a player's recruits are, and his bonuses."""
+    """Writes how near the stars of a player's recruits are, and the bonuses they have."""
     for k in range(int(g["num_recruits"][p])):
         card = int(g["recruits"][p, k])
         gone = g["allegiance"][FACTION_OF[card]] / ALLEGIANCE_END
         if k >= g["num_active"][p]:
-            out[HIDDEN_PROGRESS] += gone * gone
+            out[F_HIDDEN_PROGRESS] += gone * gone
         elif not (g["starred"] >> card) & 1:
-            out[ACTIVE] += 1.0
-            out[ACTIVE_PROGRESS] += gone * gone
+            out[F_ACTIVE] += 1.0
+            out[F_ACTIVE_PROGRESS] += gone * gone
     for f in range(len(FACTIONS)):
         if member(g, p, f):
-            out[COMMODITY_BONUS] += g["allegiance"][f] >= 2
-            out[TUNNEL_BONUS] += g["allegiance"][f] >= 5
+            out[F_COMMODITY_BONUS] += g["allegiance"][f] >= 2
+            out[F_TUNNEL_BONUS] += g["allegiance"][f] >= 5
 
 
 @jit

@@ -55,7 +55,7 @@ def no_network() -> Network:
     """What is passed where no network is asked."""
     empty = np.zeros(0)
     layers = [(np.zeros((0, 0)), empty)]
-    return build(Features(empty, empty, empty), layers, layers, layers)
+    return build_network(Features(empty, empty, empty), layers, layers, layers)
 
 
 def load_network(path: str | Path) -> tuple[Network, str]:
@@ -65,7 +65,7 @@ def load_network(path: str | Path) -> tuple[Network, str]:
         ValueError: it cannot be read (see `read_checkpoint`), its tensors do not fit, or it does not name its reward.
     """
     header, tensors = read_checkpoint(path)
-    network = build(*parts(tensors, path))
+    network = build_network(*parts(tensors, path))
     training = header.get("training")
     reward = training.get("reward") if isinstance(training, dict) else None
     if not isinstance(reward, str):
@@ -73,7 +73,7 @@ def load_network(path: str | Path) -> tuple[Network, str]:
     return network, reward
 
 
-def build(features: Features, trunk: Layers, policy: Layers, value: Layers) -> Network:
+def build_network(features: Features, trunk: Layers, policy: Layers, value: Layers) -> Network:
     """A network from its layers, as (in, out) weights and bias."""
     (first, bias), *others = trunk
     trunk = [(first, bias + features.rest @ first), *others]  # for the kernels count from an observation of zeros

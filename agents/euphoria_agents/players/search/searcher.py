@@ -11,7 +11,7 @@ import numpy as np
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.players.search.inference import Network, no_network
-from euphoria_agents.players.search.tree import Plan, empty_room, empty_tree, most_visited, search
+from euphoria_agents.players.search.tree import SearchPlan, empty_room, empty_tree, most_visited, search
 
 if TYPE_CHECKING:
     from euphoria_env import Game
@@ -51,7 +51,7 @@ class Searcher(Agent):
 
     needs_game = True
 
-    def __init__(self, plan: Plan, budget: Budget, net: Network | None = None) -> None:
+    def __init__(self, plan: SearchPlan, budget: Budget, net: Network | None = None) -> None:
         self.budget = budget
         self._plan = plan
         self._net = no_network() if net is None else net

@@ -54,7 +54,7 @@ VIRTUAL_VISITS = 100.0  # of a new node, spread by the weights (boardspace)
 PLAYOUT_PER_PLAYER = 100  # decisions (boardspace)
 
 
-class Plan(NamedTuple):
+class SearchPlan(NamedTuple):
     """How to search.
 
     Attributes:

@@ -1,0 +1,78 @@
+"""How the code is laid out: what two modules need is public."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MODULES = sorted([*(ROOT / "euphoria_env").rglob("*.py"), *(ROOT / "agents").rglob("*.py")])
+
+
+def private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def defined(tree: ast.Module) -> set[str]:
+    """The private names that a module defines: functions, classes, variables, arguments and attributes."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return {name for name in names if private(name)}
+
+
+def borrowed(tree: ast.Module, elsewhere: set[str]) -> Iterator[str]:
+    """Where a module uses what another one keeps to itself; `elsewhere`: the private names of all the others.
+
+    An attribute counts if only other modules define it. What hangs on `self` or `cls` may be inherited, from libraries too.
+    """
+    own = defined(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"line {node.lineno}: import of {alias.name}" for alias in node.names if private(alias.name))
+        elif isinstance(node, ast.Attribute) and node.attr in elsewhere - own:
+            if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+                yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
+def test_no_module_uses_what_another_one_keeps_to_itself() -> None:
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+    owners: defaultdict[str, set[Path]] = defaultdict(set)
+    for path, tree in trees.items():
+        for name in defined(tree):
+            owners[name].add(path)
+    found = []
+    for path, tree in trees.items():
+        elsewhere = {name for name, paths in owners.items() if paths - {path}}
+        found += [f"{path.relative_to(ROOT)}, {what}" for what in borrowed(tree, elsewhere)]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("from x import _y", ["line 1: import of _y"]),
+        ("from . import _y as y", ["line 1: import of _y"]),
+        ("from x import __version__", []),
+        ("import game\ngame._row = 1 + game._rows", ["line 2: game._rows"]),
+        ("env.game()._rows[0]", ["line 1: env.game()._rows"]),
+        ("class A:\n    def f(self): return self._rows", []),
+        ("class A:\n    def f(self, other): self._rows = other._rows", []),
+        ("row._replace(a=1)", []),
+    ],
+)
+def test_borrowed_names_are_found(code: str, found: list[str]) -> None:
+    assert list(borrowed(ast.parse(code), {"_rows"})) == found
+
+
+def test_there_are_modules() -> None:
+    assert {"game.py", "batch.py", "specs.py", "tree.py"} <= {path.name for path in MODULES}
