@@ -421,7 +421,8 @@ class Game:
         if d.get("load") is not None:
             game._load(d["load"])
         run.resume(rows, 0, game._tape)
-        pending.check_answers(rows[0])
+        if d.get("pending") is not None:
+            pending.check_answers(rows[0])
         game._start = {"position": game.to_dict()}
         return game
 

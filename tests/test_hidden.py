@@ -35,6 +35,7 @@ FACTION = {name: FACTIONS[FACTION_OF[k]] for k, name in enumerate(RECRUIT_NAMES)
 def edits_in_the_middle_of_a_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets positions with something pending be edited: without this they belong to exactly their position."""
     monkeypatch.setattr(pending, "row_digest", lambda row: "unchecked")
+    monkeypatch.setattr(pending, "check_answers", lambda row: None)
 
 
 # ------------------------------------------------------------------------------------------------- everything hidden changes
