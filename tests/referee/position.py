@@ -15,11 +15,11 @@ from .tables import (
     MARKETS,
     MAX_TRACK,
     MAX_WORKERS,
+    MOST_OF_A_GOOD,
     RECRUITS,
     SPACES,
     STARS,
     TERRITORY,
-    TILES,
 )
 
 
@@ -96,7 +96,7 @@ def fill_in(table: Table, entries: list[dict[str, Any]], filler: random.Random) 
         player.stars = entry.get("stars", STARS - placed)
         if player.stars + placed != STARS:
             raise ValueError(f"players[{player.seat}].stars: {placed} are placed, {player.stars} left")
-    tiles = [tile for tile in TILES if all(market.tile != tile for market in table.markets.values())]
+    tiles = [tile for tile in table.rules.tiles_in_game if all(market.tile != tile for market in table.markets.values())]
     for market in table.markets.values():
         if market.tile is None:
             market.tile = filler.choice(tiles)
@@ -115,7 +115,7 @@ def fill_in(table: Table, entries: list[dict[str, Any]], filler: random.Random) 
     held = [recruit.name for player in table.players for recruit in player.active + player.hidden]
     if len(set(held)) < len(held):
         raise ValueError("recruits: one is held twice")
-    table.recruit_deck = [name for name in RECRUITS if name not in held]
+    table.recruit_deck = [name for name in table.rules.recruits_in_game if name not in held]
 
 
 def stars_shown(table: Table, player: Player) -> int:
@@ -139,6 +139,12 @@ def validate(table: Table) -> None:
             raise ValueError(f"{where}.artifacts: more than the morale")
         if any(table.revealed(recruit.faction) for recruit in player.hidden):
             raise ValueError(f"{where}.recruits: a hidden recruit of a revealed faction")
+        if any(recruit.name not in table.rules.recruits_in_game for recruit in player.active + player.hidden):
+            raise ValueError(f"{where}.recruits: one is not in the game")  # R17.6
+        if any(number > MOST_OF_A_GOOD for number in player.goods.values()):
+            raise ValueError(f"{where}.goods: more than {MOST_OF_A_GOOD}")  # R1.2
+    if any(market.tile not in table.rules.tiles_in_game for market in table.markets.values()):
+        raise ValueError("markets: a tile is not in the game")  # R17.6
     if len({market.tile for market in table.markets.values()}) < len(MARKETS):
         raise ValueError("markets: one tile twice")
 
@@ -148,9 +154,8 @@ def validate(table: Table) -> None:
 
 def write(table: Table, player: int) -> dict[str, Any]:
     """All the readable keys. `player` is who must decide."""
-    rules = {name: getattr(table.rules, name) for name in Rules.__dataclass_fields__}
     return {
-        "rules": rules,
+        "rules": table.rules.as_dict(),
         "player": player,
         "turn": table.turn,
         "players": [write_player(table, player) for player in table.players],
