@@ -133,6 +133,11 @@ class Referee:
         self._advance()
         return self._player
 
+    @property
+    def prompt(self) -> str:
+        """The referee has no texts; the runner of the scenarios shows this one."""
+        return "what the referee asks"
+
     def legal(self) -> list[str]:
         return list(self._options())
 

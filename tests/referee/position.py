@@ -63,7 +63,7 @@ def read(position: dict[str, Any], seed: int | None) -> Table:
     for territory, owners in position.get("territories", {}).items():
         table.territories[known(territory, TERRITORY.values(), "territories")] = list(owners)
     table.discards = counted(position.get("discards", {}), ARTIFACTS, "discards")
-    fill_in(table, entries, filler)
+    fill_in(table, position, entries, filler)
     validate(table)
     return table
 
@@ -86,7 +86,7 @@ def read_player(seat: int, entry: dict[str, Any]) -> Player:
     return player
 
 
-def fill_in(table: Table, entries: list[dict[str, Any]], filler: random.Random) -> None:
+def fill_in(table: Table, position: dict[str, Any], entries: list[dict[str, Any]], filler: random.Random) -> None:
     """What the position leaves out."""
     for player, entry in zip(table.players, entries, strict=True):
         if "workers" not in entry:  # two, fewer if that would make more than four
@@ -115,7 +115,9 @@ def fill_in(table: Table, entries: list[dict[str, Any]], filler: random.Random) 
     held = [recruit.name for player in table.players for recruit in player.active + player.hidden]
     if len(set(held)) < len(held):
         raise ValueError("recruits: one is held twice")
-    table.recruit_deck = [name for name in table.rules.recruits_in_game if name not in held]
+    table.recruits_out = dict(position.get("recruits_out", {}))  # no readable key, but in every complete position
+    gone = {*held, *table.recruits_out}
+    table.recruit_deck = [name for name in table.rules.recruits_in_game if name not in gone]
 
 
 def stars_shown(table: Table, player: Player) -> int:
@@ -170,6 +172,7 @@ def write(table: Table, player: int) -> dict[str, Any]:
         },
         "territories": {name: sorted(owners) for name, owners in table.territories.items() if owners},
         "discards": in_table_order(table.discards, ARTIFACTS),
+        "recruits_out": dict(table.recruits_out),
     }
 
 

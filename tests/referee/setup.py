@@ -49,7 +49,7 @@ def recruits(table: Table) -> Flow[None]:
     for player, hand in zip(table.players, hands, strict=True):
         player.active = [Recruit((yield from choose(player, hand)))]
         player.hidden = [Recruit((yield from choose(player, hand)))]
-        table.recruits_out += hand
+        table.recruits_out.update(dict.fromkeys(hand, player.seat))
     table.chosen = True
 
 

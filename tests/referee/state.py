@@ -157,7 +157,7 @@ class Table:
     deck: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(ARTIFACTS, CARDS_OF_EACH_ARTIFACT)))
     discards: Counter[str] = field(default_factory=Counter)
     recruit_deck: list[str] = field(init=False)  # R17.6: of the recruits in the game
-    recruits_out: list[str] = field(default_factory=list)  # put out of the game
+    recruits_out: dict[str, int | None] = field(default_factory=dict)  # put out of the game: by whom
     active_player: int = 0  # whose turn it is
     turn: int = 0  # number of turns begun
     offers: int = 0  # R15.2: made in this turn
