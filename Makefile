@@ -19,7 +19,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test lint coverage packaging test-rllib format bench docs build lock clean help
+.PHONY: run test lint coverage packaging test-beside test-rllib format bench docs build lock clean help
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
@@ -41,6 +41,15 @@ coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, 
 packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, outside the repository, and play
 	$(PY) -m pytest -v tests/test_packaging.py
 
+test-beside: $(VENV)/.installed-test ## Install the wheel beside another package called `agents`, and use both
+	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
+	$(PY) -m build --wheel --outdir "$$tmp" .; \
+	$(PYTHON) -m venv "$$tmp/venv"; \
+	"$$tmp/venv/bin/python" -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) "$$tmp"/*.whl openai-agents; \
+	cd "$$tmp"; venv/bin/python -c "import agents, euphoria_agents; \
+	    print(agents.Agent(name='a').name, euphoria_agents.load('random'), agents.__file__, euphoria_agents.__file__)"; \
+	venv/bin/euphoria --help > /dev/null; echo 'both work side by side'
+
 test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its own (RLlib pins an older Gymnasium)
 	$(RLLIB)/bin/python -m pytest -v tests/test_rllib.py
 
@@ -49,7 +58,7 @@ format: $(VENV)/.installed-test ## Let ruff mend and format the code
 	$(PY) -m ruff format .
 
 bench: $(VENV)/.installed-test ## Measure the speed of every layer (ten minutes on a quiet machine)
-	$(PY) benchmarks/run.py --json build/bench.json --plot build/bench.png
+	$(VENV)/bin/euphoria speed --json build/bench.json --plot build/bench.png
 
 docs: $(VENV)/.installed-test ## Generate the tables of the docs anew
 	$(PY) scripts/generate_docs.py
@@ -71,7 +80,7 @@ clean: ## Remove .venv, caches and build products
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # The stamps: made last, so an interrupted install is done again; older than a pin, they are made anew.
 $(VENV)/.created:

@@ -1,4 +1,4 @@
-"""Measures one peer with uniformly random legal play. Run by `peers.py` in the peer's own environment; needs nothing of ours.
+"""Measures one peer with uniformly random legal play. `peers.py` runs it in the peer's environment; of ours it needs the clock.
 
     python peer_worker.py open_spiel 0.5 5 wall
 
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from measure import Chunk, choose_clock, clock, rates, versions
+from euphoria_agents.speed.measure import Chunk, choose_clock, clock, rates, versions
 
 CHUNK = 500  # decisions, about
 BATCH, SCAN = 1024, 64  # of pgx: games, and steps of a compiled loop

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -18,12 +19,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import layers
-from measure import CLOCKS, choose_clock, machine, rates, readable, versions, write
 from rich.console import Console
 from rich.table import Table
 
+import euphoria_agents
+from euphoria_agents.speed import layers
+from euphoria_agents.speed.measure import CLOCKS, choose_clock, machine, rates, readable, versions, write
+
 HERE = Path(__file__).resolve().parent
+OURS = Path(euphoria_agents.__file__).resolve().parent.parent  # where peers find the clock: it needs no library
 FOLDER = HERE.parent / "build" / "peers"
 INSTALL_SECONDS, RUN_SECONDS = 1800, 1800  # after which we give up
 PACKAGES = {  # what is tried in turn
@@ -65,7 +69,8 @@ def _call(command: list[str], seconds: float) -> str:
         Failed: it fails, or takes too long; says why.
     """
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL)
+        environment = {**os.environ, "PYTHONPATH": str(OURS)}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL, env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failed(str(error)) from error
     if done.returncode:

@@ -6,9 +6,9 @@ import argparse
 import time
 
 import numpy as np
+
 from euphoria_agents import load
 from euphoria_agents.players.search.playouts import play_many
-
 from euphoria_env import Game, Rules
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine.chance import empty_tape

@@ -1,7 +1,7 @@
 """The observation: what one player may see, as a vector of small integers of one fixed layout for all player counts.
 
-The observer comes first, the others follow in turn order; seats are relative to him. `table` lists every slice. The writer is
-`engine.observe`.
+The observer comes first, the others follow in turn order; seats are relative to the observer. `table` lists every slice. The
+writer is `engine.observe`.
 """
 
 from __future__ import annotations

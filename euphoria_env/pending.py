@@ -132,7 +132,7 @@ def _ranges(n: int) -> dict[str, Range]:
     player, nobody, card, face, flag = (0, n - 1), (-1, n - 1), (-1, NUM_RECRUITS - 1), (0, 6), (0, 1)
     items, units = (0, (1 << len(ITEMS)) - 1), (0, NUM_ARTIFACT_CARDS)
     return {
-        "depth": (0, MOST_PENDING), "stack": (0, max(len(Effect) + len(Operation) - 1, NUM_ARTIFACT_CARDS)),
+        "depth": (0, MOST_PENDING), "stack": (-TRACK_END, max(len(Effect) + len(Operation) - 1, NUM_ARTIFACT_CARDS)),
         "revealed": (0, (1 << len(FACTIONS)) - 1), "ask": (1, len(Ask) - 1), "player": player, "card": (0, NUM_RECRUITS - 1),
         "verb": (0, len(Verb) - 1), "units_a": units, "set_a": items, "units_b": units, "set_b": items,
         "last": (0, len(ITEMS) - 1), "chosen": units, "asked": units, "partner": nobody, "answer": (0, NUM_ACTIONS - 1),
@@ -163,7 +163,7 @@ def _check_stack(row: np.void, reader: Reader) -> None:
         reader.fail("pending.stack", f"has more than {depth} operations")
     for k, (op, p, a, b) in enumerate(row["stack"][:depth].tolist()):
         key = f"pending.stack[{k}]"
-        if op < len(Effect):
+        if 0 <= op < len(Effect):
             good = (op, a, b) in _STEPS or (op == Effect.DRAW and b == 0)
             good &= op not in _IN_TUNNEL or FIRST_TUNNEL <= space < FIRST_TUNNEL + len(TUNNELS)
             good &= (op not in _IN_AREA or space < NUM_AREAS) and (op != Effect.SACRIFICE_PLACED or space >= NUM_AREAS)
@@ -178,7 +178,7 @@ def _check_stack(row: np.void, reader: Reader) -> None:
                 good &= ROW_EVENT[a] not in _OF_BUMP or row["bumped"] >= 0
                 good &= ROW_EVENT[a] not in (Event.PLACED, Event.BUMPED) or bool(int(ROW_AT[a]) >> space & 1)
         most = 2 * n if op in _COUNTS_STEPS else n if op in _COUNTS_PLAYERS else n - 1
-        if not good or p > most or (op in (Operation.DRAW_ANSWERED,) and b >= row["num_active"][p]):
+        if not good or not 0 <= p <= most or (op in (Operation.DRAW_ANSWERED,) and b >= row["num_active"][p]):
             reader.fail(key, f"{[op, p, a, b]} is no operation that can be pending here")
 
 

@@ -158,12 +158,11 @@ class Integer(Option):
         return [shown // DIGIT**k % DIGIT for k in range(self.size)]
 
     def argument(self) -> dict[str, Any]:
-        """See `Option.argument`; 0 stands for `None`."""
-        return {"type": self._read, "metavar": "INT"}
+        """See `Option.argument`."""
+        return {"type": self._int, "metavar": "INT|none" if self.none else "INT"}
 
-    def _read(self, text: str) -> int | None:
-        number = int(text)
-        return None if self.none and number == 0 else number
+    def _int(self, text: str) -> int | None:
+        return None if self.none and text == "none" else int(text)
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,18 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from euphoria_agents import Agent, load
-from euphoria_agents.files import write_whole
-from euphoria_agents.matches.arena import play_match
-from euphoria_agents.matches.tournament import check_counts
-from evaluate import match_report, match_row
-from matches import COLUMNS, Report
-from options import command, option, parse_options
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.progress import Progress
 from rich.rule import Rule
 
+from euphoria_agents import Agent, load
+from euphoria_agents.commands.evaluate import match_report, match_row
+from euphoria_agents.commands.matches import COLUMNS, Report
+from euphoria_agents.files import write_whole
+from euphoria_agents.matches.arena import play_match
+from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.options import command, option, parse_options
 from euphoria_env import Rules
 
 PLAYERS = 4
@@ -37,6 +37,8 @@ LIBRARIES = ("euphoria-env", "numpy", "numba", "torch", "stable-baselines3", "sb
 
 @dataclasses.dataclass
 class Options:
+    """Trains a small player by self-play, rates it against the others, and writes a report with a game to replay."""
+
     minutes: float = option(3.0, "how long to train at most")
     games: int = option(400, "games in each match")
     out: Path = option(Path("runs/demo"), "folder of the report; what an earlier one wrote there is replaced")
@@ -61,14 +63,14 @@ def prepare(console: Console) -> None:
 
 def train_one(console: Console, options: Options, folder: Path) -> str:
     """Trains for a while into a folder; what there is to say of it."""
-    import train  # brings PyTorch along: not before it is needed
+    from euphoria_agents.training import run as training  # brings PyTorch along: not before it is needed
 
-    choices = train.Options(
+    choices = training.Options(
         run=folder, players=[PLAYERS], minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
         envs=512, snapshot=10, rate=15, rating_games=100,
     )  # fmt: skip
     start = time.perf_counter()
-    run = train.train(choices, console)
+    run = training.train(choices, console)
     seconds = time.perf_counter() - start
     steps = int(run.learner.num_timesteps)
     return f"{steps:,} decisions of the learner in {seconds:.0f} s: {steps / seconds:,.0f} a second, updates and ratings included"
@@ -117,8 +119,8 @@ def write_report(options: Options, trained: str, ratings: Report, record: str, r
         "The player is `ppo.safetensors`, one of its games `game.record` (it sits on the first seat):",
         "",
         "```sh",
-        f".venv/bin/python scripts/replay.py {out / 'game.record'} --every turn",
-        f".venv/bin/python scripts/evaluate.py --agent ppo:{out / 'ppo.safetensors'} --against weights ppo --players 2 4",
+        f".venv/bin/euphoria replay {out / 'game.record'} --every turn",
+        f".venv/bin/euphoria evaluate --agent ppo:{out / 'ppo.safetensors'} --against weights ppo --players 2 4",
         "```",
         "",
         f"Python {platform.python_version()}, {versions}.",
@@ -129,7 +131,7 @@ def write_report(options: Options, trained: str, ratings: Report, record: str, r
 
 
 def main() -> None:
-    options, console = parse_options(Options, __doc__), Console()
+    options, console = parse_options(Options), Console()
     check_counts(games=options.games, seed=options.seed)
     console.print("[bold]euphoria-env[/]: trains a player, rates it, writes a report. Ctrl-C ends the training early, or stops.")
     prepare(console)
@@ -146,7 +148,7 @@ def main() -> None:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     heading(console, "the report")
-    console.print(Markdown(f"`{report}`; a game to watch: `.venv/bin/python scripts/replay.py {options.out / 'game.record'}`"))
+    console.print(Markdown(f"`{report}`; a game to watch: `.venv/bin/euphoria replay {options.out / 'game.record'}`"))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ euphoria_env/engine and euphoria_env/cards, in proportion to their number in eac
 
 1. ``chapter``: the scenario files about the rules of the mutated file, with all seeds
 2. ``scenarios``: all other scenario files, with the first seed
-3. ``games``: random games with the invariants of tests/playing.py, and games compared with the referee (tests/differential.py)
+3. ``games``: random games with the invariants of tests/tools/playing.py, and others compared with the referee
 
 What no scenario can see (observations, determinize, rewards, batches) goes through games and a few tests instead of 1 and 2.
 A mutant that hangs is noticed (``timeout``), so is one that cannot be imported (``import``).

@@ -38,7 +38,7 @@ def one_move_left(n: int) -> dict:
 
 
 def expected_rewards(kind: str, game: Game, before: Sequence[int]) -> np.ndarray:
-    """The rewards of INTERFACE section 7, from the game after the decision and the stars to place before it."""
+    """The rewards of docs/environment.md, from the game after the decision and the stars to place before it."""
     n = game.rules.num_players
     if kind == "stars":
         placed = np.array(before) - [player["stars"] for player in game.to_dict()["players"]]

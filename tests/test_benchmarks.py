@@ -1,8 +1,9 @@
-"""The benchmarks run and write what they should; how fast anything is, no test asks."""
+"""The benchmarks and `euphoria speed` run and write what they should; how fast anything is, no test asks."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,20 +15,51 @@ pytest.importorskip("rich")
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 
 
-def call(script: str, *arguments: Any, code: int = 0) -> str:
-    done = subprocess.run([sys.executable, str(FOLDER / script), *map(str, arguments)], capture_output=True, text=True)
+def call(*arguments: Any, code: int = 0) -> str:
+    """Runs Python with these arguments; what it printed."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
+SPEED = ("-m", "euphoria_agents", "speed")
+
+
 def test_help() -> None:
-    for script in ("run.py", "compare.py", "peers.py", "playouts.py"):
-        assert "--help" in call(script, "--help")
-    assert "--players are 2 to 6" in call("run.py", "--players", 7, code=2)
+    for script in ((FOLDER / "peers.py",), (FOLDER / "playouts.py",), SPEED, (*SPEED, "compare")):
+        assert "--help" in call(*script, "--help")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("--players 7", "players must be 2 to 6, not [7]"),
+        ("--sizes 0", "must be positive"),
+        ("--seconds nan", "must be positive"),
+        ("--groups all", "invalid choice: 'all'"),
+        ("--seed -1", "seed must be at least 0"),
+    ],
+)
+def test_bad_input(wrong: str, message: str) -> None:
+    told = call(*SPEED, *wrong.split(), code=2)
+    assert told.startswith("error: ") and message in told and told.count("\n") == 1
+
+
+def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: Any) -> None:
+    from euphoria_agents.speed import layers
+
+    monkeypatch.setitem(sys.modules, "stable_baselines3.common.monitor", None)
+    monkeypatch.delitem(sys.modules, "euphoria_agents.training.vec_env", raising=False)
+    found = [*layers.measure(layers.Plan(["vector"], [2, 3], [1, 2], 0.001, 1, 0))]
+    assert {one.layer for one in found} == {"vector env"} and len(found) == 4
+    told = capsys.readouterr().err
+    assert told.startswith("SB3 VecEnv left out, it needs stable_baselines3") and told.count("\n") == 1
 
 
 def test_playouts_are_counted() -> None:
-    text = call("playouts.py", "--playouts", 3)
+    text = call(FOLDER / "playouts.py", "--playouts", 3)
     rows = [line.split()[0] for line in text.splitlines()[1:] if not line.startswith("euphoria_env:")]  # which tells of compiling
     assert rows == ["start", "turn", "start,"]
 
@@ -37,7 +69,7 @@ def test_every_layer_runs_and_is_written(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     found, drawing = tmp_path / "new" / "found.json", tmp_path / "found.png"
     tiny = ("--quick", "--players", 2, "--sizes", 1, 3, "--seconds", 0.001, "--repeats", 2)
-    text = call("run.py", *tiny, "--json", found, "--plot", drawing)
+    text = call(*SPEED, *tiny, "--json", found, "--plot", drawing)
     assert "engine" in text and drawing.read_bytes().startswith(b"\x89PNG")
 
     written = json.loads(found.read_text())
@@ -51,21 +83,21 @@ def test_every_layer_runs_and_is_written(tmp_path: Path) -> None:
         assert row["median"] > 0 and row["unit"] and row["players"] == 2
         assert len(row["values"]) == (1 if row["unit"] == "bytes" else 2)
 
-    text = call("compare.py", found, found, "--fail-below", 0.99)
+    text = call(*SPEED, "compare", found, found, "--fail-below", 0.99)
     assert "1.00" in text and "AEC raw" in text
     for row in written["results"]:
         row["values"] = [value * (0.5 if row["unit"].endswith("/s") else 2) for value in row["values"]]
     slower = tmp_path / "slower.json"
     slower.write_text(json.dumps(written))
-    assert "are below 0.9" in call("compare.py", found, slower, "--fail-below", 0.9, code=1)
-    assert "2.00" in call("compare.py", slower, found)
+    assert "are below 0.9" in call(*SPEED, "compare", found, slower, "--fail-below", 0.9, code=1)
+    assert "2.00" in call(*SPEED, "compare", slower, found)
 
 
 def test_compare_refuses_what_is_no_benchmark(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("{}")
-    assert "is no benchmark" in call("compare.py", other, other, code=1)
-    assert "cannot be read" in call("compare.py", tmp_path / "none.json", other, code=1)
+    assert "is no benchmark" in call(*SPEED, "compare", other, other, code=2)
+    assert "cannot be read" in call(*SPEED, "compare", tmp_path / "none.json", other, code=2)
 
 
 @pytest.mark.slow
@@ -76,7 +108,7 @@ def test_a_peer_that_cannot_be_installed_is_left_out(tmp_path: Path) -> None:
     (home / ".installed").touch()
     found = tmp_path / "peers.json"
     few = ("--seconds", 0.001, "--repeats", 1, "--players", 2)
-    text = call("peers.py", "--peers", "rlcard", "--folder", tmp_path, "--json", found, *few)
+    text = call(FOLDER / "peers.py", "--peers", "rlcard", "--folder", tmp_path, "--json", found, *few)
     assert "rlcard left out" in text
     written = json.loads(found.read_text())
     assert list(written["left_out"]) == ["rlcard"]

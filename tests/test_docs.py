@@ -1,5 +1,6 @@
 """The documentation: generated pages are fresh, links lead somewhere, examples run, numbers are right."""
 
+import json
 import os
 import re
 import subprocess
@@ -8,22 +9,31 @@ from pathlib import Path
 
 import pytest
 
+from euphoria_agents.registry import BUILTIN
 from euphoria_env import actions, observations
 from euphoria_env.board import SITE_COSTS
+from euphoria_env.cards import recruits, tiles
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.cards.vocabulary import Effect
+from euphoria_env.engine.rewards import Reward
 from euphoria_env.render.view import cost_text
+from euphoria_env.rules import OPTIONS
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 README = ROOT / "README.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+PAGES = [README, CONTRIBUTING, *DOCS]
 GENERATOR = ROOT / "scripts" / "generate_docs.py"
+GENERATED = {"actions", "observations", "rules-map"}
+FEWEST, MOST = OPTIONS["num_players"].range
 
 
 def examples() -> list[tuple[str, str]]:
     """The Python examples of the pages, each with a name."""
     found = []
-    for file in (README, *DOCS):
+    for file in PAGES:
         blocks = re.findall(r"^```python\n(.*?)^```", file.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
         found += [(f"{file.stem}-{k}", block) for k, block in enumerate(blocks, 1)]
     return found
@@ -48,10 +58,16 @@ def test_example_runs(code):
 
 
 def test_there_are_examples():
-    assert {name.rpartition("-")[0] for name, _ in examples()} >= {"README", "positions", "records", "environment"}
+    assert {name.rpartition("-")[0] for name, _ in examples()} >= {
+        "README",
+        "positions",
+        "records",
+        "environment",
+        "architecture",
+    }
 
 
-@pytest.mark.parametrize("file", [README, *DOCS], ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
 def test_links_lead_somewhere(file):
     text = re.sub(r"^```.*?^```|`[^`\n]*`", "", file.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r"^\[[^\]]+\]: (\S+)$", text, re.MULTILINE)
@@ -112,19 +128,146 @@ def test_rules_page_has_all_cards_and_costs():
         assert f"| `{site}` | {resources[0]} | {resources[1]} |" in text
 
 
-def test_citations_exist():
-    known = set(re.findall(r"\*\*(R\d+\.\d+)\*\*", (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")))
-    for file in (ROOT / "euphoria_env").rglob("*.py"):
-        for cited in re.findall(r"\bR\d+\.\d+\b", file.read_text(encoding="utf-8")):
-            assert cited in known, f"{file.relative_to(ROOT)} cites {cited}"
+# Numbers that follow from code, with the words around them: a file, a pattern, and what its groups must be.
+NUMBERS = [
+    ("docs/environment.md", r"Discrete\((\d+)\)", [actions.NUM_ACTIONS]),
+    ("docs/environment.md", r"shape `\((\d+),\)`, raw", [observations.OBS_SIZE]),
+    ("docs/environment.md", r"`observation` \| `int8`, `\((\d+),\)`", [observations.OBS_SIZE]),
+    ("docs/environment.md", r"`action_mask` \| `int8`, `\((\d+),\)`", [actions.NUM_ACTIONS]),
+    ("docs/environment.md", r"`player_0` to `player_(\d)`, as many as `num_players` \((\d) to (\d)\)", [MOST - 1, FEWEST, MOST]),
+    ("docs/notation.md", r"There are (\d+) of them", [actions.NUM_ACTIONS]),
+    ("docs/notation.md", r"All (\d+)\s+`use` moves", [len(RECRUIT_NAMES)]),
+    ("docs/training.md", r"the logits of (\d+) moves", [actions.NUM_ACTIONS]),
+    ("README.md", r"for (\d) to (\d) players:", [FEWEST, MOST]),
+    (
+        "CHANGELOG.md",
+        r"for (\d) to (\d) players: all (\d+) recruits, (\d+) market tiles",
+        [FEWEST, MOST, len(RECRUIT_NAMES), len(TILES)],
+    ),
+]
 
 
-def test_numbers_of_the_environment():
-    text = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
-    assert f"Discrete({actions.NUM_ACTIONS})" in text and text.count(f"({observations.OBS_SIZE},)") == 2
-    assert f"There are {actions.NUM_ACTIONS} of them" in (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("file", "pattern", "right"), NUMBERS, ids=range(len(NUMBERS)))
+def test_numbers_are_those_of_the_code(file, pattern, right):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    found = [tuple(map(int, one.groups())) for one in re.finditer(pattern, text)]
+    assert found == [tuple(right)], f"{file}: {pattern}"
 
 
-@pytest.mark.parametrize("file", [README, *DOCS], ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", [page for page in PAGES if page.stem not in GENERATED], ids=lambda file: file.stem)
+def test_no_other_place_says_a_size(file):
+    """Neither the number of actions nor the size of an observation stands where nothing would look at it."""
+    text = file.read_text(encoding="utf-8")
+    for name, pattern, _ in NUMBERS:
+        text = re.sub(pattern, "", text) if ROOT / name == file else text
+    assert not re.search(rf"\b({actions.NUM_ACTIONS}|{observations.OBS_SIZE})\b", text)
+
+
+TRACE = """
+import json, re, sys
+from euphoria_env import Game
+from euphoria_env.cards.vocabulary import Effect
+from euphoria_env.engine import run
+from euphoria_env.engine.state import Operation
+
+carry_out, told = run.carry_out, []
+name = lambda number: (Effect if number < len(Effect) else Operation)(number).name
+
+
+def traced(g, tape, op, p, a, b):
+    carry_out(g, tape, op, p, a, b)
+    told.append([name(op), *(name(int(entry[0])) for entry in g["stack"][: int(g["depth"])])])
+
+
+run.carry_out = traced
+exec(sys.argv[1])
+print(json.dumps(told))
+"""
+
+
+def test_one_move_goes_as_the_page_says():
+    """The example of docs/architecture.md in plain Python: operations, and the stack after each."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    example = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0]
+    shown = [
+        [operation, *re.findall(r"\w+", stack)]
+        for operation, stack in re.findall(r"^\| `([A-Z_]+)` \| .* \| ((?:`[A-Z_]+` ?)+) \|$", text, re.MULTILINE)
+    ]
+    done = run_script("-c", TRACE, example)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == shown
+
+
+# ------------------------------------------------------------------------------------------------------ the map of the rules
+
+
+def test_recruits_act_where_they_say():
+    """In the engine modules that import them by name, in `abilities` with a row, in `effects` with a step of their own."""
+    engine = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "euphoria_env" / "engine").glob("*.py")}
+    of_spaces = set(re.findall(r"Effect\.(\w+)", (ROOT / "euphoria_env" / "cards" / "spaces.py").read_text(encoding="utf-8")))
+    common = of_spaces | {"MORALE", "KNOWLEDGE", "GOODS", "CHOOSE", "DRAW"}
+    constants = {value: name for name, value in vars(recruits).items() if name.isupper() and type(value) is int}
+    for number, recruit in enumerate(recruits.RECRUITS):
+        acts_in = set(recruit.acts_in.split(", "))
+        steps = {Effect(step[0]).name for ability in recruit.abilities for step in ability.do}
+        imported = rf"^from euphoria_env\.cards\.recruits import (?:[^()\n]*|\([^)]*)\b{constants.get(number, '-')}\b"
+        wanted = {module for module, text in engine.items() if re.search(imported, text, re.MULTILINE)}
+        wanted |= {"abilities"} if recruit.abilities else set()
+        wanted |= {"effects"} if steps - common else set()
+        assert wanted <= acts_in, f"{recruit.name} acts in {', '.join(wanted - acts_in)} too"
+        names = [word for word in recruit.name.split("_") if word not in {"the", "dr", "sir", "major", "professor", "jonathan"}]
+        for module in acts_in - {"abilities", "effects"}:
+            assert re.search("|".join(names), engine[module], re.IGNORECASE), f"{module} does not name {recruit.name}"
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
 def test_no_paths_of_one_machine(file):
     assert not re.search(r"(?:^|[\s(`\"'])/(?:work|home|tmp|usr|Users)/|shared/", file.read_text(encoding="utf-8"))
+
+
+# -------------------------------------------------------------------------------------------------------------- the agents
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_every_agent_that_ships_is_on_the_page_and_can_be_found(name):
+    text = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\|.*`{name}[`:\[].*\|", text, re.MULTILINE), f"docs/agents.md does not name {name}"
+    module, _, attribute = BUILTIN[name].target.partition(":")
+    file = ROOT / "agents" / Path(*module.split(".")).with_suffix(".py")
+    assert file.exists() and re.search(rf"^(class|def) {attribute}\b", file.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_readme_names_every_agent():
+    text = README.read_text(encoding="utf-8")
+    assert not [name for name in BUILTIN if f"`{name}`" not in text]
+
+
+# ---------------------------------------------------------------------------------------------- what nothing else would miss
+
+DEFINITIONS = {"R1.1", "R1.2", "R1.3", "R1.4"}  # nothing happens in them
+
+
+def test_everything_has_a_scenario():
+    """Each paragraph, recruit and market tile, as docs/rules-map.md shows them; that page is fresh."""
+    text = (ROOT / "docs" / "rules-map.md").read_text(encoding="utf-8")
+    without = set(re.findall(r"^\| (?:\[(R[\d.]+)\]\S*|`\w+`) .*\| - \|$", text, re.MULTILINE))
+    assert without == DEFINITIONS
+
+
+def test_the_engine_reads_every_tile():
+    """By its constant; those that take a good for a face, through `FACE_PENALTY`."""
+    constants = {
+        value: name for name, value in vars(tiles).items() if name.isupper() and type(value) is int and name != "NUM_TILES"
+    }
+    engine = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "euphoria_env" / "engine").glob("*.py"))
+    for number, tile in enumerate(TILES):
+        assert number in tiles.FACE_PENALTY[1:] or re.search(rf"(?<!import )\b{constants[number]}\)", engine), (
+            f"no rule reads {tile}"
+        )
+
+
+def test_both_chains_know_every_reward():
+    text = (ROOT / "euphoria_env" / "engine" / "rewards.py").read_text(encoding="utf-8")
+    for function in ("fill_rewards", "chance_to_win"):
+        body = text[text.index(f"def {function}") :].partition("\n\n\n")[0]
+        assert {name for name in re.findall(r"reward == Reward\.(\w+)", body)} == {reward.name for reward in Reward}

@@ -64,7 +64,7 @@ def _asked(d: Position) -> tuple[str, Position]:
 
 
 def _shown(d: Position, q: int) -> list[int]:
-    """The artifacts that a player must hold, by what he is paying or trading."""
+    """The artifacts that a player must hold, by what they are paying or trading."""
     asked, pending = _asked(d)
     kinds = slice(FIRST_ARTIFACT, FIRST_ARTIFACT + len(ARTIFACTS))
     if asked == "series" and pending["player"] == q and VERBS[pending["verb"]] in ("pay", "discard"):
@@ -160,7 +160,7 @@ def differing(a: np.ndarray, b: np.ndarray) -> list[str]:
 
 
 def check_secrets(game: Game, rng: random.Random) -> int:
-    """Compares every player's observation with all his unknown things changed; in how many of them anybody else sees a change."""
+    """Compares what each player observes when all that is unknown to them is changed; in how many anybody else sees a change."""
     seen = 0
     for observer in range(game.rules.num_players):
         other = Game.from_dict(with_other_secrets(game, observer, rng))
@@ -308,7 +308,7 @@ def completions(hand: list[str], paid: list[str], units: int) -> set[str]:
 
 
 def test_a_payment_of_somebody_else() -> None:
-    """Player 1 pays 3 artifacts, two of them are bats: he holds these, and has a choice of the third."""
+    """Player 1 pays 3 artifacts, two of them are bats: the player holds these, and has a choice of the third."""
     game = Game.from_dict(few_cards([["book"], ["bat", "bat", "bear", "box"], ["box"]], ["bear", "bat"], player=1))
     for move in ("place 4 wind_salon", "pay three", "pay bat"):  # the first bat had to be paid
         game.play(move)
@@ -323,7 +323,7 @@ def test_a_payment_of_somebody_else() -> None:
 
 
 def test_a_way_to_pay_of_somebody_else() -> None:
-    """Player 1 is asked how he pays at the wind salon: he has 3 cards and a pair, or two pairs."""
+    """Player 1 is asked how to pay at the wind salon: there are 3 cards and a pair, or two pairs."""
     game = Game.from_dict(few_cards([["book"], ["bat", "bat", "bear"]], ["box", "bear", "bat"], player=1))
     game.play("place 4 wind_salon")
     assert game.deciding == "artifact_way"
@@ -335,7 +335,7 @@ def test_a_way_to_pay_of_somebody_else() -> None:
 
 
 def test_a_way_to_pay_the_dilemma_of_somebody_else() -> None:
-    """Hand and dilemma of player 1 together: he has the artifact of his dilemma, and two cards."""
+    """Hand and dilemma of player 1 together: the artifact of the dilemma is there, and two cards."""
     game = Game.from_dict(
         few_cards(
             [["book"], ["bat", "bear"]],
@@ -357,7 +357,7 @@ def test_a_way_to_pay_the_dilemma_of_somebody_else() -> None:
 
 @pytest.mark.parametrize("observer", [0, 2])
 def test_bradleys_choice(observer: int) -> None:
-    """Which two cards he drew, of which hand, only their owner knows."""
+    """Which two cards were drawn, of which hand, only their owner knows."""
     bradley = {"knowledge": 2, "recruits": [{"name": "bradley_the_futurist", "active": True}]}
     hands = [["bifocals"], ["bat", "book", "book"], ["bear"]]
     game = Game.from_dict(few_cards(hands, ["box", "bear", "bat"], player=1, players=[{}, bradley]))
@@ -384,7 +384,7 @@ def test_bradleys_choice(observer: int) -> None:
 
 @pytest.mark.parametrize("observer", [0, 2])
 def test_an_offer(observer: int) -> None:
-    """Player 1 offers a bat for a bear: he has the bat, and once the other is asked, that one has the bear."""
+    """Player 1 offers a bat for a bear: the bat is there, and once the other is asked, that one has the bear."""
     start = few_cards([["book", "bear"], ["bat", "box"], ["bear"]], ["box", "bat"], player=1)
     game = Game.from_dict({**start, "rules": {"num_players": 3, "trading": True}})
     for move in ("trade +2", "give bat"):
@@ -511,7 +511,7 @@ def _in_setup(rules: Rules, moves: int, observer: int, deck_size: int) -> tuple[
 
 
 def test_choices_of_recruits_in_setup() -> None:
-    """Player 0 has chosen, player 1 has chosen his active one, nothing is shown: player 0's cards in player 1's eyes."""
+    """Player 0 has chosen, player 1 has chosen the active one, nothing is shown: player 0's cards in player 1's eyes."""
     game, unknown = _in_setup(Rules(num_players=2), 2, observer=1, deck_size=2)
     assert game.player == 1 and len(unknown) == 6
 
@@ -528,7 +528,7 @@ def test_choices_of_recruits_in_setup() -> None:
 
 
 def test_a_hand_in_setup() -> None:
-    """Player 0 chooses his hidden recruit: his active one and his hand, in player 1's eyes."""
+    """Player 0 chooses the hidden recruit: the active one and the hand, in player 1's eyes."""
     game, unknown = _in_setup(Rules(num_players=2), 1, observer=1, deck_size=2)
     assert game.player == 0 and len(unknown) == 6
     possible = Counter(
@@ -562,7 +562,7 @@ def test_the_draft_of_recruits() -> None:
 
 
 def test_the_draft_of_tiles() -> None:
-    """Player 0 has put one tile in and one out, player 2 has two in hand; player 1 knows his own."""
+    """Player 0 has put one tile in and one out, player 2 has two in hand; player 1 knows their own."""
     rules = Rules(num_players=3, market_draft=True)
     game = Game(rules, seed=4)
     while game.deciding != "tile":
@@ -573,7 +573,7 @@ def test_the_draft_of_tiles() -> None:
     hands = [[TILES[tile] for tile in hand if tile >= 0] for hand in d["pending"]["tile_hand"]]
     used = {*d["tiles_in"], *d["tiles_out"], *hands[1], *hands[2]}
     deck = [name for name in TILES if name not in used][:2]
-    # All other tiles player 1 has put out himself.
+    # All other tiles were put out by player 1.
     d["tiles_out"] |= {name: 1 for name in TILES if name not in used and name not in deck}
     game = Game.from_dict(d)
     unknown = [*d["tiles_in"], *[name for name, owner in d["tiles_out"].items() if owner == 0], *hands[2], *deck]
@@ -592,7 +592,7 @@ def test_the_draft_of_tiles() -> None:
 
 
 def test_when_no_deal_is_found_the_cards_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the mover is asked binds his cards; without a single try all of them stay, and so does what he is asked."""
+    """What the mover is asked binds their cards; without a single try all of them stay, and so does what is asked."""
     if not numba.config.DISABLE_JIT:  # compiled code does not look at the constant again
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "no_deal_is_found"]
         assert subprocess.run(command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}).returncode == 0
@@ -639,7 +639,7 @@ def test_tiles_of_the_sites() -> None:
 
 
 def test_tiles_of_the_sites_after_the_draft() -> None:
-    """His own tile lies on some site that is not built, he does not know which; the tile he put out lies on none."""
+    """One's own tile lies on some site that is not built, on which is not known; the tile put out lies on none."""
     markets = {name: {"tile": TILES[k], "built": k > 2} for k, name in enumerate(MARKETS)}
     game = Game.from_dict(
         {

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-HEAVY = ("torch", "pettingzoo", "matplotlib", "stable_baselines3", "agents")
-CHECK = ROOT / "tests" / "check_installed.py"
+HEAVY = ("torch", "pettingzoo", "matplotlib", "stable_baselines3", "euphoria_agents")
+CHECK = ROOT / "tests" / "tools" / "check_installed.py"
+GOLDEN = sorted((ROOT / "tests" / "golden").glob("*.record"))
 
 
 def _run(*command: object, **options) -> str:
@@ -34,10 +35,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _sources(package: str) -> set[str]:
+def _sources(folder: str, root: Path = ROOT) -> set[str]:
+    """The files below a folder, by their paths from `root`."""
     return {
-        str(path.relative_to(ROOT))
-        for path in (ROOT / package).rglob("*")
+        str(path.relative_to(root))
+        for path in (ROOT / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith(".")
     }
 
@@ -48,10 +50,13 @@ def test_the_wheel_holds_the_packages_and_nothing_else(built: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
+        scripts = next(archive.read(name).decode() for name in names if name.endswith("/entry_points.txt"))
         metadata = next(archive.read(name).decode() for name in names if name.endswith("/METADATA"))
     content = {name for name in names if ".dist-info/" not in name}
-    assert content == _sources("euphoria_env") | _sources("agents")
-    assert {"euphoria_env/py.typed", "agents/py.typed"} <= content
+    assert content == _sources("euphoria_env") | _sources("agents", ROOT / "agents")
+    assert {name.partition("/")[0] for name in content} == {"euphoria_env", "euphoria_agents"}, "nothing is called `agents`"
+    assert {"euphoria_env/py.typed", "euphoria_agents/py.typed"} <= content
+    assert scripts.splitlines() == ["[console_scripts]", "euphoria = euphoria_agents.__main__:main"]
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert "Requires-Python: >=3.11" in metadata
     required = {
@@ -93,21 +98,62 @@ def _interpreters() -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("python", _interpreters())
 def test_the_wheel_works_without_the_repository(built: Path, tmp_path: Path, python: str) -> None:
-    """In a new environment elsewhere: it imports lightly, compiles, plays, and replays the golden records bit for bit."""
+    """In a new environment elsewhere: it imports lightly, compiles, plays, replays the golden records, and has its command."""
     (wheel,) = built.glob("*.whl")
     _run(python, "-m", "venv", tmp_path / "venv")
     inside = tmp_path / "venv" / "bin" / "python"
     pip = [inside, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input"]
     installed = subprocess.run(
-        [str(part) for part in (*pip, "-c", ROOT / "requirements.lock", wheel)], capture_output=True, text=True
+        [str(part) for part in (*pip, "-c", ROOT / "requirements.lock", f"{wheel}[play]")], capture_output=True, text=True
     )
     if installed.returncode != 0 and python != sys.executable:
         pytest.skip(f"the pinned dependencies cannot be installed for {python}: {installed.stderr[-300:]}")
     assert installed.returncode == 0, installed.stderr[-3000:]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA"))}
-    records = sorted((ROOT / "tests" / "golden").glob("*.record"))
-    text = _run(inside, CHECK, ROOT, *records, cwd=tmp_path, env=environment)
-    assert text.startswith("euphoria_env works") and f"{len(records)} records replayed" in text
+    text = _run(inside, CHECK, ROOT, *GOLDEN, cwd=tmp_path, env=_environment())
+    assert text.startswith("euphoria_env works") and f"{len(GOLDEN)} records replayed" in text
+    _check_commands(tmp_path / "venv" / "bin" / "euphoria", tmp_path / "empty")
+
+
+def _environment(**more: str) -> dict[str, str]:
+    """That of this process without what would lead Python to the repository."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA"))} | more
+
+
+def _check_commands(euphoria: Path, folder: Path) -> None:
+    """The command, in an empty folder; what agents need is compiled on the way, search excepted, which takes the longest."""
+    folder.mkdir()
+    (folder / "my_agents.py").write_text(
+        "class Mine:\n    def act(self, observation, mask, rng, game=None):\n        return int(mask.argmax())\n"
+    )
+
+    def call(*arguments: object) -> str:
+        return _run(euphoria, *arguments, cwd=folder, env=_environment())
+
+    assert "tournament" in call("--help")
+    small = ("--games", 40, "--max-turns", 40)
+    assert "1 x weights" in call("evaluate", "--agent", "random", "--against", "weights", *small, "--processes", 1)
+    call("tournament", "--agents", "my_agents:Mine", "random", "--out", "ladder", *small, "--processes", 2)
+    assert {"plot.png", "results.json"} <= {file.name for file in (folder / "ladder").iterdir()}
+    assert "turns and" in call("replay", GOLDEN[0], "--every", "end")
+    tiny = ("--quick", "--groups", "batch", "vector", "--players", 2, "--sizes", 1, "--seconds", 0.001, "--repeats", 1)
+    assert "batch, mask" in call("speed", *tiny, "--json", "a.json")
+    assert "1.00" in call("speed", "compare", "a.json", "a.json")
+    failed = subprocess.run([str(euphoria), "train"], cwd=folder, env=_environment(), capture_output=True, text=True)
+    assert (failed.returncode, failed.stderr) == (2, "error: 'euphoria train' needs torch: pip install 'euphoria-env[train]'\n")
+
+
+@pytest.mark.slow
+def test_training_works_in_an_empty_folder(built: Path, tmp_path: Path) -> None:
+    """From the wheel, with the libraries of this environment."""
+    pytest.importorskip("sb3_contrib")
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    small = "--decisions 80 --players 2 --envs 10 --rollout 4 --batch 16 --rating-games 2 --rate 1 --max-turns 20 --run mine"
+    (tmp_path / "empty").mkdir()
+    euphoria = [sys.executable, "-P", "-m", "euphoria_agents"]
+    _run(*euphoria, "train", *small.split(), cwd=tmp_path / "empty", env=_environment(PYTHONPATH=str(tmp_path / "installed")))
+    assert {"ppo.safetensors", "curves.png"} <= {file.name for file in (tmp_path / "empty" / "mine").iterdir()}
 
 
 def _loaded(names: tuple[str, ...]) -> str:

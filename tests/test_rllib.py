@@ -21,13 +21,14 @@ import pytest
 
 ray = pytest.importorskip("ray")
 
-from euphoria_agents.matches.cluster import on_ray  # noqa: E402
-from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
+from euphoria_agents.matches.cluster import on_ray  # noqa: E402
+from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
 from euphoria_env import Rules  # noqa: E402
 
-ROOT = Path(__file__).parent.parent
+PATHS = os.pathsep.join(filter(None, sys.path))
+TRAIN = [sys.executable, "-m", "euphoria_agents.training.rllib_run"]
 # Ray leaves processes and sockets to its own shutdown.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.filterwarnings("default")]
 
@@ -35,7 +36,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Two nodes of a core each on this machine; the first one cannot be missed."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", PATHS)
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
@@ -108,7 +109,7 @@ def test_a_node_that_dies_loses_nothing(cluster: Any, tmp_path: Path) -> None:
 
 def test_the_command_gives_the_results_of_the_local_one(cluster: Any, tmp_path: Path) -> None:
     def run(folder: str, *options: str) -> Path:
-        command = [sys.executable, str(ROOT / "scripts" / "tournament.py"), "--players", "2", "3", "--games", "60"]
+        command = [sys.executable, "-m", "euphoria_agents", "tournament", "--players", "2", "3", "--games", "60"]
         done = subprocess.run([*command, "--out", str(tmp_path / folder), *options], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return tmp_path / folder / "results.json"
@@ -121,7 +122,7 @@ def test_the_command_gives_the_results_of_the_local_one(cluster: Any, tmp_path: 
 
 
 def test_the_environment_for_rllib() -> None:
-    """One who must decide observes; in the end all do; whatever he may do is legal."""
+    """One who must decide observes; in the end all do; whatever they may do is legal."""
     from euphoria_agents.training.rllib import EuphoriaMultiAgentEnv
 
     env = EuphoriaMultiAgentEnv({"num_players": 3, "reward": "stars", "max_turns": 60})
@@ -145,9 +146,11 @@ def test_the_environment_for_rllib() -> None:
 
 def test_training_learns_masked_and_goes_on_where_it_was(tmp_path: Path) -> None:
     def run(*options: str, status: int = 0) -> str:
-        command = [sys.executable, str(ROOT / "scripts" / "train_rllib.py"), "--run", str(tmp_path / "run"), "--decisions", "200"]
+        command = [*TRAIN, "--run", str(tmp_path / "run"), "--decisions", "200"]
         small = ["--batch", "100", "--epochs", "1", "--hidden", "16", "--rating-games", "4", "--max-turns", "30"]
-        done = subprocess.run([*command, *small, *options], capture_output=True, text=True)
+        done = subprocess.run(
+            [*command, *small, *options], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS}
+        )
         assert done.returncode == status, done.stderr
         return done.stdout + done.stderr
 
@@ -172,7 +175,7 @@ def test_training_learns_masked_and_goes_on_where_it_was(tmp_path: Path) -> None
     ],
 )
 def test_bad_input_is_told_in_a_line(options: str, message: str, tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "scripts" / "train_rllib.py"), "--run", str(tmp_path), *options.split()]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [*TRAIN, "--run", str(tmp_path), *options.split()]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS})
     assert done.returncode == 2 and done.stderr.startswith("error: ") and message in done.stderr
     assert done.stderr.count("\n") == 1

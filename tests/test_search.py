@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from euphoria_agents import Agent, load
 from euphoria_agents.players.greedy import Greedy
 from euphoria_agents.players.search import searcher
 from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
 from euphoria_agents.players.search.searcher import Searcher, read_budget
 from euphoria_agents.players.search.tree import Tree
-
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.board import FACTIONS, MARKETS
 from euphoria_env.engine.rewards import REWARD_NAMES

@@ -9,10 +9,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from euphoria_agents import Agent, load
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
+from euphoria_agents import Agent, load
 from euphoria_env import IllegalMove, actions
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.single import ILLEGAL_REWARD, EuphoriaEnv

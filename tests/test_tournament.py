@@ -16,14 +16,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from euphoria_agents import Agent, load, tournament
+
+from euphoria_agents import Agent, load
+from euphoria_agents.__main__ import main
+from euphoria_agents.matches import tournament
 from euphoria_agents.matches.arena import Played, play_match, score
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
 from euphoria_agents.matches.tournament import Chunk, Journal, comparison, play, play_chunk, rate, schedule, sources, standings
-
 from euphoria_env import Game, Rules
 
-SCRIPTS = Path(__file__).parent.parent / "scripts"
 SHORT = Rules(num_players=2, max_turns=40)
 
 
@@ -114,6 +115,7 @@ def test_one_seed_says_nothing() -> None:
 
 def test_two_players_meet_in_pairs_over_the_same_deals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tournament, "load_once", lambda spec: load("random"))
+    monkeypatch.setattr(tournament, "_hash_once", lambda spec: b"")
     chunks = schedule(["a", "b", "c", "d"], SHORT, 200, seed=1)
     games = Counter(spec for one in chunks for spec in one.lineup for _ in range(one.games))
     assert set(games.values()) == {288}, "three pairs of 32 games in each of three rounds"
@@ -126,6 +128,7 @@ def test_two_players_meet_in_pairs_over_the_same_deals(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(("agents", "players"), [(6, 4), (3, 5), (2, 4), (7, 3), (5, 5)])
 def test_more_players_sit_equally_often(agents: int, players: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tournament, "load_once", lambda spec: load("random"))
+    monkeypatch.setattr(tournament, "_hash_once", lambda spec: b"")
     specs, rules = [f"agent {k}" for k in range(agents)], Rules(num_players=players)
     chunks = schedule(specs, rules, 1000, seed=1)
     games = Counter(spec for one in chunks for spec in one.lineup for _ in range(one.games))
@@ -152,7 +155,7 @@ def test_sources_know_checkpoints(tmp_path: Path) -> None:
         before = sources((spec,))
         assert sources(("random", spec)) == sources((spec, "random")) == before != sources(("random",))
         file.write_bytes(bytes([k]))
-        tournament._hash_of_files.cache_clear()
+        tournament._hash_once.cache_clear()
         assert sources((spec,)) != before
     assert sources(("random",)) == sources(("weights",))
     with pytest.raises(ValueError, match="not those with which the games began"):
@@ -258,7 +261,7 @@ def test_ratings_of_games_that_are_made_up() -> None:
 
 def arguments(out: Path, processes: int) -> list[str]:
     options = f"--players 2 3 --games 150 --max-turns 100 --seed 3 --processes {processes} --out {out}"
-    return [sys.executable, str(SCRIPTS / "tournament.py"), "--agents", "random", "weights", *options.split()]
+    return [sys.executable, "-m", "euphoria_agents", "tournament", "--agents", "random", "weights", *options.split()]
 
 
 def lines(file: Path) -> int:
@@ -297,19 +300,13 @@ def test_a_killed_and_an_interrupted_tournament_go_on_to_the_same_results(tmp_pa
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Runs a script right here; its status and what it printed."""
-    monkeypatch.syspath_prepend(str(SCRIPTS))
+def euphoria(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs a command right here; its status and what it printed."""
 
-    def run(name: str, *arguments: Any) -> tuple[int, str, str]:
-        import importlib
-
-        from options import command
-
-        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+    def run(*arguments: Any) -> tuple[int, str, str]:
         status = 0
         try:
-            command(importlib.import_module(name).main)
+            main([*map(str, arguments)])
         except SystemExit as ended:
             status = int(ended.code or 0)
         return status, *capsys.readouterr()
@@ -334,16 +331,16 @@ def script(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         ("replay x --delay -1", "must be at least 0"),
     ],
 )
-def test_bad_input_is_told_in_a_line_before_any_game(command: str, message: str, script: Any, monkeypatch: Any) -> None:
+def test_bad_input_is_told_in_a_line_before_any_game(command: str, message: str, euphoria: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(tournament, "play_match", lambda *_, **__: pytest.fail("a game was played"))
-    status, printed, told = script(*command.split())
+    status, printed, told = euphoria(*command.split())
     assert (status, printed, told.count("\n")) == (2, "", 1)
     assert told.startswith("error: ") and message in told
 
 
-def test_evaluate(script: Any, tmp_path: Path) -> None:
+def test_evaluate(euphoria: Any, tmp_path: Path) -> None:
     options = f"--agent weights --against random weights --players 2 3 --games 30 --processes 1 --out {tmp_path} --trading"
-    status, printed, _ = script("evaluate", *options.split())
+    status, printed, _ = euphoria("evaluate", *options.split())
     assert status == 0 and "3 players" in printed
     results = json.loads((tmp_path / "results.json").read_text())
     assert [(one["players"], one["against"]) for one in results] == [(2, "random"), (2, "weights"), (3, "random"), (3, "weights")]
@@ -352,37 +349,37 @@ def test_evaluate(script: Any, tmp_path: Path) -> None:
     assert '"trading": true' in (tmp_path / "chunks.jsonl").read_text()
 
 
-def test_replay(script: Any, tmp_path: Path) -> None:
+def test_replay(euphoria: Any, tmp_path: Path) -> None:
     (text,) = play_match([load("weights")] * 2, 1, seed=1, records=True).records
     file = tmp_path / "a.record"
     file.write_text(text)
     moves = text.splitlines()[1:-1]
-    status, printed, _ = script("replay", file, "--every", "end", "--svg", tmp_path / "pictures")
+    status, printed, _ = euphoria("replay", file, "--every", "end", "--svg", tmp_path / "pictures")
     shown = [line.split("  ")[-1] for line in printed.splitlines()[: len(moves)]]
     assert status == 0 and shown == moves
     assert printed.count("--- players") == 1 and f"{len(moves)} decisions" in printed
     assert [file.name for file in (tmp_path / "pictures").iterdir()] == [f"{len(moves):05}.svg"]
     first = len(moves) - 20
-    _, printed, _ = script("replay", file, "--from", first, "--every", "decision")
+    _, printed, _ = euphoria("replay", file, "--from", first, "--every", "decision")
     assert printed.count("--- players") == 21 and f"\n{first:5}  turn" in printed and f"\n{first - 1:5}  turn" not in printed
-    _, printed, _ = script("replay", file, "--from", first)
+    _, printed, _ = euphoria("replay", file, "--from", first)
     assert 1 < printed.count("--- players") < 21
 
 
-def test_replay_with_loaded_outcomes_and_from_a_position(script: Any, tmp_path: Path) -> None:
+def test_replay_with_loaded_outcomes_and_from_a_position(euphoria: Any, tmp_path: Path) -> None:
     game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": [4], "goods": {"energy": 1}}]})
     game.load(dice=[6])
     game.play("place 4 euphorian_tunnel")
     file = tmp_path / "a.record"
     file.write_text(game.to_record())
-    status, printed, _ = script("replay", file)
+    status, printed, _ = euphoria("replay", file)
     assert status == 0 and 'load {"dice": [6]}' in printed and "not finished after 1 turns and 1 decisions" in printed
 
 
 @pytest.mark.parametrize("damage", [lambda text: text[:300], lambda text: text.replace("place", "plaice", 1), lambda _: ""])
-def test_damaged_records(damage: Any, script: Any, tmp_path: Path) -> None:
+def test_damaged_records(damage: Any, euphoria: Any, tmp_path: Path) -> None:
     (text,) = play_match([load("weights")] * 2, 1, seed=1, records=True).records
     file = tmp_path / "a.record"
     file.write_text(damage(text))
-    status, printed, told = script("replay", file)
+    status, printed, told = euphoria("replay", file)
     assert (status, printed) == (2, "") and told.startswith("error: line ") and told.count("\n") == 1

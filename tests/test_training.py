@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,10 +17,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from euphoria_agents import load
 from euphoria_agents.agent import Agent
 from euphoria_agents.training.league import FLOOR, League
-
 from euphoria_env import Batch, Rules, actions, observations
 
 pytest.importorskip("safetensors.numpy")
@@ -27,8 +28,6 @@ from euphoria_agents.network import checkpoint  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint  # noqa: E402
 from euphoria_agents.players import ppo  # noqa: E402
 from euphoria_agents.players.ppo import PPO  # noqa: E402
-
-SCRIPTS = Path(__file__).parent.parent / "scripts"
 
 
 def positions(n: int, players: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -110,7 +109,7 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path, monkeypatch
         with pytest.raises(ValueError, match="another version of the environment: its observations is"):
             load(f"ppo:{path}")
     with monkeypatch.context() as other:
-        other.setattr(ppo, "VERSION", 3)
+        other.setattr(checkpoint, "VERSION", 3)
         with pytest.raises(ValueError, match="is no checkpoint of version 3"):
             load(f"ppo:{path}")
 
@@ -173,7 +172,7 @@ def test_the_shares_of_the_league() -> None:
     assert sum(chances.values()) == pytest.approx(1) and chances["2"] == pytest.approx(0.4)
     one.add("3", selves[3])  # no room: the easiest leaves, never the baselines
     assert [member.name for member in one] == ["random", "weights", "1", "2", "3"]
-    one.record(selves[0], 1.0)  # a game of him may still end
+    one.record(selves[0], 1.0)  # a game of this member may still end
     again = league()
     again.restore(json.loads(json.dumps(one.state())), {member.name: member.agent for member in one})
     assert again.members == one.members and again.chances() == one.chances()
@@ -210,37 +209,30 @@ def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
 # ------------------------------------------------------------------------------------------------------- the network
 
 pytest.importorskip("sb3_contrib")
+from euphoria_agents.training.model import make_envs, make_model  # noqa: E402
+from euphoria_agents.training.options import Options  # noqa: E402
+from euphoria_agents.training.run import RUN_FORMAT, Run, train  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def train() -> Any:
-    sys.path.insert(0, str(SCRIPTS))
-    try:
-        import train
-    finally:
-        sys.path.remove(str(SCRIPTS))
-    return train
-
-
-def options(train: Any, run: Path, **changed: Any) -> Any:
+def options(run: Path, **changed: Any) -> Options:
     """A small run of four updates."""
     small = {
         "decisions": 4 * 21 * 8, "players": [2, 2, 3], "envs": 21, "rollout": 8, "batch": 64, "epochs": 2, "max_turns": 40,
         "snapshot": 1, "save": 1, "league": 2, "rate": 3, "rating_games": 4, "trunk": [16, 12], "branch": [8],
     }  # fmt: skip
-    return train.Options(run=run, **(small | changed))
+    return Options(run=run, **(small | changed))
 
 
-def go(train: Any, chosen: Any, updates: int | None = None) -> Any:
+def go(chosen: Options, updates: int | None = None) -> Run:
     from rich.console import Console
 
-    return train.train(chosen, Console(quiet=True), updates)
+    return train(chosen, Console(quiet=True), updates)
 
 
-def test_torch_and_the_player_agree(train: Any, tmp_path: Path) -> None:
+def test_torch_and_the_player_agree(tmp_path: Path) -> None:
     import torch
 
-    run = go(train, options(train, tmp_path / "run", rating_games=0))
+    run = go(options(tmp_path / "run", rating_games=0))
     policy, agent = run.learner.policy, load(f"ppo:{tmp_path}/run/ppo.safetensors")
     seen, mask = positions(100)
     moves = load("weights").act_batch(seen, mask, np.random.default_rng(0))
@@ -256,7 +248,7 @@ def test_torch_and_the_player_agree(train: Any, tmp_path: Path) -> None:
     assert their.numpy() == pytest.approx(chances[np.arange(100), drawn.numpy()], abs=1e-4)
     dense = policy.get_distribution(tensors[0], mask).distribution.logits.detach().numpy()
     assert np.where(mask, dense, 0) == pytest.approx(np.where(mask, chances, 0), abs=1e-4)
-    other = train.make_model(run.options, run._envs).policy
+    other = make_model(run.options, run._envs).policy
     other.load(policy.tensors())
     again = other.evaluate_actions(*tensors)
     assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip((values, chosen, entropy), again, strict=True))
@@ -264,11 +256,11 @@ def test_torch_and_the_player_agree(train: Any, tmp_path: Path) -> None:
         other.load({**policy.tensors(), "trunk.0.weight": np.zeros((3, 3))})
 
 
-def test_the_gradients_are_those_of_the_dense_network(train: Any) -> None:
+def test_the_gradients_are_those_of_the_dense_network() -> None:
     import torch
-    from euphoria_agents.training.policy import Policy, make_features
     from gymnasium import spaces
 
+    from euphoria_agents.training.policy import Policy, make_features
     from euphoria_env.envs.observation_space import observation_box
 
     torch.manual_seed(0)
@@ -298,9 +290,9 @@ def test_the_gradients_are_those_of_the_dense_network(train: Any) -> None:
 # ------------------------------------------------------------------------------------------------------- runs
 
 
-def state_of(train: Any, folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def state_of(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """All that is kept of a run, but for clock and folder."""
-    facts, arrays = checkpoint.read_tensors(folder / "state.safetensors", train.RUN_FORMAT)
+    facts, arrays = checkpoint.read_tensors(folder / "state.safetensors", RUN_FORMAT)
     for rating in facts["ratings"]:
         del rating["hours"]
     return {name: fact for name, fact in facts.items() if name not in ("options", "seconds")}, arrays
@@ -313,15 +305,15 @@ def assert_same(one: tuple[Any, dict[str, np.ndarray]], other: tuple[Any, dict[s
 
 
 @pytest.fixture(scope="module")
-def straight(train: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of four updates without interruption."""
     folder = tmp_path_factory.mktemp("straight") / "run"
-    go(train, options(train, folder))
+    go(options(folder))
     return folder
 
 
-def test_a_run_leaves_what_it_promises(train: Any, straight: Path) -> None:
-    facts, _ = state_of(train, straight)
+def test_a_run_leaves_what_it_promises(straight: Path) -> None:
+    facts, _ = state_of(straight)
     assert {path.name for path in straight.iterdir()} == {
         "curves.png", "league", "ppo.safetensors", "ratings.json", "state.safetensors", "tensorboard"
     }  # fmt: skip
@@ -337,27 +329,28 @@ def test_a_run_leaves_what_it_promises(train: Any, straight: Path) -> None:
 
 
 @pytest.mark.parametrize(("decisions", "rates"), [(4 * 168, [1, 0.75, 0.5, 0.25]), (3 * 168 - 1, [1, 2 / 3, 1 / 3]), (1, [1])])
-def test_the_learning_rate_goes_down_and_stays_above_0(train: Any, decisions: int, rates: list[float], tmp_path: Path) -> None:
-    chosen = options(train, tmp_path / "run", decisions=decisions)
-    model = train.make_model(chosen, train.make_envs(chosen, [load("random")]))
+def test_the_learning_rate_goes_down_and_stays_above_0(decisions: int, rates: list[float], tmp_path: Path) -> None:
+    chosen = options(tmp_path / "run", decisions=decisions)
+    model = make_model(chosen, make_envs(chosen, [load("random")]))
     assert model.n_steps * model.n_envs == 168
     # As Stable-Baselines3 counts: after the decisions of an update.
     left = [1 - 168 * (k + 1) / decisions for k in range(len(rates))]
     assert [model.lr_schedule(one) / chosen.learning_rate for one in left] == pytest.approx(rates, abs=2e-3)
 
 
-def test_a_resumed_run_is_the_one_that_was_not_interrupted(train: Any, straight: Path, tmp_path: Path) -> None:
-    go(train, options(train, tmp_path / "run"), updates=2)
-    assert state_of(train, tmp_path / "run")[0]["decisions"] == 2 * 21 * 8
+def test_a_resumed_run_is_the_one_that_was_not_interrupted(straight: Path, tmp_path: Path) -> None:
+    go(options(tmp_path / "run"), updates=2)
+    assert state_of(tmp_path / "run")[0]["decisions"] == 2 * 21 * 8
     np.random.seed(99)  # whatever else happened to the generators meanwhile
-    go(train, train.Options(resume=tmp_path / "run"))
-    assert_same(state_of(train, tmp_path / "run"), state_of(train, straight))
+    go(Options(resume=tmp_path / "run"))
+    assert_same(state_of(tmp_path / "run"), state_of(straight))
 
 
-def test_a_killed_run_loses_no_more_than_since_its_last_save(train: Any, straight: Path, tmp_path: Path) -> None:
+def test_a_killed_run_loses_no_more_than_since_its_last_save(straight: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    chosen = dataclasses.asdict(options(train, run))
-    arguments = [sys.executable, str(SCRIPTS / "train.py")]
+    chosen = dataclasses.asdict(options(run))
+    arguments = [sys.executable, "-m", "euphoria_agents", "train"]
+    del chosen["game"]
     for name, value in chosen.items():
         if isinstance(value, list):
             arguments += [f"--{name.replace('_', '-')}", *map(str, value)]
@@ -365,42 +358,42 @@ def test_a_killed_run_loses_no_more_than_since_its_last_save(train: Any, straigh
             arguments += [f"--{'' if value else 'no-'}{name.replace('_', '-')}"]
         elif value is not None:
             arguments += [f"--{name.replace('_', '-')}", str(value)]
-    trainer = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(SCRIPTS.parent)})
+    trainer = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     while trainer.poll() is None and not (run / "state.safetensors").exists():
         time.sleep(0.005)
     trainer.send_signal(signal.SIGKILL)
     trainer.wait()
     assert trainer.returncode == -signal.SIGKILL
-    assert state_of(train, run)[0]["decisions"] < chosen["decisions"]
-    go(train, train.Options(resume=run))
-    assert_same(state_of(train, run), state_of(train, straight))
+    assert state_of(run)[0]["decisions"] < chosen["decisions"]
+    go(Options(resume=run))
+    assert_same(state_of(run), state_of(straight))
 
 
-def test_ctrl_c_ends_the_update_and_saves(train: Any, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_the_update_and_saves(straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = iter(range(1000))
-    on_step = train.Run._on_step
+    on_step = Run._on_step
 
     def interrupted(self: Any) -> bool:
         if next(steps) == 11:  # in the middle of the second update
             signal.raise_signal(signal.SIGINT)
         return bool(on_step(self))
 
-    monkeypatch.setattr(train.Run, "_on_step", interrupted)
-    go(train, options(train, tmp_path / "run"))
+    monkeypatch.setattr(Run, "_on_step", interrupted)
+    go(options(tmp_path / "run"))
     monkeypatch.undo()
-    assert state_of(train, tmp_path / "run")[0]["decisions"] == 2 * 21 * 8
-    go(train, train.Options(resume=tmp_path / "run"))
-    assert_same(state_of(train, tmp_path / "run"), state_of(train, straight))
+    assert state_of(tmp_path / "run")[0]["decisions"] == 2 * 21 * 8
+    go(Options(resume=tmp_path / "run"))
+    assert_same(state_of(tmp_path / "run"), state_of(straight))
 
 
-def test_a_run_may_begin_with_the_network_of_another(train: Any, straight: Path, tmp_path: Path) -> None:
+def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: Path) -> None:
     start = tmp_path / "start.safetensors"
     start.write_bytes((straight / "ppo.safetensors").read_bytes())
-    run = go(train, options(train, tmp_path / "run", start=start, reward="win", rating_games=0), updates=0)
+    run = go(options(tmp_path / "run", start=start, reward="win", rating_games=0), updates=0)
     mine, theirs = run.learner.policy.tensors(), read_checkpoint(start)[1]
     assert all(mine[name] == pytest.approx(theirs[name], abs=1e-5) for name in theirs)
     start.unlink()  # the run has all it needs
-    go(train, train.Options(resume=tmp_path / "run"), updates=0)
+    go(Options(resume=tmp_path / "run"), updates=0)
 
 
 @pytest.mark.parametrize(
@@ -426,14 +419,67 @@ def test_a_run_may_begin_with_the_network_of_another(train: Any, straight: Path,
         ({"rating_players": [9]}, "rating_players"),
     ],
 )
-def test_wrong_options(train: Any, tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+def test_wrong_options(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        go(train, options(train, tmp_path / "run", **changed))
+        go(options(tmp_path / "run", **changed))
 
 
-def test_no_run_is_overwritten_and_no_other_file_resumed(train: Any, straight: Path, tmp_path: Path) -> None:
+def test_no_run_is_overwritten_and_no_other_file_resumed(straight: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="there is a run in"):
-        go(train, options(train, straight))
+        go(options(straight))
     (tmp_path / "state.safetensors").write_bytes((straight / "ppo.safetensors").read_bytes())
     with pytest.raises(ValueError, match="no checkpoint of version 2 of this project .euphoria-run"):
-        go(train, train.Options(resume=tmp_path))
+        go(Options(resume=tmp_path))
+
+
+# ------------------------------------------------------------------------------------------ a run that somebody else made
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of one update against an agent of one's own, in the working folder; importing the agent leaves a trace."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    (tmp_path / "my_baselines.py").write_text(
+        "from pathlib import Path\n"
+        "Path('trace').touch()\n"
+        "class Mine:\n"
+        "    def act(self, observation, mask, rng, game=None):\n"
+        "        return int(mask.argmax())\n"
+    )
+    go(options(Path("run"), baselines=["my_baselines:Mine"], rating_games=0), updates=1)
+    monkeypatch.delitem(sys.modules, "my_baselines")
+    Path("trace").unlink()
+    return tmp_path / "run"
+
+
+def test_agents_from_elsewhere_must_be_named_again(mine: Path) -> None:
+    with pytest.raises(ValueError, match=r"'my_baselines:Mine' was named by a file.*--baselines my_baselines:Mine"):
+        go(Options(resume=mine))
+    assert not Path("trace").exists(), "nothing of it was run"
+    go(Options(resume=mine, baselines=["my_baselines:Mine"]), updates=2)
+    assert Path("trace").exists()
+
+
+def forge(run: Path, **changed: Any) -> None:
+    """Changes what the file of a run says."""
+    facts, arrays = checkpoint.read_tensors(run / "state.safetensors", RUN_FORMAT)
+    checkpoint.write_tensors(run / "state.safetensors", RUN_FORMAT, arrays, {**facts, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"league": [{"name": "../../secret", "past": True, "score": 0.5, "games": 0}]}, "no past self is called"),
+        ({"league": [{}]}, "is damaged"),
+        ({"options": {"decisions": "many"}}, "is damaged"),
+        ({"options": {"baselines": ["ppo:secret.safetensors"]}}, "was named by a file"),
+        ({"options": None}, "is damaged"),
+    ],
+)
+def test_forged_runs_open_nothing(straight: Path, tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(straight, run)
+    forge(run, **changed)
+    with pytest.raises(ValueError, match=message):
+        go(Options(resume=run))

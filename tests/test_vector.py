@@ -9,11 +9,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from euphoria_agents import Agent, load
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
+from euphoria_agents import Agent, load
 from euphoria_env import IllegalMove, Rules, actions
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.learners import Learners

@@ -1,7 +1,7 @@
 """Agents that play Euphoria, their training and their matches; `load` makes one from a line of text.
 
 Rooms, each of which imports only from those named before it: `network` (layers and files), `players` (with the search they use),
-`specs`, `matches` (arena, tournament, processes, cluster), `training` and `speed`, `commands` (what `euphoria` does).
+`registry`, `matches` (arena, tournament, processes, cluster), `training` and `speed`, `commands` (what `euphoria` does).
 """
 
 from __future__ import annotations
@@ -9,17 +9,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from euphoria_agents.agent import Agent
-from euphoria_agents.specs import load, specs
+from euphoria_agents.registry import load, specs
 
 if TYPE_CHECKING:
+    from euphoria_agents.agent import Agent
     from euphoria_agents.matches.arena import play_match
     from euphoria_agents.training.vec_env import EuphoriaVecEnv
 
 __all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "specs"]
 
-# Imported when first used: the first one compiles, the second one needs Stable-Baselines3.
-_LATE = {"play_match": "euphoria_agents.matches.arena", "EuphoriaVecEnv": "euphoria_agents.training.vec_env"}
+# Imported when first used, so that `euphoria --help` is quick; the last one needs Stable-Baselines3.
+_LATE = {
+    "Agent": "euphoria_agents.agent",
+    "play_match": "euphoria_agents.matches.arena",
+    "EuphoriaVecEnv": "euphoria_agents.training.vec_env",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     from euphoria_env import Game
-    from euphoria_env.envs.asking import Player
 
 
 class Agent(ABC):
@@ -35,30 +34,6 @@ class Agent(ABC):
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each of many games: integers (N,), from observations (N, OBS_SIZE) and masks (N, NUM_ACTIONS)."""
         return np.array([self.act(o, m, rng) for o, m in zip(observations, masks, strict=True)])
-
-
-class CompletedAgent(Agent):
-    """An object that has `act`, and perhaps `needs_game` or `act_batch`, as an `Agent`: what it lacks is added.
-
-    Attributes:
-        __wrapped__: the object.
-    """
-
-    def __init__(self, player: Player) -> None:
-        self.__wrapped__: Any = player
-        self.needs_game = bool(getattr(player, "needs_game", False))
-
-    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
-        """Chooses a move; see `Agent.act`. The game is passed on only if the object needs one."""
-        given = (game,) if self.needs_game else ()
-        move: int = self.__wrapped__.act(observation, mask, rng, *given)
-        return move
-
-    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Chooses a move in each game; see `Agent.act_batch`."""
-        if not hasattr(self.__wrapped__, "act_batch"):
-            return super().act_batch(observations, masks, rng)
-        return np.asarray(self.__wrapped__.act_batch(observations, masks, rng))
 
 
 def int8_rows(array: Any) -> np.ndarray:

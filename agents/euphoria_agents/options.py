@@ -4,52 +4,150 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
+from euphoria_agents.faults import BAD_INPUT, full_text, one_line
+
 T = TypeVar("T")
+TRACEBACK = "--traceback"
 
 
-def option(default: Any, help: str) -> Any:
-    """A field with its help text; a list is copied for every object."""
+# ----------------------------------------------------------------------------------------------------------- the dataclass
+
+
+def option(default: Any, help: str, **argument: Any) -> Any:
+    """A field that is an option; a list is copied for every object.
+
+    Args:
+        default: its value if nothing is said.
+        help: what it is.
+        argument: what argparse is told besides what it knows from the type; `flag` is another name than that of the field.
+    """
+    metadata = {"help": help, "argument": argument}
     if isinstance(default, list):
-        return dataclasses.field(default_factory=default.copy, metadata={"help": help})
-    return dataclasses.field(default=default, metadata={"help": help})
+        return dataclasses.field(default_factory=default.copy, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
 
 
-def parse_options(options: type[T], description: str | None, arguments: list[str] | None = None) -> T:
-    """Reads the options of a dataclass from the command line."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    hints = typing.get_type_hints(options)
+def positional(help: str) -> Any:
+    """A field that the command line names first, without an option."""
+    return dataclasses.field(metadata={"help": help, "argument": {}})
+
+
+def rules_options(without: Collection[str]) -> Any:
+    """A field for the options of a game: a dict of keyword arguments of `Rules`, each of them an option of its own.
+
+    Args:
+        without: those that are no options of this command.
+    """
+    return dataclasses.field(default_factory=dict, metadata={"rules": frozenset(without)})
+
+
+# -------------------------------------------------------------------------------------------------------- the command line
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that tells what is wrong in a line, as everything else does."""
+
+    def error(self, message: str) -> typing.NoReturn:
+        """Refuses the command line.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(f"{message} ({self.prog} --help lists the options)")
+
+
+def parse_options(options: type[T], program: str | None = None, arguments: list[str] | None = None) -> T:
+    """Reads the options of a dataclass, whose docstring says what the command does.
+
+    Args:
+        options: the dataclass.
+        program: what the command is called; None: as it was called.
+        arguments: the command line; None: that of this process.
+
+    Raises:
+        ValueError: an option is unknown, is missing or has no such value.
+    """
+    parser = Parser(program, description=inspect.getdoc(options), formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    hints, of_rules = typing.get_type_hints(options), {}
     for field in dataclasses.fields(options):  # type: ignore[arg-type]
-        default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-        flag = "--" + field.name.replace("_", "-")
-        parser.add_argument(flag, default=default, help=field.metadata["help"], **_reader(hints[field.name]))
-    return options(**vars(parser.parse_args(arguments)))
+        if "rules" in field.metadata:
+            of_rules[field.name] = _add_rules(parser, field.metadata["rules"])
+        else:
+            _add(parser, field, hints[field.name])
+    shown = parser.add_argument(TRACEBACK, action="store_true", default=argparse.SUPPRESS, help="show where an error came from")
+    found = vars(parser.parse_args(arguments))
+    found.pop(shown.dest, None)  # `command` looks for it
+    for name, keys in of_rules.items():
+        found[name] = {key: found.pop(key) for key in keys if key in found}
+    return options(**found)
 
 
-def _reader(hint: Any) -> dict[str, Any]:
-    """How argparse reads a value of this type."""
-    if hint is bool:
+def _add(parser: argparse.ArgumentParser, field: dataclasses.Field[Any], hint: Any) -> None:
+    """The argument of a field."""
+    default = _default(field)
+    told = field.metadata["argument"]
+    argument = {**reader(hint), "help": field.metadata["help"], **told}
+    if "metavar" not in told and ("choices" in told or default is dataclasses.MISSING):
+        argument.pop("metavar", None)  # the choices are shown instead, or the name
+    if default is dataclasses.MISSING:
+        parser.add_argument(field.name, **argument)
+        return
+    flag = argument.pop("flag", "--" + field.name.replace("_", "-"))
+    parser.add_argument(flag, dest=field.name, default=_shown(default), **argument)
+
+
+def _add_rules(parser: argparse.ArgumentParser, without: Collection[str]) -> list[str]:
+    """The options of a game; their names."""
+    from euphoria_env.rules import OPTIONS, Rules  # late: it is much to import for those who do not ask
+
+    options = {name: one for name, one in OPTIONS.items() if name not in without}
+    group = parser.add_argument_group("options of the game")
+    for name, one in options.items():
+        flag, default = "--" + name.replace("_", "-"), _shown(getattr(Rules(), name))
+        group.add_argument(flag, default=default, help=one.help, **one.argument())
+    return list(options)
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
+def _shown(default: Any) -> Any:
+    """A default as argparse shows it; it is silent of None, which the dataclass has anyway."""
+    return argparse.SUPPRESS if default is None else default
+
+
+def reader(hint: Any) -> dict[str, Any]:
+    """How argparse reads a value of this type; None is what an option has that is left out."""
+    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    kind = next(kind for kind in kinds if kind is not types.NoneType)
+    if kind is bool:
         return {"action": argparse.BooleanOptionalAction}
-    if typing.get_origin(hint) is list:
-        kind = typing.get_args(hint)[0]
+    if typing.get_origin(kind) in (list, tuple, Sequence):
+        kind = typing.get_args(kind)[0]
         return {"type": kind, "nargs": "+", "metavar": kind.__name__.upper()}
-    if isinstance(hint, types.UnionType):
-        hint = next(kind for kind in typing.get_args(hint) if kind is not types.NoneType)
-    return {"type": hint, "metavar": hint.__name__.upper()}
+    return {"type": kind, "metavar": kind.__name__.upper()}
 
 
 def command(main: Callable[[], None]) -> None:
-    """Runs a script: what is wrong with its input is told in one line (status 2); an interrupt ends it (status 130)."""
+    """Runs a command: what is wrong with its input or an agent is told in a line (status 2); an interrupt ends it (130)."""
     try:
         main()
-    except (ValueError, OSError, RuntimeError, EOFError) as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        raise SystemExit(2) from None
     except KeyboardInterrupt:
+        exec("")  # so that `python -m` forgets an interrupt in generated code: it would end by a signal, not with our status
         print("\nstopped", file=sys.stderr)
         raise SystemExit(130) from None
+    except Exception as error:
+        if not isinstance(error, BAD_INPUT) and not hasattr(error, "__notes__"):
+            raise  # a fault of ours
+        if TRACEBACK in sys.argv:
+            print(full_text(error), file=sys.stderr)
+        print(f"error: {one_line(error)}", file=sys.stderr)
+        raise SystemExit(2) from None

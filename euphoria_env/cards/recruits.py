@@ -49,7 +49,10 @@ ANY_MARKET = MARKET_SET | ARTIFACT_MARKET_SET
 
 
 class Recruit(NamedTuple):
-    """A recruit: its name, its faction, what a table can say of it, and where the rest is."""
+    """A recruit: its name, its faction, what a table can say of it, and the modules of `engine` in which it acts.
+
+    `abilities` interprets the rows; `effects` too where a step is one that no space has.
+    """
 
     name: str
     faction: int
@@ -65,20 +68,27 @@ _EUPHORIAN = [
     _card(
         "ben_the_ludologist",
         Ability(Event.OTHERS_ROLLED, (choose(RESOURCE_SET),), when=When.ROLLER_SHOWS_PAIR, may=True, morale=2),
+        acts_in="abilities, rolls",
     ),
     _card(
         "bradley_the_futurist",
         Ability(Event.PLACED, (effect(Effect.FUTURE),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=2),
+        acts_in="abilities, effects, artifacts",
     ),
-    _card("esme_the_fireman", Ability(Event.STAR, (effect(Effect.BARGAIN),), may=True, price=Price.ARTIFACT)),
+    _card(
+        "esme_the_fireman",
+        Ability(Event.STAR, (effect(Effect.BARGAIN),), may=True, price=Price.ARTIFACT),
+        acts_in="abilities, effects, stars",
+    ),
     _card(
         "gary_the_electrician",
         Ability(Event.PLACED, (choose(gain_set("morale", "energy")),), space_set("generator"), When.SAME_FACE),
     ),
-    _card("jefferson_the_shock_artist", acts_in="retrieval"),
+    _card("jefferson_the_shock_artist", acts_in="decisions, retrieval"),
     _card(
         "julia_the_thought_inspector",
         Ability(Event.BUMPING, (effect(Effect.TAKE_FACE), choose(RESOURCE_SET)), may=True, morale=1),
+        acts_in="abilities, effects",
     ),
     _card("katy_the_dietician", Ability(Event.PLACED, (goods(FOOD),), space_set("generator"), When.NO_ARTIFACT)),
     _card(
@@ -88,13 +98,14 @@ _EUPHORIAN = [
     _card(
         "michael_the_engineer",
         Ability(Event.PLACED, (morale(1), knowledge(1)), SLOT_SET, When.PAID_GOLD),
-        acts_in="costs, abilities",
+        acts_in="access, costs, abilities",
     ),
     _card("dr_nakagawa_the_tribute", Ability(Event.PLACED, (effect(Effect.ADVANCE, EUPHORIAN),), SLOT_SET, may=True)),
-    _card("ray_the_foreman", Ability(Event.BUILT, (effect(Effect.BUILDER),))),
+    _card("ray_the_foreman", Ability(Event.BUILT, (effect(Effect.BUILDER),)), acts_in="abilities, effects"),
     _card(
         "yordy_the_demotivator",
         Ability(Event.BEFORE_ROLL, (effect(Effect.SET_FACE),), when=When.FREE_RETRIEVAL, may=True, price=Price.ENERGY),
+        acts_in="abilities, effects",
     ),
 ]
 
@@ -116,7 +127,7 @@ _SUBTERRAN = [
             may=True,
             price=Price.PLACED_WORKER,
         ),
-        acts_in="abilities, turn",
+        acts_in="abilities, effects, turn",
     ),
     _card("curtis_the_propagandist", acts_in="markers"),
     _card("faith_the_hydroelectrician", Ability(Event.PLACED, (goods(ENERGY),), space_set("aquifer"), When.NO_ARTIFACT)),
@@ -128,6 +139,7 @@ _SUBTERRAN = [
             (effect(Effect.OTHERS_THERE), morale(1)),
             space_set("generator", "farm", "cloud_mine"),
         ),
+        acts_in="abilities, effects",
     ),
     _card(
         "maggie_the_outlaw",
@@ -142,6 +154,7 @@ _SUBTERRAN = [
             may=True,
             knowledge=1,
         ),
+        acts_in="abilities, effects",
     ),
     _card("phil_the_spy", Ability(Event.BUMPED, (draw(),), when=When.BUMPED_NO_SUBTERRAN, may=True, knowledge=1)),
     _card(
@@ -151,6 +164,7 @@ _SUBTERRAN = [
     _card(
         "xander_the_excavator",
         Ability(Event.BUMPED, (effect(Effect.TUNNEL_RESOURCE, 1),), TUNNEL_SET, When.BUMPED_HIGHER, may=True, knowledge=1),
+        acts_in="abilities, effects",
     ),
 ]
 
@@ -163,19 +177,19 @@ _WASTELANDER = [
             MARKET_SET,
             When.PAID_FOOD_FOR_BLISS,
         ),
-        acts_in="costs, abilities",
+        acts_in="access, costs, abilities, effects",
     ),
     _card(
         "flartner_the_scammer",
         Ability(Event.PLACED, (morale(1),), SLOT_SET, When.PAID_ARTIFACT),
-        acts_in="costs, abilities",
+        acts_in="access, costs, abilities",
     ),
     _card("geek_the_oracle", acts_in="artifacts"),
     _card("ian_the_horticulturist", Ability(Event.PLACED, (goods(WATER),), space_set("farm"), When.NO_RESOURCE)),
     _card(
         "jacko_the_archivist",
         Ability(Event.PLACED, (effect(Effect.OPPONENTS_DRAW),), int(BIT[ARK]), When.PAID_ONE_ARTIFACT),
-        acts_in="costs, decisions, abilities",
+        acts_in="costs, decisions, abilities, effects",
     ),
     _card("jonathan_the_artist", Ability(Event.PLACED, (draw(),), SLOT_SET, When.HIGHEST, may=True, knowledge=1)),
     _card(
@@ -192,6 +206,7 @@ _WASTELANDER = [
             price=Price.RETRIEVED_WORKER,
         ),
         Ability(Event.NEW_WORKER, (draw(),), may=True, knowledge=2),
+        acts_in="abilities, effects, retrieval",
     ),
     _card(
         "professor_reitz_the_archaeologist",
@@ -220,23 +235,27 @@ _ICARITE = [
             may=True,
             price=Price.BLISS,
         ),
+        acts_in="abilities, effects",
     ),
     _card("flavio_the_merchant", Ability(Event.PLACED, (draw(),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1)),
     _card("gidget_the_hypnotist", acts_in="retrieval"),
     _card("josh_the_negotiator", acts_in="costs"),
-    _card("kaden_the_infiltrator", acts_in="costs"),
+    _card("kaden_the_infiltrator", acts_in="access"),
     _card(
         "lee_the_gossip",
         Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(COMMODITY_SET)), may=True, morale=1),
+        acts_in="abilities, effects",
     ),
-    _card("matthew_the_thief", acts_in="costs"),
+    _card("matthew_the_thief", acts_in="access, costs"),
     _card(
         "maxime_the_ambassador",
         Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), draw()), may=True, morale=2),
+        acts_in="abilities, effects",
     ),
     _card(
         "rebecca_the_peddler",
         Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(RESOURCE_SET)), may=True, morale=2),
+        acts_in="abilities, effects",
     ),
     _card(
         "sarinee_the_cloud_miner",
@@ -251,6 +270,7 @@ _ICARITE = [
             price=Price.RETRIEVED_WORKER,
         ),
         Ability(Event.NEW_WORKER, (draw(),), may=True, morale=2),
+        acts_in="abilities, effects, retrieval",
     ),
     _card(
         "zong_the_astronomer",
@@ -261,6 +281,7 @@ _ICARITE = [
             may=True,
             knowledge=1,
         ),
+        acts_in="abilities, effects",
     ),
 ]
 

@@ -24,7 +24,7 @@ def revealed_factions(g):
 
 @jit
 def advance_allegiance(g, p, faction):
-    """Advances an allegiance marker by 1; at 11 everybody stars his active recruits of the faction (R7.1, R7.6)."""
+    """Advances an allegiance marker by 1; at 11 all players star their active recruits of the faction (R7.1, R7.6)."""
     if g["allegiance"][faction] == ALLEGIANCE_END:
         return
     g["allegiance"][faction] += 1

@@ -1,4 +1,4 @@
-"""Deals everything again that one player cannot know, uniformly among the deals that agree with what he sees (R19)."""
+"""Deals everything again that one player cannot know, uniformly among the deals that agree with what that player sees (R19)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def deal_hidden_row(g, player, seed):
     seed_rng(g["rng"], seed, 1, player)
     deal_recruits(g, player)
     deal_hidden_tiles(g, player)
-    # That another player is asked tells that he has a choice; that he placed a worker, that he could pay.
+    # That another player is asked tells that there is a choice; that they placed a worker, that they could pay.
     asks_other = g["ask"] != Ask.NOTHING and g["ask"] != Ask.OPEN and g["player"] != player
     payer = placing_player(g)
     if payer == player or (payer >= 0 and not can_pay(g, payer)):
@@ -47,7 +47,7 @@ def deal_hidden_row(g, player, seed):
         if deal_cards(g, player) and (payer < 0 or can_pay(g, payer)) and (not asks_other or has_choice(g)):
             find_legal(g)
             return
-    # Only the real cards, it seems, agree with what he sees.
+    # Only the real cards, it seems, agree with what the player sees.
     g["artifacts"][:] = hands
     g["deck"][:] = deck
     g["dilemma"][:] = dilemmas
@@ -66,7 +66,7 @@ def placing_player(g):
 
 @jit
 def can_pay(g, p):
-    """Whether he could pay for it now (R4.3)."""
+    """Whether player p could pay for it now (R4.3)."""
     bumped_other = g["bumped"] >= 0 and g["bumped"] != p
     return payable(g, p, int(g["space"]), bumped_other, int(g["due_morale"]), holdings(g, p))
 
@@ -121,7 +121,7 @@ def nth_card(counts, n):
 
 @jit
 def shown_cards(g, p, kind):
-    """Cards of a type that a player must hold, because he is paying, discarding or offering them or was asked for them."""
+    """Cards of a type that a player must hold, who is paying, discarding or offering them or was asked for them."""
     item = FIRST_ARTIFACT + kind
     asked = int(g["ask"])
     if asked == Ask.SERIES and g["player"] == p and (g["verb"] == Verb.PAY or g["verb"] == Verb.DISCARD):
@@ -135,7 +135,7 @@ def shown_cards(g, p, kind):
 
 @jit
 def choose_future(g, player):
-    """If Bradley's owner, another player, is choosing between two cards just drawn: which two, of the hand dealt to him."""
+    """If Bradley's owner, another player, is choosing between two cards just drawn: which two, of the hand dealt."""
     p = int(g["player"])
     if g["ask"] != Ask.SERIES or g["verb"] != Verb.DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
         return True
@@ -271,7 +271,7 @@ def deal_hidden_tiles(g, player):
 
 @jit
 def move_own_tile(g, player):
-    """Puts the tile that the observer put in the game on any of the sites: on which one he does not know."""
+    """Puts the tile that the observer put in the game on any of the sites: on which one is not known."""
     own = -1
     n = 0
     for k in range(NUM_MARKETS):

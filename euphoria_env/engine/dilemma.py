@@ -16,7 +16,7 @@ from euphoria_env.engine.state import HELD, OUT_BY, RESOLVED_RECRUIT, RESOLVED_S
 
 @jit
 def can_resolve(g, p):
-    """Whether a player may resolve his dilemma now."""
+    """Whether a player may resolve their dilemma now."""
     return g["resolved"][p] == 0 and (g["hand_size"][p] >= 2 or g["artifacts"][p, int(g["dilemma"][p])] >= 1)
 
 

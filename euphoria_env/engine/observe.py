@@ -190,7 +190,7 @@ def fill_decision(g, p, n, out):
     if asked == Ask.SERIES or asked == Ask.STAR:
         out[_VERB] = g["verb"] + 1 if asked == Ask.SERIES else 0
         set_a, set_b = int(g["set_a"]), int(g["set_b"])
-        # Which two cards Bradley drew is his alone.
+        # Which two cards Bradley drew only the owner knows.
         if asked == Ask.SERIES and g["verb"] == Verb.DISCARD and g["player"] != p:
             set_a = ARTIFACT_SET
         for item in range(len(ITEMS)):

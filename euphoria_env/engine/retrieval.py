@@ -115,7 +115,7 @@ def hypnosis_answered(g, p):
 
 @jit
 def sacrificed(g, p):
-    """Returns one of the retrieved workers to the supply (R13.4)."""
+    """Pete, Sheppard: returns one of the retrieved workers to the supply (R13.4)."""
     worker = int(g["answer"]) - SACRIFICE
     take_off(g, p, worker)
     g["owned"][p] -= 1

@@ -38,7 +38,7 @@ REWARDS = {
     Reward.STARS: RewardRow("at every decision: the stars one placed oneself, less the mean of the others'", False),
 }
 REWARD_NAMES = tuple(reward.name.lower() for reward in Reward)
-assert set(REWARDS) == set(Reward)
+assert set(REWARDS) == set(Reward), "every reward needs its row"
 
 
 def reward_number(name: object) -> int:

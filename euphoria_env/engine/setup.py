@@ -89,7 +89,7 @@ def take_from_hand(g, p, card):
 
 @jit
 def draft(g, p, round_):
-    """Asks a player to keep one of the pack in his hand; after everybody, the packs go to the left (R17.1)."""
+    """Asks a player to keep one of the pack in hand; after everybody, the packs go to the left (R17.1)."""
     n = int(g["num_players"])
     if p < n:
         push(g, Operation.DRAFTED, p, round_, 0)

@@ -20,7 +20,7 @@ assert _KNOWLEDGE_OR_MORALE in CHOICES
 
 @jit
 def take_star(g, p):
-    """Takes a star from a player's supply for the event under way; whether he had one."""
+    """Takes a star from a player's supply for the event under way; whether there was one."""
     if g["stars"][p] == 0:
         return False
     g["stars"][p] -= 1
@@ -89,7 +89,7 @@ def star_chosen(g, p, faction):
 
 @jit
 def star_reactions(g):
-    """All stars of one event are placed: the Theater acts, then Esme is asked once for each of hers (R4.12, R12.5)."""
+    """All stars of one event are placed: the Theater acts, then Esme is asked once for each star of the owner (R4.12, R12.5)."""
     for k in range(int(g["num_players"])):
         p = seat_after(g, k)
         if g["fresh_stars"][p] and under(g, p, THEATER):
@@ -104,7 +104,7 @@ def star_reactions(g):
 
 @jit
 def bargain(g, p):
-    """Esme discards an artifact of her choice."""
+    """Esme discards an artifact of the owner's choice."""
     push(g, Operation.BARGAIN_CHOSEN, p, 0, 0)
     ask_discards(g, p, 1, ARTIFACT_SET)
 

@@ -222,7 +222,7 @@ def push_program(g, programs, row, player):
 
 @jit
 def push_trigger(g, player, event):
-    """Lets the recruits of a player act on an event, if he has any that do; whether they may is looked at then (R13.8)."""
+    """Lets the recruits of a player act on an event, if any do; whether they may is looked at then (R13.8)."""
     if g["active_cards"][player] & EVENT_CARDS[event]:
         push(g, Operation.TRIGGER, player, event, 0)
 

@@ -50,7 +50,7 @@ def restart(games, i, blank, seed, episode, tape):
 
 @jit
 def write_next(g, i, player, mask, observation, observe):
-    """Writes who decides next, his mask and his observation."""
+    """Writes who decides next, the mask and the observation of that player."""
     player[i] = g["player"]
     fill_mask(g["legal"], mask[i])
     if observe:

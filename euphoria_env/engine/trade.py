@@ -107,7 +107,7 @@ def extend_offer(g):
 
 @jit
 def offered(g, p):
-    """Asks the partner, unless he lacks what is asked for (R15.2)."""
+    """Asks the partner, unless what is asked for is not there (R15.2)."""
     partner = int(g["partner"])
     push(g, Operation.REPLIED, p, 0, 0)
     for kind in range(len(ARTIFACTS)):

@@ -66,7 +66,7 @@ def ask(
 
 def agent_name(agent: Player) -> str:
     """The class of an agent, to say whose fault something is."""
-    kind = type(getattr(agent, "__wrapped__", agent))
+    kind = type(agent)
     return f"{kind.__module__}.{kind.__qualname__}"
 
 

@@ -1,4 +1,4 @@
-"""The referee: a second, independent implementation of the rules (`RULES.md`), plain and slow. See README.md."""
+"""The referee: a second, independent implementation of the rules (`docs/rules.md`), plain and slow. See README.md."""
 
 from .game import MissingOutcome, Referee
 

@@ -18,7 +18,7 @@ def advance(table: Table, faction: str) -> Flow[None]:
 
 
 def stars_on_recruits(table: Table, faction: str) -> Flow[None]:
-    """R7.6: every player at once places 1 star on each of his active recruits of that faction."""
+    """R7.6: every player at once places 1 star on each of their active recruits of that faction."""
     placed = []
     for player in table.turn_order():
         for recruit in player.active:
@@ -28,7 +28,7 @@ def stars_on_recruits(table: Table, faction: str) -> Flow[None]:
 
 
 def star_on_recruit(player: Player, recruit: Recruit) -> bool:
-    if recruit.star or player.stars == 0:  # one per recruit, ever; as far as he has stars
+    if recruit.star or player.stars == 0:  # one per recruit, ever; as far as there are stars
         return False
     recruit.star = True
     player.stars -= 1
@@ -55,7 +55,7 @@ def reveal(table: Table) -> Flow[None]:
 
 
 def bonus(table: Table, player: Player, faction: str, tier: int, before: dict[str, int]) -> bool:
-    """R7.2 (tier 1, at 2) and R7.3 (tier 2, at 5): whether he has the bonus. It uses the position of the marker from
+    """R7.2 (tier 1, at 2) and R7.3 (tier 2, at 5): whether the player has the bonus. It uses the position of the marker from
     before this placement (R4.4). R12.4 switches it off."""
     return (
         before[faction] >= {1: 2, 2: 5}[tier]

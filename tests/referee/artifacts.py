@@ -14,14 +14,14 @@ def discard(table: Table, player: Player, artifact: str) -> None:
 
 
 def discard_series(table: Table, player: Player, number: int) -> Flow[None]:
-    """He discards that many of his hand, as far as he has them."""
+    """The player discards that many cards, as far as they are there."""
     number = min(number, player.hand)
     for artifact in (yield from series(player.seat, "discard", combinations(player.artifacts, number))):
         discard(table, player, artifact)
 
 
 def hand_limits(table: Table) -> Flow[None]:
-    """R5.6: everybody whose hand is above his morale discards down to it, in turn order from the active player."""
+    """R5.6: everybody whose hand is above their morale discards down to it, in turn order from the active player."""
     for player in table.turn_order():
         if player.hand > player.morale:
             yield from discard_series(table, player, player.hand - player.morale)
@@ -67,7 +67,7 @@ def geek(table: Table, player: Player) -> Flow[None]:
     tracks.pay(table, player, knowledge=1)
     for _ in range(3):
         yield from draw_plain(table, player)
-    yield from discard_series(table, player, 2)  # R5.7: what he can of 2
+    yield from discard_series(table, player, 2)  # R5.7: what is there of 2
 
 
 def gambler(table: Table, player: Player) -> Flow[None]:

@@ -51,7 +51,7 @@ def amanda(table: Table, owner: Player) -> Flow[int | None]:
 
 def julia(table: Table, player: Player) -> Flow[bool]:
     """You bump another player's worker: may pay 1 M, gain 1 resource; the bumped worker takes the face of yours instead
-    of being rolled (unless its owner has set it). Returns whether she was used."""
+    of being rolled (unless its owner has set it). Returns whether Julia was used."""
     if not tracks.can_pay(player, morale=1) or not (yield from use(player.seat, "julia_the_thought_inspector")):
         return False
     tracks.pay(table, player, morale=1)
@@ -70,7 +70,7 @@ def act(table: Table, placement: Placement, owner: Player) -> Flow[None]:
             continue
 
         if name == "laura_the_philanthropist":
-            # from a tunnel or the tank: may give him 1 gold, draw 2 artifacts
+            # from a tunnel or the tank: may give the other 1 gold, draw 2 artifacts
             if (tunnel or space in TANK) and tracks.can_pay(player, good="gold"):
                 if (yield from use(player.seat, name)):
                     tracks.pay(table, player, good="gold")
@@ -100,21 +100,21 @@ def act(table: Table, placement: Placement, owner: Player) -> Flow[None]:
                     player.gain(tunnel[2])
 
         elif name == "lee_the_gossip":
-            # may pay 1 M, he gains 1 K, you gain 1 commodity
+            # may pay 1 M, the other gains 1 K, you gain 1 commodity
             if tracks.can_pay(player, morale=1) and (yield from use(player.seat, name)):
                 tracks.pay(table, player, morale=1)
                 tracks.gain_knowledge(table, owner, 1)
                 player.gain((yield from gain_choice(player.seat, COMMODITIES)))
 
         elif name == "maxime_the_ambassador":
-            # may pay 2 M, he gains 1 K, you draw 1 artifact
+            # may pay 2 M, the other gains 1 K, you draw 1 artifact
             if tracks.can_pay(player, morale=2) and (yield from use(player.seat, name)):
                 tracks.pay(table, player, morale=2)
                 tracks.gain_knowledge(table, owner, 1)
                 yield from draw(table, player)
 
         elif name == "rebecca_the_peddler":
-            # may pay 2 M, he gains 1 K, you gain 1 resource
+            # may pay 2 M, the other gains 1 K, you gain 1 resource
             if tracks.can_pay(player, morale=2) and (yield from use(player.seat, name)):
                 tracks.pay(table, player, morale=2)
                 tracks.gain_knowledge(table, owner, 1)

@@ -64,7 +64,7 @@ def printed_units(table: Table, space: str) -> Units:
 
 
 def cost_of(table: Table, player: Player, space: str, *, bumps_another: bool, further: bool) -> Cost:
-    """The cost with all alternatives that his recruits give him (R13.1).
+    """The cost with all alternatives that the player's recruits give (R13.1).
 
     `bumps_another`: the placement bumps a worker of another player; `further`: it is a further worker of R3.3.
     """
@@ -76,7 +76,7 @@ def cost_of(table: Table, player: Player, space: str, *, bumps_another: bool, fu
         morale += 1
     knowledge = 0
     if space in TUNNEL_ENDS and not table.faction_active(player, TUNNEL_ENDS[space][0]):
-        knowledge = 2  # Kaden, or it is not open for him (R8.2)
+        knowledge = 2  # Kaden, or it is not open for the player (R8.2)
     units = []
     for unit in printed_units(table, space):
         items = set(unit)
@@ -97,7 +97,7 @@ def cost_of(table: Table, player: Player, space: str, *, bumps_another: bool, fu
 
 
 def ways_to_pay(table: Table, player: Player, space: str, cost: Cost) -> dict[str, set[tuple[str, ...]]]:
-    """All payments he can make now: way -> combinations. Empty if he cannot pay. Room on the tracks is looked at
+    """All payments possible now: way -> combinations. Empty if the player cannot pay. Room on the tracks is looked at
     before anything is paid (R13.10)."""
     if not tracks.can_pay(player, morale=cost.morale, knowledge=cost.knowledge):
         return {}

@@ -9,7 +9,7 @@ from .tables import STARS
 
 
 def check(table: Table) -> None:
-    """R16.1, R17.5: as soon as some player has placed his 10th star (`stars_to_win`) the game ends at once."""
+    """R16.1, R17.5: as soon as some player has placed the 10th star (`stars_to_win`) the game ends at once."""
     if any(STARS - player.stars >= table.rules.stars_to_win for player in table.players):
         raise GameEnds
 

@@ -18,7 +18,7 @@ from .tables import (
 
 
 def is_open(table: Table, player: Player, space: str) -> bool:
-    """Whether the space is open, and open to him, and not a single-use space that is taken."""
+    """Whether the space is open, and open to the player, and not a single-use space that is taken."""
     if space in SLOTS:
         site = SLOTS[space][0]
         built = table.markets[MARKET_OF_SITE[site]].built

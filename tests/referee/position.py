@@ -1,4 +1,4 @@
-"""Readable positions (INTERFACE section 4): a position in, a position out."""
+"""Readable positions (`docs/positions.md`): a position in, a position out."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def roll_batch(table: Table, player: Player, dice: int, set_faces: tuple[int, ..
 
 
 def knowledge_check(table: Table, player: Player) -> bool:
-    """R5.3: at 16 or more he loses one available worker with the highest face, at most one per turn."""
+    """R5.3: at 16 or more the player loses one available worker with the highest face, at most one per turn."""
     if player.lost_worker or player.knowledge + sum(player.available) < 16:
         return False
     player.available.remove(max(player.available))
@@ -52,7 +52,7 @@ def roll_penalties(table: Table, player: Player, batch: list[int]) -> Flow[None]
 
 
 def ben(table: Table, player: Player, roller: Player) -> Flow[None]:
-    """After another player's roll at least two of his available workers show the same face: may pay 2 M, gain 1
+    """After another player's roll at least two of their available workers show the same face: may pay 2 M, gain 1
     resource. Once per batch."""
     if len(set(roller.available)) == len(roller.available) or not tracks.can_pay(player, morale=2):
         return

@@ -30,7 +30,7 @@ def deal_dilemmas(table: Table) -> Flow[None]:
 
 
 def choose(player: Player, cards: list[str]) -> Flow[str]:
-    """He chooses a card, which is taken out of `cards`."""
+    """The player chooses a card, which is taken out of `cards`."""
     card: str = yield Decision(player.seat, {f"choose {card}": card for card in cards})
     cards.remove(card)
     return card
@@ -116,7 +116,7 @@ def roll_for_start(table: Table) -> Flow[int]:
 
 
 def track_draft(table: Table, first: int) -> Flow[None]:
-    """R17.3: in turn order each puts one of his markers on an empty space of its track, the last player both, morale
+    """R17.3: in turn order each puts one of two markers on an empty space of its track, the last player both, morale
     first; then, backwards, all the others their second one."""
     free = {"morale": list(FACES), "knowledge": list(FACES)}
     n = len(table.players)

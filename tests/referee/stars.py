@@ -12,7 +12,7 @@ from .tables import MARKETS, REGION, TERRITORY
 
 
 def place_in_territory(table: Table, player: Player, faction: str) -> bool:
-    """One star in the territory, if there is room (R2.4) and he has one (R1.5). Returns whether it was placed."""
+    """One star in the territory, if there is room (R2.4) and the player has one (R1.5). Returns whether it was placed."""
     if player.stars == 0 or not table.free_territory(faction):
         return False
     player.stars -= 1
@@ -30,7 +30,7 @@ def place_on_market(table: Table, player: Player, market: str) -> bool:
 
 
 def place_by_choice(table: Table, player: Player, faction: str) -> Flow[bool]:
-    """R10.1: on a free space of the region's territory, or on a built market of that region that lacks his star.
+    """R10.1: on a free space of the region's territory, or on a built market of that region that lacks the player's star.
 
     If there is no place, no star is placed.
     """
@@ -56,7 +56,7 @@ def after_stars(table: Table, placed: Sequence[Player]) -> Flow[None]:
     Esme is asked; once for each star, players in turn order from the active one."""
     for player in table.turn_order():
         for _ in [star for star in placed if star is player]:
-            # R12.5. The star on the Theater itself frees its owner, so that it gains him nothing.
+            # R12.5. The star on the Theater itself frees its owner, who gains nothing.
             if table.penalty(player, "theater_of_revelatory_propaganda"):
                 tracks.gain_knowledge(table, player, 1)
     for player in table.turn_order():

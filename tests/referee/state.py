@@ -28,7 +28,7 @@ class GameEnds(Exception):
 
 @dataclass(frozen=True)
 class Rules:
-    """The options: INTERFACE section 1."""
+    """The options (docs/environment.md)."""
 
     num_players: int = 4
     trading: bool = False
@@ -201,22 +201,22 @@ class Table:
     # --- recruits ---
 
     def faction_active(self, player: Player, faction: str) -> bool:
-        """Whether he has an active recruit of the faction: membership, not abilities (R12.3)."""
+        """Whether the player has an active recruit of the faction: membership, not abilities (R12.3)."""
         return any(recruit.faction == faction for recruit in player.active)
 
     def has(self, player: Player, name: str) -> bool:
-        """Whether the ability of this recruit works for him now: active (R1.7) and not switched off (R12.3)."""
+        """Whether the ability of this recruit works for the player now: active (R1.7) and not switched off (R12.3)."""
         has_him = any(recruit.name == name for recruit in player.active)
         return has_him and not self.penalty(player, "academy_of_mandatory_equality")
 
     def abilities(self, player: Player) -> list[str]:
-        """R4.11: his active recruits, in the order in which they became active."""
+        """R4.11: the player's active recruits, in the order in which they became active."""
         return [recruit.name for recruit in player.active]
 
     # --- the rest ---
 
     def penalty(self, player: Player, tile: str) -> bool:
-        """R12.1: whether the penalty of this tile is in force for him now."""
+        """R12.1: whether the penalty of this tile is in force for the player now."""
         return any(market.tile == tile and market.built and player.seat not in market.stars for market in self.markets.values())
 
     def revealed(self, faction: str) -> bool:

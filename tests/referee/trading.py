@@ -68,7 +68,7 @@ def trade(table: Table, player: Player, k: int) -> Flow[None]:
     wanted = Counter(asked)
     held = partner.goods + partner.artifacts
     if any(held[item] < number for item, number in wanted.items()):
-        return  # counts as refused without asking him
+        return  # counts as refused without asking
     if not (yield Decision(partner.seat, {"accept": True, "refuse": False})):
         return
     exchange(player, given, partner, asked)

@@ -32,10 +32,10 @@ from typing import Any
 
 import numpy as np
 import yaml
-from euphoria_agents import load
-from euphoria_agents.files import append_line
 
 import euphoria_env
+from euphoria_agents import load
+from euphoria_agents.files import append_line
 from euphoria_env import Game, Rules, actions
 from tests.referee import Referee
 from tests.referee.tables import AREAS, RECRUITS, TUNNELS
@@ -50,7 +50,7 @@ SEEDS = (0, 1, 2)  # a shrunk case must fail with all of them: the runner of the
 TURNS_KEPT = 40  # so far back a failing game is looked at for a shorter start
 LONGEST_SHRINK = 60.0  # seconds
 
-# Moves that parse, and are never legal: these recruits are never asked (R13.1, INTERFACE section 3); no artifact market is in
+# Moves that parse, and are never legal: these recruits are never asked (R13.1, docs/notation.md); no artifact market is in
 # Icarus (R10.1).
 NEVER_LEGAL = {"star icarite_territory"} | {
     f"use {recruit}"
@@ -312,7 +312,7 @@ def choose_eager(rng: random.Random, legal: list[str], pair: Pair) -> str:
 
 
 def choose_curious(rng: random.Random, legal: list[str], pair: Pair) -> str:
-    """Goes where his recruits act and where others stand, pays in unusual ways, and uses what can be used."""
+    """Goes where the player's recruits act and where others stand, pays in unusual ways, and uses what can be used."""
     if len(legal) == 1:
         return legal[0]
     if legal[0].startswith(("place", "retrieve")):
@@ -674,7 +674,7 @@ def _unbuild(position: Json, path: tuple[Any, ...]) -> None:
 
 
 def _remove_player(position: Json, seat: int) -> None:
-    """Takes a player out of the game; those after him move up."""
+    """Takes a player out of the game; those who come after move up."""
     if seat == position["player"] or position["rules"]["num_players"] == 2:
         raise IndexError
     position["rules"]["num_players"] -= 1

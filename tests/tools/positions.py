@@ -1,4 +1,4 @@
-"""Random positions (INTERFACE section 4): valid, complete in their readable keys, and unlike anything that play would reach soon.
+"""Random positions (docs/positions.md): valid, complete in their readable keys, and unlike anything that play would reach soon.
 
 `any_position(rng)` makes one; `positions()` is the same as a hypothesis strategy. Everybody has some recruits (often such as
 act on each other), the tracks and miners stand high or just before something happens, markets are built, hands are full, stars
@@ -261,7 +261,7 @@ def _lay_markets(rng: random.Random, rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def _place_stars(rng: random.Random, players: list[Position], markets: dict[str, Any]) -> dict[str, list[int]]:
-    """Fills the territories; hardly ever has somebody placed all his stars already."""
+    """Fills the territories; hardly ever has somebody placed all stars already."""
     n = len(players)
     least = 0 if rng.random() < 0.03 else 1
     left = []
@@ -322,7 +322,7 @@ def _place_workers(
 
 
 def spotlight(rng: random.Random) -> Position:
-    """The player who begins has active recruits, room on his tracks and something to pay with; others stand where he goes."""
+    """The player who begins has active recruits, room on the tracks and something to pay with; others stand in the way."""
     position = random_position(rng)
     seat, n = position["player"], position["rules"]["num_players"]
     on_board = [owner for there in position["workers"].values() for owner, _ in there]

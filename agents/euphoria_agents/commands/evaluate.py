@@ -1,30 +1,23 @@
-"""Compares an agent with others: the same seeds from every seat, win rates and mean ranks with intervals, time a decision.
-
-In each match all other seats are played by one opponent. "95 %" is Wilson's interval, as if all games were independent; "95 %
-paired" takes the mean over the seats of a seed as one observation, which is what the games are.
-"""
+"""`euphoria evaluate`: an agent against others."""
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small arrays, threads would only wait
-
-import dataclasses
 from typing import Any
 
 from rich.console import Console
 
-from euphoria_agents.commands.matches import SCORE_HEADINGS, MatchOptions, Report, milliseconds, score_cells, write_results
+from euphoria_agents.commands.matches import (
+    SCORE_HEADINGS,
+    Report,
+    milliseconds,
+    play_all,
+    rules_of,
+    score_cells,
+    write_results,
+)
+from euphoria_agents.commands.options import EvaluateOptions
 from euphoria_agents.matches.arena import Result
 from euphoria_agents.matches.tournament import Chunk, comparison, seeds_of_a_chunk
-from euphoria_agents.options import command, option, parse_options
-
-
-@dataclasses.dataclass
-class Options(MatchOptions):
-    agent: str = option("weights", "the agent, as for euphoria_agents.load")
-    against: list[str] = option(["random"], "opponents, one match with each")
 
 
 def match_report(title: str) -> Report:
@@ -39,15 +32,15 @@ def match_row(agent: str, opponents: str, result: Result) -> list[str]:
     return [agent, opponents, *score_cells(result.scores[0]), str(result.truncated), milliseconds(times[0]), milliseconds(others)]
 
 
-def evaluate(options: Options, console: Console) -> None:
+def evaluate(options: EvaluateOptions, console: Console) -> None:
     """Plays the matches, prints a table for each number of players, and writes the results."""
     size = seeds_of_a_chunk([options.agent, *options.against])
     matches = {
         (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, options.seed, size)
-        for rules in options.rules()
+        for rules in rules_of(options)
         for opponent in dict.fromkeys(options.against)
     }
-    played = options.play(console, [chunk for chunks in matches.values() for chunk in chunks])
+    played = play_all(options, console, [chunk for chunks in matches.values() for chunk in chunks])
     reports: dict[int, Report] = {}
     results: list[dict[str, Any]] = []
     for (n, opponent), chunks in matches.items():
@@ -66,9 +59,6 @@ def _joined(played: dict[Chunk, Result], chunks: list[Chunk]) -> Result:
     return Result.joined([played[chunk] for chunk in chunks])
 
 
-def main() -> None:
-    evaluate(parse_options(Options, __doc__), Console())
-
-
-if __name__ == "__main__":
-    command(main)
+def run(options: EvaluateOptions) -> None:
+    """The command."""
+    evaluate(options, Console())

@@ -1,11 +1,10 @@
-"""What evaluate.py and tournament.py have in common: their options, the progress bar, tables and files."""
+"""What `evaluate` and `tournament` have in common: rules, the progress bar, tables and files."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from euphoria_agents.commands.options import MatchOptions
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.arena import Z_95, Result, Score
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, load_once, play
-from euphoria_agents.options import option
 from euphoria_env import Game, Rules
+from euphoria_env.envs.asking import ask
 
 COLUMNS = [
     TextColumn("{task.description}"),
@@ -33,59 +33,46 @@ COLUMNS = [
 ]
 
 
-@dataclasses.dataclass
-class MatchOptions:
-    players: list[int] = option([2], "numbers of players, 2 to 6")
-    games: int = option(400, "at least so many games of each agent in each match, at each number of players")
-    seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
-    processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same results")
-    ray: bool = option(False, "play on a Ray cluster instead of in processes")
-    ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
-    out: Path | None = option(None, "folder for results; what is finished there is not played again")
-    records: Path | None = option(None, "folder that keeps every game as a record, for replay.py")
-    trading: bool = option(False, "players may trade")
-    trades_per_turn: int = option(1, "offers a player may make in a turn, 0 to 10")
-    recruit_draft: bool = option(False, "recruits are drafted")
-    market_draft: bool = option(False, "market tiles are drafted")
-    track_draft: bool = option(False, "knowledge and morale are drafted")
-    doubles_cost_morale: bool = option(False, "a further equal worker costs morale")
-    max_turns: int = option(2000, "games are cut off after so many turns")
+def rules_of(options: MatchOptions) -> list[Rules]:
+    """The rules of the games, for each number of players.
 
-    def rules(self) -> list[Rules]:
-        """The rules of the games, for each number of players.
-
-        Raises:
-            ValueError: an option or a number of players that is not allowed.
-        """
-        names = [field.name for field in dataclasses.fields(Rules)]
-        chosen = {name: value for name, value in vars(self).items() if name in names}
-        return [Rules(num_players=n, **chosen) for n in dict.fromkeys(self.players)]
-
-    def play(self, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, Result]:
-        """Plays chunks under a progress bar; those that `out` already has are not played again."""
-        check_counts(processes=self.processes)
-        for folder in filter(None, (self.out, self.records)):
-            folder.mkdir(parents=True, exist_ok=True)
-        journal = Journal(self.out / "chunks.jsonl" if self.out else None, self.records)
-        _warm_up(chunks)
-        with Progress(*COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("playing", total=sum(chunk.games for chunk in chunks))
-            return play(chunks, journal, self.executor(), partial(bar.advance, task))
-
-    def executor(self) -> Callable[..., Any]:
-        """What plays the chunks."""
-        if self.ray:
-            from euphoria_agents.matches.cluster import on_ray
-
-            return partial(on_ray, address=self.ray_address)
-        return partial(in_processes, processes=self.processes)
+    Raises:
+        ValueError: an option or a number of players that is not allowed.
+    """
+    return [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
 
 
-def _warm_up(chunks: Sequence[Chunk]) -> None:
-    """Lets every agent choose once, so that everything is compiled before it is timed, and before many processes compile it."""
+def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, Result]:
+    """Plays chunks under a progress bar; those that `options.out` already has are not played again."""
+    check_counts(processes=options.processes)
+    for folder in filter(None, (options.out, options.records)):
+        folder.mkdir(parents=True, exist_ok=True)
+    journal = Journal(options.out / "chunks.jsonl" if options.out else None, options.records)
+    warm_up(spec for chunk in chunks for spec in chunk.lineup)
+    outdated = journal.outdated(chunks)
+    if outdated:
+        told = "there are of another version of the code or of an agent's files; they are played again"
+        console.print(f"{outdated:,} games {told}", soft_wrap=True)
+    with Progress(*COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("playing", total=sum(chunk.games for chunk in chunks))
+        return play(chunks, journal, executor(options), partial(bar.advance, task))
+
+
+def executor(options: MatchOptions) -> Callable[..., Any]:
+    """What plays the chunks."""
+    if options.ray:
+        from euphoria_agents.matches.cluster import on_ray
+
+        return partial(on_ray, address=options.ray_address)
+    return partial(in_processes, processes=options.processes)
+
+
+def warm_up(specs: Iterable[str]) -> None:
+    """Asks every agent once, so that all is compiled before it is timed, and before many processes compile it at once."""
     game, rng = Game(Rules(), seed=0), np.random.default_rng(0)
-    for spec in dict.fromkeys(spec for chunk in chunks for spec in chunk.lineup):
-        load_once(spec).act(game.observation(game.player), game.mask(), rng, game.determinize(game.player, 0))
+    seen, masks = game.observation(game.player)[None], game.mask()[None]
+    for spec in dict.fromkeys(specs):
+        ask(load_once(spec), seen, masks, rng, lambda _: game.determinize(game.player, 0))
     game.play(game.legal()[0])
     game.to_record()
 

@@ -1,8 +1,7 @@
-"""Shows a recorded game in the terminal: moves, what chance gave, and the board at chosen points."""
+"""`euphoria replay`: a recorded game in the terminal."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Iterator
@@ -11,12 +10,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from euphoria_agents.commands.options import ReplayOptions
 from euphoria_agents.files import write_whole
-from euphoria_agents.options import command
 from euphoria_env import Game, Rules
 from euphoria_env.render import board_svg, board_text
-
-EVERY = ("decision", "turn", "end")
 
 
 def replayed(text: str) -> Iterator[tuple[Game, str]]:
@@ -41,7 +38,7 @@ def replayed(text: str) -> Iterator[tuple[Game, str]]:
     yield game, ""
 
 
-def show(options: argparse.Namespace, console: Console) -> None:
+def show(options: ReplayOptions, console: Console) -> None:
     """Shows the game from a decision on."""
     turn, number = -1, 0  # of the last board, of the next decision
     for game, line in replayed(read(options.record)):
@@ -79,7 +76,7 @@ def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
         write_whole(svg / f"{number:05}.svg", board_svg(game))
 
 
-def wait(options: argparse.Namespace) -> None:
+def wait(options: ReplayOptions) -> None:
     """Waits for Enter, or a while."""
     if options.step:
         input()
@@ -87,19 +84,12 @@ def wait(options: argparse.Namespace) -> None:
         time.sleep(options.delay)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("record", type=Path, help="a file such as tournament.py --records or game.to_record() write")
-    parser.add_argument("--from", dest="start", type=int, default=0, metavar="N", help="begin with decision N; the first is 0")
-    parser.add_argument("--every", choices=EVERY, default="turn", help="when the board is shown; at the end it always is")
-    parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="pause after each decision")
-    parser.add_argument("--step", action="store_true", help="wait for Enter after each decision")
-    parser.add_argument("--svg", type=Path, metavar="FOLDER", help="also write each board that is shown as a picture")
-    options = parser.parse_args()
-    if options.start < 0 or options.delay < 0:
+def run(options: ReplayOptions) -> None:
+    """The command.
+
+    Raises:
+        ValueError: the record is damaged, or a number is wrong.
+    """
+    if options.start < 0 or not options.delay >= 0:
         raise ValueError("--from and --delay must be at least 0")
     show(options, Console(soft_wrap=True))
-
-
-if __name__ == "__main__":
-    command(main)

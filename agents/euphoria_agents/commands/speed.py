@@ -1,15 +1,7 @@
-"""Measures every layer of the environment: medians of several repeats of uniformly random play.
-
-    python benchmarks/run.py --quick                                   # about a minute
-    python benchmarks/run.py --json build/bench.json --plot build/bench.png
-
-The machine should have nothing else to do; figures of different runs differ by its load, less so with `--clock cpu`. `compare.py`
-compares two of them.
-"""
+"""`euphoria speed`: every layer of the environment, measured, printed and drawn."""
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,40 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from euphoria_agents.speed.layers import GROUPS, Plan, measure
-from euphoria_agents.speed.measure import CLOCKS, Result, choose_clock, readable, report, write
-
-SIZES = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536]
-FULL = Plan(list(GROUPS), [2, 4, 6], SIZES, seconds=0.5, repeats=5, seed=0)
-QUICK = Plan([group for group in GROUPS if group != "start"], [4], [1, 64, 1024], seconds=0.1, repeats=3, seed=0)
-
-
-def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="4 players, three sizes, short repeats, no cold start")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures, versions and the machine as JSON")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw decisions a second over the number of games")
-    parser.add_argument("--groups", nargs="+", choices=GROUPS, metavar="NAME", help=f"only some of: {', '.join(GROUPS)}")
-    parser.add_argument("--players", nargs="+", type=int, metavar="P", help=f"default {FULL.players}")
-    parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help=f"numbers of games; default {FULL.sizes}")
-    parser.add_argument("--seconds", type=float, help=f"of each repeat; default {FULL.seconds}")
-    parser.add_argument("--repeats", type=int, help=f"default {FULL.repeats}")
-    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu: processor time instead, for busy machines")
-    parser.add_argument("--seed", type=int, help="of games and moves; default 0")
-    found = parser.parse_args(arguments)
-    if min([*(found.players or [2]), 2]) < 2 or max([*(found.players or [6]), 6]) > 6:
-        parser.error("--players are 2 to 6")
-    if min(found.sizes or [1]) < 1 or min(found.repeats or 1, 1) < 1 or (found.seconds is not None and found.seconds <= 0):
-        parser.error("--sizes, --repeats and --seconds are positive")
-    return found
-
-
-def make_plan(found: argparse.Namespace) -> Plan:
-    """What is measured: the preset, and what the command line says otherwise."""
-    preset = QUICK if found.quick else FULL
-    given = {field.name: getattr(found, field.name) for field in dataclasses.fields(Plan)}
-    return dataclasses.replace(preset, **{name: value for name, value in given.items() if value is not None})
+from euphoria_agents.speed.layers import measure
+from euphoria_agents.speed.measure import Result, choose_clock, readable, report, write
+from euphoria_agents.speed.options import SpeedOptions, plan_of
 
 
 def table(results: Iterable[Result], players: list[int]) -> Table:
@@ -108,11 +69,10 @@ def _draw(panel: Any, results: list[Result]) -> None:
                 panel.axhline(result.median, linestyle=style, color="grey", linewidth=1, label=layer)
 
 
-def main() -> None:
-    """Measures, prints, writes and draws."""
-    found, console = read_arguments(), Console()
-    plan = make_plan(found)
-    choose_clock(found.clock)
+def run(options: SpeedOptions) -> None:
+    """The command: measures, prints, writes and draws."""
+    console, plan = Console(), plan_of(options)
+    choose_clock(options.clock)
     results: list[Result] = []
     with console.status("measuring ...") as status:
         try:
@@ -123,16 +83,12 @@ def main() -> None:
         except KeyboardInterrupt:
             console.print("stopped early")
     console.print(table(results, plan.players))
-    written = report(results, {**dataclasses.asdict(plan), "clock": found.clock})
+    written = report(results, {**dataclasses.asdict(plan), "clock": options.clock})
     console.print(", ".join(f"{name} {version}" for name, version in written["versions"].items()))
     console.print(", ".join(f"{name}: {value}" for name, value in written["machine"].items()))
-    if found.json:
-        write(found.json, written)
-        console.print(f"written: {found.json}")
-    if found.plot:
-        plot(results, found.plot)
-        console.print(f"drawn: {found.plot}")
-
-
-if __name__ == "__main__":
-    main()
+    if options.json:
+        write(options.json, written)
+        console.print(f"written: {options.json}")
+    if options.plot:
+        plot(results, options.plot)
+        console.print(f"drawn: {options.plot}")

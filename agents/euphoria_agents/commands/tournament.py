@@ -1,17 +1,7 @@
-"""Many agents against each other: ratings, win rates and ranks with intervals, time a decision.
-
-With 2 players everybody meets everybody, with more the line-ups are drawn, so that all sit in equally many; every seed is played
-from every seat. With --out the results are kept: an interrupted or killed tournament goes on where it was with the same command,
-and with more --games it goes further. Ratings are openskill's Plackett-Luce; everybody begins with 25 +- 8.33.
-"""
+"""`euphoria tournament`: many agents against each other."""
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small arrays, threads would only wait
-
-import dataclasses
 import io
 import itertools
 from typing import Any
@@ -19,18 +9,21 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from euphoria_agents.commands.matches import SCORE_HEADINGS, MatchOptions, Report, milliseconds, score_cells, write_results
+from euphoria_agents.commands.matches import (
+    SCORE_HEADINGS,
+    Report,
+    milliseconds,
+    play_all,
+    rules_of,
+    score_cells,
+    write_results,
+)
+from euphoria_agents.commands.options import TournamentOptions
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.arena import Result
 from euphoria_agents.matches.tournament import Chunk, Standing, schedule, standings
-from euphoria_agents.options import command, option, parse_options
 
 ALL = "all"  # the standings over all numbers of players
-
-
-@dataclasses.dataclass
-class Options(MatchOptions):
-    agents: list[str] = option(["random", "weights"], "two or more, as for euphoria_agents.load")
 
 
 def standings_by_players(played: dict[Chunk, Result]) -> dict[str, list[Standing]]:
@@ -93,10 +86,10 @@ def _share(line: Standing, opponent: str) -> float | None:
     return won / met if met else None
 
 
-def tournament(options: Options, console: Console) -> None:
+def tournament(options: TournamentOptions, console: Console) -> None:
     """Plays it, prints the standings, and writes the results."""
-    chunks = [chunk for rules in options.rules() for chunk in schedule(options.agents, rules, options.games, options.seed)]
-    played = options.play(console, chunks)
+    chunks = [chunk for rules in rules_of(options) for chunk in schedule(options.agents, rules, options.games, options.seed)]
+    played = play_all(options, console, chunks)
     tables = standings_by_players(played)
     reports = [report(name, table) for name, table in tables.items()]
     for one in reports:
@@ -106,7 +99,7 @@ def tournament(options: Options, console: Console) -> None:
     if options.out:
         results = {
             "seed": options.seed,
-            "rules": [rules.to_dict() for rules in options.rules()],
+            "rules": [rules.to_dict() for rules in rules_of(options)],
             "games": games,
             "truncated": cut_off,
             "standings": {name: [line.to_dict() for line in table] for name, table in tables.items()},
@@ -115,9 +108,6 @@ def tournament(options: Options, console: Console) -> None:
         write_whole(options.out / "plot.png", plot(tables))
 
 
-def main() -> None:
-    tournament(parse_options(Options, __doc__), Console())
-
-
-if __name__ == "__main__":
-    command(main)
+def run(options: TournamentOptions) -> None:
+    """The command."""
+    tournament(options, Console())

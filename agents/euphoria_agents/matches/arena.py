@@ -241,7 +241,7 @@ def _play(
 ) -> None:
     """Plays games side by side to their end, one decision each at a time; adds to the seconds of every place."""
     while tables:
-        asked: dict[int, list[tuple[_Table, int, int]]] = {}  # by agent: who must decide where, his place and his seat
+        asked: dict[int, list[tuple[_Table, int, int]]] = {}  # by agent: who must decide where: table, place and seat
         for table in tables:
             seat = table.game.player
             place = (seat - table.rotation) % table.n

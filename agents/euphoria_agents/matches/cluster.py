@@ -1,6 +1,6 @@
 """Work shared out over a Ray cluster; `euphoria_agents.matches.processes` does the same on one machine.
 
-The nodes need this package in the same version, and checkpoints at the same paths; `tournament.play_chunk` looks at both.
+The nodes need this package in the same version, and checkpoints at the same paths; `play_chunk` of a tournament looks at both.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from euphoria_agents.faults import WorkerError, one_line
 from euphoria_agents.matches.processes import ATTEMPTS, Answer, Item
 
 IN_FLIGHT = 1000  # items that Ray knows of at a time
@@ -29,7 +30,7 @@ def on_ray(work: Callable[[Item], Answer], items: Iterable[Item], address: str |
 
     Raises:
         ValueError: Ray is not installed, or there is no such cluster.
-        RuntimeError: the work failed, or an item killed its workers again and again.
+        RuntimeError: an item killed its workers again and again; or, as `WorkerError`, the work failed.
     """
     with connected(address) as ray:
         yield from _call(ray, work, items)
@@ -81,6 +82,8 @@ def _call(ray: Any, work: Callable[[Item], Answer], items: Iterable[Item]) -> It
             item = pending.pop(done)
             try:
                 answer = ray.get(done)
+            except ray.exceptions.RayTaskError as error:
+                raise WorkerError(one_line(error.cause), str(error)) from error
             except ray.exceptions.RayError as error:
                 raise RuntimeError(f"on the cluster, {item}: {error}") from error
             yield item, answer

@@ -7,11 +7,12 @@ import multiprocessing
 import os
 import signal
 import threading
-import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
+
+from euphoria_agents.faults import WorkerError, full_text, one_line
 
 ATTEMPTS = 3  # for each item, until it is to blame that its workers die
 
@@ -26,7 +27,7 @@ def in_processes(work: Callable[[Item], Answer], items: Iterable[Item], processe
     interrupted, ends the workers.
 
     Raises:
-        RuntimeError: the work failed in a worker (the message has the traceback), or an item killed `ATTEMPTS` workers.
+        RuntimeError: an item killed `ATTEMPTS` workers; or, as `WorkerError`, the work failed in one.
     """
     waiting = deque(items)
     if processes == 1:
@@ -89,7 +90,7 @@ class _Worker:
             self.end()
             return None
         if not good:
-            raise RuntimeError(f"in a worker process:\n{answer}")
+            raise WorkerError(*answer)
         return (answer,)
 
     def end(self) -> None:
@@ -106,8 +107,8 @@ def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
         item = connection.recv()
         try:
             answer = True, work(item)
-        except Exception:
-            answer = False, traceback.format_exc()
+        except Exception as error:
+            answer = False, (one_line(error), full_text(error))
         connection.send(answer)
 
 

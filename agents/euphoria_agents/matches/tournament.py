@@ -23,7 +23,7 @@ from openskill.models import PlackettLuce
 import euphoria_env
 from euphoria_agents.files import append_line, write_whole
 from euphoria_agents.matches.arena import Played, Result, Score, play_match, score
-from euphoria_agents.specs import hash_of, load
+from euphoria_agents.registry import hash_of, load
 from euphoria_env import Rules
 
 SEEDS = 16  # in a chunk; each is played once from every seat
@@ -117,7 +117,7 @@ def check_counts(**counts: int) -> None:
 
 def seeds_of_a_chunk(specs: Sequence[str]) -> int:
     """How many seeds a chunk has, if these agents take part."""
-    return SEEDS_OF_SEARCHERS if any(load_once(spec).needs_game for spec in specs) else SEEDS
+    return SEEDS_OF_SEARCHERS if any(getattr(load_once(spec), "needs_game", False) for spec in specs) else SEEDS
 
 
 def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[Chunk]:
@@ -190,17 +190,33 @@ class Journal:
 
     def finished(self, chunks: Iterable[Chunk]) -> dict[Chunk, Result]:
         """Those of some chunks that are finished, with their results."""
-        if self.file is None or not self.file.exists():
-            return {}
         wanted, found = {chunk.key: chunk for chunk in chunks}, {}
-        for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
+        for entry in self._entries():
             with contextlib.suppress(ValueError, TypeError, KeyError):
-                entry = json.loads(line)
                 chunk = wanted[json.dumps(entry["chunk"], sort_keys=True)]
                 if self.records is None or all((self.records / name).exists() for name in chunk.record_names()):
                     result = entry["result"]
                     found[chunk] = Result(**{**result, "played": [Played(**game) for game in result["played"]]})
         return found
+
+    def outdated(self, chunks: Sequence[Chunk]) -> int:
+        """How many games of unfinished chunks are here as other code, or other versions of the agents, played them."""
+        finished = self.finished(chunks)
+        missing = {_without_sources(asdict(chunk)): chunk for chunk in chunks if chunk not in finished}
+        found = set()
+        for entry in self._entries():
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                chunk = missing[_without_sources(entry["chunk"])]
+                if entry["chunk"]["sources"] != chunk.sources:
+                    found.add(chunk)
+        return sum(chunk.games for chunk in found)
+
+    def _entries(self) -> Iterator[Any]:
+        """What the lines of the file say, whole ones only."""
+        if self.file is not None and self.file.exists():
+            for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
+                with contextlib.suppress(ValueError):
+                    yield json.loads(line)
 
     def add(self, chunk: Chunk, result: Result) -> None:
         """Keeps a finished chunk."""
@@ -212,6 +228,11 @@ class Journal:
             entry = {"chunk": asdict(chunk), "result": asdict(result)}
             del entry["result"]["records"]
             append_line(self.file, json.dumps(entry))
+
+
+def _without_sources(chunk: Any) -> str:
+    """A chunk of a file, or as `asdict` makes it, as a line of JSON in which all versions of the code are alike."""
+    return json.dumps({**chunk, "sources": ""}, sort_keys=True)
 
 
 Run = Callable[[Callable[[Chunk], Result], Iterable[Chunk]], Iterator[tuple[Chunk, Result]]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import subprocess
 import sys
@@ -476,18 +477,22 @@ class Plan:
 def measure(plan: Plan) -> Iterator[Result]:
     """All figures, one after the other."""
     for layer in LAYERS:
-        if layer.group not in plan.groups:
-            continue
-        for players in plan.players:
-            for n in [n for n in plan.sizes if layer.least <= n <= layer.most] if layer.many else [0]:
-                try:
-                    chunk = layer.make(players, n, plan.seed)
-                except ImportError as error:
-                    print(f"{layer.name} left out: {error}", file=sys.stderr)
-                    break
-                yield Result(layer.name, players, n, layer.unit, rates(chunk, plan.seconds, plan.repeats))
+        if layer.group in plan.groups:
+            try:
+                yield from _rates_of(layer, plan)
+            except ImportError as error:
+                needed = error.name or error
+                print(f"{layer.name} left out, it needs {needed}: pip install 'euphoria-env[train]'", file=sys.stderr)
     if "memory" in plan.groups:
         for players in plan.players:
             yield from memory(players)
     if "start" in plan.groups:
         yield from startup(plan.repeats)
+
+
+def _rates_of(layer: Layer, plan: Plan) -> Iterator[Result]:
+    """The figures of a layer."""
+    sizes = [n for n in plan.sizes if layer.least <= n <= layer.most] if layer.many else [0]
+    for players, n in itertools.product(plan.players, sizes):
+        chunk = layer.make(players, n, plan.seed)
+        yield Result(layer.name, players, n, layer.unit, rates(chunk, plan.seconds, plan.repeats))

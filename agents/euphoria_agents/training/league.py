@@ -1,7 +1,7 @@
 """The league: whom a learner meets. Fixed baselines and past selves, the hard ones more often than the easy ones.
 
 This is prioritized fictitious self-play. Of every opponent the league keeps a running score: how often the learner came in
-before him (1), level with him (1/2) or after him (0). His hardness is (1 - score)^2, plus a little, so that nobody is forgotten.
+before them (1), level with them (1/2) or after them (0). Their hardness is (1 - score)^2, plus a little: nobody is forgotten.
 The newest self gets a fixed share of the seats, the older ones and the baselines a share each, which they divide in proportion to
 hardness. Who plays is drawn when a game begins; nobody is replaced in the middle of one.
 """
@@ -27,7 +27,7 @@ class Member:
     Attributes:
         name: a spec as for `euphoria_agents.load`, or of a past self the name of its file.
         past: whether it is a past self.
-        score: the learner's, against him; see the module.
+        score: the learner's, against this one; see the module.
         games: how many there were.
     """
 

@@ -36,7 +36,7 @@ class _AddFeatures(torch.autograd.Function):
         return torch.from_numpy(out)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
         by_weight = np.zeros(ctx.shape, np.float32)
         kernels.add_back(*ctx.found, gradient.contiguous().numpy(), by_weight)
         return torch.from_numpy(by_weight), gradient.sum(0), None
@@ -58,7 +58,7 @@ class _JudgeMoves(torch.autograd.Function):
         return torch.from_numpy(chosen), torch.from_numpy(entropy)
 
     @staticmethod
-    def backward(ctx: Any, by_chosen: torch.Tensor, by_entropy: torch.Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, by_chosen: torch.Tensor, by_entropy: torch.Tensor) -> Any:
         hidden, weight = ctx.arrays[:2]
         by = np.zeros_like(hidden), np.zeros_like(weight), np.zeros(len(weight), np.float32)
         kernels.judge_back(*ctx.arrays, by_chosen.contiguous().numpy(), by_entropy.contiguous().numpy(), *by)

@@ -32,7 +32,7 @@ def scaled(observations: np.ndarray) -> np.ndarray:
     return observations / _HIGH
 
 
-class EuphoriaMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
+class EuphoriaMultiAgentEnv(MultiAgentEnv):
     """`euphoria_v0` for RLlib: in each step the one who must decide observes and acts.
 
     An observation is a dict as RLlib's action masking wants it: `observations` (float32, (OBS_SIZE,), see `scaled`) and

@@ -1,8 +1,4 @@
-"""Trains a player with RLlib's PPO and action masks by self-play: one network on all seats, here or on a Ray cluster.
-
-Needs Ray, in an environment of its own (docs/benchmarking-agents.md). The checkpoints are RLlib's and hold pickles: resume only
-from your own.
-"""
+"""`python -m euphoria_agents.training.rllib_run`: self-play with RLlib's PPO. Needs Ray, in an environment of its own."""
 
 from __future__ import annotations
 
@@ -22,12 +18,12 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from euphoria_agents import load
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.arena import play_match
 from euphoria_agents.matches.cluster import connected
 from euphoria_agents.matches.tournament import check_counts
-from euphoria_agents.options import command, option, parse_options
+from euphoria_agents.options import command, option, parse_options, rules_options
+from euphoria_agents.registry import load
 from euphoria_env import Rules
 
 STATE, LATEST = "state-", "latest.json"
@@ -36,6 +32,12 @@ COLUMNS = [TextColumn("training"), BarColumn(20), TimeElapsedColumn(), TimeRemai
 
 @dataclasses.dataclass
 class Options:
+    """Trains a player with RLlib's PPO and action masks by self-play: one network on all seats, here or on a Ray cluster.
+
+    Needs Ray, in an environment of its own (docs/benchmarking-agents.md). The checkpoints are RLlib's and hold pickles: resume
+    only from your own.
+    """
+
     run: Path = option(Path("runs/rllib"), "folder of the run; one that is there is gone on with, if the options fit")
     players: int = option(2, "number of players, 2 to 6")
     reward: str = option("stars", "what is learnt from: win, rank or stars")
@@ -54,6 +56,7 @@ class Options:
     seed: int = option(0, "of network and games")
     ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
     rating_games: int = option(200, "games against random and weights after training; 0: none")
+    game: dict[str, Any] = rules_options(without=["num_players", "max_turns"])
 
 
 def check(options: Options) -> Rules:
@@ -68,7 +71,7 @@ def check(options: Options) -> Rules:
         raise ValueError(f"reward must be win, rank or stars, not {options.reward!r}")
     if options.runners < 0 or options.rating_games < 0:
         raise ValueError("runners and rating_games must be at least 0")
-    return Rules(num_players=options.players, max_turns=options.max_turns)
+    return Rules(num_players=options.players, max_turns=options.max_turns, **options.game)
 
 
 def identity(options: Options) -> dict[str, Any]:
@@ -90,8 +93,9 @@ def build(options: Options, rules: Rules) -> tuple[Any, int]:
     if state is not None and state["options"] != identity(options):
         other = [name for name, value in identity(options).items() if state["options"].get(name) != value]
         raise ValueError(f"{options.run} was begun with another {', '.join(other)}; choose another --run")
-    game = {**rules.to_dict(), "reward": options.reward}
-    config = ppo_config(game, options.hidden, options.seed, options.runners, options.envs)
+    config = ppo_config(
+        {**rules.to_dict(), "reward": options.reward}, options.hidden, options.seed, options.runners, options.envs
+    )
     config = config.training(
         train_batch_size_per_learner=options.decisions,
         minibatch_size=options.batch,
@@ -161,12 +165,13 @@ def rate(options: Options, algorithm: Any, console: Console) -> None:
 
     for opponent in ("random", "weights"):
         lineup = [RLModuleAgent(algorithm), *[load(opponent)] * (options.players - 1)]
-        result = play_match(lineup, options.rating_games, seed=options.seed)
+        result = play_match(lineup, options.rating_games, Rules(num_players=options.players, **options.game), options.seed)
         console.print(f"against {options.players - 1} {opponent}: {result.scores[0]} of {result.games} games won")
 
 
 def main() -> None:
-    options = parse_options(Options, __doc__)
+    """Reads the options, trains and rates."""
+    options = parse_options(Options)
     rules = check(options)
     warnings.simplefilter("ignore", DeprecationWarning)  # Ray's own
     logging.getLogger("ray").setLevel(logging.ERROR)

@@ -15,9 +15,10 @@ import sys
 from collections.abc import Callable, Collection
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from euphoria_agents.agent import Agent, CompletedAgent
+if TYPE_CHECKING:
+    from euphoria_agents.agent import Agent
 
 GROUP = "euphoria_agents"  # of the entry points
 OWN_FORM = "module:Name[:ARGUMENT]"
@@ -53,6 +54,10 @@ def specs() -> list[str]:
 
 def load(spec: str) -> Agent:
     """Makes an agent from a line of text such as "random", "mcts:0.5s", "ppo:path/to/checkpoint" or "my_module:MyAgent".
+
+    Returns:
+        An `Agent`; of somebody's own, whatever was made, which has `act`, and `needs_game` if it wants a game
+        (`euphoria_env.envs.asking.Player`).
 
     Raises:
         ValueError: there is no such agent; its argument is missing, superfluous or wrong; or it is somebody's own and cannot be
@@ -207,7 +212,8 @@ def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
         raise found.wrong(f"{found.name!r}, called {called}, failed", error) from error
     if not callable(getattr(made, "act", None)):
         raise found.wrong(f"{found.name!r} makes {made!r}, which has no method `act`")
-    return made if isinstance(made, Agent) else CompletedAgent(made)
+    agent: Agent = made  # or at least a `Player`, which is all that is asked of it
+    return agent
 
 
 def _call(factory: Callable[..., Any], argument: str) -> Any:

@@ -1,14 +1,13 @@
-"""Compares two runs of the benchmarks: `python benchmarks/compare.py before.json after.json`."""
+"""`euphoria speed compare`: two measurements side by side."""
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from euphoria_agents.commands.options import CompareOptions
 from euphoria_agents.speed.measure import Result, read, readable
 
 NOTABLE = 1.1  # a ratio from here on is coloured
@@ -53,28 +52,20 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return lines
 
 
-def main() -> None:
-    """Reads, compares, and fails where that is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("before", type=Path)
-    parser.add_argument("after", type=Path)
-    parser.add_argument(
-        "--fail-below", type=float, metavar="RATIO", help="exit with 1 if any figure is so many times better only"
-    )
-    found, console = parser.parse_args(), Console()
-    try:
-        (before, first), (after, second) = read(found.before), read(found.after)
-    except ValueError as error:
-        raise SystemExit(f"error: {error}") from error
+def run(options: CompareOptions) -> None:
+    """The command.
+
+    Raises:
+        ValueError: a file is no measurement.
+        SystemExit: a figure is below `options.fail_below`.
+    """
+    console = Console()
+    (before, first), (after, second) = read(options.before), read(options.after)
     known = {result.key: result for result in second}
     pairs = [(result, known[result.key]) for result in first if result.key in known]
     console.print(table(pairs))
     for line in differences(before, after):
         console.print(line)
-    worse = [pair for pair in pairs if found.fail_below is not None and ratio(*pair) < found.fail_below]
+    worse = [pair for pair in pairs if options.fail_below is not None and ratio(*pair) < options.fail_below]
     if worse:
-        raise SystemExit(f"{len(worse)} of {len(pairs)} figures are below {found.fail_below}")
-
-
-if __name__ == "__main__":
-    main()
+        raise SystemExit(f"{len(worse)} of {len(pairs)} figures are below {options.fail_below}")

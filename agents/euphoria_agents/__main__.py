@@ -1,0 +1,139 @@
+"""The command `euphoria`, which `python -m euphoria_agents` is too."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from typing import Any, NamedTuple
+
+from euphoria_agents.options import Parser, command, parse_options
+
+
+class Command(NamedTuple):
+    """What stands behind a word of the command line; its modules are imported when it is called.
+
+    Attributes:
+        help: what it does, in a line.
+        options: "module:dataclass" of its options, in a module that needs no more than the core.
+        run: "module:function" of what takes them.
+        extra: what to install with the project, if a library is missing.
+        needs: a library without which it cannot begin.
+    """
+
+    help: str
+    options: str
+    run: str
+    extra: str
+    needs: str = "rich"
+
+
+COMMANDS = {
+    "train": Command(
+        "train a player by self-play",
+        "euphoria_agents.training.options:Options",
+        "euphoria_agents.commands.train:run",
+        "train",
+        "torch",
+    ),
+    "evaluate": Command(
+        "compare an agent with others, with intervals",
+        "euphoria_agents.commands.options:EvaluateOptions",
+        "euphoria_agents.commands.evaluate:run",
+        "play",
+    ),
+    "tournament": Command(
+        "many agents against each other, with ratings",
+        "euphoria_agents.commands.options:TournamentOptions",
+        "euphoria_agents.commands.tournament:run",
+        "play",
+    ),
+    "replay": Command(
+        "show a recorded game",
+        "euphoria_agents.commands.options:ReplayOptions",
+        "euphoria_agents.commands.replay:run",
+        "play",
+    ),
+    "speed": Command(
+        "measure the speed of every layer; `speed compare` two such measurements",
+        "euphoria_agents.speed.options:SpeedOptions",
+        "euphoria_agents.commands.speed:run",
+        "play",
+    ),
+    "speed compare": Command(
+        "compare two measurements",
+        "euphoria_agents.commands.options:CompareOptions",
+        "euphoria_agents.commands.compare:run",
+        "play",
+    ),
+    "compile": Command(
+        "compile all there is to compile, so that nothing else has to wait",
+        "euphoria_agents.commands.options:CompileOptions",
+        "euphoria_agents.commands.compile:run",
+        "play",
+        needs="",
+    ),
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command that the command line names.
+
+    Raises:
+        SystemExit: it failed; status 2 for what is wrong with its input, 130 after an interrupt.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small arrays, threads would only wait
+    command(lambda: call(sys.argv[1:] if arguments is None else arguments))
+
+
+def call(arguments: list[str]) -> None:
+    """Reads the options of a command and hands them to it.
+
+    Raises:
+        ValueError: the command line is wrong.
+        ImportError: a library is missing; names the extra that brings it.
+    """
+    name, left = split(arguments)
+    chosen = COMMANDS[name]
+    try:
+        options = parse_options(imported(chosen.options), f"euphoria {name}", left)
+        if chosen.needs and not importlib.util.find_spec(chosen.needs):
+            raise ModuleNotFoundError(name=chosen.needs)
+        imported(chosen.run)(options)
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if not library or library in ("euphoria_agents", "euphoria_env"):
+            raise
+        raise ImportError(f"'euphoria {name}' needs {library}: pip install 'euphoria-env[{chosen.extra}]'") from error
+
+
+def split(arguments: list[str]) -> tuple[str, list[str]]:
+    """The command, and what follows it.
+
+    Raises:
+        ValueError: there is no such command.
+    """
+    width = max(map(len, COMMANDS))
+    lines = "\n".join(f"  {name:{width}}  {chosen.help}" for name, chosen in COMMANDS.items())
+    parser = Parser(
+        "euphoria",
+        description="Play, train and measure agents for Euphoria: Build a Better Dystopia.",
+        epilog=f"commands, each with --help:\n{lines}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=[name for name in COMMANDS if " " not in name], metavar="COMMAND", help="see below")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its options")
+    found = parser.parse_args(arguments)
+    longer = " ".join([found.command, *found.arguments[:1]])
+    return (longer, found.arguments[1:]) if longer in COMMANDS else (found.command, found.arguments)
+
+
+def imported(place: str) -> Any:
+    """What "module:name" stands for."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+if __name__ == "__main__":
+    main()

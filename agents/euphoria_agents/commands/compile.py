@@ -1,0 +1,143 @@
+"""`euphoria compile`: does a little of everything, so that all is compiled and kept."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numba
+import numpy as np
+
+from euphoria_agents.commands.options import CompileOptions
+from euphoria_agents.network import kernels
+from euphoria_agents.network.checkpoint import Features
+from euphoria_agents.registry import BUILTIN, load
+from euphoria_agents.speed import layers
+from euphoria_env import Batch, Game, Rules
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.engine.jit import cache_directory
+from euphoria_env.envs.aec import env
+from euphoria_env.envs.asking import ask
+from euphoria_env.envs.sampling import sample
+from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.observations import OBS_SIZE
+
+SMALLEST_BUDGET = "1"  # of those who must be told, or would take their time
+
+
+def run(options: CompileOptions) -> None:
+    """The command.
+
+    Raises:
+        ValueError: the compiler is switched off.
+    """
+    if numba.config.DISABLE_JIT:
+        raise ValueError("NUMBA_DISABLE_JIT is set: nothing can be compiled")
+    cache, start = cache_directory(), time.perf_counter()
+    before = set(cache.glob("**/*.nbc"))
+    work = steps()
+    for k, (name, step) in enumerate(work.items(), 1):
+        print(f"{k}/{len(work)} {name} ... ", end="", file=sys.stderr, flush=True)
+        began = time.perf_counter()
+        with contextlib.redirect_stderr(io.StringIO()):  # the engine says too that it compiles
+            step()
+        print(f"{time.perf_counter() - began:.1f} s", file=sys.stderr, flush=True)
+    if not importlib.util.find_spec("safetensors"):
+        print("left out: trained networks; they need safetensors: pip install 'euphoria-env[play]'", file=sys.stderr)
+    new = set(cache.glob("**/*.nbc")) - before
+    done = f"compiled in {time.perf_counter() - start:.0f} s, kept in" if new else "all was there already, in"
+    print(f"{done} {cache}")
+
+
+def steps() -> dict[str, Callable[[], None]]:
+    """All there is to compile: what does a little of each, by name."""
+    return {
+        "game": play_game,
+        "batch": play_batch,
+        "environments": play_environments,
+        "speed": measure_engine,
+        **{spec: partial(ask_agent, spec) for spec in agents()},
+        "training": train_a_little,
+    }
+
+
+def agents() -> list[str]:
+    """The specs of all built-in agents: searching ones with every evaluator, trained ones if they can be read here."""
+    from euphoria_agents.players.search.tree import EVALUATORS
+
+    found = []
+    for name, row in BUILTIN.items():
+        if name == "mcts":
+            found += [f"{name}:{SMALLEST_BUDGET}:{evaluator}" for evaluator in EVALUATORS]
+        else:
+            found.append(f"{name}:{SMALLEST_BUDGET}" if "BUDGET" in row.form else name)
+    trained = importlib.util.find_spec("safetensors") is not None
+    return [spec for spec in found if trained or "ppo" not in spec.split(":")]
+
+
+def play_game() -> None:
+    """All that `Game` can do."""
+    game = Game(Rules(), seed=0)
+    game.load(dice=[1])
+    game.play(game.legal()[0])
+    game.observation(0)
+    game.determinize(0, 0)
+    Game.from_dict({"rules": {"num_players": 2}, "players": [{}, {}]}).legal()
+    Game.from_record(game.to_record())
+
+
+def play_batch() -> None:
+    """All that `Batch` can do, with uniformly random moves."""
+    for observe in (False, True):
+        batch = Batch(2, Rules(), seed=0, observe=observe)
+        batch.step(sample(batch.mask, np.random.default_rng(0)))
+        batch.restore(batch.state())
+
+
+def play_environments() -> None:
+    """Each environment, for a decision or two."""
+    rng = np.random.default_rng(0)
+    aec = env()
+    aec.reset(seed=0)
+    aec.step(sample(aec.observe(aec.agent_selection)["action_mask"], rng))
+    single = EuphoriaEnv(opponents="random")
+    _, info = single.reset(seed=0)
+    single.step(sample(info["action_mask"], rng))
+    vector = EuphoriaVectorEnv(2, opponents="random")
+    vector.reset(seed=0)
+    vector.step(sample(vector.action_masks(), rng))
+
+
+def measure_engine() -> None:
+    """What only `euphoria speed` calls."""
+    layers.engine(2, 0, 0)()
+
+
+def ask_agent(spec: str) -> None:
+    """A decision of an agent."""
+    game = Game(Rules(), seed=0)
+    seen, masks = game.observation(game.player)[None], game.mask()[None]
+    ask(load(spec), seen, masks, np.random.default_rng(0), lambda _: game.determinize(game.player, 0))
+
+
+def train_a_little() -> None:
+    """The compiled parts of an update, with a network of a layer that has one neuron; PyTorch itself is not needed."""
+    features = Features(np.zeros(1), np.zeros(1), np.ones(1))
+    observations, masks = np.zeros((1, OBS_SIZE), np.int8), np.ones((1, NUM_ACTIONS), np.int8)
+    rows, index, value = np.zeros(2, np.int64), np.zeros(1, np.int32), np.zeros(1, np.float32)
+    kernels.features_of(observations, *features.arrays(), rows, index, value)
+    first, first_bias, x = np.zeros((1, 1), np.float32), np.zeros(1, np.float32), np.zeros((1, 1), np.float32)
+    kernels.add_rows(rows, index, value, first, first_bias, x)
+    kernels.add_back(rows, index, value, x, first)
+    head, bias = np.zeros((NUM_ACTIONS, 1), np.float32), np.zeros(NUM_ACTIONS, np.float32)
+    moves, chosen, entropy = np.zeros(1, np.int64), np.zeros(1, np.float32), np.zeros(1, np.float32)
+    kernels.draw_moves(x, head, bias, masks, np.zeros(1), moves, chosen)
+    legal, found = np.zeros(NUM_ACTIONS, np.int64), np.zeros(NUM_ACTIONS, np.float32)
+    kernels.judge_moves(x, head, bias, masks, moves, rows, legal, found, chosen, entropy)
+    kernels.judge_back(x, head, moves, rows, legal, found, entropy, chosen, entropy, x.copy(), head.copy(), bias.copy())

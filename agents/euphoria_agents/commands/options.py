@@ -1,0 +1,80 @@
+"""The options of the commands that play, show and compare; in a module of their own, for which the core is enough."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+from euphoria_agents.options import option, positional, rules_options
+
+EVERY = ("decision", "turn", "end")
+
+
+@dataclasses.dataclass
+class MatchOptions:
+    """What `evaluate` and `tournament` have in common."""
+
+    players: list[int] = option([2], "numbers of players, 2 to 6")
+    games: int = option(400, "at least so many games of each agent in each match, at each number of players")
+    seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
+    processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same results")
+    ray: bool = option(False, "play on a Ray cluster instead of in processes")
+    ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
+    out: Path | None = option(None, "folder for results; what is finished there is not played again")
+    records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`")
+    game: dict[str, Any] = rules_options(without=["num_players"])
+
+
+@dataclasses.dataclass
+class EvaluateOptions(MatchOptions):
+    """Compares an agent with others: the same seeds from every seat, win rates and mean ranks with intervals, time a decision.
+
+    In each match all other seats are played by one opponent. "95 %" is Wilson's interval, as if all games were independent;
+    "95 % paired" takes the mean over the seats of a seed as one observation, which is what the games are.
+    """
+
+    agent: str = option("weights", "the agent, as for euphoria_agents.load")
+    against: list[str] = option(["random"], "opponents, one match with each")
+
+
+@dataclasses.dataclass
+class TournamentOptions(MatchOptions):
+    """Many agents against each other: ratings, win rates and ranks with intervals, time a decision.
+
+    With 2 players everybody meets everybody, with more the line-ups are drawn, so that all sit in equally many; every seed is
+    played from every seat. With --out the results are kept: an interrupted or killed tournament goes on where it was with the
+    same command, and with more --games it goes further. Ratings are openskill's Plackett-Luce; everybody begins with 25 +- 8.33.
+    """
+
+    agents: list[str] = option(["random", "weights"], "two or more, as for euphoria_agents.load")
+
+
+@dataclasses.dataclass
+class ReplayOptions:
+    """Shows a recorded game in the terminal: moves, what chance gave, and the board at chosen points."""
+
+    record: Path = positional("a file such as --records of a tournament or game.to_record() write")
+    start: int = option(0, "begin with decision N; the first is 0", flag="--from", metavar="N")
+    every: str = option("turn", "when the board is shown; at the end it always is", choices=EVERY)
+    delay: float = option(0.0, "pause after each decision", metavar="SECONDS")
+    step: bool = option(False, "wait for Enter after each decision")
+    svg: Path | None = option(None, "also write each board that is shown as a picture", metavar="FOLDER")
+
+
+@dataclasses.dataclass
+class CompareOptions:
+    """Compares two measurements that `euphoria speed --json` wrote."""
+
+    before: Path = positional("the first one")
+    after: Path = positional("the second one")
+    fail_below: float | None = option(None, "exit with 1 if any figure is so many times better only", metavar="RATIO")
+
+
+@dataclasses.dataclass
+class CompileOptions:
+    """Compiles the engine, the environments, the agents and what training needs, once after each installation.
+
+    Where it is kept, nobody has to wait for the compiler any more; what is there already is not compiled again.
+    """

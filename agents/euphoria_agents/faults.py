@@ -1,0 +1,36 @@
+"""Errors as people read them: in one line, which names the agent if it is the agent's fault, or in full."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+BAD_INPUT = (ValueError, OSError, RuntimeError, EOFError, ImportError)  # whose texts are made to be read alone
+
+
+class WorkerError(RuntimeError):
+    """What went wrong in another process.
+
+    Args:
+        line: `one_line` of it.
+        text: `full_text` of it.
+    """
+
+    def __init__(self, line: str, text: str) -> None:
+        super().__init__(line)
+        self.text = text
+
+
+def one_line(error: BaseException) -> str:
+    """What went wrong, in a line; what was raised inside an agent comes with its kind, its place and its notes."""
+    text, notes = " ".join(str(error).split()), getattr(error, "__notes__", [])
+    if notes or not isinstance(error, BAD_INPUT):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if notes and frames else ""
+    return ", ".join([text + place, *notes])
+
+
+def full_text(error: BaseException) -> str:
+    """The traceback; of what went wrong in another process, the one from there."""
+    return error.text if isinstance(error, WorkerError) else "".join(traceback.format_exception(error)).rstrip()

@@ -1,0 +1,313 @@
+"""The command `euphoria`: its options, what it says of bad input, and agents of one's own."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_agents.__main__ import COMMANDS, imported, main, split
+from euphoria_agents.faults import one_line
+from euphoria_agents.options import Parser, command, parse_options, rules_options
+from euphoria_env import Rules
+
+PATHS = os.pathsep.join(filter(None, sys.path))
+PLAYED = tuple(dict.fromkeys(name for name in COMMANDS if imported(COMMANDS[name].options).__dataclass_fields__.get("game")))
+
+MY_AGENTS = '''
+class Mine:
+    def act(self, observation, mask, rng, game=None):
+        return int(mask.argmax())
+
+class Illegal:
+    def act(self, observation, mask, rng, game=None):
+        return int(mask.argmin())
+
+class Raises:
+    """After a while: when it is asked for the first time, all is well."""
+
+    asked = 0
+
+    def act(self, observation, mask, rng, game=None):
+        Raises.asked += 1
+        return int(mask.argmax()) if Raises.asked < 20 else {}["gold"]
+'''
+
+
+def start(*arguments: Any, cwd: Path | None = None) -> subprocess.Popen[str]:
+    """Starts `euphoria`."""
+    whole = [sys.executable, "-m", "euphoria_agents", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": PATHS}
+    return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd, env=environment)
+
+
+def euphoria(*arguments: Any, cwd: Path | None = None) -> tuple[int, str, str]:
+    """Status, output and errors of `euphoria`."""
+    with start(*arguments, cwd=cwd) as process:
+        printed, told = process.communicate(timeout=500)
+        return process.returncode, printed, told
+
+
+# ------------------------------------------------------------------------------------------------------- the command line
+
+
+def test_help_names_every_command(capsys: Any) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    printed = capsys.readouterr().out
+    assert ended.value.code == 0 and all(f"  {name} " in printed for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*name.split(), "--help"])
+    printed = capsys.readouterr().out
+    assert ended.value.code == 0 and printed.startswith(f"usage: euphoria {name} ")
+    assert dataclasses.fields(imported(COMMANDS[name].options)) is not None
+
+
+def test_help_needs_the_core_only() -> None:
+    """Neither what draws, nor what trains; the overview needs no library at all."""
+    extras = {"rich", "torch", "stable_baselines3", "safetensors", "matplotlib", "openskill", "ray"}
+    for words, others in (([], {"numpy", "numba"}), *((name.split(), set[str]()) for name in COMMANDS)):
+        program = (
+            "import sys\nfrom euphoria_agents.__main__ import main\n"
+            f"try: main({[*words, '--help']})\nexcept SystemExit: pass\nprint('loaded', *sys.modules)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS}
+        )
+        loaded = set(done.stdout.splitlines()[-1].split())
+        assert not loaded & (extras | others), words
+
+
+def test_a_longer_command_goes_first() -> None:
+    assert split(["speed", "compare", "a"]) == ("speed compare", ["a"])
+    assert split(["speed", "--quick"]) == ("speed", ["--quick"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "the following arguments are required: COMMAND"),
+        ("dance", "invalid choice: 'dance'"),
+        ("evaluate --games x", "argument --games: invalid int value: 'x'"),
+        ("evaluate --nothing", "unrecognized arguments: --nothing"),
+        ("evaluate --max-turns some", "invalid"),
+        ("replay", "the following arguments are required: record"),
+        ("replay x --every night", "argument --every: invalid choice: 'night'"),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_a_line(words: str, message: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words.split())
+    told = capsys.readouterr().err
+    assert ended.value.code == 2 and told.startswith("error: ") and message in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_every_option_of_the_rules_is_one_of_the_command(name: str) -> None:
+    options = parse_options(imported(COMMANDS[name].options), name, [])
+    left_out = {"num_players", "max_turns"} if name == "train" else {"num_players"}
+    assert options.game == {
+        field.name: field.default
+        for field in dataclasses.fields(Rules)
+        if field.name not in left_out and field.default is not None
+    }
+    chosen = parse_options(imported(COMMANDS[name].options), name, ["--trading", "--trades-per-turn", "3", "--no-track-draft"])
+    assert Rules(**chosen.game) == Rules(trading=True, trades_per_turn=3)
+
+
+def test_a_new_option_of_the_game_is_an_option_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    from euphoria_env import rules
+
+    @dataclasses.dataclass
+    class Later:
+        flag: bool = False
+        number: int = 1
+        limit: int | None = 5
+
+    @dataclasses.dataclass
+    class Options:
+        game: dict[str, Any] = rules_options(without=[])
+
+    later = {"flag": rules.Flag("f"), "number": rules.Integer("n", 1, 9), "limit": rules.Integer("l", 1, 9, none=True)}
+    monkeypatch.setattr(rules, "Rules", Later)
+    monkeypatch.setattr(rules, "OPTIONS", later)
+    assert parse_options(Options, "x", []).game == {"flag": False, "number": 1, "limit": 5}
+    words = ["--flag", "--number", "2", "--limit", "none"]
+    assert parse_options(Options, "x", words).game == {"flag": True, "number": 2, "limit": None}
+
+
+def test_a_missing_library_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setitem(sys.modules, "euphoria_agents.commands.train", None)
+    monkeypatch.delitem(sys.modules, "euphoria_agents.commands.train")
+    for name in [name for name in sys.modules if name.startswith("euphoria_agents.training.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["train"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "error: 'euphoria train' needs torch: pip install 'euphoria-env[train]'\n"
+
+
+def test_a_fault_of_ours_is_no_bad_input() -> None:
+    with pytest.raises(KeyError):
+        command(lambda: {}["a"])
+    with pytest.raises(ValueError, match="--help lists the options"):
+        Parser("x").parse_args(["y"])
+
+
+def test_one_line_of_what_an_agent_raised() -> None:
+    try:
+        raise KeyError("gold")
+    except KeyError as error:
+        assert one_line(error) == "KeyError: 'gold'"
+        error.add_note("raised by the agent x.Y")
+        assert re.fullmatch(r"KeyError: 'gold' \(test_commands\.py, line \d+\), raised by the agent x\.Y", one_line(error))
+    assert one_line(ValueError("two\n  lines")) == "two lines"
+    assert one_line(MemoryError()) == "MemoryError"
+
+
+# ------------------------------------------------------------------------------------------------------- interrupts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.4, 1.0, 2.0, 3.0])
+def test_an_interrupt_leaves_no_traceback_while_it_imports_or_begins(seconds: float, tmp_path: Path) -> None:
+    pytest.importorskip("sb3_contrib")
+    with start("train", "--run", tmp_path / "run", cwd=tmp_path) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=100)
+    assert process.returncode in (0, 130), "0: it has begun, so it saved and stopped"
+    assert "Traceback" not in told
+
+
+def test_an_interrupt_has_its_own_status() -> None:
+    """Also in code that Python generates while it imports, after which `python -m` would end by a signal."""
+    program = "from euphoria_agents.options import command\ncommand(lambda: exec('raise KeyboardInterrupt'))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS}
+    )
+    assert (done.returncode, done.stderr) == (130, "\nstopped\n")
+
+
+# ------------------------------------------------------------------------------------------------------- agents of one's own
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder but for some agents."""
+    (tmp_path / "my_agents.py").write_text(MY_AGENTS)
+    return tmp_path
+
+
+SMALL = ("--games", 40, "--max-turns", 30)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+def test_own_agents_play(folder: Path, processes: int) -> None:
+    lineup = ("--agent", "my_agents:Mine", "--against", "random", "--out", "out", "--processes", processes)
+    status, _, told = euphoria("evaluate", *lineup, *SMALL, cwd=folder)
+    assert status == 0, told
+    assert '"agent": "my_agents:Mine"' in (folder / "out" / "results.json").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("Illegal", r"error: the agent my_agents\.Illegal answered '.*', which is illegal; legal are .*"),
+        ("Raises", r"error: KeyError: 'gold' \(my_agents\.py, line 17\), raised by the agent my_agents\.Raises"),
+        ("Nobody", r"error: agent 'my_agents:Nobody': module 'my_agents' has no 'Nobody'"),
+    ],
+)
+def test_faults_of_agents_are_told_in_a_line(folder: Path, agent: str, message: str, processes: int) -> None:
+    status, _, told = euphoria("evaluate", "--agent", f"my_agents:{agent}", "--processes", processes, *SMALL, cwd=folder)
+    assert status == 2 and re.fullmatch(message + "\n", told), told
+
+
+@pytest.mark.slow
+def test_the_traceback_is_there_for_those_who_ask(folder: Path) -> None:
+    words = ("evaluate", "--agent", "my_agents:Raises", "--processes", 2, "--traceback")
+    status, _, told = euphoria(*words, *SMALL, cwd=folder)
+    assert status == 2 and told.startswith("Traceback") and 'my_agents.py", line 17, in act' in told
+    assert told.splitlines()[-1].startswith("error: KeyError: 'gold'")
+
+
+@pytest.mark.slow
+def test_another_version_of_an_agent_plays_its_games_again(folder: Path) -> None:
+    words = ("tournament", "--agents", "my_agents:Mine", "random", "--out", "out", "--processes", 1, *SMALL)
+    chunks, agents = folder / "out" / "chunks.jsonl", folder / "my_agents.py"
+    printed = [euphoria(*words, cwd=folder)[1] for _ in range(2)]
+    first = chunks.read_text()
+    assert "played again" not in printed[0] + printed[1]
+    agents.write_text(agents.read_text().replace("argmax()", "nonzero()[0][-1]"))
+    assert re.search(r"^\d+ games there are of another version .* played again$", euphoria(*words, cwd=folder)[1], re.MULTILINE)
+    second = chunks.read_text()
+    assert second.startswith(first) and second.count("\n") == 2 * first.count("\n")
+    assert "played again" not in euphoria(*words, cwd=folder)[1], "once only"
+    assert chunks.read_text() == second
+
+
+# ------------------------------------------------------------------------------------------------------- compile
+
+
+def test_all_agents_are_compiled() -> None:
+    pytest.importorskip("safetensors")
+    from euphoria_agents.commands.compile import agents
+    from euphoria_agents.registry import BUILTIN, load
+
+    assert {spec.partition(":")[0] for spec in agents()} == set(BUILTIN)
+    assert all(load(spec) for spec in agents())
+
+
+@pytest.mark.slow
+def test_after_compile_nothing_waits(tmp_path: Path) -> None:
+    """Every entry point has one signature after all steps, and what trains adds none: all in a process of its own."""
+    program = f"""
+import sys
+from euphoria_agents.commands import compile
+for step in compile.steps().values():
+    step()
+entries = dict()
+for name, module in [*sys.modules.items()]:
+    if name.startswith(("euphoria_env", "euphoria_agents")):
+        for key, value in vars(module).items():
+            if hasattr(value, "signatures") and type(value._cache).__name__ == "_EngineCache":
+                entries[f"{{value.__module__}}.{{key}}"] = value
+del entries["euphoria_agents.players.search.playouts.play_many"]  # which only benchmarks/playouts.py calls
+before = {{name: len(entry.signatures) for name, entry in entries.items()}}
+assert set(before.values()) == {{1}}, before
+if {bool(_has("sb3_contrib"))}:
+    from rich.console import Console
+    from euphoria_agents.training.options import Options
+    from euphoria_agents.training.run import train
+    from pathlib import Path
+    small = dict(decisions=80, players=[2, 3], envs=10, rollout=4, batch=16, rating_games=2, rate=1, max_turns=20)
+    train(Options(run=Path("run"), **small), Console(quiet=True))
+    assert before == {{name: len(entry.signatures) for name, entry in entries.items()}}
+print(*sorted(entries))
+"""
+    environment = {**os.environ, "PYTHONPATH": PATHS}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "euphoria_agents.network.kernels.judge_back" in done.stdout
+
+
+def _has(library: str) -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec(library) is not None
