@@ -113,15 +113,6 @@ def _region(name: str) -> int:
 
 REGION = np.array([_region(name) for name in SPACES], np.int8)
 
-# Resource of the four slots of each site (R9.1).
-SITE_COSTS = {
-    "euphorian_site_1": ("clay", "gold", "gold", "gold"),
-    "euphorian_site_2": ("stone", "gold", "gold", "gold"),
-    "subterran_site_1": ("gold", "stone", "stone", "stone"),
-    "subterran_site_2": ("clay", "stone", "stone", "stone"),
-    "wastelander_site_1": ("stone", "clay", "clay", "clay"),
-    "wastelander_site_2": ("gold", "clay", "clay", "clay"),
-}
 WORKERS_TO_BUILD = np.array([0, 0, 2, 2, 3, 4, 4], np.int8)  # by number of players (R9.2)
 
 BIT = np.array([1 << i for i in range(63)], np.int64)

@@ -11,9 +11,9 @@ import pytest
 
 from euphoria_agents.registry import BUILTIN
 from euphoria_env import actions, observations
-from euphoria_env.board import SITE_COSTS
 from euphoria_env.cards import recruits, tiles
 from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.spaces import SITE_COSTS
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.rewards import Reward

@@ -165,7 +165,9 @@ class _EntryCache(caching.FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super().load_overload(sig, target_context)
         if found is None:
-            _tell()
+            if not times_compiled():
+                print("euphoria_env: compiling the engine (once, about half a minute) ...", file=sys.stderr, flush=True)
+            _memo["compiled"] = times_compiled() + 1
         return found
 
     def _save_overload(self, sig: Any, data: Any) -> None:
@@ -182,10 +184,9 @@ def keep(function: Callable[..., Any], compiled: Any) -> None:
 _memo: dict[str, Any] = {}
 
 
-def _tell() -> None:
-    if not _memo.setdefault("told", False):
-        _memo["told"] = True
-        print("euphoria_env: compiling the engine (once, about half a minute) ...", file=sys.stderr, flush=True)
+def times_compiled() -> int:
+    """How many entry points were compiled in this process, because they were not kept."""
+    return int(_memo.get("compiled", 0))
 
 
 def _stamp() -> str:
