@@ -1,13 +1,14 @@
 """Where compiled code is kept, under a key that cannot be stale, in files that cannot be damaged or planted unnoticed.
 
 Numba's own cache looks only at the file of the cached function. Here the key is a hash of every source file of the core, so that
-a change anywhere in the rules compiles anew, and of that file; for the parts of an agent, of all files of its package. A file
-whose content is not what was written counts as missing. Files hold pickles, so they are only read from folders that nobody
+a change anywhere in the rules compiles anew, and of that file; for the parts of an agent, of all that they import from their own
+package, or of the files beside them if they are in none. A file whose content is not what was written counts as missing. Files hold pickles, so they are only read from folders that nobody
 else can write to.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
 import os
@@ -16,6 +17,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ def _core() -> list[Path]:
 
 
 def _beside(file: Path) -> list[Path]:
-    """What an entry point in this file may depend on beyond the core: its package, or the files beside it if it is in none."""
+    """What an entry point in this file may depend on beyond the core: what it imports of its package, or the files beside it."""
     if file.is_relative_to(_PACKAGE):
         return [file]
     folder = file.parent
@@ -41,7 +43,28 @@ def _beside(file: Path) -> list[Path]:
         return list(folder.glob("*.py"))
     while (folder.parent / "__init__.py").exists():
         folder = folder.parent
-    return list(folder.rglob("*.py"))
+    found, left = {file}, [file]
+    while left:
+        new = _imported(left.pop(), folder.parent, folder.name) - found
+        found |= new
+        left += new
+    return list(found)
+
+
+@cache
+def _imported(file: Path, root: Path, package: str) -> frozenset[Path]:
+    """The files of a package below a root that a file imports, as its text says."""
+    here = file.relative_to(root).with_suffix("").parts
+    names: list[str] = []
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = ".".join([*here[: -node.level], node.module or ""]).strip(".") if node.level else node.module or ""
+            names += [start, *(f"{start}.{alias.name}" for alias in node.names)]
+    modules = [root.joinpath(*name.split(".")) for name in names if name.split(".")[0] == package]
+    files = [path for module in modules for path in (module.with_suffix(".py"), module / "__init__.py")]
+    return frozenset(path for path in files if path.is_file())
 
 
 def _sources_hash(paths: Iterable[Path]) -> str:
