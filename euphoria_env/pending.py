@@ -17,6 +17,7 @@ from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ALLEGIANCE_END,
     DEALT_RECRUITS,
+    DEALT_TILES,
     FACTIONS,
     FIRST_MARKET,
     FIRST_SLOT,
@@ -48,7 +49,6 @@ from euphoria_env.reader import Json, Reader
 
 MOST_PENDING = 12  # operations; ten are the most ever seen, and each may put some more on top
 MOST_FRESH_STARS = 1 + MAX_RECRUITS  # of a player, at one event
-_SETUP_ASKS = (Ask.RECRUIT, Ask.TILE, Ask.TRACK)
 
 Range = tuple[int, int]
 # The arguments a and b of the engine's operations; (0, 0) where there is none.
@@ -66,6 +66,24 @@ _ARGUMENTS: dict[int, tuple[Range, Range]] = {
     Operation.CHOOSE_RECRUITS: ((0, 1), (0, 0)),
     Operation.RECRUIT_CHOSEN: ((0, 1), (0, 0)),
 }
+# What takes the answer to a question: one of these lies on top of the stack, for the player who is asked.
+_TAKES_ANSWER: dict[int, tuple[Operation, ...]] = {
+    Ask.FURTHER: (Operation.FURTHER_ANSWERED,),
+    Ask.TAKE: (Operation.RETRIEVE_PAID,),
+    Ask.ARTIFACT_WAY: (Operation.WAY_CHOSEN,),
+    Ask.DILEMMA_WAY: (Operation.DILEMMA_WAY_CHOSEN,),
+    Ask.USE: (Operation.ABILITY_ANSWERED, Operation.DRAW_ANSWERED, Operation.HYPNOSIS_ANSWERED),
+    Ask.SET_FACE: (Operation.FACE_SET,),
+    Ask.STAR: (Operation.STAR_CHOSEN,),
+    Ask.SACRIFICE: (Operation.SACRIFICED,),
+    Ask.RECRUIT: (Operation.DRAFTED, Operation.RECRUIT_CHOSEN, Operation.RECRUIT_KEPT),
+    Ask.TILE: (Operation.TILE_CHOSEN,),
+    Ask.TRACK: (Operation.TRACK_SET,),
+    Ask.TRADE: (Operation.OFFERED,),
+    Ask.REPLY: (Operation.REPLIED,),
+}
+_PAYS = (Operation.PAID, Operation.DILEMMA_PAID, Operation.BLISS_PAID)  # the same for a series that pays
+_TAKERS = {op for takers in (*_TAKES_ANSWER.values(), _PAYS) for op in takers}
 _COUNTS_PLAYERS = (Operation.DRAFT, Operation.CHOOSE_RECRUITS, Operation.DEAL_TILES)  # up to n: everybody has had their turn
 _COUNTS_STEPS = (Operation.TRACK, Operation.TRACK_SET)  # twice around the table
 _OF_SETUP = tuple(op for op in Operation if op >= Operation.DRAFT)
@@ -113,6 +131,9 @@ def read(row: np.void, reader: Reader, value: object) -> None:
     _check_stack(row, reader)
     _check_workers(row, reader)
     _check_question(row, reader)
+    _check_hands(row, reader)
+    if row["status"] == SETUP:
+        _check_setup(row, reader)
     if row_digest(row) != pending.get("check"):
         reader.fail("pending", "does not belong to this position; leave it out to begin the turn of `player`")
 
@@ -164,7 +185,7 @@ def _check_stack(row: np.void, reader: Reader) -> None:
     for k, (op, p, a, b) in enumerate(row["stack"][:depth].tolist()):
         key = f"pending.stack[{k}]"
         if 0 <= op < len(Effect):
-            good = (op, a, b) in _STEPS or (op == Effect.DRAW and b == 0)
+            good = (op, a, b) in _STEPS or (op == Effect.DRAW and 0 <= a <= NUM_ARTIFACT_CARDS and b == 0)
             good &= op not in _IN_TUNNEL or FIRST_TUNNEL <= space < FIRST_TUNNEL + len(TUNNELS)
             good &= (op not in _IN_AREA or space < NUM_AREAS) and (op != Effect.SACRIFICE_PLACED or space >= NUM_AREAS)
             good &= op != Effect.BUMPED_KNOWLEDGE or row["bumped"] >= 0
@@ -199,21 +220,57 @@ def _check_workers(row: np.void, reader: Reader) -> None:
 def _check_question(row: np.void, reader: Reader) -> None:
     """What is asked must fit the state of the game."""
     asked, p = int(row["ask"]), int(row["player"])
-    if (asked in _SETUP_ASKS) != (row["status"] == SETUP) and asked != Ask.RECRUIT:
-        reader.fail("pending.ask", "is not asked at this time of the game")
     if row["depth"] == 0:
         reader.fail("pending.depth", "something must follow the answer")
     top = row["stack"][int(row["depth"]) - 1].tolist()
+    paying = asked == Ask.SERIES and row["verb"] == Verb.PAY
+    takers = _PAYS if paying else _TAKES_ANSWER.get(asked, ())
+    fits = top[0] in takers if takers else top[0] not in _TAKERS
+    of_another = asked in _TAKES_ANSWER and asked not in (Ask.TRACK, Ask.REPLY) and top[1] != p
+    if not fits or of_another or (asked == Ask.REPLY and row["partner"] != p):
+        reader.fail("pending.ask", "is not what the operation on top of the stack takes the answer to")
     if asked == Ask.FURTHER and (row["placed_face"] == 0 or row["available"][p, int(row["placed_face"]) - 1] == 0):
         reader.fail("pending.placed_face", "must be the face of an available worker")
     if asked in (Ask.TRADE, Ask.REPLY) and (row["partner"] < 0 or row["partner"] == row["active"]):
         reader.fail("pending.partner", "must be another player")
-    if asked == Ask.TILE and (row["tile_hand"][p] < 0).any():
-        reader.fail("pending.tile_hand", "must be two tiles")
-    if asked == Ask.RECRUIT:
-        held = int((row["hand"][p] >= 0).sum())
-        expected = {Operation.RECRUIT_KEPT: 2, Operation.DRAFTED: DEALT_RECRUITS - top[2]}
-        if held != expected.get(top[0], DEALT_RECRUITS - top[2]) or (row["hand"][p, :held] < 0).any():
-            reader.fail("pending.hand", "has not as many recruits as there must be to choose from")
-    if not 0 <= int(row["placed_face"]) <= TRACK_END:
-        reader.fail("pending.placed_face", "is no face")
+
+
+def _check_hands(row: np.void, reader: Reader) -> None:
+    """Everybody has as many cards in hand as there must be while one after the other chooses (R2.2, R14.1, R17.1, R17.2)."""
+    op, p, a, _ = row["stack"][int(row["depth"]) - 1].tolist()
+    first, others = np.arange(reader.n) < p, np.arange(reader.n) == p
+    hand = kept = tiles = np.zeros(reader.n, np.int64)
+    if op == Operation.DRAFTED:
+        hand, kept = DEALT_RECRUITS - a - first, a + first
+    elif op == Operation.RECRUIT_CHOSEN:
+        hand = np.where(first, 0, DEALT_RECRUITS - a * others)
+    elif op == Operation.RECRUIT_KEPT:
+        hand = 2 * others
+    elif op == Operation.TILE_CHOSEN:
+        tiles = np.where(first, 0, DEALT_TILES)
+    for name, expected in (("hand", hand), ("kept", kept), ("tile_hand", tiles)):
+        held = row[name][: reader.n] >= 0
+        packed = np.arange(held.shape[1]) < expected[:, None]
+        if not np.array_equal(held, packed):
+            reader.fail(f"pending.{name}", f"must hold {expected.tolist()} cards, in this order of the players")
+
+
+def _check_setup(row: np.void, reader: Reader) -> None:
+    """The operations of the setup lie in their order, and those of a draft are there only if the rules have it."""
+    operations = row["stack"][: int(row["depth"]), 0].tolist()
+    drafts = {Operation.DRAFT: "recruit_draft", Operation.DRAFTED: "recruit_draft", Operation.DEAL_TILES: "market_draft"}
+    drafts |= {Operation.TILE_CHOSEN: "market_draft", Operation.TRACK: "track_draft", Operation.TRACK_SET: "track_draft"}
+    tracks = operations[-1] == Operation.TRACK_SET
+    begun = Operation.LAY_TILES in operations
+    if any(op in drafts and not row[drafts[op]] for op in operations) or tracks == begun or (tracks and len(operations) > 1):
+        reader.fail("pending.stack", "is none of a setup with these rules")
+    order = [
+        Operation.LAY_TILES,
+        Operation.DEAL_TILES,
+        Operation.TILE_CHOSEN,
+        Operation.CHOOSE_RECRUITS,
+        Operation.RECRUIT_CHOSEN,
+    ]
+    ranks = [[*order, Operation.DRAFTED].index(op) if op in (*order, Operation.DRAFTED) else -1 for op in operations]
+    if not tracks and (ranks[0] != 0 or ranks != sorted(set(ranks))):
+        reader.fail("pending.stack", "is none of a setup with these rules")

@@ -18,6 +18,7 @@ import numpy as np
 from euphoria_env.board import NUM_MARKETS, STARS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.reader import shown
 
 DIGIT = 128  # great numbers are observed in digits of this base, lowest first
 
@@ -87,7 +88,7 @@ class Flag(Option):
     def check(self, key: str, value: Any) -> bool:
         """See `Option.check`."""
         if not isinstance(value, bool):
-            raise ValueError(f"{key} must be True or False, not {value!r}")
+            raise ValueError(f"{key} must be True or False, not {shown(value)}")
         return value
 
     def encode(self, value: bool) -> int:
@@ -141,7 +142,7 @@ class Integer(Option):
             return None
         if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
             none = " or None" if self.none else ""
-            raise ValueError(f"{key} must be an integer from {self.low} to {self.high}{none}, not {value!r}")
+            raise ValueError(f"{key} must be an integer from {self.low} to {self.high}{none}, not {shown(value)}")
         return value
 
     def encode(self, value: int | None) -> int:
@@ -194,11 +195,11 @@ class Names(Option):
         if value is None:
             return None
         if isinstance(value, str) or not isinstance(value, Collection):
-            raise ValueError(f"{key} must be a list of names or None, not {value!r}")
+            raise ValueError(f"{key} must be a list of names or None, not {shown(value)}")
         given = list(value)
         for name in given:
             if not isinstance(name, str) or name not in self.names:
-                raise ValueError(f"{key}: {name!r} is none of {', '.join(self.names)}")
+                raise ValueError(f"{key}: {shown(name)} is none of {', '.join(self.names)}")
             if given.count(name) > 1:
                 raise ValueError(f"{key}: {name} is named twice")
         if len(given) < self.least:
@@ -276,7 +277,7 @@ class Rules:
             ValueError: not a mapping, an unknown option, or a value that is not allowed.
         """
         if not isinstance(d, dict):
-            raise ValueError(f"rules must be an object of options, not {d!r}")
+            raise ValueError(f"rules must be an object of options, not {shown(d)}")
         for name in d:
             if name not in OPTIONS:
                 raise ValueError(f"rules.{name}: no such option; allowed are {', '.join(OPTIONS)}")

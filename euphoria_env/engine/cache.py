@@ -2,8 +2,8 @@
 
 Numba's own cache looks only at the file of the cached function. Here the key is a hash of every source file of the core, so that
 a change anywhere in the rules compiles anew, and of that file; for the parts of an agent, of all that they import from their own
-package, or of the files beside them if they are in none. A file whose content is not what was written counts as missing. Files hold pickles, so they are only read from folders that nobody
-else can write to.
+package, or of the files beside them if they are in none. A file whose content is not what was written counts as missing. Files
+hold pickles, so they are only read from folders that nobody else can write to.
 """
 
 from __future__ import annotations
