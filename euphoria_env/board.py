@@ -26,6 +26,7 @@ COMMODITIES = ("energy", "water", "food", "bliss")
 RESOURCES = ("gold", "stone", "clay")
 GOODS = COMMODITIES + RESOURCES
 ARTIFACTS = ("balloons", "bat", "bear", "bifocals", "book", "box")
+MOST_GOODS = 10_000  # of each with a player (R1.2)
 CARDS_PER_ARTIFACT = 6
 NUM_ARTIFACT_CARDS = CARDS_PER_ARTIFACT * len(ARTIFACTS)
 ITEMS = (*GOODS, *ARTIFACTS, "knowledge")
@@ -112,15 +113,6 @@ def _region(name: str) -> int:
 
 REGION = np.array([_region(name) for name in SPACES], np.int8)
 
-# Resource of the four slots of each site (R9.1).
-SITE_COSTS = {
-    "euphorian_site_1": ("clay", "gold", "gold", "gold"),
-    "euphorian_site_2": ("stone", "gold", "gold", "gold"),
-    "subterran_site_1": ("gold", "stone", "stone", "stone"),
-    "subterran_site_2": ("clay", "stone", "stone", "stone"),
-    "wastelander_site_1": ("stone", "clay", "clay", "clay"),
-    "wastelander_site_2": ("gold", "clay", "clay", "clay"),
-}
 WORKERS_TO_BUILD = np.array([0, 0, 2, 2, 3, 4, 4], np.int8)  # by number of players (R9.2)
 
 BIT = np.array([1 << i for i in range(63)], np.int64)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env import actions, position, record
+from euphoria_env import actions, pending, position, record
 from euphoria_env.asks import ASKS
 from euphoria_env.board import ARTIFACTS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.engine import chance, determinize, observe, run
-from euphoria_env.engine.state import GAME_DTYPE, HELD, ON_SITE, OUT_BY, OVER, TRUNCATED, copy_rows
+from euphoria_env.engine.state import GAME_DTYPE, HELD, OUT_BY, OVER, TRUNCATED, copy_rows
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
 from euphoria_env.record import Outcome
@@ -228,7 +228,7 @@ class Game:
 
     def fingerprint(self) -> str:
         """A hex string of rules, state, generator and loaded outcomes; equal on every machine."""
-        digest = hashlib.blake2b(position.portable_bytes(self._row), digest_size=16)
+        digest = hashlib.blake2b(pending.portable_bytes(self._row), digest_size=16)
         digest.update(repr(sorted(self._waiting().items())).encode())
         return digest.hexdigest()
 
@@ -311,19 +311,23 @@ class Game:
     def _refuse_held(self, key: str, kind: str, card: int, queue: list[int]) -> None:
         """A card that somebody holds, or that will have been drawn by then, cannot be drawn."""
         name = _OUTCOME_NAMES.get(kind, ())[card] if kind in _OUTCOME_NAMES else str(card)
+        begun = self._row["open_spaces"] != 0  # 0 before the setup
         if kind == "recruits":
+            if int(self._row["absent_recruits"]) >> card & 1:
+                raise ValueError(f"{key}: {name} is not in the game (rules.recruits)")
             if HELD <= self._row["recruit_place"][card] < OUT_BY:
                 raise ValueError(f"{key}: {name} is held by a player")
             if card in queue:
                 raise ValueError(f"{key}: {name} is loaded twice")
         elif kind == "markets":
-            if self._row["tile_place"][card] >= ON_SITE:
+            if int(self._row["absent_markets"]) >> card & 1:
+                raise ValueError(f"{key}: {name} is not in the game (rules.markets)")
+            if begun and card in self._row["tile"]:
                 raise ValueError(f"{key}: {name} is on the board")
             if queue.count(card) > int(self._row["market_draft"]):
                 raise ValueError(f"{key}: {name} is loaded twice")
         elif kind == "dilemmas":
-            dealt = self._row["open_spaces"] != 0  # 0 before the setup begins
-            if dealt and card in self._row["dilemma"][: self._row["num_players"]]:
+            if begun and card in self._row["dilemma"][: self._row["num_players"]]:
                 raise ValueError(f"{key}: the dilemma of the {name} is held by a player")
             if card in queue:
                 raise ValueError(f"{key}: {name} is loaded twice")
@@ -417,6 +421,8 @@ class Game:
         if d.get("load") is not None:
             game._load(d["load"])
         run.resume(rows, 0, game._tape)
+        if d.get("pending") is not None:
+            pending.check_answers(rows[0])
         game._start = {"position": game.to_dict()}
         return game
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
-import sys
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from euphoria_env import pending
 from euphoria_env.asks import Ask
 from euphoria_env.board import (
     ALLEGIANCE_END,
@@ -24,6 +23,7 @@ from euphoria_env.board import (
     MAX_RECRUITS,
     MAX_WORKERS,
     MINER_END,
+    MOST_GOODS,
     NUM_AREAS,
     SLOTS_PER_SITE,
     SPACES,
@@ -33,13 +33,13 @@ from euphoria_env.board import (
     TUNNELS,
     WORKERS_TO_BUILD,
 )
-from euphoria_env.cards.recruits import FACTION_OF, GAMBLER, GEEK, NUM_RECRUITS, RECRUIT_NAMES
+from euphoria_env.cards.recruits import FACTION_OF, GAMBLER, GEEK, RECRUIT_NAMES
 from euphoria_env.cards.tiles import NUM_TILES, TILES
 from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.setup import blank
 from euphoria_env.engine.state import (
-    GAME_DTYPE,
+    ABSENT,
     HELD,
     IN_BY,
     IN_DECK,
@@ -47,7 +47,6 @@ from euphoria_env.engine.state import (
     OUT,
     OUT_BY,
     OVER,
-    PENDING_FIELDS,
     RESOLVED_STAR,
     SETUP,
     TRUNCATED,
@@ -55,31 +54,16 @@ from euphoria_env.engine.state import (
     USED_GEEK,
     update_penalties,
 )
+from euphoria_env.reader import Json, Reader
 from euphoria_env.rules import Rules
 from euphoria_env.rules import read_rules as read_rules
 from euphoria_env.rules import write_rules as write_rules
 
-MOST_GOODS = 10_000
 MOST_TURNS = 10**9  # far from the end of int32
 _RESOLUTIONS = (None, "star", "recruit")
 _STATUS = ("setup", "playing", "over", "truncated")
 _USED = {RECRUIT_NAMES[GEEK]: USED_GEEK, RECRUIT_NAMES[GAMBLER]: USED_GAMBLER}
 _STANDSTILLS = ([0, 0], [2**32 - 1, 698769069 - 1])  # of the generator of `engine.chance`
-Json = dict[str, Any]
-
-
-def row_digest(row: np.void) -> str:
-    """A hash of a row, the same on every machine; the legal moves, which follow from the rest, do not count."""
-    bare = np.zeros(1, GAME_DTYPE)
-    bare[0] = row
-    bare["legal"] = 0
-    return hashlib.blake2b(portable_bytes(bare[0]), digest_size=16).hexdigest()
-
-
-def portable_bytes(row: np.void) -> bytes:
-    """The bytes of a row in little-endian order, without the observed options, which repeat others."""
-    whole = row.tobytes() if sys.byteorder == "little" else np.array(row).byteswap().tobytes()
-    return whole[: -GAME_DTYPE["shown_rules"].itemsize]
 
 
 # ---------------------------------------------------------------------------------------------------------------- to_dict
@@ -122,7 +106,7 @@ def to_dict(row: np.void) -> Json:
         d["winner"] = int(row["winner"]) if row["winner"] >= 0 else None
         d["ranking"] = row["ranking"][:n].tolist()
     elif row["ask"] != Ask.OPEN:
-        d["pending"] = {name: row[name].tolist() for name in PENDING_FIELDS} | {"check": row_digest(row)}
+        d["pending"] = pending.to_dict(row)
     return d
 
 
@@ -183,60 +167,6 @@ def _out_to_dict(names: tuple[str, ...], places: list[int]) -> Json:
 # -------------------------------------------------------------------------------------------------------------- from_dict
 
 
-class _Reader:
-    """Reads values out of a position; every complaint names the key."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-
-    @staticmethod
-    def fail(key: str, message: str) -> None:
-        raise ValueError(f"{key}: {message}")
-
-    def mapping(self, key: str, value: Any, allowed: Iterable[str]) -> Json:
-        """An object with keys out of `allowed`."""
-        allowed = list(allowed)
-        if not isinstance(value, dict):
-            self.fail(key, f"must be an object, not {value!r}")
-        for name in value:
-            if name not in allowed:
-                self.fail(f"{key}.{name}" if key else str(name), f"no such key; allowed are {', '.join(allowed)}")
-        return dict(value)
-
-    def integer(self, key: str, value: Any, low: int, high: int) -> int:
-        """An integer of a range."""
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.fail(key, f"must be an integer from {low} to {high}, not {value!r}")
-        return int(value)
-
-    def boolean(self, key: str, value: Any) -> bool:
-        """True or false."""
-        if not isinstance(value, bool):
-            self.fail(key, f"must be true or false, not {value!r}")
-        return bool(value)
-
-    def one_of(self, key: str, value: Any, names: tuple[Any, ...]) -> int:
-        """The position of a name in a tuple of names."""
-        if not isinstance(value, str | None) or value not in names:
-            self.fail(key, f"{value!r} is none of {', '.join(str(name) for name in names)}")
-        return names.index(value)
-
-    def items(self, key: str, value: Any) -> list[Any]:
-        """A list."""
-        if not isinstance(value, list | tuple):
-            self.fail(key, f"must be a list, not {value!r}")
-        return list(value)
-
-    def players(self, key: str, value: Any) -> list[int]:
-        """A list of players."""
-        return [self.integer(f"{key}[{k}]", p, 0, self.n - 1) for k, p in enumerate(self.items(key, value))]
-
-    def counts(self, key: str, value: Any, names: tuple[str, ...], most: int) -> list[int]:
-        """Counts by name; 0 for what is left out."""
-        given = self.mapping(key, value, names)
-        return [self.integer(f"{key}.{name}", given.get(name, 0), 0, most) for name in names]
-
-
 _READABLE = (
     "rules", "seed", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
 )  # fmt: skip
@@ -265,13 +195,13 @@ def from_dict(d: Any, row: np.void, seeder: Any) -> None:
     Raises:
         ValueError: something unknown or impossible; the message names the key.
     """
-    given = _Reader(2).mapping("", d, _READABLE + _COMPLETE)
+    given = Reader(2).mapping("", d, _READABLE + _COMPLETE)
     rules = Rules.from_dict(given.get("rules", {}))
     n = rules.num_players
-    read = _Reader(n)
-    pending = given.get("pending")
+    read = Reader(n)
+    given_pending = given.get("pending")
     status = read.one_of("status", given.get("status", "playing"), _STATUS)
-    if status == SETUP and pending is None:
+    if status == SETUP and given_pending is None:
         read.fail("status", "a game in its setup needs the key 'pending'; start a new game instead")
 
     write_rules(row, rules)
@@ -281,7 +211,7 @@ def from_dict(d: Any, row: np.void, seeder: Any) -> None:
     seed = read_seed(given["seed"]) if given.get("seed") is not None else random.getrandbits(63)
     seeder(row, seed)
     fill = random.Random(seed)
-    free = pending is not None or status >= OVER  # in the middle of things more is possible
+    free = given_pending is not None or status >= OVER  # in the middle of things more is possible
 
     _read_tracks(row, read, given)
     _read_workers(row, read, given)
@@ -315,16 +245,16 @@ def from_dict(d: Any, row: np.void, seeder: Any) -> None:
         _read_result(row, read, given, status)
     elif "winner" in given or "ranking" in given:
         read.fail("winner" if "winner" in given else "ranking", "the game has not ended")
-    if pending is not None:
-        _read_pending(row, read, pending)
+    if given_pending is not None:
+        pending.read(row, read, given_pending)
 
 
-def _read_tracks(row: np.void, read: _Reader, given: Json) -> None:
+def _read_tracks(row: np.void, read: Reader, given: Json) -> None:
     row["allegiance"] = read.counts("allegiance", given.get("allegiance", {}), FACTIONS, ALLEGIANCE_END)
     row["miners"] = read.counts("miners", given.get("miners", {}), FACTIONS[: len(TUNNELS)], MINER_END)
 
 
-def _read_workers(row: np.void, read: _Reader, given: Json) -> None:
+def _read_workers(row: np.void, read: Reader, given: Json) -> None:
     """The workers on the board."""
     row["owned"] = 0
     for name, value in read.mapping("workers", given.get("workers", {}), SPACES).items():
@@ -347,9 +277,7 @@ def _read_workers(row: np.void, read: _Reader, given: Json) -> None:
                 row["occupant"][s], row["face"][s] = p, face
 
 
-def _read_player(
-    row: np.void, read: _Reader, key: str, p: int, entry: Json, fill: random.Random, free: bool, status: int
-) -> None:
+def _read_player(row: np.void, read: Reader, key: str, p: int, entry: Json, fill: random.Random, free: bool, status: int) -> None:
     lowest = 0 if status == SETUP and row["track_draft"] else 1
     row["knowledge"][p] = read.integer(f"{key}.knowledge", entry.get("knowledge", 3), lowest, 6)
     row["morale"][p] = read.integer(f"{key}.morale", entry.get("morale", 1), lowest, 6)
@@ -382,7 +310,7 @@ def _read_player(
     _read_recruits(row, read, f"{key}.recruits", p, entry, free)
 
 
-def _read_recruits(row: np.void, read: _Reader, key: str, p: int, entry: Json, free: bool) -> None:
+def _read_recruits(row: np.void, read: Reader, key: str, p: int, entry: Json, free: bool) -> None:
     recruits = read.items(key, entry.get("recruits", []))
     dilemma = entry.get("dilemma")
     most = MAX_RECRUITS if isinstance(dilemma, dict) and dilemma.get("resolved") == "recruit" else MAX_RECRUITS - 1
@@ -396,6 +324,8 @@ def _read_recruits(row: np.void, read: _Reader, key: str, p: int, entry: Json, f
                 read.fail(f"{key}[{k}].{name}", "is missing")
         card = read.one_of(f"{key}[{k}].name", recruit["name"], RECRUIT_NAMES)
         active = read.boolean(f"{key}[{k}].active", recruit["active"])
+        if row["recruit_place"][card] == ABSENT:
+            read.fail(f"{key}[{k}].name", f"{recruit['name']} is not in the game (rules.recruits)")
         if row["recruit_place"][card] != IN_DECK:
             read.fail(f"{key}[{k}].name", f"{recruit['name']} stands twice in the position")
         row["recruit_place"][card] = HELD + p
@@ -416,7 +346,7 @@ def _read_recruits(row: np.void, read: _Reader, key: str, p: int, entry: Json, f
     row["active_cards"][p] = sum(1 << card for hidden, card in cards if not hidden)
 
 
-def _read_artifacts(row: np.void, read: _Reader, given: Json) -> None:
+def _read_artifacts(row: np.void, read: Reader, given: Json) -> None:
     row["discards"] = read.counts("discards", given.get("discards", {}), ARTIFACTS, CARDS_PER_ARTIFACT)
     for k, name in enumerate(ARTIFACTS):
         left = CARDS_PER_ARTIFACT - int(row["discards"][k]) - int(row["artifacts"][:, k].sum())
@@ -426,12 +356,14 @@ def _read_artifacts(row: np.void, read: _Reader, given: Json) -> None:
         row["deck"][k] = left
 
 
-def _read_markets(row: np.void, read: _Reader, given: Json, fill: random.Random, free: bool, status: int) -> None:
+def _read_markets(row: np.void, read: Reader, given: Json, fill: random.Random, free: bool, status: int) -> None:
     for name, value in read.mapping("markets", given.get("markets", {}), MARKETS).items():
         k, key = MARKETS.index(name), f"markets.{name}"
         market = read.mapping(key, value, ("tile", "built", "stars"))
         if market.get("tile") is not None:
             tile = read.one_of(f"{key}.tile", market["tile"], TILES)
+            if row["tile_place"][tile] == ABSENT:
+                read.fail(f"{key}.tile", f"{market['tile']} is not in the game (rules.markets)")
             if tile in row["tile"]:
                 read.fail(f"{key}.tile", f"{market['tile']} stands twice on the board")
             row["tile"][k] = tile
@@ -444,7 +376,7 @@ def _read_markets(row: np.void, read: _Reader, given: Json, fill: random.Random,
             row["market_stars"][k] |= 1 << p
     if status == SETUP and (row["tile"] < 0).all():
         return
-    missing = [t for t in range(NUM_TILES) if t not in row["tile"]]
+    missing = [t for t in range(NUM_TILES) if t not in row["tile"] and row["tile_place"][t] != ABSENT]
     out = given.get("tiles_out", {})
     missing = [t for t in missing if not (isinstance(out, dict) and TILES[t] in out)]
     for k in range(len(MARKETS)):
@@ -455,7 +387,7 @@ def _read_markets(row: np.void, read: _Reader, given: Json, fill: random.Random,
         row["tile_place"][row["tile"][k]] = ON_SITE
 
 
-def _read_dilemmas(row: np.void, read: _Reader, entries: list[Json], fill: random.Random) -> None:
+def _read_dilemmas(row: np.void, read: Reader, entries: list[Json], fill: random.Random) -> None:
     for p, entry in enumerate(entries):
         key = f"players[{p}].dilemma"
         dilemma = read.mapping(key, entry.get("dilemma", {}), ("artifact", "resolved"))
@@ -471,7 +403,7 @@ def _read_dilemmas(row: np.void, read: _Reader, entries: list[Json], fill: rando
             row["dilemma"][p] = missing.pop(fill.randrange(len(missing)))
 
 
-def _read_stars(row: np.void, read: _Reader, given: Json, entries: list[Json]) -> None:
+def _read_stars(row: np.void, read: Reader, given: Json, entries: list[Json]) -> None:
     for name, value in read.mapping("territories", given.get("territories", {}), TERRITORIES).items():
         owners = read.players(f"territories.{name}", value)
         if len(owners) > read.n:
@@ -490,13 +422,14 @@ def _read_stars(row: np.void, read: _Reader, given: Json, entries: list[Json]) -
             read.fail(key, f"{row['stars'][p]} to place and {shown} shown do not add up to {STARS}")
 
 
-def _read_places(row: np.void, read: _Reader, given: Json) -> None:
+def _read_places(row: np.void, read: Reader, given: Json) -> None:
     """Recruits and tiles out of the game, and tiles put in the game by a player (R19.2)."""
     for key, names in (("recruits_out", RECRUIT_NAMES), ("tiles_out", TILES)):
         places = row["recruit_place"] if key == "recruits_out" else row["tile_place"]
         for name, p in read.mapping(key, given.get(key, {}), names).items():
             if places[names.index(name)] != IN_DECK:
-                read.fail(f"{key}.{name}", "is in the game")
+                absent = places[names.index(name)] == ABSENT
+                read.fail(f"{key}.{name}", "is not among the cards of the rules" if absent else "is in the game")
             places[names.index(name)] = OUT if p is None else OUT_BY + read.integer(f"{key}.{name}", p, 0, read.n - 1)
     for name, p in read.mapping("tiles_in", given.get("tiles_in", {}), TILES).items():
         tile = TILES.index(name)
@@ -505,7 +438,7 @@ def _read_places(row: np.void, read: _Reader, given: Json) -> None:
         row["tile_place"][tile] = IN_BY + read.integer(f"tiles_in.{name}", p, 0, read.n - 1)
 
 
-def _check_board(row: np.void, read: _Reader, free: bool) -> None:
+def _check_board(row: np.void, read: Reader, free: bool) -> None:
     """Workers where none can be, and markets that would have been built."""
     for t, name in enumerate(TUNNEL_ENDS):
         if row["occupant"][FIRST_TUNNEL_END + t] >= 0 and row["miners"][t] < MINER_END:
@@ -522,7 +455,7 @@ def _check_board(row: np.void, read: _Reader, free: bool) -> None:
             read.fail(f"workers.{SPACES[slots[0]]}", f"{len(slots)} workers on a site that is built with fewer (R9.2)")
 
 
-def _read_generator(row: np.void, read: _Reader, value: Any) -> None:
+def _read_generator(row: np.void, read: Reader, value: Any) -> None:
     words = read.items("generator", value)
     if len(words) != 2:
         read.fail("generator", "must be two integers")
@@ -531,7 +464,7 @@ def _read_generator(row: np.void, read: _Reader, value: Any) -> None:
         read.fail("generator", f"{words!r} would give the same number for ever")
 
 
-def _read_result(row: np.void, read: _Reader, given: Json, status: int) -> None:
+def _read_result(row: np.void, read: Reader, given: Json, status: int) -> None:
     winner = given.get("winner")
     if (status == TRUNCATED) != (winner is None):
         read.fail("winner", "an ended game has a winner, a truncated one has none")
@@ -545,43 +478,3 @@ def _read_result(row: np.void, read: _Reader, given: Json, status: int) -> None:
     if winner is not None and (ranks[winner] > 1 or ranks.count(1) > 1):
         read.fail("ranking", f"{ranks}: the first place is that of the winner, player {winner}, alone")
     row["ranking"][: read.n] = ranks
-
-
-def _read_pending(row: np.void, read: _Reader, value: Any) -> None:
-    """What is pending in the middle of a turn; it belongs to exactly the position it was written with."""
-    pending = read.mapping("pending", value, (*PENDING_FIELDS, "check"))
-    for name in PENDING_FIELDS:
-        key = f"pending.{name}"
-        if name not in pending:
-            read.fail(key, "is missing")
-        limits = np.iinfo(row.dtype[name].base)
-        flat: np.ndarray = np.array(
-            _flat(key, read, pending[name], row.dtype[name].shape, int(limits.min), int(limits.max)), np.int64
-        )
-        row[name] = flat.reshape(row.dtype[name].shape)
-    _restore_hidden(row, read.n)
-    if row["ask"] == 0 or row_digest(row) != pending.get("check"):
-        read.fail("pending", "does not belong to this position; leave it out to begin the turn of `player`")
-
-
-def _flat(key: str, read: _Reader, value: Any, shape: tuple[int, ...], low: int, high: int) -> list[int]:
-    if not shape:
-        return [read.integer(key, value, low, high)]
-    entries = read.items(key, value)
-    if len(entries) != shape[0]:
-        read.fail(key, f"must have {shape[0]} entries")
-    return [x for k, entry in enumerate(entries) for x in _flat(f"{key}[{k}]", read, entry, shape[1:], low, high)]
-
-
-def _restore_hidden(row: np.void, n: int) -> None:
-    """Marks the cards that are in hands of the setup or the dilemma as held."""
-    for hands, places in (
-        (row["hand"], "recruit_place"),
-        (row["kept"], "recruit_place"),
-        (row["tile_hand"], "tile_place"),
-    ):
-        size = NUM_RECRUITS if places == "recruit_place" else NUM_TILES
-        for p in range(n):
-            for card in hands[p]:
-                if 0 <= card < size:
-                    row[places][card] = HELD + p

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 from euphoria_env.actions import NAMES
 from euphoria_env.rules import Rules
 
-RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 1
+RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 2
 
 Outcome = tuple[str, int | str]  # kind and value of something that chance gave
 

@@ -7,11 +7,18 @@ the command lines are made from `OPTIONS`, so that a new option is everywhere as
 from __future__ import annotations
 
 import argparse
+import builtins
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Collection
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+
+from euphoria_env.board import NUM_MARKETS, STARS
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from euphoria_env.reader import shown
 
 DIGIT = 128  # great numbers are observed in digits of this base, lowest first
 
@@ -34,10 +41,14 @@ class Option(ABC):
             ValueError: it is not allowed; names the key and what is.
         """
 
+    def row_field(self, name: str) -> str:
+        """The name of its field in a state row."""
+        return name
+
     @property
     @abstractmethod
     def dtype(self) -> Any:
-        """The type of its field in a state row: all that `np.dtype` takes, (type, shape) for an array."""
+        """The type of its field in a state row."""
 
     @abstractmethod
     def encode(self, value: Any) -> Any:
@@ -77,7 +88,7 @@ class Flag(Option):
     def check(self, key: str, value: Any) -> bool:
         """See `Option.check`."""
         if not isinstance(value, bool):
-            raise ValueError(f"{key} must be True or False, not {value!r}")
+            raise ValueError(f"{key} must be True or False, not {shown(value)}")
         return value
 
     def encode(self, value: bool) -> int:
@@ -131,7 +142,7 @@ class Integer(Option):
             return None
         if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
             none = " or None" if self.none else ""
-            raise ValueError(f"{key} must be an integer from {self.low} to {self.high}{none}, not {value!r}")
+            raise ValueError(f"{key} must be an integer from {self.low} to {self.high}{none}, not {shown(value)}")
         return value
 
     def encode(self, value: int | None) -> int:
@@ -155,6 +166,67 @@ class Integer(Option):
         return None if self.none and text == "none" else int(text)
 
 
+@dataclass(frozen=True)
+class Names(Option):
+    """Some of a list of cards; `None`, or all of them: all. A row holds the set of those that are left out.
+
+    Attributes:
+        names: all cards, in their order.
+        least: the fewest that are allowed.
+    """
+
+    names: tuple[str, ...]
+    least: int
+
+    dtype = np.int64
+    range = (0, 1)
+
+    def row_field(self, name: str) -> str:
+        """See `Option.row_field`."""
+        return f"absent_{name}"
+
+    @property
+    def size(self) -> int:
+        """See `Option.size`."""
+        return len(self.names)
+
+    def check(self, key: str, value: Any) -> tuple[str, ...] | None:
+        """See `Option.check`."""
+        if value is None:
+            return None
+        if isinstance(value, str) or not isinstance(value, Collection):
+            raise ValueError(f"{key} must be a list of names or None, not {shown(value)}")
+        given = list(value)
+        for name in given:
+            if not isinstance(name, str) or name not in self.names:
+                raise ValueError(f"{key}: {shown(name)} is none of {', '.join(self.names)}")
+            if given.count(name) > 1:
+                raise ValueError(f"{key}: {name} is named twice")
+        if len(given) < self.least:
+            raise ValueError(f"{key} must be at least {self.least} names, not {len(given)}")
+        return None if len(given) == len(self.names) else tuple(name for name in self.names if name in given)
+
+    def encode(self, value: tuple[str, ...] | None) -> int:
+        """See `Option.encode`."""
+        return 0 if value is None else sum(1 << k for k, name in enumerate(self.names) if name not in value)
+
+    def decode(self, stored: Any) -> tuple[str, ...] | None:
+        """See `Option.decode`."""
+        absent = int(stored)
+        return tuple(name for k, name in enumerate(self.names) if not absent >> k & 1) if absent else None
+
+    def show(self, value: tuple[str, ...] | None) -> list[int]:
+        """See `Option.show`: 1 for a card that is not in the game."""
+        return [self.encode(value) >> k & 1 for k in builtins.range(len(self.names))]
+
+    def argument(self) -> dict[str, Any]:
+        """See `Option.argument`."""
+        return {"type": str, "nargs": "+", "metavar": "NAME"}
+
+
+RECRUITS_A_PLAYER = 6  # the fewest of a pool (R17.6)
+
+
 def _option(default: Any, option: Option) -> Any:
     """A field of `Rules`."""
     return field(default=default, metadata={"option": option})
@@ -175,15 +247,27 @@ class Rules:
     market_draft: bool = _option(False, Flag("the market tiles are drafted (R17.2)"))
     track_draft: bool = _option(False, Flag("the starting knowledge and morale are drafted (R17.3)"))
     doubles_cost_morale: bool = _option(False, Flag("a further equal worker costs 1 morale (R17.4)"))
+    stars_to_win: int = _option(STARS, Integer("stars with which the game is won (R17.5)", 1, STARS))
+    recruits: tuple[str, ...] | None = _option(
+        None, Names("the recruits in the game (R17.6), all if none are named", RECRUIT_NAMES, RECRUITS_A_PLAYER * 2)
+    )
+    markets: tuple[str, ...] | None = _option(
+        None, Names("the market tiles in the game (R17.6), all if none are named", TILES, NUM_MARKETS)
+    )
     max_turns: int | None = _option(2000, Integer("after so many turns a game is truncated (R16.4)", 1, 2**31 - 1, none=True))
 
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():
             object.__setattr__(self, name, option.check(f"rules.{name}", getattr(self, name)))
+        tiles = NUM_MARKETS + (self.num_players if self.market_draft else 0)
+        for name, least in (("recruits", RECRUITS_A_PLAYER * self.num_players), ("markets", tiles)):
+            pool = getattr(self, name)
+            if pool is not None and len(pool) < least:
+                raise ValueError(f"rules.{name} must be at least {least} names for these rules, not {len(pool)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """All options by name."""
-        return asdict(self)
+        """All options by name, as JSON has them."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
 
     @classmethod
     def from_dict(cls, d: Any) -> Rules:
@@ -193,7 +277,7 @@ class Rules:
             ValueError: not a mapping, an unknown option, or a value that is not allowed.
         """
         if not isinstance(d, dict):
-            raise ValueError(f"rules must be an object of options, not {d!r}")
+            raise ValueError(f"rules must be an object of options, not {shown(d)}")
         for name in d:
             if name not in OPTIONS:
                 raise ValueError(f"rules.{name}: no such option; allowed are {', '.join(OPTIONS)}")
@@ -208,14 +292,14 @@ def write_rules(row: Any, rules: Rules) -> None:
     """Writes the options into a state row: a field for each, for the engine, and `shown_rules`, as they are observed."""
     shown: list[int] = []
     for name, option in OPTIONS.items():
-        row[name] = option.encode(getattr(rules, name))
+        row[option.row_field(name)] = option.encode(getattr(rules, name))
         shown += option.show(getattr(rules, name))
     row["shown_rules"] = shown
 
 
 def read_rules(row: Any) -> Rules:
     """The options in a state row."""
-    return Rules(**{name: option.decode(row[name]) for name, option in OPTIONS.items()})
+    return Rules(**{name: option.decode(row[option.row_field(name)]) for name, option in OPTIONS.items()})
 
 
 _ATTRIBUTES = "".join(f"        {one.name}: {OPTIONS[one.name].help}; {one.default!r} by default.\n" for one in fields(Rules))

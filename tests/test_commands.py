@@ -302,7 +302,7 @@ entries = dict()
 for name, module in [*sys.modules.items()]:
     if name.startswith(("euphoria_env", "euphoria_agents")):
         for key, value in vars(module).items():
-            if hasattr(value, "signatures") and type(value._cache).__name__ == "_EngineCache":
+            if hasattr(value, "signatures") and type(value._cache).__name__ == "_EntryCache":
                 entries[f"{{value.__module__}}.{{key}}"] = value
 del entries["euphoria_agents.players.search.playouts.play_many"]  # which only benchmarks/playouts.py calls
 before = {{name: len(entry.signatures) for name, entry in entries.items()}}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import random
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from euphoria_env import Game
+from euphoria_env import Game, Rules
 from tests.referee import Referee, tracks
-from tests.referee.tables import RECRUITS
+from tests.referee.tables import RECRUITS, TILES
 from tests.tools import differential
 from tests.tools.differential import (
     CHUNK,
@@ -28,10 +29,32 @@ from tests.tools.differential import (
     report,
 )
 from tests.tools.positions import any_position, positions
-from tests.tools.scenario_runner import Scenario, ScenarioFailed, read_text, run
+from tests.tools.scenario_runner import BadScenario, Scenario, ScenarioFailed, read_folder, read_text, run
 
 DECISIONS = 100_000
 SEED = 2024
+
+
+class _Games:
+    """The referee's games, made as the runner of the scenarios makes those of the engine."""
+
+    def __call__(self, rules, seed, load=None):
+        return Referee.new(rules, load, seed)
+
+    def from_dict(self, position):
+        return Referee.from_dict(position, seed=position["seed"])
+
+
+REFEREE = SimpleNamespace(Game=_Games(), Rules=dict)
+SCENARIOS = [pytest.param(item, id=name) for name, item in read_folder() if not isinstance(item, BadScenario)]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_referee_does_what_the_scenarios_say(scenario: Scenario):
+    try:
+        run(scenario, REFEREE)
+    except ScenarioFailed as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.mark.slow
@@ -73,6 +96,126 @@ def test_random_positions_are_valid_and_read_as_they_are():
         position = any_position(rng)
         assert normal(Game.from_dict(position).to_dict()) == normal(position)
         assert normal(Referee.from_dict(position).to_dict()) == normal(position)
+
+
+# --- R17.6: pools; R1.2 ---
+
+POOL = [name for name, faction in RECRUITS.items() if faction == "wastelander"]
+OUTSIDER = "zong_the_astronomer"
+SIX, TILE_OUTSIDE = list(TILES)[:6], list(TILES)[6]
+HELD = [{"name": OUTSIDER, "active": True}]
+DRAFT = {"num_players": 2, "market_draft": True}
+
+# What both refuse: the rules, the rest of the position, and what the engine's message names.
+REFUSED = {
+    "too-few-recruits": ({"recruits": POOL[1:]}, {}, "rules.recruits"),
+    "too-few-recruits-for-three": ({"num_players": 3, "recruits": POOL}, {}, "rules.recruits"),
+    "unknown-recruit": ({"recruits": [*POOL, "nobody"]}, {}, "rules.recruits.*nobody"),
+    "recruit-twice": ({"recruits": [*POOL, POOL[0]]}, {}, f"rules.recruits.*{POOL[0]}"),
+    "too-few-tiles": ({"markets": SIX[1:]}, {}, "rules.markets"),
+    "too-few-tiles-for-the-draft": ({**DRAFT, "markets": [*SIX, TILE_OUTSIDE]}, {}, "rules.markets"),
+    "unknown-tile": ({"markets": [*SIX, "nowhere"]}, {}, "rules.markets.*nowhere"),
+    "tile-twice": ({"markets": [*SIX, SIX[0]]}, {}, f"rules.markets.*{SIX[0]}"),
+    "mark-0": ({"stars_to_win": 0}, {}, "rules.stars_to_win"),
+    "mark-11": ({"stars_to_win": 11}, {}, "rules.stars_to_win"),
+    "recruit-outside": ({"recruits": POOL}, {"players": [{"recruits": HELD}]}, r"players\[0\].recruits"),
+    "hidden-recruit-outside": (
+        {"recruits": POOL},
+        {"players": [{}, {"recruits": [{"name": OUTSIDER, "active": False}]}]},
+        r"players\[1\].recruits",
+    ),
+    "tile-outside": (
+        {"markets": SIX},
+        {"markets": {"euphorian_market_1": {"tile": TILE_OUTSIDE}}},
+        "markets.euphorian_market_1",
+    ),
+    "over-the-cap": ({}, {"players": [{"goods": {"clay": 10_001}}]}, r"players\[0\].goods"),
+}
+
+
+@pytest.mark.parametrize(("rules", "rest", "key"), REFUSED.values(), ids=REFUSED)
+def test_both_refuse_what_cannot_be_in_the_game(rules, rest, key):
+    position = {"rules": {"num_players": 2, **rules}, **rest}
+    with pytest.raises(ValueError, match=key):
+        Game.from_dict(position)
+    with pytest.raises(ValueError):
+        Referee.from_dict(position)
+    if not rest:
+        with pytest.raises(ValueError, match=key):
+            Rules(**position["rules"])
+
+
+@pytest.mark.parametrize(("kind", "name"), [("recruits", OUTSIDER), ("markets", TILE_OUTSIDE)])
+def test_both_refuse_to_load_a_card_that_is_not_in_the_game(kind, name):
+    rules = {"num_players": 2, "recruits": POOL, "markets": SIX}
+    game, referee = Game(Rules(**rules), seed=1), Referee.new(rules, seed=1)
+    before = game.fingerprint()
+    for one in (game, referee):
+        with pytest.raises(ValueError, match=f"(?s){kind}.*{name}|{name}.*{kind}"):
+            one.load(**{kind: [name]})
+    assert game.fingerprint() == before
+    with pytest.raises(ValueError, match=name):
+        Game(Rules(**rules), seed=1, load={kind: [name]})
+
+
+def test_the_cards_in_the_game_are_kept_in_their_order():
+    rules = {"num_players": 2, "recruits": POOL[::-1], "markets": SIX[::-1]}
+    for position in (Game(Rules(**rules), seed=1).to_dict(), Referee.new(rules, seed=1).to_dict()):
+        assert (position["rules"]["recruits"], position["rules"]["markets"]) == (POOL, SIX)
+    assert Rules(recruits=list(RECRUITS), markets=tuple(TILES)) == Rules()
+
+
+@pytest.mark.parametrize("players", [2, 4, 6])
+def test_nothing_comes_from_outside_the_smallest_pools(players):
+    """Whole games, with dilemmas and drafts; both draw the same."""
+    for seed in range(3):
+        rng = random.Random(f"{players}/{seed}")
+        recruits, tiles = rng.sample(list(RECRUITS), 6 * players), rng.sample(list(TILES), 6 + players)
+        drafts = {"market_draft": True, "recruit_draft": seed == 1}
+        pair = Pair({"new": {"rules": {"num_players": players, "recruits": recruits, "markets": tiles, **drafts}, "seed": seed}})
+        for _ in range(60 * players):
+            legal = pair.compare()
+            if not legal:
+                break
+            pair.play(rng.choice([move for move in legal if "dilemma recruit" in move] or legal))
+        drawn = {kind: {name for of, name in pair.engine.outcomes if of == kind} for kind in ("recruits", "markets")}
+        assert drawn["recruits"] <= {*recruits} and drawn["markets"] <= {*tiles}
+
+
+def test_the_deck_of_the_smallest_pool_runs_out():
+    """R17.6: after the deals two recruits a player are left; a third dilemma would find none."""
+    position = {
+        "rules": {"num_players": 2, "recruits": POOL},
+        "players": [
+            {"workers": [1], "artifacts": {"bat": 1}, "dilemma": {"artifact": "bat"}},
+            {"workers": [1], "artifacts": {"box": 1}, "dilemma": {"artifact": "box"}},
+        ],
+        "recruits_out": dict.fromkeys(POOL[:8]),
+    }
+    for game in (Game.from_dict({**position, "seed": 1}), Referee.from_dict(position, seed=1)):
+        seen = []
+        for _ in range(2):
+            game.play("dilemma recruit")
+            seen += game.legal()
+            game.play(seen[-1])
+        assert sorted(seen) == sorted(f"choose {name}" for name in POOL[8:])
+        assert len(game.to_dict()["recruits_out"]) == 10
+
+
+@pytest.mark.parametrize("tiles", [None, list(TILES)[:8]], ids=["all-tiles", "smallest-pool"])
+def test_tiles_are_loaded_in_a_market_draft(tiles):
+    """INTERFACE section 2: a tile that is out of the game changes places with one of those to be drawn."""
+    dealt = list(TILES)[:4]
+    rules = {**DRAFT, "markets": tiles}
+    pair = Pair({"new": {"rules": rules, "seed": 3}}, {"markets": dealt})
+    while pair.compare()[0] != f"choose {dealt[0]}":
+        pair.play(pair.compare()[0])
+    pair.play(f"choose {dealt[0]}")  # the second one goes out of the game
+    pair.engine.load(markets=[dealt[1], *list(TILES)[4:7]])  # the missing four: with the one that was put out
+    pair.play(f"choose {dealt[3]}")
+    pair.compare()
+    on_sites = {market["tile"] for market in pair.engine.to_dict()["markets"].values()}
+    assert on_sites == {dealt[0], dealt[1], dealt[3], *list(TILES)[4:7]}
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 
 from euphoria_agents.registry import BUILTIN
 from euphoria_env import actions, observations
-from euphoria_env.board import SITE_COSTS
 from euphoria_env.cards import recruits, tiles
 from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.spaces import SITE_COSTS
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.rewards import Reward
@@ -111,7 +111,7 @@ def test_rules_page_has_all_paragraphs_once():
         14: 2,
         15: 2,
         16: 4,
-        17: 4,
+        17: 6,
     }
     last |= {18: 3, 19: 2}
     expected = [(chapter, k) for chapter, end in last.items() for k in range(1, end + 1)]

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 import pytest
 
-from euphoria_env import Game, Rules, observations, position
+from euphoria_env import Game, Rules, observations, pending
 from euphoria_env.asks import ASKS, VERBS
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
@@ -34,7 +34,8 @@ FACTION = {name: FACTIONS[FACTION_OF[k]] for k, name in enumerate(RECRUIT_NAMES)
 @pytest.fixture(autouse=True)
 def edits_in_the_middle_of_a_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets positions with something pending be edited: without this they belong to exactly their position."""
-    monkeypatch.setattr(position, "row_digest", lambda row: "unchecked")
+    monkeypatch.setattr(pending, "row_digest", lambda row: "unchecked")
+    monkeypatch.setattr(pending, "check_answers", lambda row: None)
 
 
 # ------------------------------------------------------------------------------------------------- everything hidden changes
@@ -107,7 +108,7 @@ def _other_recruits(d: Position, observer: int, others: list[int], rng: random.R
     known = {RECRUIT_NAMES[card] for hand in hands_of_observer for card in hand if card >= 0}
     known |= {r["name"] for q, player in enumerate(d["players"]) for r in player["recruits"] if r["active"] or q == observer}
     known |= {name for name, owner in d["recruits_out"].items() if not is_hidden_from(owner, observer)}
-    pool = [name for name in RECRUIT_NAMES if name not in known]
+    pool = [name for name in d["rules"]["recruits"] or RECRUIT_NAMES if name not in known]
     rng.shuffle(pool)
     if "ask" in pending:  # recruits that are about to be revealed are still hidden
         revealed = {faction for k, faction in enumerate(FACTIONS) if pending["revealed"] >> k & 1}
@@ -133,7 +134,7 @@ def _other_tiles(d: Position, observer: int, others: list[int], rng: random.Rand
     if pending["tile_hand"]:
         own |= {TILES[tile] for tile in pending["tile_hand"][observer] if tile >= 0}
     built = {market["tile"] for market in d["markets"].values() if market["built"]}
-    pool = [name for name in TILES if name not in own | built]
+    pool = [name for name in d["rules"]["markets"] or TILES if name not in own | built]
     rng.shuffle(pool)
     for q in others if pending["tile_hand"] else ():
         pending["tile_hand"][q] = [TILES.index(pool.pop()) if tile >= 0 else -1 for tile in pending["tile_hand"][q]]

@@ -67,6 +67,13 @@ COMMANDS = {
         "euphoria_agents.commands.compare:run",
         "play",
     ),
+    "convert": Command(
+        "make a player of an older version fit this one",
+        "euphoria_agents.commands.options:ConvertOptions",
+        "euphoria_agents.commands.convert:run",
+        "play",
+        "safetensors",
+    ),
     "compile": Command(
         "compile all there is to compile, so that nothing else has to wait",
         "euphoria_agents.commands.options:CompileOptions",

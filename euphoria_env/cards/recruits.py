@@ -6,7 +6,7 @@ a card is drawn, has no row; its entry names the engine module in which it acts.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,19 +49,23 @@ ANY_MARKET = MARKET_SET | ARTIFACT_MARKET_SET
 
 
 class Recruit(NamedTuple):
-    """A recruit: its name, its faction, what a table can say of it, and the modules of `engine` in which it acts.
+    """A recruit.
 
-    `abilities` interprets the rows; `effects` too where a step is one that no space has.
+    Attributes:
+        abilities: what a table can say of it.
+        acts_in: the engine modules in which it acts.
+        also: in a word each, what no table says.
     """
 
     name: str
     faction: int
-    abilities: tuple[Ability, ...] = ()
-    acts_in: str = "abilities"
+    abilities: tuple[Ability, ...]
+    acts_in: str
+    also: tuple[str, ...]
 
 
-def _card(name: str, *abilities: Ability, acts_in: str = "abilities") -> tuple[str, tuple[Ability, ...], str]:
-    return name, abilities, acts_in
+def _card(name: str, *abilities: Ability, acts_in: str = "abilities", also: str = "") -> tuple[Any, ...]:
+    return name, abilities, acts_in, tuple(also.split())
 
 
 _EUPHORIAN = [
@@ -84,7 +88,7 @@ _EUPHORIAN = [
         "gary_the_electrician",
         Ability(Event.PLACED, (choose(gain_set("morale", "energy")),), space_set("generator"), When.SAME_FACE),
     ),
-    _card("jefferson_the_shock_artist", acts_in="decisions, retrieval"),
+    _card("jefferson_the_shock_artist", acts_in="decisions, retrieval", also="retrieves_for_energy"),
     _card(
         "julia_the_thought_inspector",
         Ability(Event.BUMPING, (effect(Effect.TAKE_FACE), choose(RESOURCE_SET)), may=True, morale=1),
@@ -99,6 +103,7 @@ _EUPHORIAN = [
         "michael_the_engineer",
         Ability(Event.PLACED, (morale(1), knowledge(1)), SLOT_SET, When.PAID_GOLD),
         acts_in="access, costs, abilities",
+        also="site_for_any_resource",
     ),
     _card("dr_nakagawa_the_tribute", Ability(Event.PLACED, (effect(Effect.ADVANCE, EUPHORIAN),), SLOT_SET, may=True)),
     _card("ray_the_foreman", Ability(Event.BUILT, (effect(Effect.BUILDER),)), acts_in="abilities, effects"),
@@ -128,10 +133,11 @@ _SUBTERRAN = [
             price=Price.PLACED_WORKER,
         ),
         acts_in="abilities, effects, turn",
+        also="places_new_worker",
     ),
-    _card("curtis_the_propagandist", acts_in="markers"),
+    _card("curtis_the_propagandist", acts_in="markers", also="lost_morale_loses_knowledge"),
     _card("faith_the_hydroelectrician", Ability(Event.PLACED, (goods(ENERGY),), space_set("aquifer"), When.NO_ARTIFACT)),
-    _card("jonathan_the_gambler", acts_in="artifacts"),
+    _card("jonathan_the_gambler", acts_in="artifacts", also="draws_two_for_one"),
     _card(
         "josiah_the_hacker",
         Ability(
@@ -178,25 +184,28 @@ _WASTELANDER = [
             When.PAID_FOOD_FOR_BLISS,
         ),
         acts_in="access, costs, abilities, effects",
+        also="food_for_bliss icarus_costs_morale",
     ),
     _card(
         "flartner_the_scammer",
         Ability(Event.PLACED, (morale(1),), SLOT_SET, When.PAID_ARTIFACT),
         acts_in="access, costs, abilities",
+        also="site_for_artifact",
     ),
-    _card("geek_the_oracle", acts_in="artifacts"),
+    _card("geek_the_oracle", acts_in="artifacts", also="draws_three_for_one"),
     _card("ian_the_horticulturist", Ability(Event.PLACED, (goods(WATER),), space_set("farm"), When.NO_RESOURCE)),
     _card(
         "jacko_the_archivist",
         Ability(Event.PLACED, (effect(Effect.OPPONENTS_DRAW),), int(BIT[ARK]), When.PAID_ONE_ARTIFACT),
         acts_in="costs, decisions, abilities, effects",
+        also="ark_for_one_artifact",
     ),
     _card("jonathan_the_artist", Ability(Event.PLACED, (draw(),), SLOT_SET, When.HIGHEST, may=True, knowledge=1)),
     _card(
         "kyle_the_scavenger",
         Ability(Event.PLACED, (draw(),), space_set("generator", "farm", "aquifer"), When.ALONE, may=True, knowledge=2),
     ),
-    _card("nick_the_understudy", acts_in="markers"),
+    _card("nick_the_understudy", acts_in="markers", also="gained_knowledge_gains_morale"),
     _card(
         "pete_the_cannibal",
         Ability(
@@ -238,15 +247,15 @@ _ICARITE = [
         acts_in="abilities, effects",
     ),
     _card("flavio_the_merchant", Ability(Event.PLACED, (draw(),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1)),
-    _card("gidget_the_hypnotist", acts_in="retrieval"),
-    _card("josh_the_negotiator", acts_in="costs"),
-    _card("kaden_the_infiltrator", acts_in="access"),
+    _card("gidget_the_hypnotist", acts_in="retrieval", also="bliss_loses_knowledge"),
+    _card("josh_the_negotiator", acts_in="costs", also="bliss_for_market_resource"),
+    _card("kaden_the_infiltrator", acts_in="access", also="tunnel_ends_for_knowledge"),
     _card(
         "lee_the_gossip",
         Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(COMMODITY_SET)), may=True, morale=1),
         acts_in="abilities, effects",
     ),
-    _card("matthew_the_thief", acts_in="access, costs"),
+    _card("matthew_the_thief", acts_in="access, costs", also="bumping_in_tunnel_for_knowledge"),
     _card(
         "maxime_the_ambassador",
         Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), draw()), may=True, morale=2),
@@ -286,9 +295,9 @@ _ICARITE = [
 ]
 
 RECRUITS: tuple[Recruit, ...] = tuple(
-    Recruit(name, faction, abilities, acts_in)
+    Recruit(name, faction, abilities, acts_in, also)
     for faction, cards in enumerate((_EUPHORIAN, _SUBTERRAN, _WASTELANDER, _ICARITE))
-    for name, abilities, acts_in in cards
+    for name, abilities, acts_in, also in cards
 )
 RECRUIT_NAMES = tuple(recruit.name for recruit in RECRUITS)
 NUM_RECRUITS = len(RECRUITS)

@@ -15,7 +15,6 @@ from euphoria_env.board import (
     ICARITE,
     MARKETS,
     RESOURCE_SET,
-    SITE_COSTS,
     SPACES,
     TUNNELS,
     WATER,
@@ -35,6 +34,17 @@ from euphoria_env.cards.vocabulary import (
 
 Cost = tuple[tuple[int, int], ...]  # groups of (number of units, set of items that may be any of them)
 _BLISS_AND_ANOTHER: Cost = ((1, item_set("bliss")), (1, item_set("energy", "water", "food")))
+
+
+# Resource of the four slots of each site (R9.1).
+SITE_COSTS = {
+    "euphorian_site_1": ("clay", "gold", "gold", "gold"),
+    "euphorian_site_2": ("stone", "gold", "gold", "gold"),
+    "subterran_site_1": ("gold", "stone", "stone", "stone"),
+    "subterran_site_2": ("clay", "stone", "stone", "stone"),
+    "wastelander_site_1": ("stone", "clay", "clay", "clay"),
+    "wastelander_site_2": ("gold", "clay", "clay", "clay"),
+}
 
 _SPACES: dict[str, tuple[Cost, tuple[Step, ...]]] = {}
 for _area in AREAS:

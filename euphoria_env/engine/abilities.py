@@ -31,7 +31,7 @@ from euphoria_env.cards.recruits import (
 )
 from euphoria_env.cards.vocabulary import Event, Price, When
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import gain_knowledge, lose_morale, room
+from euphoria_env.engine.markers import gain_goods, gain_knowledge, lose_morale, room
 from euphoria_env.engine.state import (
     PAID_ARTIFACT,
     PAID_FOOD_FOR_BLISS,
@@ -108,7 +108,7 @@ def pay_price(g, p, price):
         g["goods"][p, ENERGY] -= 1
     elif price == Price.GOLD_TO_BUMPED:
         g["goods"][p, GOLD] -= 1
-        g["goods"][int(g["bumped"]), GOLD] += 1
+        gain_goods(g, int(g["bumped"]), GOLD, 1)
     elif price == Price.BLISS or price == Price.ARTIFACT or price == Price.PLACED_WORKER or price == Price.RETRIEVED_WORKER:
         return
     elif price != Price.NONE:

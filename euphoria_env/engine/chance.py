@@ -11,7 +11,7 @@ import numpy as np
 
 from euphoria_env.board import ARTIFACTS
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import HELD, IN_DECK, ON_SITE, OUT_BY
+from euphoria_env.engine.state import ABSENT, HELD, IN_DECK, ON_SITE, OUT_BY
 
 KINDS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
 DICE, ARTIFACT_CARDS, RECRUIT_CARDS, MARKET_TILES, DILEMMAS, LOTS = range(len(KINDS))
@@ -195,7 +195,7 @@ def draw_card(g, tape, places, kind):
     if card < 0:
         card = nth_in_place(places, IN_DECK, random_below(g["rng"], n))
     elif places[card] != IN_DECK:
-        if HELD <= places[card] < OUT_BY or places[card] >= ON_SITE:
+        if places[card] == ABSENT or HELD <= places[card] < OUT_BY or places[card] >= ON_SITE:
             tape[TAPE_ERROR] = kind + 1
         places[nth_in_place(places, IN_DECK, 0)] = places[card]
         places[card] = IN_DECK

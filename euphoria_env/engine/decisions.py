@@ -30,7 +30,6 @@ from euphoria_env.actions import (
     SKIP,
     STAR,
     TAKE,
-    TRADE,
     USE,
 )
 from euphoria_env.asks import Ask, Verb
@@ -57,7 +56,7 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.legal import allow, clear, only_legal
 from euphoria_env.engine.retrieval import on_board, take
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has, seat_after, under
-from euphoria_env.engine.trade import allow_offer, extend_offer, has_goods
+from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer
 
 # First action of each verb of a series, as if it counted all items.
 _SERIES = {Verb.PAY: PAY, Verb.GAIN: GAIN, Verb.LOSE: LOSE, Verb.DISCARD: DISCARD - FIRST_ARTIFACT, Verb.MINE: GAIN}
@@ -77,6 +76,7 @@ def find_legal(g):
     if asked == Ask.FURTHER:
         words[int(g["placed_face"]) - 1] = open_spaces(g, p, int(g["due_morale"]))
         allow(words, END)
+        allow_offers(g, words, p)
     elif asked == Ask.SERIES:
         allow_series(g, words, p)
     elif asked == Ask.TAKE:
@@ -139,10 +139,7 @@ def allow_opening(g, words, p):
     if can_resolve(g, p):
         allow(words, DILEMMA)
         allow(words, DILEMMA + 1)
-    if g["trading"] and g["offers"] < g["trades_per_turn"] and has_goods(g, p):
-        for k in range(1, int(g["num_players"])):
-            if has_goods(g, seat_after(g, k)):
-                allow(words, TRADE + k - 1)
+    allow_offers(g, words, p)
 
 
 @jit

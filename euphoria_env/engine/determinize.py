@@ -14,7 +14,7 @@ from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.decisions import find_legal
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import count_legal
-from euphoria_env.engine.state import HELD, IN_BY, ON_SITE, OUT, OUT_BY, SETUP, Operation
+from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, SETUP, Operation
 
 _FREE = 100  # place of a card that was taken out of a hand to be dealt again
 _TRIES = 100_000
@@ -177,7 +177,7 @@ def unknown_cards(places, player):
     cards = 0
     for card in range(len(places)):
         place = int(places[card])
-        unknown = place <= OUT or place == _FREE or (OUT_BY <= place < ON_SITE and place != OUT_BY + player)
+        unknown = place == IN_DECK or place == OUT or place == _FREE or (OUT_BY <= place < ON_SITE and place != OUT_BY + player)
         cards |= int(unknown) << card
     return cards
 
@@ -295,8 +295,8 @@ def deal_drafted_tiles(g, player):
     places = g["tile_place"]
     hidden = 0
     for tile in range(NUM_TILES):
-        known = places[tile] == HELD + player or places[tile] == OUT_BY + player or places[tile] == IN_BY + player
-        hidden |= int(not known) << tile
+        own = places[tile] == HELD + player or places[tile] == OUT_BY + player or places[tile] == IN_BY + player
+        hidden |= int(not own and places[tile] != ABSENT) << tile
     shuffle_places(g, places, hidden)
     for q in range(int(g["num_players"])):
         if q != player:

@@ -21,7 +21,7 @@ from euphoria_env.cards.vocabulary import CHOICE_SETS, Effect
 from euphoria_env.engine.allegiance import advance_allegiance, move_miner, tunnel_of
 from euphoria_env.engine.artifacts import draw_artifacts, future
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import gain_knowledge, gain_morale, lose_knowledge, lose_morale
+from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge, lose_morale
 from euphoria_env.engine.stars import bargain, star_in_region, star_in_territory
 from euphoria_env.engine.state import Operation, ask_for, ask_series, bonus, has, push, seat_after, under
 
@@ -40,7 +40,7 @@ def apply_effect(g, tape, effect, p, a, b):
         else:
             lose_knowledge(g, p, -a)
     elif effect == Effect.GOODS:
-        g["goods"][p, a] += b
+        gain_goods(g, p, a, b)
     elif effect == Effect.CHOOSE:
         ask_series(g, p, Verb.GAIN, b, int(CHOICE_SETS[a]), 0, 0)
     elif effect == Effect.DRAW:
@@ -48,7 +48,7 @@ def apply_effect(g, tape, effect, p, a, b):
     elif effect == Effect.AREA:
         commodity_area(g, p)
     elif effect == Effect.TUNNEL_RESOURCE:
-        g["goods"][p, int(TUNNEL_RESOURCE[tunnel_of(g)])] += a
+        gain_goods(g, p, int(TUNNEL_RESOURCE[tunnel_of(g)]), a)
     elif effect == Effect.TUNNEL_CHOICE:
         tunnel_choice(g, tape, p)
     elif effect == Effect.MINER:
@@ -89,7 +89,7 @@ def apply_effect(g, tape, effect, p, a, b):
     elif effect == Effect.OPPONENTS_BLISS:
         for q in range(int(g["num_players"])):
             if q != p:
-                g["goods"][q, BLISS] += 1
+                gain_goods(g, q, BLISS, 1)
     elif effect == Effect.BUILDER:
         if (int(g["helped"]) >> p) & 1:
             gain_morale(g, p, 2)
@@ -110,7 +110,7 @@ def apply_effect(g, tape, effect, p, a, b):
 def gain_chosen(g, tape, p):
     """Gives what was chosen in a series of gains; chosen knowledge is lost."""
     for item in range(len(GOODS)):
-        g["goods"][p, item] += g["chosen"][item]
+        gain_goods(g, p, item, int(g["chosen"][item]))
     if g["chosen"][GAIN_MORALE]:
         gain_morale(g, p, int(g["chosen"][GAIN_MORALE]))
     if g["chosen"][GAIN_KNOWLEDGE]:
@@ -131,7 +131,7 @@ def commodity_area(g, p):
         for f in range(6):
             total += (f + 1) * int(g["area"][area, q, f])
     n = 2 if total >= 9 else 1
-    g["goods"][p, area] += n + bonus(g, p, area, 2)
+    gain_goods(g, p, area, n + bonus(g, p, area, 2))
     if total <= 4:
         advance_allegiance(g, p, area)
     elif total <= 8:
@@ -146,7 +146,7 @@ def tunnel_choice(g, tape, p):
     tunnel = tunnel_of(g)
     resource = int(TUNNEL_RESOURCE[tunnel])
     if bonus(g, p, tunnel, 5):
-        g["goods"][p, resource] += 1
+        gain_goods(g, p, resource, 1)
         g["took_resource"] = 1
         draw_artifacts(g, tape, p, 1, 0)
     else:

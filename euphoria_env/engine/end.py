@@ -5,7 +5,7 @@ from __future__ import annotations
 from euphoria_env.board import FACTIONS, NUM_MARKETS, STARS
 from euphoria_env.engine.chance import draw_lot, roll_die
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import OVER, TRUNCATED
+from euphoria_env.engine.state import OVER, TRUNCATED, stars_missing
 
 
 @jit
@@ -80,12 +80,12 @@ def roll_off(g, tape, tied):
 
 @jit
 def end_check(g, tape):
-    """Ends the game if somebody has placed the tenth star (R16.1)."""
+    """Ends the game if somebody has placed as many stars as win it (R16.1, R17.5)."""
     n = int(g["num_players"])
-    out = 0
+    fewest = STARS
     for p in range(n):
-        out += g["stars"][p] == 0
-    if not out:
+        fewest = min(fewest, stars_missing(g, p))
+    if fewest:
         return
     rank_by_score(g)
     tied = 0

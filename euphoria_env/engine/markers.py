@@ -1,8 +1,8 @@
-"""Knowledge and morale (R5.1), and the two recruits that act with every step of a marker (R13.10)."""
+"""Gains and losses: knowledge and morale (R5.1), the two recruits that act with every step (R13.10), and goods (R1.2)."""
 
 from __future__ import annotations
 
-from euphoria_env.board import TRACK_END
+from euphoria_env.board import MOST_GOODS, TRACK_END
 from euphoria_env.cards.recruits import CURTIS, NICK
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import has
@@ -43,6 +43,12 @@ def gain_knowledge(g, p, n):
 def lose_knowledge(g, p, n):
     """Loses n knowledge."""
     move(g["knowledge"], p, -n)
+
+
+@jit
+def gain_goods(g, p, item, n):
+    """Gains n of a commodity or resource; more than a player can have is not gained (R1.2)."""
+    g["goods"][p, item] = min(int(g["goods"][p, item]) + n, MOST_GOODS)
 
 
 @jit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from euphoria_env.actions import CHOOSE_RECRUIT, CHOOSE_TILE, SET_KNOWLEDGE, SET_MORALE
 from euphoria_env.asks import Ask
 from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, DEALT_RECRUITS, DEALT_TILES, NUM_MARKETS, STARS
+from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.chance import (
@@ -20,7 +21,7 @@ from euphoria_env.engine.chance import (
     roll_die,
 )
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import HELD, IN_BY, ON_SITE, OUT_BY, PLAYING, Operation, ask_for, push, seat_after
+from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT_BY, PLAYING, Operation, ask_for, push, seat_after
 from euphoria_env.engine.turn import begin_turn, clear_pending
 
 
@@ -38,6 +39,10 @@ def blank(g):
     g["occupant"][:] = -1
     for kind in range(len(ARTIFACTS)):
         g["deck"][kind] = CARDS_PER_ARTIFACT
+    for card in range(NUM_RECRUITS):
+        g["recruit_place"][card] = ABSENT if (int(g["absent_recruits"]) >> card) & 1 else IN_DECK
+    for tile in range(NUM_TILES):
+        g["tile_place"][tile] = ABSENT if (int(g["absent_markets"]) >> tile) & 1 else IN_DECK
     for p in range(int(g["num_players"])):
         g["morale"][p] = 1
         g["knowledge"][p] = 3

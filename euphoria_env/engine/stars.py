@@ -10,7 +10,7 @@ from euphoria_env.cards.tiles import THEATER
 from euphoria_env.cards.vocabulary import CHOICES, Event
 from euphoria_env.engine.artifacts import ask_discards
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import gain_knowledge, gain_morale, lose_knowledge
+from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge
 from euphoria_env.engine.state import HELD, Operation, ask_for, ask_series, push, seat_after, under, update_penalties
 
 _BOOK = ARTIFACTS.index("book")
@@ -113,9 +113,9 @@ def bargain(g, p):
 def bargain_chosen(g, p):
     """Esme's gain for the discarded card: a book counts double and leaves no choice."""
     if g["last"] == FIRST_ARTIFACT + _BOOK:
-        g["goods"][p, ENERGY] += 2
+        gain_goods(g, p, ENERGY, 2)
         lose_knowledge(g, p, 2)
         gain_morale(g, p, 2)
     else:
-        g["goods"][p, ENERGY] += 1
+        gain_goods(g, p, ENERGY, 1)
         ask_series(g, p, Verb.GAIN, 1, _KNOWLEDGE_OR_MORALE, 0, 0)

@@ -26,6 +26,7 @@ from euphoria_env.board import (
     MAX_WORKERS,
     NUM_AREAS,
     NUM_SPACES,
+    STARS,
     TUNNELS,
 )
 from euphoria_env.cards.recruits import EVENT_CARDS, FACTION_CARDS, NUM_RECRUITS
@@ -38,7 +39,7 @@ from euphoria_env.rules import OPTIONS, OPTIONS_SIZE
 STACK_DEPTH = 24  # the deepest seen is 10
 
 _P = MAX_PLAYERS
-_RULES = [(name, *option.dtype) if isinstance(option.dtype, tuple) else (name, option.dtype) for name, option in OPTIONS.items()]
+_RULES = [(option.row_field(name), option.dtype) for name, option in OPTIONS.items()]
 _POSITION = [
     # players
     ("knowledge", np.int8, (_P,)),
@@ -71,8 +72,8 @@ _POSITION = [
     ("territory", np.int8, (len(FACTIONS), _P)),  # stars
     ("deck", np.int8, (len(ARTIFACTS),)),
     ("discards", np.int8, (len(ARTIFACTS),)),
-    ("recruit_place", np.int8, (NUM_RECRUITS,)),  # IN_DECK, OUT, HELD + player, OUT_BY + player
-    ("tile_place", np.int8, (NUM_TILES,)),  # IN_DECK, OUT, HELD + player, OUT_BY + player, ON_SITE, IN_BY + player
+    ("recruit_place", np.int8, (NUM_RECRUITS,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player
+    ("tile_place", np.int8, (NUM_TILES,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player, ON_SITE, IN_BY + player
     ("open_spaces", np.int64),  # the spaces that are in use: built markets, sites not built, open tunnel ends
     # the turn
     ("status", np.int8),  # SETUP, PLAYING, OVER, TRUNCATED
@@ -140,7 +141,8 @@ GAME_DTYPE = np.dtype(_RULES + _POSITION + _PENDING + _REST)
 SETUP, PLAYING, OVER, TRUNCATED = range(4)
 RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2
 USED_GEEK, USED_GAMBLER = 1, 2
-IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = 0, 1, 2, 8, 14, 16
+# Where a recruit or a tile is; ABSENT: not in the game at all (R17.6).
+ABSENT, IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = -1, 0, 1, 2, 8, 14, 16
 PAID, PAID_GOLD, PAID_ARTIFACT, PAID_ONE_ARTIFACT, PAID_FOOD_FOR_BLISS = 1, 2, 4, 8, 16
 RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
 
@@ -281,6 +283,12 @@ def member(g, player, faction):
 def bonus(g, player, faction, tier):
     """Whether a player has the allegiance bonus of a tier (R7.2, R7.3, R12.4), as before this placement (R4.4)."""
     return g["before"][faction] >= tier and member(g, player, faction) and not under(g, player, REGISTRY)
+
+
+@jit
+def stars_missing(g, p):
+    """How many stars a player must still place to win (R16.1, R17.5)."""
+    return max(0, int(g["stars"][p]) - (STARS - int(g["stars_to_win"])))
 
 
 @jit

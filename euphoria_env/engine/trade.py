@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER
+from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER, TRADE
 from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
 from euphoria_env.engine.artifacts import move_artifact
 from euphoria_env.engine.costs import stock_of
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.legal import allow
-from euphoria_env.engine.state import Operation, ask_for, push
+from euphoria_env.engine.markers import gain_goods
+from euphoria_env.engine.state import Operation, ask_for, push, seat_after
 
 MOST_ITEMS = 3  # of each side (R15.1)
 _TRADED = KNOWLEDGE_ITEM  # goods and artifacts: the items before knowledge
@@ -25,10 +26,19 @@ def has_goods(g, p):
 
 
 @jit
-def begin_offer(g, p, partner):
-    """Begins an offer; it counts, whatever becomes of it (R15.1, R15.2)."""
+def allow_offers(g, words, p):
+    """Whom a player may make an offer (R15.1, R15.2)."""
+    if g["trading"] and g["offers"] < g["trades_per_turn"] and has_goods(g, p):
+        for k in range(1, int(g["num_players"])):
+            if has_goods(g, seat_after(g, k)):
+                allow(words, TRADE + k - 1)
+
+
+@jit
+def begin_offer(g, p):
+    """Begins the offer that was chosen; it counts, whatever becomes of it (R15.1, R15.2)."""
     g["offers"] += 1
-    g["partner"] = partner
+    g["partner"] = seat_after(g, int(g["answer"]) - TRADE + 1)
     g["last"] = 0
     push(g, Operation.OFFERED, p, 0, 0)
     ask_for(g, Ask.TRADE, p)
@@ -109,20 +119,29 @@ def offered(g, p):
 
 @jit
 def replied(g, p):
-    """The exchange, if it was accepted; then the hand limits, and the turn is opened again."""
-    if g["answer"] != ACCEPT:
-        return
-    partner = int(g["partner"])
-    push(g, Operation.LIMITS, p, 0, 0)
+    """The exchange, if it was accepted; then the hand limits, and the decision at which the offer was made is asked again."""
+    if g["answer"] == ACCEPT:
+        exchange(g, p, int(g["partner"]))
+        push(g, Operation.LIMITS, p, 0, 0)
+    g["chosen"][:] = 0
+    g["asked"][:] = 0
+    g["partner"] = -1
+    g["last"] = 0
+
+
+@jit
+def exchange(g, p, partner):
+    """Hands over what the two sides of an offer name."""
     for item in range(len(GOODS)):
-        given = int(g["chosen"][item]) - int(g["asked"][item])
+        given, received = int(g["chosen"][item]), int(g["asked"][item])
         g["goods"][p, item] -= given
-        g["goods"][partner, item] += given
+        g["goods"][partner, item] -= received
+        gain_goods(g, p, item, received)
+        gain_goods(g, partner, item, given)
     for kind in range(len(ARTIFACTS)):
         given = int(g["chosen"][FIRST_ARTIFACT + kind]) - int(g["asked"][FIRST_ARTIFACT + kind])
         move_artifact(g, p, kind, -given)
         move_artifact(g, partner, kind, given)
-    g["chosen"][:] = 0
 
 
 assert GIVE < ASK < OFFER

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import DILEMMA, END, PLACE, RETRIEVE, TRADE
+from euphoria_env.actions import DILEMMA, END, PLACE, RETRIEVE
 from euphoria_env.asks import Ask
 from euphoria_env.board import FACTIONS, MAX_PLAYERS, MAX_WORKERS, NUM_SPACES
 from euphoria_env.cards.recruits import CHASE
@@ -104,7 +104,7 @@ def opened(g, p):
     elif action < DILEMMA + 2:
         resolve_dilemma(g, p)
     else:
-        begin_offer(g, p, seat_after(g, action - TRADE + 1))
+        begin_offer(g, p)
 
 
 @jit
@@ -136,9 +136,15 @@ def chase(g, p):
 
 @jit
 def further_answered(g, p, face, left):
-    """Places a further worker; `left` is 0 for Chase's, which does not count."""
-    if g["answer"] == END:
-        return
-    if left:
-        push(g, Operation.FURTHER, p, face, left - 1)
-    place(g, p, face, (int(g["answer"]) - PLACE) % NUM_SPACES, int(g["due_morale"]))
+    """Places a further worker, or makes an offer first (R15.2); `left` is 0 for Chase's, which does not count."""
+    action = int(g["answer"])
+    if action < END:
+        if left:
+            push(g, Operation.FURTHER, p, face, left - 1)
+        place(g, p, face, (action - PLACE) % NUM_SPACES, int(g["due_morale"]))
+    elif action != END:
+        if left:
+            push(g, Operation.FURTHER, p, face, left)
+        else:
+            push(g, Operation.CHASE, p, 0, 0)
+        begin_offer(g, p)

@@ -347,13 +347,13 @@ def _panels(c: Canvas, view: View) -> None:
     n = len(view.players)
     height = min(_TALLEST_PANEL, (_BODY - _GAP * (n - 1)) / n)
     for player in view.players:
-        _panel(c, player, _TOP + player.seat * (height + _GAP), height)
+        _panel(c, player, view.stars_to_win, _TOP + player.seat * (height + _GAP), height)
     legend_at = _TOP + n * (height + _GAP)
     if PICTURE_HEIGHT - _MARGIN - legend_at >= _LEGEND_HEIGHT:
         _legend(c, legend_at)
 
 
-def _panel(c: Canvas, player: PlayerView, y: float, height: float) -> None:
+def _panel(c: Canvas, player: PlayerView, goal: int, y: float, height: float) -> None:
     x, bottom = _PANELS_X, y + height
     fill, _ = PLAYER_COLOURS[player.seat]
     c.rect(x, y, _PANELS_WIDTH, height, PANEL, 10, stroke=fill if player.deciding else "none", width=2)
@@ -361,7 +361,7 @@ def _panel(c: Canvas, player: PlayerView, y: float, height: float) -> None:
     x += 18
     roomy = height > 180
     air = 4 if roomy else 0
-    _name_and_stars(c, player, x, y + 23)
+    _name_and_stars(c, player, goal, x, y + 23)
     y += 33 + air
     _tracks_and_workers(c, player, x, y)
     y += 36 + air
@@ -371,16 +371,17 @@ def _panel(c: Canvas, player: PlayerView, y: float, height: float) -> None:
     _remarks(c, player, x, y + 12, bottom)
 
 
-def _name_and_stars(c: Canvas, player: PlayerView, x: float, y: float) -> None:
+def _name_and_stars(c: Canvas, player: PlayerView, goal: int, x: float, y: float) -> None:
     fill, _ = PLAYER_COLOURS[player.seat]
     c.text(x, y, f"Player {player.seat}", 16, fill, 700)
     marks = [f"rank {player.rank}"] if player.rank else ["decides"] * player.deciding + ["on turn"] * player.active
     c.text(x + 84, y, marks[0] if marks else "", 12, INK)
     right = _PANELS_X + _PANELS_WIDTH - _PAD
     placed = STARS - player.stars
-    for k in range(STARS):
-        c.star(right - 18 * (STARS - k), y - 14, fill if k < placed else SLOT, 16, "none" if k < placed else FAINT)
-    c.text(right - 18 * STARS - 8, y, str(placed), 14, INK, 700, "end")
+    shown = max(goal, placed)  # who passes the mark shows more (R17.5)
+    for k in range(shown):
+        c.star(right - 18 * (shown - k), y - 14, fill if k < placed else SLOT, 16, "none" if k < placed else FAINT)
+    c.text(right - 18 * shown - 8, y, str(placed), 14, INK, 700, "end")
 
 
 def _tracks_and_workers(c: Canvas, player: PlayerView, x: float, y: float) -> None:

@@ -99,15 +99,15 @@ def _header(view: View) -> Iterator[str]:
 def _players(view: View) -> Iterator[str]:
     yield _rule("players (worker P0:4 = of player 0, face 4; recruit* = has its star; > decides)")
     for player in view.players:
-        yield from _player(player)
+        yield from _player(player, view.stars_to_win)
 
 
-def _player(player: PlayerView) -> Iterator[str]:
+def _player(player: PlayerView, stars_to_win: int) -> Iterator[str]:
     marks = ("> " if player.deciding else "  ") + f"P{player.seat}"
     facts = [
         f"knowledge {player.knowledge or '-'}",
         f"morale {player.morale or '-'}",
-        f"stars {STARS - player.stars}/{STARS}",
+        f"stars {STARS - player.stars}/{stars_to_win}",
         _hand_of_workers(player),
     ]
     if player.rank:

@@ -148,6 +148,7 @@ class View:
     discards: Mapping[str, int]
     deck_size: int
     workers_to_build: int
+    stars_to_win: int
     legal: tuple[str, ...]
 
     def worker_on(self, space: str) -> Worker | None:
@@ -185,6 +186,7 @@ def view_of(game: Drawable, seat: int | None = None) -> View:
         discards=d["discards"],
         deck_size=CARDS_PER_ARTIFACT * len(ARTIFACTS) - hands - sum(d["discards"].values()),
         workers_to_build=int(WORKERS_TO_BUILD[n]),
+        stars_to_win=d["rules"]["stars_to_win"],
         legal=tuple(game.legal()) if seat == d["player"] else (),
     )
 

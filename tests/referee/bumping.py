@@ -55,7 +55,7 @@ def julia(table: Table, player: Player) -> Flow[bool]:
     if not tracks.can_pay(player, morale=1) or not (yield from use(player.seat, "julia_the_thought_inspector")):
         return False
     tracks.pay(table, player, morale=1)
-    player.goods[(yield from gain_choice(player.seat, RESOURCES))] += 1
+    player.gain((yield from gain_choice(player.seat, RESOURCES)))
     yield from hand_limits(table)  # R5.6: at once, before R4.2 goes on
     return True
 
@@ -74,7 +74,7 @@ def act(table: Table, placement: Placement, owner: Player) -> Flow[None]:
             if (tunnel or space in TANK) and tracks.can_pay(player, good="gold"):
                 if (yield from use(player.seat, name)):
                     tracks.pay(table, player, good="gold")
-                    owner.goods["gold"] += 1
+                    owner.gain("gold")
                     yield from draw(table, player, 2)
 
         elif name == "major_dave_the_demolitionist":
@@ -82,7 +82,7 @@ def act(table: Table, placement: Placement, owner: Player) -> Flow[None]:
             if tunnel and tracks.can_pay(player, knowledge=1):
                 if (yield from use(player.seat, name)):
                     tracks.pay(table, player, knowledge=1)
-                    player.goods[tunnel[2]] += 1
+                    player.gain(tunnel[2])
                     allegiance.advance_miner(table, tunnel[0])
 
         elif name == "phil_the_spy":
@@ -97,14 +97,14 @@ def act(table: Table, placement: Placement, owner: Player) -> Flow[None]:
             if tunnel and placement.bumped.face > placement.face and tracks.can_pay(player, knowledge=1):
                 if (yield from use(player.seat, name)):
                     tracks.pay(table, player, knowledge=1)
-                    player.goods[tunnel[2]] += 1
+                    player.gain(tunnel[2])
 
         elif name == "lee_the_gossip":
             # may pay 1 M, the other gains 1 K, you gain 1 commodity
             if tracks.can_pay(player, morale=1) and (yield from use(player.seat, name)):
                 tracks.pay(table, player, morale=1)
                 tracks.gain_knowledge(table, owner, 1)
-                player.goods[(yield from gain_choice(player.seat, COMMODITIES))] += 1
+                player.gain((yield from gain_choice(player.seat, COMMODITIES)))
 
         elif name == "maxime_the_ambassador":
             # may pay 2 M, the other gains 1 K, you draw 1 artifact
@@ -118,6 +118,6 @@ def act(table: Table, placement: Placement, owner: Player) -> Flow[None]:
             if tracks.can_pay(player, morale=2) and (yield from use(player.seat, name)):
                 tracks.pay(table, player, morale=2)
                 tracks.gain_knowledge(table, owner, 1)
-                player.goods[(yield from gain_choice(player.seat, RESOURCES))] += 1
+                player.gain((yield from gain_choice(player.seat, RESOURCES)))
 
         yield from hand_limits(table)  # R5.6: as soon as the ability is complete

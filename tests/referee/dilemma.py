@@ -47,8 +47,8 @@ def draw_recruit(table: Table) -> Flow[str]:
     """One recruit from the deck. A loaded one that is out of the game changes places with one of the deck."""
     name: str = yield Chance("recruits", tuple(table.recruit_deck), also=tuple(table.recruits_out))
     if name in table.recruits_out:
-        table.recruits_out.remove(name)
-        table.recruits_out.append(table.recruit_deck.pop())
+        del table.recruits_out[name]
+        table.recruits_out[table.recruit_deck.pop()] = None
     else:
         table.recruit_deck.remove(name)
     return name
@@ -62,5 +62,5 @@ def new_recruit(table: Table, player: Player) -> Flow[Recruit | None]:
     if not drawn:
         return None
     kept = yield Decision(player.seat, {f"choose {name}": name for name in drawn})
-    table.recruits_out += [name for name in drawn if name != kept]
+    table.recruits_out.update({name: player.seat for name in drawn if name != kept})
     return Recruit(kept)

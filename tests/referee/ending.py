@@ -5,11 +5,12 @@ from __future__ import annotations
 from .asking import Chance, Flow
 from .rolling import roll_die
 from .state import GameEnds, Player, Table
+from .tables import STARS
 
 
 def check(table: Table) -> None:
-    """R16.1: as soon as some player has placed the 10th star the game ends at once."""
-    if any(player.stars == 0 for player in table.players):
+    """R16.1, R17.5: as soon as some player has placed the 10th star (`stars_to_win`) the game ends at once."""
+    if any(STARS - player.stars >= table.rules.stars_to_win for player in table.players):
         raise GameEnds
 
 
@@ -25,7 +26,8 @@ def standing(table: Table, player: Player) -> tuple[int, ...]:
 
 
 def finish(table: Table) -> Flow[None]:
-    """R16.2: finds the winner and ranks everybody."""
+    """R16.2: finds the winner and ranks everybody. R17.5: of those past the mark the ones with most stars come first; who
+    is best has passed it."""
     best = max(standing(table, player) for player in table.players)
     tied = [player for player in table.players if standing(table, player) == best]
     while len(tied) > 1:

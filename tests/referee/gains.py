@@ -33,7 +33,7 @@ def gain(table: Table, placement: Placement) -> Flow[None]:
     elif space in TUNNELS:
         yield from tunnel(table, placement)
     elif space in TUNNEL_ENDS:
-        placement.player.goods[TUNNEL_ENDS[space][1]] += 3  # R8.2
+        placement.player.gain(TUNNEL_ENDS[space][1], 3)  # R8.2
     elif space in TANK:
         tank(table, placement)
     elif space in SLOTS:
@@ -53,13 +53,13 @@ def commodity_area(table: Table, placement: Placement) -> Flow[None]:
     total = sum(worker.face for worker in table.board[placement.space])
     extra = 1 if allegiance.bonus(table, player, faction, 1, placement.before) else 0
     if total <= 4:
-        player.goods[commodity] += 1 + extra
+        player.gain(commodity, 1 + extra)
         yield from allegiance.advance(table, faction)
     elif total <= 8:
-        player.goods[commodity] += 1 + extra
+        player.gain(commodity, 1 + extra)
         tracks.lose_knowledge(table, player, 1)
     else:
-        player.goods[commodity] += 2 + extra
+        player.gain(commodity, 2 + extra)
         tracks.gain_knowledge(table, player, 1)
 
 
@@ -74,7 +74,7 @@ def tunnel(table: Table, placement: Placement) -> Flow[None]:
         choice = yield from gain_choice(player.seat, (resource, "artifact"))
         resource_too, artifact_too = choice == resource, choice == "artifact"
     if resource_too:
-        player.goods[resource] += 1
+        player.gain(resource)
         placement.took_resource = True
     if artifact_too:
         yield from draw(table, player)
@@ -126,5 +126,5 @@ def icarus(table: Table, placement: Placement) -> Flow[None]:
     elif placement.space == "sky_lounge":
         mix = combinations(dict.fromkeys(RESOURCES, 2), 2)
         for resource in (yield from series(player.seat, "gain", mix)):
-            player.goods[resource] += 1
+            player.gain(resource)
     yield from allegiance.advance(table, "icarite")

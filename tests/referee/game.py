@@ -69,12 +69,15 @@ class Referee:
 
     def load(self, **outcomes: Iterable[Any]) -> None:
         """Append to the queues of the next random outcomes."""
+        in_game = {"recruits": self._table.rules.recruits_in_game, "markets": self._table.rules.tiles_in_game}
         for kind, values in outcomes.items():
             if kind not in KINDS:
                 raise ValueError(f"load: unknown kind {kind!r}")
             for value in values:
                 if value not in KINDS[kind]:
                     raise ValueError(f"load: {kind} cannot be {value!r}")
+                if value not in in_game.get(kind, KINDS[kind]):
+                    raise ValueError(f"load: {kind}: {value} is not in the game")  # R17.6
                 self._queues[kind].append(value)
 
     def unused(self) -> dict[str, list[Any]]:
@@ -129,6 +132,11 @@ class Referee:
         """Who must decide now; keeps its last value after the end."""
         self._advance()
         return self._player
+
+    @property
+    def prompt(self) -> str:
+        """The referee has no texts; the runner of the scenarios shows this one."""
+        return "what the referee asks"
 
     def legal(self) -> list[str]:
         return list(self._options())

@@ -69,27 +69,27 @@ def gary(table: Table, placement: Placement) -> Flow[None]:
         if (yield from gain_choice(placement.player.seat, ("morale", "energy"))) == "morale":
             tracks.gain_morale(table, placement.player, 1)
         else:
-            placement.player.goods["energy"] += 1
+            placement.player.gain("energy")
 
 
 def katy(table: Table, placement: Placement) -> Flow[None]:
     """Placing on the generator with no artifact in hand: gain 1 food."""
     if placement.space == "generator" and placement.player.hand == 0:
-        placement.player.goods["food"] += 1
+        placement.player.gain("food")
     yield from ()
 
 
 def faith(table: Table, placement: Placement) -> Flow[None]:
     """Placing on the aquifer with no artifact in hand: gain 1 energy."""
     if placement.space == "aquifer" and placement.player.hand == 0:
-        placement.player.goods["energy"] += 1
+        placement.player.gain("energy")
     yield from ()
 
 
 def ian(table: Table, placement: Placement) -> Flow[None]:
     """Placing on the farm with no resource: gain 1 water."""
     if placement.space == "farm" and no_resource(placement):
-        placement.player.goods["water"] += 1
+        placement.player.gain("water")
     yield from ()
 
 
@@ -110,7 +110,7 @@ def soulless(table: Table, placement: Placement) -> Flow[None]:
         if (yield from gain_choice(placement.player.seat, ("morale", "water"))) == "morale":
             tracks.gain_morale(table, placement.player, 1)
         else:
-            placement.player.goods["water"] += 1
+            placement.player.gain("water")
 
 
 def scarby(table: Table, placement: Placement) -> Flow[None]:
@@ -119,7 +119,7 @@ def scarby(table: Table, placement: Placement) -> Flow[None]:
         if (yield from gain_choice(placement.player.seat, ("knowledge", "food"))) == "knowledge":
             tracks.lose_knowledge(table, placement.player, 1)
         else:
-            placement.player.goods["food"] += 1
+            placement.player.gain("food")
 
 
 def sarinee(table: Table, placement: Placement) -> Flow[None]:
@@ -128,7 +128,7 @@ def sarinee(table: Table, placement: Placement) -> Flow[None]:
         if (yield from gain_choice(placement.player.seat, ("knowledge", "bliss"))) == "knowledge":
             tracks.lose_knowledge(table, placement.player, 1)
         else:
-            placement.player.goods["bliss"] += 1
+            placement.player.gain("bliss")
 
 
 def kyle(table: Table, placement: Placement) -> Flow[None]:
@@ -148,7 +148,7 @@ def zong(table: Table, placement: Placement) -> Flow[None]:
             tracks.pay(table, player, knowledge=1)
             yield from draw(table, player)
             for opponent in table.opponents(player):
-                opponent.goods["bliss"] += 1
+                opponent.gain("bliss")
 
 
 # --- tunnels ---------------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def chase(table: Table, placement: Placement) -> Flow[None]:
     if placement.space in TUNNELS and table.workers_owned(player) > 1:
         if (yield from use(player.seat, "chase_the_miner")):
             table.return_to_supply(placement.space, placement.worker)
-            player.goods[TUNNELS[placement.space][2]] += 2
+            player.gain(TUNNELS[placement.space][2], 2)
 
 
 def reitz(table: Table, placement: Placement) -> Flow[None]:
@@ -237,7 +237,7 @@ def brett(table: Table, placement: Placement) -> Flow[None]:
     if star_on_a_market(placement) and tracks.can_pay(player, knowledge=1):
         if (yield from use(player.seat, "brett_the_lockpicker")):
             tracks.pay(table, player, knowledge=1)
-            player.goods[(yield from gain_choice(player.seat, RESOURCES))] += 1
+            player.gain((yield from gain_choice(player.seat, RESOURCES)))
 
 
 def flavio(table: Table, placement: Placement) -> Flow[None]:

@@ -15,11 +15,11 @@ from .tables import (
     MARKETS,
     MAX_TRACK,
     MAX_WORKERS,
+    MOST_OF_A_GOOD,
     RECRUITS,
     SPACES,
     STARS,
     TERRITORY,
-    TILES,
 )
 
 
@@ -63,7 +63,7 @@ def read(position: dict[str, Any], seed: int | None) -> Table:
     for territory, owners in position.get("territories", {}).items():
         table.territories[known(territory, TERRITORY.values(), "territories")] = list(owners)
     table.discards = counted(position.get("discards", {}), ARTIFACTS, "discards")
-    fill_in(table, entries, filler)
+    fill_in(table, position, entries, filler)
     validate(table)
     return table
 
@@ -86,7 +86,7 @@ def read_player(seat: int, entry: dict[str, Any]) -> Player:
     return player
 
 
-def fill_in(table: Table, entries: list[dict[str, Any]], filler: random.Random) -> None:
+def fill_in(table: Table, position: dict[str, Any], entries: list[dict[str, Any]], filler: random.Random) -> None:
     """What the position leaves out."""
     for player, entry in zip(table.players, entries, strict=True):
         if "workers" not in entry:  # two, fewer if that would make more than four
@@ -96,7 +96,7 @@ def fill_in(table: Table, entries: list[dict[str, Any]], filler: random.Random) 
         player.stars = entry.get("stars", STARS - placed)
         if player.stars + placed != STARS:
             raise ValueError(f"players[{player.seat}].stars: {placed} are placed, {player.stars} left")
-    tiles = [tile for tile in TILES if all(market.tile != tile for market in table.markets.values())]
+    tiles = [tile for tile in table.rules.tiles_in_game if all(market.tile != tile for market in table.markets.values())]
     for market in table.markets.values():
         if market.tile is None:
             market.tile = filler.choice(tiles)
@@ -115,7 +115,9 @@ def fill_in(table: Table, entries: list[dict[str, Any]], filler: random.Random) 
     held = [recruit.name for player in table.players for recruit in player.active + player.hidden]
     if len(set(held)) < len(held):
         raise ValueError("recruits: one is held twice")
-    table.recruit_deck = [name for name in RECRUITS if name not in held]
+    table.recruits_out = dict(position.get("recruits_out", {}))  # no readable key, but in every complete position
+    gone = {*held, *table.recruits_out}
+    table.recruit_deck = [name for name in table.rules.recruits_in_game if name not in gone]
 
 
 def stars_shown(table: Table, player: Player) -> int:
@@ -139,6 +141,12 @@ def validate(table: Table) -> None:
             raise ValueError(f"{where}.artifacts: more than the morale")
         if any(table.revealed(recruit.faction) for recruit in player.hidden):
             raise ValueError(f"{where}.recruits: a hidden recruit of a revealed faction")
+        if any(recruit.name not in table.rules.recruits_in_game for recruit in player.active + player.hidden):
+            raise ValueError(f"{where}.recruits: one is not in the game")  # R17.6
+        if any(number > MOST_OF_A_GOOD for number in player.goods.values()):
+            raise ValueError(f"{where}.goods: more than {MOST_OF_A_GOOD}")  # R1.2
+    if any(market.tile not in table.rules.tiles_in_game for market in table.markets.values()):
+        raise ValueError("markets: a tile is not in the game")  # R17.6
     if len({market.tile for market in table.markets.values()}) < len(MARKETS):
         raise ValueError("markets: one tile twice")
 
@@ -148,9 +156,8 @@ def validate(table: Table) -> None:
 
 def write(table: Table, player: int) -> dict[str, Any]:
     """All the readable keys. `player` is who must decide."""
-    rules = {name: getattr(table.rules, name) for name in Rules.__dataclass_fields__}
     return {
-        "rules": rules,
+        "rules": table.rules.as_dict(),
         "player": player,
         "turn": table.turn,
         "players": [write_player(table, player) for player in table.players],
@@ -165,6 +172,7 @@ def write(table: Table, player: int) -> dict[str, Any]:
         },
         "territories": {name: sorted(owners) for name, owners in table.territories.items() if owners},
         "discards": in_table_order(table.discards, ARTIFACTS),
+        "recruits_out": dict(table.recruits_out),
     }
 
 

@@ -80,7 +80,7 @@ def retrieve(table: Table, player: Player, way: str) -> Flow[None]:
 
     # Retrieving, all those workers stood in Subterra: gain 1 water or 1 stone, after the roll
     if regions == {"subterran"} and table.has(player, "maggie_the_outlaw"):
-        player.goods[(yield from gain_choice(player.seat, ("water", "stone")))] += 1
+        player.gain((yield from gain_choice(player.seat, ("water", "stone"))))
     ending.check(table)  # R16.1: at the end of a retrieval
 
 
@@ -108,8 +108,8 @@ def sacrifices(table: Table, player: Player, retrieved: list[Standing]) -> Flow[
         chosen = yield Decision(player.seat, options)
         table.return_to_supply(*chosen)
         retrieved[:] = [standing for standing in retrieved if standing[1] is not chosen[1]]
-        player.goods[good] += 4
-        player.goods[(yield from gain_choice(player.seat, RESOURCES))] += 1
+        player.gain(good, 4)
+        player.gain((yield from gain_choice(player.seat, RESOURCES)))
 
 
 def yordy(table: Table, player: Player) -> Flow[tuple[int, ...]]:

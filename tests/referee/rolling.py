@@ -58,13 +58,13 @@ def ben(table: Table, player: Player, roller: Player) -> Flow[None]:
         return
     if (yield from use(player.seat, "ben_the_ludologist")):
         tracks.pay(table, player, morale=2)
-        player.goods[(yield from gain_choice(player.seat, RESOURCES))] += 1
+        player.gain((yield from gain_choice(player.seat, RESOURCES)))
         yield from hand_limits(table)
 
 
 def steven(table: Table, player: Player) -> Flow[None]:
     """You lose a worker to the knowledge check: gain 1 resource and draw 1 artifact."""
-    player.goods[(yield from gain_choice(player.seat, RESOURCES))] += 1
+    player.gain((yield from gain_choice(player.seat, RESOURCES)))
     yield from draw(table, player)
     yield from hand_limits(table)
 

@@ -6,7 +6,7 @@ from .asking import Chance, Decision, Flow
 from .dilemma import draw_recruit
 from .rolling import roll_die
 from .state import Player, Recruit, Table
-from .tables import ARTIFACTS, FACES, MARKETS, TILES
+from .tables import ARTIFACTS, FACES, MARKETS
 from .turns import begin_turn
 
 
@@ -49,7 +49,7 @@ def recruits(table: Table) -> Flow[None]:
     for player, hand in zip(table.players, hands, strict=True):
         player.active = [Recruit((yield from choose(player, hand)))]
         player.hidden = [Recruit((yield from choose(player, hand)))]
-        table.recruits_out += hand
+        table.recruits_out.update(dict.fromkeys(hand, player.seat))
     table.chosen = True
 
 
@@ -63,35 +63,43 @@ def recruit_draft(table: Table, hands: list[list[str]]) -> Flow[list[list[str]]]
     return kept
 
 
-def draw_tile(tiles: list[str]) -> Flow[str]:
-    tile: str = yield Chance("markets", tuple(tiles))
-    tiles.remove(tile)
+def draw_tile(tiles: list[str], out: list[str]) -> Flow[str]:
+    """One of the tiles. A loaded one that is out of the game changes places with one of these."""
+    tile: str = yield Chance("markets", tuple(tiles), also=tuple(out))
+    if tile in out:
+        out.remove(tile)
+        out.append(tiles.pop())
+    else:
+        tiles.remove(tile)
     return tile
 
 
 def markets(table: Table) -> Flow[None]:
-    """R2.3; R17.2: first the pool of six is made by the players."""
-    pool = list(TILES)
+    """R2.3, of the tiles in the game (R17.6); R17.2: first the players make the six."""
+    tiles: list[str] = list(table.rules.tiles_in_game)
+    out: list[str] = []
     if table.rules.market_draft:
-        pool = yield from market_draft(table)
+        tiles, out = yield from market_draft(table, tiles)
     for space in MARKETS:
-        table.markets[space].tile = yield from draw_tile(pool)
+        table.markets[space].tile = yield from draw_tile(tiles, out)
 
 
-def market_draft(table: Table) -> Flow[list[str]]:
-    """R17.2: each player gets 2 tiles, puts 1 in the game; the missing ones up to 6 come from the undealt tiles."""
-    undealt = list(TILES)
+def market_draft(table: Table, undealt: list[str]) -> Flow[tuple[list[str], list[str]]]:
+    """R17.2: each player gets 2 tiles, puts 1 in the game; the missing ones up to 6 come from the undealt tiles. Returns
+    the six, and those that are out of the game."""
     hands = []
     for _ in table.players:
-        first = yield from draw_tile(undealt)
-        second = yield from draw_tile(undealt)
+        first = yield from draw_tile(undealt, [])
+        second = yield from draw_tile(undealt, [])
         hands.append([first, second])
-    pool = []
+    six = []
+    out = []
     for player, hand in zip(table.players, hands, strict=True):
-        pool.append((yield from choose(player, hand)))
-    while len(pool) < len(MARKETS):
-        pool.append((yield from draw_tile(undealt)))
-    return pool
+        six.append((yield from choose(player, hand)))
+        out += hand
+    while len(six) < len(MARKETS):
+        six.append((yield from draw_tile(undealt, out)))
+    return six, out + undealt
 
 
 def roll_for_start(table: Table) -> Flow[int]:

@@ -73,11 +73,11 @@ def esme(table: Table, player: Player) -> Flow[None]:
     (artifact,) = yield from series(player.seat, "discard", combinations(player.artifacts, 1))
     discard(table, player, artifact)
     if artifact == "book":
-        player.goods["energy"] += 2
+        player.gain("energy", 2)
         tracks.lose_knowledge(table, player, 2)
         tracks.gain_morale(table, player, 2)
         return
-    player.goods["energy"] += 1
+    player.gain("energy")
     if (yield from gain_choice(player.seat, ("knowledge", "morale"))) == "knowledge":
         tracks.lose_knowledge(table, player, 1)
     else:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from .tables import ARTIFACTS, CARDS_OF_EACH_ARTIFACT, FACTIONS, MARKETS, RECRUITS, SPACES, STARS, TERRITORY
+from .tables import (
+    ARTIFACTS,
+    CARDS_OF_EACH_ARTIFACT,
+    FACTIONS,
+    MARKETS,
+    MOST_OF_A_GOOD,
+    RECRUITS,
+    RECRUITS_A_PLAYER,
+    SPACES,
+    STARS,
+    TERRITORY,
+    TILES,
+)
 
 
 class GameEnds(Exception):
-    """R16.1: raised by the check when somebody has placed the 10th star; "the game ends at once"."""
+    """R16.1: raised by the check when somebody has placed the star that wins; "the game ends at once"."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +37,9 @@ class Rules:
     market_draft: bool = False
     track_draft: bool = False
     doubles_cost_morale: bool = False
+    stars_to_win: int = STARS
+    recruits: tuple[str, ...] | None = None
+    markets: tuple[str, ...] | None = None
     max_turns: int | None = 2000
 
     @classmethod
@@ -33,14 +48,47 @@ class Rules:
         for key in options:
             if key not in known:
                 raise ValueError(f"rules: unknown option {key!r}")
-        rules = cls(**options)
+        pools = {"recruits": pool("recruits", options, RECRUITS), "markets": pool("markets", options, TILES)}
+        rules = cls(**{**options, **pools})
         if not 2 <= rules.num_players <= 6:
             raise ValueError("rules: num_players must be 2 to 6")
         if not 0 <= rules.trades_per_turn <= 10:
             raise ValueError("rules: trades_per_turn must be 0 to 10")
+        if not 1 <= rules.stars_to_win <= STARS:
+            raise ValueError("rules: stars_to_win must be 1 to 10")
+        if len(rules.recruits_in_game) < RECRUITS_A_PLAYER * rules.num_players:
+            raise ValueError("rules: recruits must be at least 6 a player")
+        if len(rules.tiles_in_game) < len(MARKETS) + rules.num_players * rules.market_draft:
+            raise ValueError("rules: markets must be at least 6, with market_draft one more for each player")
         if rules.max_turns is not None and rules.max_turns < 1:
             raise ValueError("rules: max_turns must be at least 1")
         return rules
+
+    @property
+    def recruits_in_game(self) -> tuple[str, ...]:
+        return self.recruits or tuple(RECRUITS)
+
+    @property
+    def tiles_in_game(self) -> tuple[str, ...]:
+        return self.markets or tuple(TILES)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The options as JSON has them."""
+        options = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
+
+
+def pool(key: str, options: dict[str, Any], cards: Iterable[str]) -> tuple[str, ...] | None:
+    """R17.6: the cards in the game in their fixed order; all of them is the same as none given."""
+    names = options.get(key)
+    if names is None:
+        return None
+    for name in names:
+        if name not in cards:
+            raise ValueError(f"rules: {key}: unknown {name!r}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"rules: {key}: a name twice")
+    return tuple(card for card in cards if card in names) if set(names) != set(cards) else None
 
 
 @dataclass
@@ -81,6 +129,10 @@ class Player:
     def hand(self) -> int:
         return self.artifacts.total()
 
+    def gain(self, good: str, number: int = 1) -> None:
+        """R1.2: he has at most 10,000 of a good, more is not gained."""
+        self.goods[good] = min(MOST_OF_A_GOOD, self.goods[good] + number)
+
 
 @dataclass
 class Market:
@@ -104,15 +156,19 @@ class Table:
     territories: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in TERRITORY.values()})
     deck: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(ARTIFACTS, CARDS_OF_EACH_ARTIFACT)))
     discards: Counter[str] = field(default_factory=Counter)
-    recruit_deck: list[str] = field(default_factory=lambda: list(RECRUITS))
-    recruits_out: list[str] = field(default_factory=list)  # put out of the game
+    recruit_deck: list[str] = field(init=False)  # R17.6: of the recruits in the game
+    recruits_out: dict[str, int | None] = field(default_factory=dict)  # put out of the game: by whom
     active_player: int = 0  # whose turn it is
     turn: int = 0  # number of turns begun
+    offers: int = 0  # R15.2: made in this turn
     chosen: bool = False  # R2.2: the chosen recruits have been shown
     over: bool = False
     truncated: bool = False
     winner: int | None = None
     ranking: list[int] | None = None
+
+    def __post_init__(self) -> None:
+        self.recruit_deck = list(self.rules.recruits_in_game)
 
     # --- players ---
 

@@ -13,6 +13,7 @@ GOODS = COMMODITIES + RESOURCES
 UNITS = GOODS + ARTIFACTS + ("knowledge",)  # R18.3: the order of the units of a cost
 
 CARDS_OF_EACH_ARTIFACT = 6  # R1.3
+MOST_OF_A_GOOD = 10_000  # R1.2
 FACES = (1, 2, 3, 4, 5, 6)
 STARS = 10  # R1.5
 MAX_WORKERS = 4  # R1.4
@@ -81,6 +82,7 @@ REGION: dict[str, str | None] = {
 }
 TERRITORY = {faction: f"{faction}_territory" for faction in FACTIONS}  # R2.4
 
+RECRUITS_A_PLAYER = 6  # R17.6: the fewest in a game
 WORKERS_NEEDED = {2: 2, 3: 2, 4: 3, 5: 4, 6: 4}  # R9.2: by the number of players
 
 

@@ -17,12 +17,13 @@ def has_something(player: Player) -> bool:
     return player.hand > 0 or any(player.goods[good] for good in GOODS)
 
 
-def partners(table: Table, player: Player, offers: int) -> list[int]:
-    """R15.2: the k of all players with whom an offer may be begun; `offers` were made in this turn."""
-    if not table.rules.trading or offers >= table.rules.trades_per_turn or not has_something(player):
-        return []
+def moves(table: Table, player: Player) -> dict[str, tuple[str, int]]:
+    """The moves `trade +k`. R15.1: offers are counted over the whole turn; R15.2: not with a player who has nothing, nor
+    having nothing."""
+    if not table.rules.trading or table.offers >= table.rules.trades_per_turn or not has_something(player):
+        return {}
     n = len(table.players)
-    return [k for k in range(1, n) if has_something(table.players[(player.seat + k) % n])]
+    return {f"trade +{k}": ("trade", k) for k in range(1, n) if has_something(table.players[(player.seat + k) % n])}
 
 
 def may_give(player: Player, given: list[str]) -> list[str]:
@@ -47,6 +48,7 @@ def may_ask(partner: Player, asked: list[str]) -> list[str]:
 
 def trade(table: Table, player: Player, k: int) -> Flow[None]:
     """R15.1: one offer to the k-th player after oneself."""
+    table.offers += 1
     partner = table.players[(player.seat + k) % len(table.players)]
     given: list[str] = []
     asked: list[str] = []
@@ -69,14 +71,18 @@ def trade(table: Table, player: Player, k: int) -> Flow[None]:
         return  # counts as refused without asking
     if not (yield Decision(partner.seat, {"accept": True, "refuse": False})):
         return
-    for item in given:
-        move_item(player, partner, item)
-    for item in asked:
-        move_item(partner, player, item)
+    exchange(player, given, partner, asked)
     yield from hand_limits(table)  # the active player's first
 
 
-def move_item(giver: Player, taker: Player, item: str) -> None:
-    source, target = (giver.goods, taker.goods) if item in GOODS else (giver.artifacts, taker.artifacts)
-    source[item] -= 1
-    target[item] += 1
+def exchange(player: Player, given: list[str], partner: Player, asked: list[str]) -> None:
+    """R15.1: at once; both hand over their items before either takes the other's (it matters at the cap of R1.2)."""
+    for giver, items in ((player, given), (partner, asked)):
+        for item in items:
+            (giver.goods if item in GOODS else giver.artifacts)[item] -= 1
+    for taker, items in ((player, asked), (partner, given)):
+        for item in items:
+            if item in GOODS:
+                taker.gain(item)
+            else:
+                taker.artifacts[item] += 1

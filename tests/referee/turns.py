@@ -27,6 +27,7 @@ def play_on(table: Table) -> Flow[None]:
 def begin_turn(table: Table, seat: int) -> None:
     table.active_player = seat
     table.turn += 1
+    table.offers = 0
     for player in table.players:
         player.lost_worker = False  # R5.3: per turn, whoever's turn it is
         player.used = set()  # R13.2
@@ -35,17 +36,15 @@ def begin_turn(table: Table, seat: int) -> None:
 def take_turn(table: Table, player: Player) -> Flow[None]:
     """R3.1: exactly one of placing, retrieving, resolving the dilemma; before it, offers (R15.2)."""
     at_start = list(player.available)
-    offers = 0
     while True:
         options: dict[str, tuple[Any, ...]] = {}
         options.update(placements(table, player, player.available))
         options.update({f"retrieve {way}": ("retrieve", way) for way in retrieving.payments(table, player)})
         if dilemma.ways(player):
             options.update({f"dilemma {choice}": ("dilemma", choice) for choice in ("star", "recruit")})
-        options.update({f"trade +{k}": ("trade", k) for k in trading.partners(table, player, offers)})
+        options.update(trading.moves(table, player))
         what, *details = yield Decision(player.seat, options, opening=True)
         if what == "trade":
-            offers += 1
             yield from trading.trade(table, player, *details)
         elif what == "retrieve":
             yield from retrieving.retrieve(table, player, *details)
@@ -67,21 +66,35 @@ def place_workers(table: Table, player: Player, face: int, space: str, *, count:
         if chase is not None:
             new_face, chase = chase, None
             if may_place_chases(table, player, new_face):
-                options: dict[str, tuple[Any, ...]] = dict(placements(table, player, [new_face]))
-                options["end"] = ("end",)
-                answer = yield Decision(player.seat, options)
-                if answer[0] == "place":
-                    chase = yield from place(table, player, answer[1], answer[2], further=False)
+                chases_space = yield from choose_space(table, player, new_face, further=False)
+                if chases_space is not None:
+                    chase = yield from place(table, player, new_face, chases_space, further=False)
                     continue  # R4.10 again, after this placement
         if placed >= count - 1 or face not in player.available or fountain(table, player):
             return
-        options = dict(placements(table, player, [face], further=True))
-        options["end"] = ("end",)
-        answer = yield Decision(player.seat, options)
-        if answer[0] == "end":
+        next_space = yield from choose_space(table, player, face, further=True)
+        if next_space is None:
             return
         placed += 1
-        chase = yield from place(table, player, answer[1], answer[2], further=True)
+        chase = yield from place(table, player, face, next_space, further=True)
+
+
+def choose_space(table: Table, player: Player, face: int, *, further: bool) -> Flow[str | None]:
+    """Where a further worker goes, or Chase's (not `further`: R17.4 costs it nothing); None: nowhere.
+
+    R15.2: offers may be made here too. After one the decision is asked again: what can be paid is looked at anew.
+    """
+    while True:
+        options: dict[str, tuple[Any, ...]] = dict(placements(table, player, [face], further=further))
+        options["end"] = ("end",)
+        options.update(trading.moves(table, player))
+        what, *details = yield Decision(player.seat, options)
+        if what == "end":
+            return None
+        if what == "place":
+            space: str = details[1]
+            return space
+        yield from trading.trade(table, player, *details)
 
 
 def may_place_chases(table: Table, player: Player, face: int) -> bool:

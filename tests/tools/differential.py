@@ -39,7 +39,7 @@ from euphoria_agents.files import append_line
 from euphoria_env import Game, Rules, actions
 from tests.referee import Referee
 from tests.referee.tables import AREAS, RECRUITS, TUNNELS
-from tests.tools.positions import photo_finish, random_position, random_rules, spotlight
+from tests.tools.positions import bazaar, photo_finish, random_position, random_rules, spotlight
 
 READABLE = (
     "rules", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards",
@@ -343,6 +343,19 @@ def choose_curious(rng: random.Random, legal: list[str], pair: Pair) -> str:
     return rng.choices(legal, weights)[0]
 
 
+def choose_trader(rng: random.Random, legal: list[str], pair: Pair) -> str:
+    """Trades, above all where a further worker may be placed (R15.2), goes to the tank, and places all that may be placed."""
+    further = "end" in legal
+    weights = []
+    for move in legal:
+        verb, _, rest = move.partition(" ")
+        weight = {"place": 1.0, "trade": 15.0 if further else 2.0, "offer": 2.0, "accept": 3.0, "use": 4.0}.get(verb, 1.0)
+        if verb == "place" and "tank" in rest:
+            weight = 25
+        weights.append(weight)
+    return rng.choices(legal, weights)[0]
+
+
 def choose_weights(rng: random.Random, legal: list[str], pair: Pair) -> str:
     """As the agent `weights` does."""
     game = pair.engine
@@ -395,6 +408,7 @@ POLICIES: dict[str, Callable[[random.Random, list[str], Pair], str]] = {
     "random": choose_random,
     "eager": choose_eager,
     "curious": choose_curious,
+    "trader": choose_trader,
     "weights": choose_weights,
 }
 
@@ -460,9 +474,11 @@ def random_plan(rng: random.Random) -> Plan:
     if rng.random() < 0.04:
         start = {"new": {"rules": random_rules(rng), "seed": rng.getrandbits(32)}}
         return Plan(start, policy, moves=rng.choice((30, 30, 30, 30, 30, 300, 1500)))
-    make = rng.choices((random_position, spotlight, photo_finish), (35, 60, 5))[0]
+    make = rng.choices((random_position, spotlight, bazaar, photo_finish), (30, 43, 22, 5))[0]
     if make is spotlight and rng.random() < 0.7:
         policy = "curious"
+    if make is bazaar and rng.random() < 0.7:
+        policy = "trader"
     position = make(rng)
     position["seed"] = rng.getrandbits(32)
     return Plan({"given": position}, policy, moves=100, turns=rng.choice((1, 1, 1, 2, 2, 4, 15)))

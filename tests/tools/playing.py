@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from euphoria_env import Game, Rules
-from euphoria_env.rules import OPTIONS, Flag, Integer
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from euphoria_env.rules import OPTIONS, Flag, Integer, Names
 
 FLAGS = tuple(name for name, option in OPTIONS.items() if isinstance(option, Flag))
 
@@ -17,7 +19,8 @@ def all_rules() -> Iterator[Rules]:
     """Every player count plain, with everything, and with each option alone."""
     for n in range(2, 7):
         yield Rules(num_players=n)
-        yield Rules(num_players=n, trades_per_turn=2, **dict.fromkeys(FLAGS, True))
+        pools = {"recruits": RECRUIT_NAMES[-6 * n :], "markets": TILES[: 6 + n]} if n % 2 else {}  # the smallest (R17.6)
+        yield Rules(num_players=n, trades_per_turn=2, stars_to_win=4 + n, **pools, **dict.fromkeys(FLAGS, True))
     for n, option in zip(itertools.cycle(range(2, 7)), FLAGS, strict=False):
         yield Rules(num_players=n, **{option: True})
 
@@ -27,6 +30,8 @@ def other_value(name: str) -> Any:
     option, default = OPTIONS[name], getattr(Rules(), name)
     if isinstance(option, Flag):
         return not default
+    if isinstance(option, Names):
+        return option.names[1:]
     assert isinstance(option, Integer), f"how is an option of type {type(option).__name__} changed?"
     return next(value for value in (option.low, option.low + 1) if value != default)
 

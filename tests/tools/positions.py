@@ -2,8 +2,8 @@
 
 `any_position(rng)` makes one; `positions()` is the same as a hypothesis strategy. Everybody has some recruits (often such as
 act on each other), the tracks and miners stand high or just before something happens, markets are built, hands are full, stars
-are few, decks are short (`random_position`). In the others one player can do a lot (`spotlight`), or many can end the game at
-once (`photo_finish`).
+are few, decks are short (`random_position`). In the others one player can do a lot (`spotlight`), has equal workers and much to
+trade with (`bazaar`), or many can end the game at once (`photo_finish`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from tests.referee.tables import (
     MAX_ALLEGIANCE,
     MAX_MINER,
     MAX_WORKERS,
+    MOST_OF_A_GOOD,
     RECRUITS,
+    RECRUITS_A_PLAYER,
     SITES,
     STARS,
     TEMPORARY,
@@ -85,21 +87,43 @@ def positions() -> st.SearchStrategy[Position]:
 
 def any_position(rng: random.Random) -> Position:
     """One of the positions below."""
-    return rng.choices((random_position, spotlight, photo_finish), (50, 44, 6))[0](rng)
+    return rng.choices((random_position, spotlight, bazaar, photo_finish), (44, 36, 14, 6))[0](rng)
 
 
 def random_rules(rng: random.Random, num_players: int | None = None) -> dict[str, Any]:
-    """Options of all kinds. `max_turns` is small, large or none."""
+    """Options of all kinds. `max_turns` is small, large or none; the mark of R17.5 is often low, the pools of R17.6 are often the
+    smallest."""
+    n = num_players or rng.randint(2, 6)
+    market_draft = rng.random() < 0.3
     return {
-        "num_players": num_players or rng.randint(2, 6),
-        "trading": rng.random() < 0.3,
-        "trades_per_turn": rng.choice((0, 1, 1, 1, 2, 3, 10)),
+        "num_players": n,
+        "trading": rng.random() < 0.4,
+        "trades_per_turn": rng.choice((0, 1, 1, 1, 2, 2, 3, 10)),
         "recruit_draft": rng.random() < 0.3,
-        "market_draft": rng.random() < 0.3,
+        "market_draft": market_draft,
         "track_draft": rng.random() < 0.3,
         "doubles_cost_morale": rng.random() < 0.3,
+        "stars_to_win": rng.choice((STARS, STARS, STARS, rng.randint(1, STARS), rng.randint(1, 4))),
+        "recruits": random_pool(rng, tuple(RECRUITS), RECRUITS_A_PLAYER * n),
+        "markets": random_pool(rng, tuple(TILES), len(MARKETS) + n * market_draft),
         "max_turns": rng.choice((1, 2, 3, 8, 30, 100, 2000, 2000, None, None)),
     }
+
+
+def random_pool(rng: random.Random, cards: tuple[str, ...], least: int) -> list[str] | None:
+    """R17.6: cards in the game, in their order, or `None`."""
+    size = rng.choice((None, None, None, least, least, rng.randint(least, len(cards))))
+    if size is None or size == len(cards):
+        return None
+    chosen = rng.sample(cards, size)
+    return [card for card in cards if card in chosen]
+
+
+def admit(rules: dict[str, Any], names: list[str]) -> None:
+    """Puts recruits in the game that are not."""
+    if rules["recruits"] is not None:
+        pool = [card for card in RECRUITS if card in rules["recruits"] or card in names]
+        rules["recruits"] = pool if len(pool) < len(RECRUITS) else None
 
 
 def random_position(rng: random.Random) -> Position:
@@ -112,13 +136,13 @@ def random_position(rng: random.Random) -> Position:
     allegiance = {faction: rng.choice((0, 1, 2, 4, 5, 7, 7, 8, 10, 10, MAX_ALLEGIANCE)) for faction in FACTIONS}
     miners = {faction: rng.choice((0, 3, 5, 5, 6, 8, 8, MAX_MINER, MAX_MINER)) for faction in FACTIONS[:3]}
     players = [_tracks_and_goods(rng) for _ in range(n)]
-    _deal_recruits(rng, players, allegiance, miners)
+    _deal_recruits(rng, rules, players, allegiance, miners)
     _deal_dilemmas(rng, players)
     discards = _deal_artifacts(rng, players)
-    markets = _lay_markets(rng, n)
+    markets = _lay_markets(rng, rules)
     territories = _place_stars(rng, players, markets)
     workers = _place_workers(rng, players, markets, miners)
-    return {
+    position = {
         "rules": rules,
         "player": rng.randrange(n),
         "turn": turn,
@@ -130,20 +154,51 @@ def random_position(rng: random.Random) -> Position:
         "territories": territories,
         "discards": discards,
     }
+    if rng.random() < 0.95:
+        _stay_below_the_mark(rng, position)
+    return position
+
+
+def _stay_below_the_mark(rng: random.Random, position: Position) -> None:
+    """Takes stars back, the first ones from the territories, until nobody has passed the mark of R17.5."""
+    for seat, player in enumerate(position["players"]):
+        most = max(0, position["rules"]["stars_to_win"] - rng.choice((1, 1, 1, 2, 3)))
+        while STARS - player["stars"] > most:
+            _take_star_back(position, seat)
+            player["stars"] += 1
+
+
+def _take_star_back(position: Position, seat: int) -> None:
+    player = position["players"][seat]
+    markets = [market["stars"] for market in position["markets"].values()]
+    for there in (*position["territories"].values(), *markets):
+        if seat in there:
+            there.remove(seat)
+            return
+    for recruit in player["recruits"]:
+        if recruit["star"]:
+            recruit["star"] = False
+            return
+    player["dilemma"]["resolved"] = None
 
 
 def _tracks_and_goods(rng: random.Random) -> Position:
     wealth = rng.choice((0, 1, 2, 4, 4, 8))
+    goods = {good: number for good in GOODS if (number := rng.randint(0, wealth))}
+    if rng.random() < 0.05:
+        goods[rng.choice(GOODS)] = MOST_OF_A_GOOD - rng.choice((0, 0, 1, 2, 3))
     return {
         "knowledge": rng.choice((1, 2, 3, 4, 5, 6)),
         "morale": rng.choice((1, 2, 3, 4, 5, 6, 6)),
         "lost_worker": rng.random() < 0.08,
-        "goods": {good: number for good in GOODS if (number := rng.randint(0, wealth))},
+        "goods": goods,
     }
 
 
-def _deal_recruits(rng: random.Random, players: list[Position], allegiance: dict[str, int], miners: dict[str, int]) -> None:
-    deck = list(RECRUITS)
+def _deal_recruits(
+    rng: random.Random, rules: dict[str, Any], players: list[Position], allegiance: dict[str, int], miners: dict[str, int]
+) -> None:
+    deck = list(rules["recruits"] or RECRUITS)
     rng.shuffle(deck)
     for player in players:
         hand: list[str] = []
@@ -193,8 +248,9 @@ def _deal_artifacts(rng: random.Random, players: list[Position]) -> dict[str, in
     return {artifact: discards[artifact] for artifact in ARTIFACTS if discards[artifact]}
 
 
-def _lay_markets(rng: random.Random, n: int) -> dict[str, Any]:
-    tiles = rng.sample(tuple(TILES), len(MARKETS))
+def _lay_markets(rng: random.Random, rules: dict[str, Any]) -> dict[str, Any]:
+    n = rules["num_players"]
+    tiles = rng.sample(tuple(rules["markets"] or TILES), len(MARKETS))
     built, owned = rng.choice((0.0, 0.3, 0.6, 0.9)), rng.choice((0.1, 0.4, 0.7))
     markets = {}
     for market, tile in zip(MARKETS, tiles, strict=True):
@@ -293,9 +349,68 @@ def spotlight(rng: random.Random) -> Position:
     return position
 
 
+def bazaar(rng: random.Random) -> Position:
+    """Offers at further placements (R15.2): equal workers, goods and cards on all sides, the tank free for Chase's new worker;
+    sometimes the Fountain, or the price of R17.4, that hardly anybody can pay."""
+    position = spotlight(rng)
+    rules, seat = position["rules"], position["player"]
+    rules.update(trading=True, trades_per_turn=rng.choice((1, 2, 2, 3, 3, 10)), doubles_cost_morale=rng.random() < 0.5)
+    player = position["players"][seat]
+    for other in position["players"]:
+        if other is player or rng.random() < 0.8:
+            other["goods"] = {good: number for good in GOODS if (number := rng.choice((0, 0, 1, 1, 2, 3)))}
+    if rng.random() < 0.3:
+        player["goods"] = {rng.choice(GOODS): rng.choice((1, 3, MOST_OF_A_GOOD - 1))}
+    player["morale"] = max(rng.choice((1, 2, 2, 3)), sum(player["artifacts"].values()))
+    _equal_workers(rng, position)
+    if rng.random() < 0.35:
+        _into_the_tank(rng, position)
+    if rng.random() < 0.15:
+        _build_fountain(rng, position)
+    return position
+
+
+def _equal_workers(rng: random.Random, position: Position) -> None:
+    """All the workers that the player to move has in hand show one face, or all but one; as many as there may be."""
+    seat = position["player"]
+    on_board = sum(owner == seat for there in position["workers"].values() for owner, _ in there)
+    number = min(MAX_WORKERS - on_board, rng.choice((2, 3, 3, MAX_WORKERS)))
+    faces = [rng.randint(1, 6)] * number
+    if number > 2 and rng.random() < 0.3:
+        faces[0] = rng.randint(1, 6)
+    position["players"][seat]["workers"] = sorted(faces) or position["players"][seat]["workers"]
+
+
+def _into_the_tank(rng: random.Random, position: Position) -> None:
+    """The player to move has Chase, few workers, and what the tank costs."""
+    name, player = "chase_the_miner", position["players"][position["player"]]
+    admit(position["rules"], [name])
+    for other in position["players"]:
+        for recruit in [recruit for recruit in other["recruits"] if recruit["name"] == name]:
+            other["recruits"].remove(recruit)
+            other["stars"] += recruit["star"]
+    player["stars"] += sum(recruit["star"] for recruit in player["recruits"][2:])
+    player["recruits"] = [{"name": name, "active": True, "star": False}, *player["recruits"][:2]]
+    player["workers"] = player["workers"][: rng.choice((1, 2, 3))]
+    for good in rng.choice((("energy",), ("water",), ("energy", "water"))):
+        player["goods"][good] = rng.choice((3, 3, 4, 6))
+
+
+def _build_fountain(rng: random.Random, position: Position) -> None:
+    """The Fountain is in the game, built, and not the player's."""
+    tile, seat = "fountain_of_wishful_thinking", position["player"]
+    pool, markets = position["rules"]["markets"], position["markets"]
+    if (pool is not None and tile not in pool) or any(market["tile"] == tile for market in markets.values()):
+        return
+    built = [market for market in markets.values() if market["built"] and seat not in market["stars"]]
+    if built:
+        rng.choice(built)["tile"] = tile
+
+
 def photo_finish(rng: random.Random) -> Position:
-    """All are equal and have one star left; a market is about to be built, or the Icarite track is about to end."""
+    """All are equal and have one star left (R17.5: or the mark is lower); a market is about to be built, or a track to end."""
     position = random_position(rng)
+    position["rules"]["stars_to_win"] = rng.choice((STARS, STARS, STARS, STARS, rng.randint(1, STARS)))
     n = position["rules"]["num_players"]
     site = rng.choice(tuple(SITES))
     position["markets"] = {
@@ -345,6 +460,7 @@ def _share_faction(rng: random.Random, position: Position) -> None:
     position["allegiance"][faction] = MAX_ALLEGIANCE - 1
     free = [name for name, of_faction in RECRUITS.items() if of_faction == faction]
     rng.shuffle(free)
+    admit(position["rules"], free[-len(position["players"]) :])  # those that are dealt
     for player in position["players"]:
         others = [recruit for recruit in player["recruits"] if RECRUITS[recruit["name"]] != faction]
         player["recruits"] = [{"name": free.pop(), "active": True, "star": False}, *others[:2]]

@@ -20,7 +20,7 @@ from euphoria_agents.registry import BUILTIN, load
 from euphoria_agents.speed import layers
 from euphoria_env import Batch, Game, Rules
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.engine.jit import cache_directory
+from euphoria_env.engine.cache import cache_directory, times_compiled
 from euphoria_env.envs.aec import env
 from euphoria_env.envs.asking import ask
 from euphoria_env.envs.sampling import sample
@@ -39,8 +39,7 @@ def run(options: CompileOptions) -> None:
     """
     if numba.config.DISABLE_JIT:
         raise ValueError("NUMBA_DISABLE_JIT is set: nothing can be compiled")
-    cache, start = cache_directory(), time.perf_counter()
-    before = set(cache.glob("**/*.nbc"))
+    start = time.perf_counter()
     work = steps()
     for k, (name, step) in enumerate(work.items(), 1):
         print(f"{k}/{len(work)} {name} ... ", end="", file=sys.stderr, flush=True)
@@ -50,9 +49,8 @@ def run(options: CompileOptions) -> None:
         print(f"{time.perf_counter() - began:.1f} s", file=sys.stderr, flush=True)
     if not importlib.util.find_spec("safetensors"):
         print("left out: trained networks; they need safetensors: pip install 'euphoria-env[play]'", file=sys.stderr)
-    new = set(cache.glob("**/*.nbc")) - before
-    done = f"compiled in {time.perf_counter() - start:.0f} s, kept in" if new else "all was there already, in"
-    print(f"{done} {cache}")
+    done = f"compiled in {time.perf_counter() - start:.0f} s, kept in" if times_compiled() else "all was there already, in"
+    print(f"{done} {cache_directory() or 'no folder: there is none that only this user can write to'}")
 
 
 def steps() -> dict[str, Callable[[], None]]:

@@ -78,3 +78,14 @@ class CompileOptions:
 
     Where it is kept, nobody has to wait for the compiler any more; what is there already is not compiled again.
     """
+
+
+@dataclasses.dataclass
+class ConvertOptions:
+    """Makes a trained player of an older version fit this one: it plays the same moves in the same games.
+
+    What the observation has now and had not then gets no weight. Runs of older versions cannot be gone on with.
+    """
+
+    old: Path = positional("the file of the player, such as ppo.safetensors in the folder of a run")
+    new: Path = positional("the file to write; it may be the same")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from euphoria_agents.files import whole_file
 from euphoria_env import actions, observations
 
-CHECKPOINT_FORMAT, CHECKPOINT_VERSION = "euphoria-ppo", 2
+CHECKPOINT_FORMAT, CHECKPOINT_VERSION = "euphoria-ppo", 3
 PARTS = ("trunk", "policy", "value")
 
 
@@ -78,11 +78,15 @@ def count_layers(tensors: Mapping[str, np.ndarray]) -> dict[str, int]:
 
 def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
     """Writes tensors, and facts as JSON in the header, as one safetensors file; see `whole_file`."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     header = {"format": kind, "version": CHECKPOINT_VERSION, **layout(), **facts}
     with whole_file(path) as beside:
-        save_file({n: np.ascontiguousarray(t) for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
+        try:
+            save_file({n: np.ascontiguousarray(t) for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
+        except SafetensorError as error:  # what it makes of a full disk
+            raise OSError(f"{path} cannot be written: {error}") from error
     return Path(path)
 
 
@@ -93,26 +97,46 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
         ValueError: there is no such file, it is damaged or of another kind, or it belongs to other observations or actions.
         ImportError: safetensors is not installed.
     """
+
+    def check(header: dict[str, Any]) -> None:
+        version = header.get("version")
+        if header.get("format") != kind or type(version) is not int or version > CHECKPOINT_VERSION:
+            raise ValueError(f"{path} is no checkpoint of version {CHECKPOINT_VERSION} of this project ({kind})")
+        if version < CHECKPOINT_VERSION:
+            hint = f": `euphoria convert {path} NEW` makes one of it" if kind == CHECKPOINT_FORMAT else ""
+            raise ValueError(f"{path} is a checkpoint of version {version}, older than {CHECKPOINT_VERSION}{hint}")
+        for key, value in layout().items():
+            if header.get(key) != value:
+                raise ValueError(
+                    f"{path} was trained with another version of the environment: its {key} is {header.get(key)!r}, "
+                    f"that of this one {value!r}"
+                )
+
+    return open_tensors(path, check)
+
+
+def open_tensors(path: str | Path, check: Callable[[dict[str, Any]], None]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and tensors of a file, of which nothing but the header is read until `check` has accepted it.
+
+    Raises:
+        ValueError: there is no such file, it is damaged, or what `check` raises.
+        ImportError: safetensors is not installed.
+    """
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError as error:
-        raise ImportError("trained players need safetensors: pip install '.[play]'") from error
+        raise ImportError("trained players need safetensors: pip install 'euphoria-env[play]'") from error
 
     try:
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("euphoria", "null"))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-    except (OSError, SafetensorError, ValueError, TypeError, AttributeError) as error:  # the last two: a type unknown to numpy
+            if not isinstance(header, dict):
+                raise ValueError("it has no header of this project")
+            check(header)
+            return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+    # TypeError and AttributeError: a type unknown to numpy; RecursionError: a header nested without end.
+    except (OSError, SafetensorError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} cannot be read as a checkpoint: {error}") from error
-    if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (kind, CHECKPOINT_VERSION):
-        raise ValueError(f"{path} is no checkpoint of version {CHECKPOINT_VERSION} of this project ({kind})")
-    for key, value in layout().items():
-        if header.get(key) != value:
-            raise ValueError(
-                f"{path} was trained with another version of the environment: its {key} is {header.get(key)!r}, "
-                f"that of this one {value!r}"
-            )
-    return header, tensors
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -130,6 +154,8 @@ def _layers(path: str | Path, part: str, number: int, tensors: dict[str, np.ndar
         weight, bias = tensors.get(f"{part}.{k}.weight"), tensors.get(f"{part}.{k}.bias")
         if weight is None or bias is None or weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
             raise ValueError(f"{path}: the tensors of {part}.{k} are missing or do not fit")
+        if weight.dtype != np.float32 or bias.dtype != np.float32:
+            raise ValueError(f"{path}: the tensors of {part}.{k} must be of float32, not {weight.dtype} and {bias.dtype}")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"{path}: the tensors of {part}.{k} are not finite")
         layers.append((weight.T, bias))
@@ -142,6 +168,8 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
     source, offset, scale = (tensors.get(f"features.{name}", np.zeros(())) for name in ("source", "offset", "scale"))
     if source.ndim != 1 or not len(source) or offset.shape != source.shape or scale.shape != source.shape:
         raise ValueError(f"{path}: the tensors of features are missing or do not fit")
+    if source.dtype.kind != "i" or offset.dtype != np.float32 or scale.dtype != np.float32:
+        raise ValueError(f"{path}: the tensors of features must be of int32 and float32")
     if not (np.isfinite(offset).all() and np.isfinite(scale).all()):
         raise ValueError(f"{path}: the tensors of features are not finite")
     if source.min() < 0 or source.max() >= observations.OBS_SIZE or (np.diff(source) < 0).any():

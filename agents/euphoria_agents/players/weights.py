@@ -50,7 +50,7 @@ from euphoria_env.cards.recruits import FACTION_CARDS, NUM_RECRUITS
 from euphoria_env.engine.bits import count_bits
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import list_moves, set_mask
-from euphoria_env.engine.state import GAME_DTYPE
+from euphoria_env.engine.state import GAME_DTYPE, stars_missing
 from euphoria_env.observations import PLAYER_SIZE, start_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ FULL_HAND = 0.01  # factor for drawing an artifact with a full hand (R5.6)
 NEVER = -1.0  # not even when all weights are 0, unless nothing else is legal
 
 # ---- where the observation says what the weights look at ---------------------------------------------------------------
-_NUM_PLAYERS, _AREAS, _OCCUPANT = start_of("num_players"), start_of("areas"), start_of("occupant") - NUM_AREAS
+_NUM_PLAYERS, _STARS_TO_WIN = start_of("num_players"), start_of("stars_to_win")
+_AREAS, _OCCUPANT = start_of("areas"), start_of("occupant") - NUM_AREAS
 _OWN_ARTIFACTS, _UNITS = start_of("own_artifacts"), start_of("units")
 _FIRST_GROUP, _SECOND_GROUP = start_of("first_group"), start_of("second_group")
 _STARS, _MORALE, _HAND_SIZE, _GOODS, _WORKERS, _RECRUITS = (
@@ -137,10 +138,10 @@ def leader_factor(g, p, site):  # type: ignore[no-untyped-def]
 
     The published facts leave the factor open. Ours is the stars that the leader still has to place, as a share of our own.
     """
-    fewest = own = int(g["stars"][p])
+    fewest = own = int(stars_missing(g, p))
     on_site = False
     for q in range(int(g["num_players"])):
-        stars = int(g["stars"][q])
+        stars = int(stars_missing(g, q))
         if q == p or stars > fewest:
             continue
         if stars < fewest:
@@ -288,6 +289,7 @@ def read_observation(observation, mask, g):  # type: ignore[no-untyped-def]
     """Fills a row with what the weights look at, as its observer sees it, who is player 0."""
     n = int(observation[_NUM_PLAYERS])
     g["num_players"] = n
+    g["stars_to_win"] = observation[_STARS_TO_WIN]
     for q in range(n):
         g["stars"][q] = observation[_STARS + PLAYER_SIZE * q]
         active = 0

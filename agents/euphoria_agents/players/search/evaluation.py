@@ -34,11 +34,11 @@ from euphoria_env.engine.access import open_spaces, slots_of
 from euphoria_env.engine.bits import count_bits
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import OVER, member
+from euphoria_env.engine.state import OVER, member, stars_missing
 
 # name, weight, meaning
 FEATURES = (
-    ("placed", 0.52, "stars placed"),
+    ("placed", 0.52, "stars placed, those not needed to win (R17.5) included"),
     ("placed_squared", 0.55, "a tenth of their square"),
     ("second_worker", 0.89, "owns at least two workers"),
     ("third_worker", 0.43, "at least three"),
@@ -118,7 +118,7 @@ def star_spaces(g, p):  # type: ignore[no-untyped-def]
 def describe(g, p, out):  # type: ignore[no-untyped-def]
     """Writes the features of a player into a float64 array (NUM_FEATURES,)."""
     out[:] = 0.0
-    placed = STARS - int(g["stars"][p])
+    placed = STARS - int(stars_missing(g, p))
     out[F_PLACED] = placed
     out[F_PLACED_SQUARED] = placed * placed / 10
     owned = int(g["owned"][p])

@@ -25,7 +25,7 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import is_legal, list_moves
 from euphoria_env.engine.rewards import chance_to_win
 from euphoria_env.engine.run import advance
-from euphoria_env.engine.state import GAME_DTYPE, OVER
+from euphoria_env.engine.state import GAME_DTYPE, OVER, stars_missing
 
 NODES, EDGES = 2**19, 2**22  # when they are used up the tree grows no further; memory is taken only as far as it is used
 DEEPEST = 200  # decisions from the root
@@ -355,7 +355,7 @@ def descend_stored(tree, room, plan):  # type: ignore[no-untyped-def]
     if failed < 0:
         play_out(g, room.tape, room.moves, room.weights, ALL_TURNS, PLAYOUT_PER_PLAYER * n)
     for p in range(n):
-        room.scores[p] = 0.0 if p == failed else 1.0 - int(g["stars"][p]) / STARS
+        room.scores[p] = 0.0 if p == failed else 1.0 - int(stars_missing(g, p)) / STARS
     for p in range(n):
         best = 0.0
         for q in range(n):

@@ -1,0 +1,16 @@
+"""`euphoria convert`: a player of an older version as one of this version."""
+
+from __future__ import annotations
+
+from euphoria_agents.commands.options import ConvertOptions
+from euphoria_agents.network.conversion import convert
+
+
+def run(options: ConvertOptions) -> None:
+    """The command.
+
+    Raises:
+        ValueError: the file is no player of an older version that is known.
+        OSError: the new file cannot be written.
+    """
+    print(f"written: {convert(options.old, options.new)}")

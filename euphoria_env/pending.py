@@ -1,0 +1,276 @@
+"""What is pending in the middle of a turn, as JSON: each value is checked before compiled code sees it.
+
+It belongs to exactly the position it was written with, which a hash tells. The hash guards against mistakes, not against malice;
+so every number must be in its range too, every operation of the stack must be one that the engine could have put there, and what
+is asked must have two answers or more (R18.1).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+
+import numpy as np
+
+from euphoria_env.actions import NUM_ACTIONS, NUM_BOARD_WORKERS
+from euphoria_env.asks import Ask, Verb
+from euphoria_env.board import (
+    ALLEGIANCE_END,
+    DEALT_RECRUITS,
+    DEALT_TILES,
+    FACTIONS,
+    FIRST_MARKET,
+    FIRST_SLOT,
+    FIRST_TUNNEL,
+    ITEMS,
+    MAX_RECRUITS,
+    MAX_WORKERS,
+    NUM_AREAS,
+    NUM_ARTIFACT_CARDS,
+    NUM_SPACES,
+    TRACK_END,
+    TUNNELS,
+)
+from euphoria_env.cards.recruits import NUM_RECRUITS, ROW_AT, ROW_EVENT, ROW_PROGRAM
+from euphoria_env.cards.spaces import SPACE_PROGRAM
+from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.cards.vocabulary import Effect, Event
+from euphoria_env.engine.legal import count_legal
+from euphoria_env.engine.retrieval import on_board
+from euphoria_env.engine.state import (
+    GAME_DTYPE,
+    HELD,
+    IN_DECK,
+    PENDING_FIELDS,
+    SETUP,
+    Operation,
+)
+from euphoria_env.reader import Json, Reader
+
+MOST_PENDING = 12  # operations; ten are the most ever seen, and each may put some more on top
+MOST_FRESH_STARS = 1 + MAX_RECRUITS  # of a player, at one event
+
+Range = tuple[int, int]
+# The arguments a and b of the engine's operations; (0, 0) where there is none.
+_FACE_AND_LEFT: tuple[Range, Range] = ((1, 6), (0, MAX_WORKERS))
+_ARGUMENTS: dict[int, tuple[Range, Range]] = {
+    Operation.TRIGGER: ((0, len(Event) - 1), (0, MAX_RECRUITS)),
+    Operation.ABILITY_ANSWERED: ((0, len(ROW_EVENT) - 1), (0, 0)),
+    Operation.DRAW_ANSWERED: ((1, NUM_ARTIFACT_CARDS), (0, MAX_RECRUITS - 1)),
+    Operation.STAR_CHOSEN: ((0, len(FACTIONS) - 1), (0, 0)),
+    Operation.FURTHER: _FACE_AND_LEFT,
+    Operation.FURTHER_ANSWERED: _FACE_AND_LEFT,
+    Operation.DILEMMA_PAID: ((1, 2), (0, 0)),
+    Operation.DRAFT: ((0, DEALT_RECRUITS - 1), (0, 0)),
+    Operation.DRAFTED: ((0, DEALT_RECRUITS - 1), (0, 0)),
+    Operation.CHOOSE_RECRUITS: ((0, 1), (0, 0)),
+    Operation.RECRUIT_CHOSEN: ((0, 1), (0, 0)),
+}
+# What takes the answer to a question: one of these lies on top of the stack, for the player who is asked.
+_TAKES_ANSWER: dict[int, tuple[Operation, ...]] = {
+    Ask.FURTHER: (Operation.FURTHER_ANSWERED,),
+    Ask.TAKE: (Operation.RETRIEVE_PAID,),
+    Ask.ARTIFACT_WAY: (Operation.WAY_CHOSEN,),
+    Ask.DILEMMA_WAY: (Operation.DILEMMA_WAY_CHOSEN,),
+    Ask.USE: (Operation.ABILITY_ANSWERED, Operation.DRAW_ANSWERED, Operation.HYPNOSIS_ANSWERED),
+    Ask.SET_FACE: (Operation.FACE_SET,),
+    Ask.STAR: (Operation.STAR_CHOSEN,),
+    Ask.SACRIFICE: (Operation.SACRIFICED,),
+    Ask.RECRUIT: (Operation.DRAFTED, Operation.RECRUIT_CHOSEN, Operation.RECRUIT_KEPT),
+    Ask.TILE: (Operation.TILE_CHOSEN,),
+    Ask.TRACK: (Operation.TRACK_SET,),
+    Ask.TRADE: (Operation.OFFERED,),
+    Ask.REPLY: (Operation.REPLIED,),
+}
+_PAYS = (Operation.PAID, Operation.DILEMMA_PAID, Operation.BLISS_PAID)  # the same for a series that pays
+_TAKERS = {op for takers in (*_TAKES_ANSWER.values(), _PAYS) for op in takers}
+_COUNTS_PLAYERS = (Operation.DRAFT, Operation.CHOOSE_RECRUITS, Operation.DEAL_TILES)  # up to n: everybody has had their turn
+_COUNTS_STEPS = (Operation.TRACK, Operation.TRACK_SET)  # twice around the table
+_OF_SETUP = tuple(op for op in Operation if op >= Operation.DRAFT)
+# The steps that cards and spaces consist of, beside draws of any number.
+_STEPS = {tuple(step) for programs in (ROW_PROGRAM, SPACE_PROGRAM) for step in programs.reshape(-1, 3).tolist() if step[0] >= 0}
+_IN_TUNNEL = (Effect.MINER, Effect.TUNNEL_RESOURCE, Effect.TUNNEL_CHOICE)
+_IN_AREA = (Effect.AREA, Effect.OTHERS_THERE)
+_OF_BUMP = (Event.BUMPED, Event.BUMPING)
+
+
+def row_digest(row: np.void) -> str:
+    """A hash of a row, the same on every machine; the legal moves, which follow from the rest, do not count."""
+    bare = np.zeros(1, GAME_DTYPE)
+    bare[0] = row
+    bare["legal"] = 0
+    return hashlib.blake2b(portable_bytes(bare[0]), digest_size=16).hexdigest()
+
+
+def portable_bytes(row: np.void) -> bytes:
+    """The bytes of a row in little-endian order, without the observed options, which repeat others."""
+    whole = row.tobytes() if sys.byteorder == "little" else np.array(row).byteswap().tobytes()
+    return whole[: -GAME_DTYPE["shown_rules"].itemsize]
+
+
+def to_dict(row: np.void) -> Json:
+    """What is pending in a row."""
+    return {name: row[name].tolist() for name in PENDING_FIELDS} | {"check": row_digest(row)}
+
+
+def read(row: np.void, reader: Reader, value: object) -> None:
+    """Fills in what is pending; the rest of the row is there already.
+
+    Raises:
+        ValueError: something is missing, out of its range, impossible, or of another position.
+    """
+    pending = reader.mapping("pending", value, (*PENDING_FIELDS, "check"))
+    ranges = _ranges(reader.n)
+    for name in PENDING_FIELDS:
+        key = f"pending.{name}"
+        if name not in pending:
+            reader.fail(key, "is missing")
+        shape = row.dtype[name].shape
+        row[name] = np.array(reader.integers(key, pending[name], shape, *ranges[name])).reshape(shape)
+    _hold_cards(row, reader)
+    _check_stack(row, reader)
+    _check_workers(row, reader)
+    _check_question(row, reader)
+    _check_hands(row, reader)
+    if row["status"] == SETUP:
+        _check_setup(row, reader)
+    if row_digest(row) != pending.get("check"):
+        reader.fail("pending", "does not belong to this position; leave it out to begin the turn of `player`")
+
+
+def check_answers(row: np.void) -> None:
+    """Refuses a decision without a choice, once the legal moves are found.
+
+    Raises:
+        ValueError: there are less than two.
+    """
+    if row["ask"] != Ask.NOTHING and count_legal(row["legal"]) < 2:
+        Reader.fail("pending", "what is asked must have two answers or more (R18.1)")
+
+
+def _ranges(n: int) -> dict[str, Range]:
+    """The lowest and highest value of each field in a game of n players."""
+    player, nobody, card, face, flag = (0, n - 1), (-1, n - 1), (-1, NUM_RECRUITS - 1), (0, 6), (0, 1)
+    items, units = (0, (1 << len(ITEMS)) - 1), (0, NUM_ARTIFACT_CARDS)
+    return {
+        "depth": (0, MOST_PENDING), "stack": (-TRACK_END, max(len(Effect) + len(Operation) - 1, NUM_ARTIFACT_CARDS)),
+        "revealed": (0, (1 << len(FACTIONS)) - 1), "ask": (1, len(Ask) - 1), "player": player, "card": (0, NUM_RECRUITS - 1),
+        "verb": (0, len(Verb) - 1), "units_a": units, "set_a": items, "units_b": units, "set_b": items,
+        "last": (0, len(ITEMS) - 1), "chosen": units, "asked": units, "partner": nobody, "answer": (0, NUM_ACTIONS - 1),
+        "hand": card, "kept": card, "tile_hand": (-1, NUM_TILES - 1), "space": (0, NUM_SPACES - 1), "placed_face": face,
+        "bumped": nobody, "bumped_face": face, "before": (0, ALLEGIANCE_END), "due_morale": (0, 2), "due_knowledge": (0, 2),
+        "paid": (0, 31), "star_placed": flag, "took_resource": flag, "helped": (0, (1 << n) - 1),
+        "fresh_stars": (0, MOST_FRESH_STARS), "new_worker": flag, "new_face": face, "set_face": face, "roller": nobody,
+        "back_owner": nobody, "back_face": face, "payment": (0, 3), "taken": (-1, NUM_BOARD_WORKERS - 1),
+        "num_taken": (0, MAX_WORKERS), "all_subterra": flag,
+    }  # fmt: skip
+
+
+def _hold_cards(row: np.void, reader: Reader) -> None:
+    """The cards in hands of the setup, the draft or the dilemma are held, each by one player."""
+    for name, places in (("hand", "recruit_place"), ("kept", "recruit_place"), ("tile_hand", "tile_place")):
+        for p, cards in enumerate(row[name].tolist()):
+            for card in cards:
+                if card >= 0:
+                    if p >= reader.n or row[places][card] != IN_DECK:
+                        reader.fail(f"pending.{name}", "a card is in two places")
+                    row[places][card] = HELD + p
+
+
+def _check_stack(row: np.void, reader: Reader) -> None:
+    """Each operation must be one of the engine's, with arguments that it can have here."""
+    n, space, depth = reader.n, int(row["space"]), int(row["depth"])
+    if row["stack"][depth:].any():
+        reader.fail("pending.stack", f"has more than {depth} operations")
+    for k, (op, p, a, b) in enumerate(row["stack"][:depth].tolist()):
+        key = f"pending.stack[{k}]"
+        if 0 <= op < len(Effect):
+            good = (op, a, b) in _STEPS or (op == Effect.DRAW and 0 <= a <= NUM_ARTIFACT_CARDS and b == 0)
+            good &= op not in _IN_TUNNEL or FIRST_TUNNEL <= space < FIRST_TUNNEL + len(TUNNELS)
+            good &= (op not in _IN_AREA or space < NUM_AREAS) and (op != Effect.SACRIFICE_PLACED or space >= NUM_AREAS)
+            good &= op != Effect.BUMPED_KNOWLEDGE or row["bumped"] >= 0
+        else:
+            (low_a, high_a), (low_b, high_b) = _ARGUMENTS.get(op, ((0, 0), (0, 0)))
+            good = low_a <= a <= high_a and low_b <= b <= high_b and (op in _OF_SETUP) == (row["status"] == SETUP)
+            good &= op != Operation.CONSTRUCT or FIRST_SLOT <= space < FIRST_MARKET
+            if op == Operation.TRIGGER:
+                good &= a not in _OF_BUMP or row["bumped"] >= 0
+            elif op == Operation.ABILITY_ANSWERED:
+                good &= ROW_EVENT[a] not in _OF_BUMP or row["bumped"] >= 0
+                good &= ROW_EVENT[a] not in (Event.PLACED, Event.BUMPED) or bool(int(ROW_AT[a]) >> space & 1)
+        most = 2 * n if op in _COUNTS_STEPS else n if op in _COUNTS_PLAYERS else n - 1
+        if not good or not 0 <= p <= most or (op in (Operation.DRAW_ANSWERED,) and b >= row["num_active"][p]):
+            reader.fail(key, f"{[op, p, a, b]} is no operation that can be pending here")
+
+
+def _check_workers(row: np.void, reader: Reader) -> None:
+    """Workers being retrieved stand on the board; those to be rolled again lie with their owners."""
+    taken, n = row["taken"].tolist(), int(row["num_taken"])
+    player = int(row["active"])
+    if min(taken[:n], default=0) < 0 or any(worker >= 0 for worker in taken[n:]):
+        reader.fail("pending.taken", f"must be {n} workers, then -1")
+    if any(on_board(row, player, worker) < taken.count(worker) for worker in taken[:n]):
+        reader.fail("pending.taken", f"player {player} has no such workers on the board")
+    back = list(zip(row["back_owner"].tolist(), row["back_face"].tolist(), strict=True))
+    for owner, face in back:
+        if (owner < 0) != (face == 0) or (owner >= 0 and row["available"][owner, face - 1] < back.count((owner, face))):
+            reader.fail("pending.back_owner", "workers to be rolled must be available, each with its face")
+
+
+def _check_question(row: np.void, reader: Reader) -> None:
+    """What is asked must fit the state of the game."""
+    asked, p = int(row["ask"]), int(row["player"])
+    if row["depth"] == 0:
+        reader.fail("pending.depth", "something must follow the answer")
+    top = row["stack"][int(row["depth"]) - 1].tolist()
+    paying = asked == Ask.SERIES and row["verb"] == Verb.PAY
+    takers = _PAYS if paying else _TAKES_ANSWER.get(asked, ())
+    fits = top[0] in takers if takers else top[0] not in _TAKERS
+    of_another = asked in _TAKES_ANSWER and asked not in (Ask.TRACK, Ask.REPLY) and top[1] != p
+    if not fits or of_another or (asked == Ask.REPLY and row["partner"] != p):
+        reader.fail("pending.ask", "is not what the operation on top of the stack takes the answer to")
+    if asked == Ask.FURTHER and (row["placed_face"] == 0 or row["available"][p, int(row["placed_face"]) - 1] == 0):
+        reader.fail("pending.placed_face", "must be the face of an available worker")
+    if asked in (Ask.TRADE, Ask.REPLY) and (row["partner"] < 0 or row["partner"] == row["active"]):
+        reader.fail("pending.partner", "must be another player")
+
+
+def _check_hands(row: np.void, reader: Reader) -> None:
+    """Everybody has as many cards in hand as there must be while one after the other chooses (R2.2, R14.1, R17.1, R17.2)."""
+    op, p, a, _ = row["stack"][int(row["depth"]) - 1].tolist()
+    first, others = np.arange(reader.n) < p, np.arange(reader.n) == p
+    hand = kept = tiles = np.zeros(reader.n, np.int64)
+    if op == Operation.DRAFTED:
+        hand, kept = DEALT_RECRUITS - a - first, a + first
+    elif op == Operation.RECRUIT_CHOSEN:
+        hand = np.where(first, 0, DEALT_RECRUITS - a * others)
+    elif op == Operation.RECRUIT_KEPT:
+        hand = 2 * others
+    elif op == Operation.TILE_CHOSEN:
+        tiles = np.where(first, 0, DEALT_TILES)
+    for name, expected in (("hand", hand), ("kept", kept), ("tile_hand", tiles)):
+        held = row[name][: reader.n] >= 0
+        packed = np.arange(held.shape[1]) < expected[:, None]
+        if not np.array_equal(held, packed):
+            reader.fail(f"pending.{name}", f"must hold {expected.tolist()} cards, in this order of the players")
+
+
+def _check_setup(row: np.void, reader: Reader) -> None:
+    """The operations of the setup lie in their order, and those of a draft are there only if the rules have it."""
+    operations = row["stack"][: int(row["depth"]), 0].tolist()
+    drafts = {Operation.DRAFT: "recruit_draft", Operation.DRAFTED: "recruit_draft", Operation.DEAL_TILES: "market_draft"}
+    drafts |= {Operation.TILE_CHOSEN: "market_draft", Operation.TRACK: "track_draft", Operation.TRACK_SET: "track_draft"}
+    tracks = operations[-1] == Operation.TRACK_SET
+    begun = Operation.LAY_TILES in operations
+    if any(op in drafts and not row[drafts[op]] for op in operations) or tracks == begun or (tracks and len(operations) > 1):
+        reader.fail("pending.stack", "is none of a setup with these rules")
+    order = [
+        Operation.LAY_TILES,
+        Operation.DEAL_TILES,
+        Operation.TILE_CHOSEN,
+        Operation.CHOOSE_RECRUITS,
+        Operation.RECRUIT_CHOSEN,
+    ]
+    ranks = [[*order, Operation.DRAFTED].index(op) if op in (*order, Operation.DRAFTED) else -1 for op in operations]
+    if not tracks and (ranks[0] != 0 or ranks != sorted(set(ranks))):
+        reader.fail("pending.stack", "is none of a setup with these rules")

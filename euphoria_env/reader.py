@@ -1,0 +1,85 @@
+"""Reading values out of JSON that may come from anywhere; every complaint names the key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+Json = dict[str, Any]
+
+
+class Reader:
+    """Reads values of a game of n players.
+
+    Raises:
+        ValueError: each method, of what is not as it should be; the message names the key.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    @staticmethod
+    def fail(key: str, message: str) -> NoReturn:
+        """Refuses a value."""
+        raise ValueError(f"{key}: {message}")
+
+    def mapping(self, key: str, value: Any, allowed: Iterable[str]) -> Json:
+        """An object with keys out of `allowed`."""
+        allowed = list(allowed)
+        if not isinstance(value, dict):
+            self.fail(key, f"must be an object, not {shown(value)}")
+        for name in value:
+            if name not in allowed:
+                self.fail(f"{key}.{name}" if key else str(name), f"no such key; allowed are {', '.join(allowed)}")
+        return dict(value)
+
+    def integer(self, key: str, value: Any, low: int, high: int) -> int:
+        """An integer of a range."""
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            self.fail(key, f"must be an integer from {low} to {high}, not {shown(value)}")
+        return int(value)
+
+    def integers(self, key: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> list[int]:
+        """All the integers of nested lists of this shape, one after another."""
+        if not shape:
+            return [self.integer(key, value, low, high)]
+        entries = self.items(key, value)
+        if len(entries) != shape[0]:
+            self.fail(key, f"must have {shape[0]} entries")
+        return [x for k, entry in enumerate(entries) for x in self.integers(f"{key}[{k}]", entry, shape[1:], low, high)]
+
+    def boolean(self, key: str, value: Any) -> bool:
+        """True or false."""
+        if not isinstance(value, bool):
+            self.fail(key, f"must be true or false, not {shown(value)}")
+        return bool(value)
+
+    def one_of(self, key: str, value: Any, names: tuple[Any, ...]) -> int:
+        """The position of a name in a tuple of names."""
+        if not isinstance(value, str | None) or value not in names:
+            self.fail(key, f"{shown(value)} is none of {', '.join(str(name) for name in names)}")
+        return names.index(value)
+
+    def items(self, key: str, value: Any) -> list[Any]:
+        """A list."""
+        if not isinstance(value, list | tuple):
+            self.fail(key, f"must be a list, not {shown(value)}")
+        return list(value)
+
+    def players(self, key: str, value: Any) -> list[int]:
+        """A list of players."""
+        return [self.integer(f"{key}[{k}]", p, 0, self.n - 1) for k, p in enumerate(self.items(key, value))]
+
+    def counts(self, key: str, value: Any, names: tuple[str, ...], most: int) -> list[int]:
+        """Counts by name; 0 for what is left out."""
+        given = self.mapping(key, value, names)
+        return [self.integer(f"{key}.{name}", given.get(name, 0), 0, most) for name in names]
+
+
+def shown(value: Any) -> str:
+    """A value for a message, cut where it is long or nested too deep to be written out."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} that is nested too deep"
+    return text if len(text) <= 200 else f"{text[:200]}..."

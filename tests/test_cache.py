@@ -1,0 +1,122 @@
+"""Compiled code on disk: damaged files are compiled anew, planted ones are not read, and no folder is no reason to fail."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import pytest
+
+from euphoria_env.engine import cache
+
+ROOT = Path(__file__).parent.parent
+# A small entry point of its own, so that compiling takes a second.
+PROGRAM = """
+from euphoria_env.engine import cache, jit
+
+@jit.entry
+def double(x):
+    return 2 * x
+
+print(double(21), len(double.stats.cache_hits), sum(double.stats.cache_misses.values()))
+"""
+
+
+def run(folder: Path, **environment: str) -> list[str]:
+    (folder / "program.py").write_text(PROGRAM)
+    found = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    found |= {"PYTHONPATH": str(ROOT)} | environment
+    done = subprocess.run([sys.executable, "program.py"], cwd=folder, env=found, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def spoil_by_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "emptied": lambda path: path.write_bytes(b""),
+    "halved": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "zeroed": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "flipped": lambda path: path.write_bytes(path.read_bytes()[:-100] + b"\xff" + path.read_bytes()[-99:]),
+    "a folder": spoil_by_a_folder,
+}
+
+
+@pytest.mark.slow
+def test_damaged_files_are_compiled_anew(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    assert run(tmp_path, NUMBA_CACHE_DIR=str(kept)) == ["42", "0", "1"]
+    assert run(tmp_path, NUMBA_CACHE_DIR=str(kept)) == ["42", "1", "0"]
+    for name, damage in DAMAGES.items():
+        (file,) = kept.glob("program.double*.nbc")
+        damage(file)
+        assert run(tmp_path, NUMBA_CACHE_DIR=str(kept)) == ["42", "0", "1"], name
+        if name != "a folder":
+            assert run(tmp_path, NUMBA_CACHE_DIR=str(kept)) == ["42", "1", "0"], name
+
+
+@pytest.mark.slow
+def test_another_source_is_another_key(tmp_path: Path) -> None:
+    kept = str(tmp_path / "kept")
+    run(tmp_path, NUMBA_CACHE_DIR=kept)
+    (tmp_path / "beside.py").write_text("# a file that the program might import\n")
+    assert run(tmp_path, NUMBA_CACHE_DIR=kept) == ["42", "0", "1"]
+
+
+@pytest.fixture
+def homeless(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Nowhere to write but the temporary folder; which is given."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(cache, "_PACKAGE", tmp_path / "a_file")
+    (tmp_path / "a_file").write_text("")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(Path, "home", classmethod(lambda cls: (_ for _ in ()).throw(RuntimeError("no home"))))
+    shared = tmp_path / "shared"
+    shared.mkdir(mode=0o777)
+    monkeypatch.setattr(tempfile, "tempdir", str(shared))
+    return shared
+
+
+def test_without_a_home_there_is_a_private_folder(homeless: Path) -> None:
+    folder = cache.cache_directory()
+    assert folder == homeless / f"euphoria_env-{os.getuid()}" and stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert cache.cache_directory() == folder
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_can_write_to_is_not_used(homeless: Path, mode: int) -> None:
+    planted = homeless / f"euphoria_env-{os.getuid()}"
+    planted.mkdir()
+    planted.chmod(mode)
+    assert cache.cache_directory() is None
+
+
+def test_a_link_or_a_folder_of_somebody_else_is_not_used(homeless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = homeless / f"euphoria_env-{os.getuid()}"
+    planted.symlink_to(homeless.parent)
+    assert cache.cache_directory() is None
+    planted.unlink()
+    uid = os.getuid()
+    planted.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "getuid", lambda: uid + 1)
+    shutil.move(planted, homeless / f"euphoria_env-{uid + 1}")
+    assert cache.cache_directory() is None
+
+
+def test_a_relative_cache_home_is_ignored(homeless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(homeless.parent)
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache.cache_directory() == homeless / f"euphoria_env-{os.getuid()}" and not Path("relative").exists()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(homeless.parent / "absolute"))
+    assert cache.cache_directory() == homeless.parent / "absolute" / "euphoria_env"

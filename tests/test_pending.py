@@ -1,0 +1,95 @@
+"""What is pending in a position is checked, value by value: what it says can come from anybody, and its hash is no secret."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_env import Game, pending
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def d(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A position in the middle of a payment, whose hash anybody could compute."""
+    monkeypatch.setattr(pending, "row_digest", lambda row: "unchecked")
+    player = {"workers": [4], "goods": {"gold": 3, "stone": 3, "clay": 3}}
+    game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [player]})
+    game.play("place 4 nimbus_loft")
+    return game.to_dict()
+
+
+def test_it_is_read_as_it_was_written(d: dict[str, Any]) -> None:
+    assert Game.from_dict(d).to_dict() == d
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("depth", -100),
+        ("depth", 127),
+        ("depth", 0),
+        ("ask", 100),
+        ("ask", 0),
+        ("ask", 14),
+        ("player", 100),
+        ("player", -1),
+        ("player", 1),
+        ("bumped", 100),
+        ("taken", [127] * 4),
+        ("taken", [0, -1, -1, -1]),
+        ("num_taken", 2),
+        ("space", 49),
+        ("verb", 3),
+        ("units_a", -1),
+        ("set_a", 0),
+        ("stack", [[99, 0, 0, 0]] * 24),
+        ("fresh_stars", [9] * 6),
+        ("back_owner", [0, -1, -1, -1]),
+        ("hand", [[3, 3, -1, -1], *[[-1] * 4] * 5]),
+        ("tile_hand", [[3, 4], *[[-1] * 2] * 5]),
+        ("chosen", True),
+        ("answer", 10**30),
+        ("partner", 1.0),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused(d: dict[str, Any], field: str, value: Any) -> None:
+    d["pending"][field] = value
+    with pytest.raises(ValueError, match="^pending"):
+        Game.from_dict(d)
+
+
+def test_operations_must_fit_the_space_and_the_rules(d: dict[str, Any]) -> None:
+    """A tunnel's miner is moved in tunnels only; the drafts are those of the rules."""
+    stack = d["pending"]["stack"]
+    depth = d["pending"]["depth"]
+    for operation in ([7, 0, 0, 0], [6, 0, 0, 0], [13, 0, 0, 0], [59, 0, 0, 0], [2, 0, 6, 127], [4, 0, -1, 0], [26, 0, 12, 0]):
+        changed = [operation, *stack[1:]]
+        assert depth >= 1 and changed != stack
+        with pytest.raises(ValueError, match=r"^pending\.stack\[0\]"):
+            Game.from_dict({**d, "pending": {**d["pending"], "stack": changed}})
+
+
+def test_a_message_is_short_however_deep_the_value() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    for key in ("players", "workers", "rules", "pending"):
+        with pytest.raises(ValueError, match=key) as caught:
+            Game.from_dict({key: deep})
+        assert len(str(caught.value)) < 500
+
+
+@pytest.mark.slow
+def test_changed_numbers_are_refused_or_do_no_harm() -> None:
+    """As plain Python, where an index beyond an array is an error; `make fuzz` tries many more."""
+    command = [sys.executable, "-m", "tests.tools.fuzz_pending", "--positions", "1200", "--seed", "3"]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "'refused'" in done.stdout and "'played'" in done.stdout
