@@ -18,6 +18,7 @@ from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.asking import ask
 from euphoria_env.envs.observation_space import observation_box
 from euphoria_env.envs.opponents import as_agent, seat_number
+from euphoria_env.envs.streams import derived_generator, derived_seed
 from euphoria_env.game import Game
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.render import board_array
@@ -98,12 +99,12 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
     def _opponent_move(self, player: int, mask: np.ndarray) -> int:
         """The move of the opponent who must decide."""
         agent = self._opponents[(player - self._seat) % self.rules.num_players - 1]
-        moves, _ = ask(agent, self._observe(player)[None], mask[None], self.np_random, lambda _: self._deal(player))
+        moves, _ = ask(agent, self._observe(player)[None], mask[None], self._agents_rng, lambda _: self._deal(player))
         return int(moves[0])
 
     def _deal(self, player: int) -> Game:
         """The game as an opponent gets it who wants one: dealt anew where they see no more."""
-        return self.game.determinize(player, int(self.np_random.integers(2**62)))
+        return self.game.determinize(player, derived_seed(self.np_random))
 
     # --------------------------------------------------------------------------------------------------------- the episode
 
@@ -119,6 +120,7 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._opponents = self._next_opponents
+        self._agents_rng = derived_generator(self.np_random)
         self._rows[:] = 0
         position.write_rules(self._row, self.rules)
         run.new_game(self._rows, 0, int(self.np_random.integers(2**63 - 1)), 0, 0, self._tape)
