@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_env import actions, position
-from euphoria_env.engine import chance, stepping
+from euphoria_env.engine import chance, sampling, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.game import Game, IllegalMove
@@ -84,10 +85,23 @@ class Batch:
         self._blank = np.zeros(1, GAME_DTYPE)
         position.write_rules(self._blank[0], self.rules)
         self._tape = chance.empty_tape()  # nothing loaded, nothing logged: shared by all threads
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._start_threads()
         bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()
         self._slices = list(zip(bounds[:-1], bounds[1:], strict=True))
         self._share(self._start_slice)
+
+    def _start_threads(self) -> None:
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_pool"}  # threads cannot be copied
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start_threads()
+
+    def __copy__(self) -> Batch:
+        return copy.deepcopy(self)
 
     def _share(self, work: Callable[[int, int], None]) -> None:
         """Lets the threads work on a slice of the games each."""
@@ -136,6 +150,19 @@ class Batch:
             legal = ", ".join(self.game(wrong).legal())
             raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
         self._share(self._step_slice)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """A legal move of each game, each with the same probability; the same for any number of threads.
+
+        Args:
+            rng: one number is drawn from it for each game.
+
+        Returns:
+            int64 (N,).
+        """
+        moves = np.empty(self.n, np.int64)
+        sampling.choose_legal(self.states, rng.random(self.n), moves)
+        return moves
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the games to come depend on, as arrays for `restore`."""
