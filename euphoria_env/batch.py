@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -151,6 +151,33 @@ class Batch:
             raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
         self._share(self._step_slice)
 
+    def restart(self, games: Sequence[int], starts: Mapping[int, Game] | None = None) -> None:
+        """Begins some games anew, whether or not they have ended; `terminated` and the like stay those of the last step.
+
+        Args:
+            games: their numbers.
+            starts: games to go on from instead of the setup, by number. Outcomes loaded into them are not.
+
+        Raises:
+            ValueError: a game to go on from has other rules or has ended; nothing is changed.
+        """
+        starts = {} if starts is None else starts
+        for i, game in starts.items():
+            if game.rules != self.rules:
+                raise ValueError(f"game {i}: its rules are {game.rules}, those of the batch {self.rules}")
+            if game.ranking is not None:
+                raise ValueError(f"game {i}: it has ended")
+        for i in games:
+            self._episodes[i] += 1
+            self._start_slice(i, i + 1)
+            if i in starts:
+                self.states[i] = starts[i].states[0]
+                self._show(slice(i, i + 1))
+
+    def _show(self, games: slice) -> None:
+        """Writes who decides, the masks and the observations, from the states."""
+        stepping.show_games(self.states[games], self.player[games], self.mask[games], self.observation[games], self._observe)
+
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """A legal move of each game, each with the same probability; the same for any number of threads.
 
@@ -184,7 +211,7 @@ class Batch:
         self.states[:] = games
         self._episodes[:] = state["episodes"]
         self._seed = int(state["seed"][0])
-        stepping.show_games(self.states, self.player, self.mask, self.observation, self._observe)
+        self._show(slice(None))
 
     def game(self, i: int) -> Game:
         """A copy of game i."""

@@ -13,7 +13,7 @@ from euphoria_env import actions, position
 from euphoria_env.engine import chance, observe, run, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
-from euphoria_env.envs.arguments import frame_size, game_from, one_of, position_from, rules_from
+from euphoria_env.envs.arguments import frame_size, game_from, known_number, one_of, position_from, rules_from, why_illegal
 from euphoria_env.envs.frames import PICTURE_SIZE, frame
 from euphoria_env.envs.full_state import full_state, state_box
 from euphoria_env.envs.observation_space import masked_space
@@ -150,10 +150,10 @@ class raw_env(AECEnv):
             self._was_dead_step(action)
             return
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
-        number = self._number(action)
+        number = known_number(action)
         status = stepping.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
         if status < 0:
-            raise IllegalMove(f"{actions.NAMES[number]!r} is illegal for {agent}; {self._legal()}")
+            raise IllegalMove(why_illegal(self.game, action))
         self.infos[agent] = _nothing_legal()
         self._cumulative_rewards[agent] = 0.0
         rewards = self.rewards = dict(zip(self.possible_agents, self._rewards.tolist(), strict=True))
@@ -167,15 +167,6 @@ class raw_env(AECEnv):
         self._select(mask)
         if self.render_mode == "human":
             self.render()
-
-    def _number(self, action: Any) -> int:
-        try:
-            return actions.number(action)
-        except ValueError as error:
-            raise IllegalMove(f"{error}; {self._legal()}") from None
-
-    def _legal(self) -> str:
-        return f"legal are {', '.join(self.game.legal())}"
 
     def render(self) -> str | np.ndarray | None:
         """The board: text, an image, or printed, by `render_mode`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from euphoria_env.game import Game
@@ -12,7 +14,7 @@ _BACKGROUND = 255
 PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # of the drawing as it is
 
 
-def frame(game: Game, mode: str | None, size: tuple[int, int]) -> str | np.ndarray | None:
+def frame(game: Game, mode: str | None, size: tuple[int, int]) -> Any:
     """A game as text ("ansi", "human") or as pixels ("rgb_array", uint8 (height, width, 3)); None without a mode.
 
     The drawing keeps its shape and is as large as fits; what is left of the picture is blank.

@@ -82,6 +82,8 @@ class Opponents:
         """
         others = self._players - 1
         if pool is not None:
+            if isinstance(pool, str) or not isinstance(pool, Sequence):
+                raise ValueError(f"pool must be a list of opponents, not {pool!r}")
             chosen = list(pool)
             if not chosen:
                 raise ValueError("pool must have at least one opponent")

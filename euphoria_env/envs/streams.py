@@ -1,7 +1,7 @@
 """Chance for agents: what is derived from a generator of the games, and tells nothing about it (R19).
 
-A generator can be run backwards, and its `seed_seq` names what it was seeded from; so agents get none from which that of the games
-could be computed: between the two stands a hash that cannot be inverted.
+A generator can be run backwards, and its `seed_seq` names what it was seeded from. So agents get none from which that of the
+games could be computed: between the two stands a hash that cannot be inverted.
 """
 
 from __future__ import annotations
