@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from euphoria_env.board import (
     ARTIFACTS,
@@ -90,19 +91,28 @@ _IDS = {name: action for action, name in enumerate(NAMES)}
 assert len(_IDS) == NUM_ACTIONS, "two moves have the same notation"
 
 
-def name(action: int) -> str:
+def number(action: Any) -> int:
+    """An action id as an int, whatever kind of integer it is: also one of numpy, or an array of them without dimensions.
+
+    Raises:
+        ValueError: it is not an integer from 0 to NUM_ACTIONS - 1.
+    """
+    try:
+        found = -1 if isinstance(action, bool) else operator.index(action)
+    except TypeError:
+        found = -1
+    if not 0 <= found < NUM_ACTIONS:
+        raise ValueError(f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r}")
+    return found
+
+
+def name(action: Any) -> str:
     """The notation of an action id.
 
     Raises:
-        ValueError: the id is not an integer from 0 to NUM_ACTIONS - 1.
+        ValueError: as for `number`.
     """
-    try:
-        number = action.__index__()
-    except (AttributeError, TypeError):
-        number = -1
-    if isinstance(action, bool) or not 0 <= number < NUM_ACTIONS:
-        raise ValueError(f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r}")
-    return NAMES[number]
+    return NAMES[number(action)]
 
 
 def parse(move: str) -> int:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from euphoria_env import actions, position
-from euphoria_env.engine import chance, stepping
+from euphoria_env.engine import chance, sampling, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.game import Game, IllegalMove
@@ -84,10 +85,23 @@ class Batch:
         self._blank = np.zeros(1, GAME_DTYPE)
         position.write_rules(self._blank[0], self.rules)
         self._tape = chance.empty_tape()  # nothing loaded, nothing logged: shared by all threads
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._start_threads()
         bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()
         self._slices = list(zip(bounds[:-1], bounds[1:], strict=True))
         self._share(self._start_slice)
+
+    def _start_threads(self) -> None:
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_pool"}  # threads cannot be copied
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start_threads()
+
+    def __copy__(self) -> Batch:
+        return copy.deepcopy(self)
 
     def _share(self, work: Callable[[int, int], None]) -> None:
         """Lets the threads work on a slice of the games each."""
@@ -137,6 +151,46 @@ class Batch:
             raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
         self._share(self._step_slice)
 
+    def restart(self, games: Sequence[int], starts: Mapping[int, Game] | None = None) -> None:
+        """Begins some games anew, whether or not they have ended; `terminated` and the like stay those of the last step.
+
+        Args:
+            games: their numbers.
+            starts: games to go on from instead of the setup, by number. Outcomes loaded into them are not.
+
+        Raises:
+            ValueError: a game to go on from has other rules or has ended; nothing is changed.
+        """
+        starts = {} if starts is None else starts
+        for i, game in starts.items():
+            if game.rules != self.rules:
+                raise ValueError(f"game {i}: its rules are {game.rules}, those of the batch {self.rules}")
+            if game.ranking is not None:
+                raise ValueError(f"game {i}: it has ended")
+        for i in games:
+            self._episodes[i] += 1
+            self._start_slice(i, i + 1)
+            if i in starts:
+                self.states[i] = starts[i].states[0]
+                self._show(slice(i, i + 1))
+
+    def _show(self, games: slice) -> None:
+        """Writes who decides, the masks and the observations, from the states."""
+        stepping.show_games(self.states[games], self.player[games], self.mask[games], self.observation[games], self._observe)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """A legal move of each game, each with the same probability; the same for any number of threads.
+
+        Args:
+            rng: one number is drawn from it for each game.
+
+        Returns:
+            int64 (N,).
+        """
+        moves = np.empty(self.n, np.int64)
+        sampling.choose_legal(self.states, rng.random(self.n), moves)
+        return moves
+
     def state(self) -> dict[str, np.ndarray]:
         """All that the games to come depend on, as arrays for `restore`."""
         rows = self.states.view(np.uint8).reshape(self.n, -1)
@@ -157,7 +211,7 @@ class Batch:
         self.states[:] = games
         self._episodes[:] = state["episodes"]
         self._seed = int(state["seed"][0])
-        stepping.show_games(self.states, self.player, self.mask, self.observation, self._observe)
+        self._show(slice(None))
 
     def game(self, i: int) -> Game:
         """A copy of game i."""

@@ -22,7 +22,7 @@ from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules
 
-_LOG_CAPACITY = 1024
+_LOG_CAPACITY = 1024  # outcomes that are not loaded; far more than one move draws
 # Names of the outcomes of each kind; numbers for dice and lots.
 _OUTCOME_NAMES: dict[str, tuple[str, ...]] = {
     "artifacts": ARTIFACTS,
@@ -34,13 +34,6 @@ _OUTCOME_NAMES: dict[str, tuple[str, ...]] = {
 
 class IllegalMove(ValueError):
     """A move that is not legal now; the message names it and the legal ones."""
-
-
-def _index(move: Any) -> int:
-    try:
-        return int(move.__index__())
-    except AttributeError:
-        raise ValueError(f"a move is a line of notation or an action id, not {move!r}") from None
 
 
 def _plain(load: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
@@ -145,7 +138,7 @@ class Game:
         action = self._action(move)
         saved = self._save() if self._has_loaded() else None
         if not run.step(self._rows, 0, action, self._tape):
-            raise IllegalMove(self._why_illegal(move))
+            raise IllegalMove(self._why_illegal(action))
         if saved is not None:
             self._refuse_impossible_outcome(saved)
         logged = int(self._tape[chance.TAPE_LOGGED])
@@ -157,16 +150,12 @@ class Game:
     def _action(self, move: Any) -> int:
         """The id of a move, which need not be legal."""
         try:
-            if isinstance(move, str):
-                return actions.parse(move)
-            action = _index(move)
-            actions.name(action)
-            return action
+            return actions.parse(move) if isinstance(move, str) else actions.number(move)
         except ValueError as error:
             raise IllegalMove(f"{error}; legal are {', '.join(self.legal()) or 'none, the game has ended'}") from None
 
-    def _why_illegal(self, move: str | int) -> str:
-        name = move if isinstance(move, str) else actions.name(move)
+    def _why_illegal(self, action: int) -> str:
+        name = actions.NAMES[action]
         if self._row["status"] >= OVER:
             return f"{name!r}: the game has ended, nobody has a move"
         return f"{name!r} is illegal: player {self.player} must {self.prompt}; legal are {', '.join(self.legal())}"
@@ -218,6 +207,8 @@ class Game:
         other._moves, other._marks, other._loads = self._moves.copy(), self._marks.copy(), self._loads.copy()
         other._setup_outcomes = self._setup_outcomes
         return other
+
+    __copy__ = clone
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):
@@ -289,12 +280,11 @@ class Game:
                 raise ValueError(f"load.{kind}: no such kind; allowed are {', '.join(chance.KINDS)}")
             if isinstance(values, str) or not isinstance(values, Sequence):
                 raise ValueError(f"load.{kind}: must be a list, not {values!r}")
-            queue = waiting.get(kind, [])
+            queue = waiting.setdefault(kind, [])
             for k, value in enumerate(values):
                 number = self._outcome_number(f"load.{kind}[{k}]", kind, value)
                 self._refuse_held(f"load.{kind}[{k}]", kind, number, queue)
-                queue = [*queue, number]
-            waiting[kind] = queue
+                queue.append(number)
         self._write_tape(waiting)
 
     def _outcome_number(self, key: str, kind: str, value: Any) -> int:
@@ -350,15 +340,16 @@ class Game:
     def _write_tape(self, waiting: dict[str, list[int]]) -> None:
         """Lays out the tape anew with these outcomes waiting; what was logged is drained first."""
         self._drain()
-        log = chance.TAPE_HEADER + sum(map(len, waiting.values()))
-        tape = np.zeros(log + 2 * _LOG_CAPACITY, np.int32)
+        loaded = sum(map(len, waiting.values()))
+        log, capacity = chance.TAPE_HEADER + loaded, _LOG_CAPACITY + loaded  # a single move may draw all of them
+        tape = np.zeros(log + 2 * capacity, np.int32)
         at = chance.TAPE_HEADER
         for k, kind in enumerate(chance.KINDS):
             queue = waiting.get(kind, [])
             tape[k], tape[chance.TAPE_END + k] = at, at + len(queue)
             tape[at : at + len(queue)] = queue
             at += len(queue)
-        tape[chance.TAPE_LOG], tape[chance.TAPE_CAPACITY] = log, _LOG_CAPACITY
+        tape[chance.TAPE_LOG], tape[chance.TAPE_CAPACITY] = log, capacity
         self._tape = tape
         self._loaded = True
 

@@ -8,6 +8,8 @@ import warnings
 import numpy as np
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.test.state_test import test_state as check_state
+from pettingzoo.test.state_test import test_state_space as check_state_space
 
 from euphoria_env import Game, IllegalMove, Rules, actions, env, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
@@ -69,7 +71,7 @@ def test_metadata() -> None:
     ("arguments", "named"),
     [
         ({"num_players": 7}, "num_players"),
-        ({"colour": 1}, "colour"),
+        ({"render_size": 5}, "render_size"),
         ({"reward": "money"}, "reward"),
         ({"render_mode": "hologram"}, "render_mode"),
     ],
@@ -78,6 +80,13 @@ def test_metadata() -> None:
 def test_bad_arguments(make, arguments, named) -> None:
     with pytest.raises(ValueError, match=named):
         make(**arguments)
+
+
+@MAKERS
+@pytest.mark.parametrize("name", ["frameskip", "players", "opponents"])
+def test_an_unknown_keyword_is_refused_as_python_does(make, name: str) -> None:
+    with pytest.raises(TypeError, match=f"got an unexpected keyword argument '{name}'"):
+        make(**{name: 1})
 
 
 @REWARDS
@@ -242,3 +251,61 @@ def test_an_illegal_action_ends_a_wrapped_game() -> None:
         fresh = env(num_players=3)
         fresh.reset(seed=1)
         fresh.step(actions.NUM_ACTIONS)
+
+
+def test_the_registry_of_pettingzoo() -> None:
+    pettingzoo = pytest.importorskip("pettingzoo", "1.26")
+    environment = pettingzoo.make("aec", "euphoria_env/euphoria-v0", num_players=2)
+    environment.reset(seed=1)
+    assert environment.metadata["name"] == "euphoria_v0" and environment.num_agents == 2
+
+
+@MAKERS
+def test_every_mask_may_be_written(make) -> None:
+    environment = make(num_players=3)
+    environment.reset(seed=1)
+    for _ in range(3):
+        for agent in environment.agents:
+            legal = environment.observe(agent)["action_mask"]
+            environment.infos[agent]["action_mask"][:] = 1
+            assert np.array_equal(environment.observe(agent)["action_mask"], legal)
+        environment.step(legal_move(environment, random.Random(1)))
+
+
+@pytest.mark.parametrize("n", [2, 6])
+def test_the_state_as_pettingzoo_wants_it(n: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".*Illegal move")
+        check_state_space(env(num_players=n, max_turns=12))
+        check_state(env(num_players=n, max_turns=12), 30)
+
+
+def test_the_state_is_everything() -> None:
+    environment = raw_env(num_players=3, market_draft=True)
+    environment.reset(seed=1)
+    rng = random.Random(1)
+    for _ in range(200):
+        if not environment.agents or environment.terminations[environment.agent_selection]:
+            break
+        state, game = environment.state(), environment.game
+        row = game.states[0]
+        seen = np.concatenate([game.observation(p) for p in range(3)])
+        assert state.dtype == np.int8 and np.array_equal(state[: 3 * OBS_SIZE], seen)
+        hidden = np.concatenate([row[name] for name in ("tile", "deck", "recruit_place", "tile_place")])
+        assert np.array_equal(state[3 * OBS_SIZE :], hidden) and environment.state_space.contains(state)
+        state[:] = 0
+        assert environment.state().any()
+        environment.step(legal_move(environment, rng))
+
+
+def test_the_size_of_pictures() -> None:
+    pytest.importorskip("resvg_py")
+    for size in ((160, 112), (200, 50), (50, 200)):
+        environment = raw_env(num_players=2, render_mode="rgb_array", render_size=size)
+        environment.reset(seed=1)
+        picture = environment.render()
+        assert picture.shape == (size[1], size[0], 3) and picture.dtype == np.uint8 and picture.std() > 5
+    for size in ((160,), (0, 100), (True, 100), "160", (160.0, 100)):
+        with pytest.raises(ValueError, match=r"render_size must be \(width, height\)"):
+            raw_env(num_players=2, render_size=size)

@@ -315,3 +315,27 @@ def test_a_state_of_other_games_is_refused(other: Batch) -> None:
     with pytest.raises(ValueError, match="the state is"):
         batch.restore(other.state())
     assert (batch.states == before).all()
+
+
+def test_sampled_moves_are_legal_and_alike() -> None:
+    batch, rng = Batch(2000, SHORT, seed=4), np.random.default_rng(1)
+    for _ in range(30):
+        moves = batch.sample(rng)
+        assert moves.dtype == np.int64 and moves.shape == (2000,) and batch.mask[np.arange(2000), moves].all()
+        batch.step(moves)
+    batch.states[:] = batch.states[0]
+    drawn, counts = np.unique(batch.sample(rng), return_counts=True)
+    legal = np.flatnonzero(batch.mask[0])
+    expected = 2000 / len(legal)
+    assert set(drawn) <= set(legal)
+    assert ((counts - expected) ** 2 / expected).sum() < len(legal) + 6 * np.sqrt(2 * len(legal))
+
+
+def test_sampled_moves_are_the_same_for_any_number_of_threads() -> None:
+    one, two = Batch(600, SHORT, seed=4, threads=1), Batch(600, SHORT, seed=4, threads=2)
+    rngs = np.random.default_rng(1), np.random.default_rng(1)
+    for _ in range(40):
+        moves = one.sample(rngs[0])
+        assert np.array_equal(moves, two.sample(rngs[1]))
+        one.step(moves)
+        two.step(moves)

@@ -115,8 +115,8 @@ def test_ranks_and_truncation() -> None:
         action = RANDOM.act(observation, info["action_mask"], rng)
         observation, reward, terminated, truncated, info = env.step(action)
     rank = info["ranking"][info["seat"]]
-    place = rank + (info["ranking"].count(rank) - 1) / 2
-    assert info["winner"] is None and not info["is_success"]
+    place = rank + ((info["ranking"] == rank).sum() - 1) / 2
+    assert info["winner"] == -1 and not info["is_success"]
     assert reward == pytest.approx(1 - 2 * (place - 1) / 3)
 
 
@@ -178,7 +178,8 @@ def test_an_illegal_action_loses_and_says_why() -> None:
         env.reset(seed=0)
         _, reward, terminated, truncated, info = env.step(action)
         assert (reward, terminated, truncated) == (ILLEGAL_REWARD, True, False)
-        assert info["illegal"] and info["winner"] is None and not info["is_success"]
+        assert all(legal in info["illegal"] for legal in env.game.legal())
+        assert info["winner"] == -1 and not info["is_success"] and not info["ranking"].any()
         with pytest.raises(ResetNeeded):
             env.step(0)
 
@@ -204,7 +205,9 @@ def test_an_illegal_move_of_an_opponent_names_the_agent() -> None:
         ({"opponents": ["random", "random"]}, "a list of 3"),
         ({"opponents": 7}, "an object with `act`"),
         ({"num_players": 9}, "num_players"),
-        ({"players": 4}, "rules.players: no such option"),
+        ({"mask": "nowhere"}, "mask must be one of info, observation"),
+        ({"illegal": True}, "illegal must be one of end, raise"),
+        ({"render_size": (0, 5)}, r"render_size must be \(width, height\)"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
@@ -218,6 +221,80 @@ def test_wrong_use() -> None:
         env.step(0)
     with pytest.raises(ValueError, match="options.seat"):
         env.reset(options={"seat": 1})
+    with pytest.raises(ValueError, match="options must be a dict"):
+        env.reset(options=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="its rules are"):
+        env.reset(options={"position": {"rules": {"num_players": 3}}})
+    env.reset(seed=0)
+    for wrong in (0.5, "0", None, True, np.array([0])):
+        with pytest.raises(IllegalMove, match="an action is an integer from 0 to 663"):
+            env.step(wrong)
+    env.step(np.array(env.action_masks().argmax()))
+
+
+@pytest.mark.parametrize("name", ["frameskip", "players", "num_envs"])
+def test_an_unknown_keyword_is_refused_as_python_does(name: str) -> None:
+    for make in (EuphoriaEnv, lambda **arguments: gymnasium.make(GYMNASIUM_ID, **arguments)):
+        with pytest.raises(TypeError, match=f"got an unexpected keyword argument '{name}'"):
+            make(**{name: 4})
+
+
+# ---------------------------------------------------------------------------------------------------------------- its options
+
+
+def test_every_value_of_info_has_one_type() -> None:
+    env = EuphoriaEnv(opponents="random", num_players=3, max_turns=10)
+    types: dict[str, set[Any]] = {}
+    for seed in range(4):
+        _, info = env.reset(seed=seed)
+        for _ in range(200):
+            action = -1 if seed == 3 else RANDOM.act(env._observe(0), info["action_mask"], np.random.default_rng(0))
+            _, _, terminated, truncated, info = env.step(action)
+            for name, value in info.items():
+                types.setdefault(name, set()).add((type(value), getattr(value, "dtype", None), np.shape(value)))
+            if terminated or truncated:
+                break
+    assert {"action_mask", "seat", "ranking", "winner", "is_success", "illegal"} == set(types)
+    assert all(len(kinds) == 1 for kinds in types.values()), types
+
+
+def test_the_mask_in_the_observation() -> None:
+    masked, plain = EuphoriaEnv(num_players=2, mask="observation"), EuphoriaEnv(num_players=2)
+    check_env(masked, skip_render_check=True)
+    (seen, info), (observation, _) = masked.reset(seed=1), plain.reset(seed=1)
+    for _ in range(20):
+        assert masked.observation_space.contains(seen) and np.array_equal(seen["observation"], observation)
+        assert seen["action_mask"].dtype == np.int8 and np.array_equal(seen["action_mask"], info["action_mask"])
+        action = int(seen["action_mask"].argmax())
+        seen["action_mask"][:] = info["action_mask"][:] = 1
+        (seen, *_, info), (observation, *_) = masked.step(action), plain.step(action)
+
+
+def test_an_illegal_action_may_raise() -> None:
+    env = EuphoriaEnv(opponents="random", num_players=2, illegal="raise")
+    _, info = env.reset(seed=0)
+    before = env.game
+    for action in (int(np.flatnonzero(info["action_mask"] == 0)[0]), -1, actions.NUM_ACTIONS):
+        with pytest.raises(IllegalMove) as error:
+            env.step(action)
+        assert all(legal in str(error.value) for legal in before.legal()) and env.game == before
+    env.step(int(info["action_mask"].argmax()))
+
+
+def test_reset_from_a_position() -> None:
+    env = EuphoriaEnv(num_players=2, seat=0)
+    position = {"player": 0, "players": [{"workers": [6, 6], "goods": {"gold": 3}}, {"workers": [1]}]}
+    _, info = env.reset(seed=1, options={"position": position})
+    assert env.game.to_dict()["players"][0]["workers"] == [6, 6] and env.game.turn == 1
+    again = EuphoriaEnv(num_players=2, seat=0)
+    again.reset(seed=1, options={"position": position})
+    assert again.game == env.game
+    env.reset(options={"position": {**position, "player": 1}})
+    assert env.game.player == 0 and env.game.turn == 2, "the opponent has moved"
+    env.reset()
+    assert env.game.turn == 0
+    with pytest.raises(ValueError, match=r"options\.position\.load"):
+        env.reset(options={"position": {**position, "load": {"dice": [1]}}})
 
 
 def test_render() -> None:

@@ -157,8 +157,8 @@ def test_the_same_games_as_the_single_environment(players: int, reward: str, sea
                 running.remove(i)
                 final = infos["final_info"]
                 assert np.array_equal(infos["final_obs"][i], seen)
-                assert final["ranking"][i].tolist() == info["ranking"] and final["seat"][i] == info["seat"]
-                assert final["winner"][i] == (-1 if info["winner"] is None else info["winner"])
+                assert final["ranking"][i].tolist() == info["ranking"].tolist() and final["seat"][i] == info["seat"]
+                assert final["winner"][i] == info["winner"]
                 assert final["is_success"][i] == info["is_success"]
             else:
                 assert np.array_equal(observation[i], seen) and np.array_equal(infos["action_mask"][i], info["action_mask"])
@@ -371,7 +371,13 @@ def test_after_an_illegal_move_of_an_opponent_the_games_must_be_reset() -> None:
         ({"pool": []}, "at least one"),
         ({"pool": [7]}, "an object with `act`"),
         ({"num_players": 9}, "num_players"),
-        ({"players": 4}, "rules.players: no such option"),
+        ({"mask": "nowhere"}, "mask must be one of info, observation"),
+        ({"illegal": True}, "illegal must be one of end, raise"),
+        ({"autoreset_mode": "never"}, "autoreset_mode must be one of NextStep, SameStep, Disabled"),
+        ({"render_mode": "human"}, "render_mode must be one of ansi, rgb_array, None"),
+        ({"pool": 5}, "pool must be a list"),
+        ({"pool": "weights"}, "pool must be a list"),
+        ({"opponents": 5}, "an object with `act`"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
@@ -385,8 +391,10 @@ def test_wrong_use() -> None:
         env.step(np.zeros(2, np.int64))
     with pytest.raises(ValueError, match="options.seat"):
         env.reset(options={"seat": 1})
-    with pytest.raises(ValueError, match="seeds all games"):
-        env.reset(seed=[1, 2])
+    with pytest.raises(ValueError, match="a list of 2, not of 3"):
+        env.reset(seed=[1, 2, 3])
+    with pytest.raises(ValueError, match="seed"):
+        env.reset(seed=[1, "2"])  # type: ignore[list-item]
     env.reset(seed=0)
     with pytest.raises(ValueError, match="2 integers"):
         env.step(np.zeros(3, np.int64))
@@ -429,7 +437,7 @@ def test_sb3_says_what_it_must(reward: str) -> None:
             assert bool(info) == dones[i]
             if info:
                 assert info["TimeLimit.truncated"] is (reward != "rank")  # a rank is paid when a game is cut off
-                assert info["winner"] is None and info["is_success"] is False
+                assert info["winner"] == -1 and info["is_success"] is False
                 assert env.observation_space.contains(info["terminal_observation"])
                 assert not np.array_equal(info["terminal_observation"], observation[i])
                 assert info["episode"]["r"] == pytest.approx(returns[i]) and info["episode"]["l"] == lengths[i]
@@ -455,7 +463,7 @@ def test_sb3_plays_the_same_games_as_gymnasium() -> None:
         for i in np.flatnonzero(dones):
             assert np.array_equal(sb3_infos[i]["terminal_observation"], infos["final_obs"][i])
             assert sb3_infos[i]["TimeLimit.truncated"] == truncated[i]
-            assert sb3_infos[i]["ranking"] == infos["final_info"]["ranking"][i].tolist()
+            assert sb3_infos[i]["ranking"].tolist() == infos["final_info"]["ranking"][i].tolist()
     first = vec_env(4, seed=8, **arguments).reset()
     assert np.array_equal(first, vec_env(4, seed=8, **arguments).reset())
 
@@ -488,3 +496,206 @@ def test_maskable_ppo_trains_and_is_evaluated_unchanged() -> None:
     assert model.num_timesteps == 256 and len(model.ep_info_buffer) > 0 and len(model.ep_success_buffer) > 0
     mean, _ = evaluation.evaluate_policy(model, vec_env(4, num_players=2, max_turns=12, reward="rank", seed=1), n_eval_episodes=6)
     assert -1.0 <= mean <= 1.0
+
+
+# ------------------------------------------------------------------------------------------------------------- its options
+
+
+def first_legal(infos: dict[str, Any]) -> np.ndarray:
+    return infos["action_mask"].argmax(axis=1)
+
+
+def test_an_unknown_keyword_is_refused_as_python_does() -> None:
+    makers: list[Any] = [EuphoriaVectorEnv, vec_env, lambda n, **arguments: gymnasium.make_vec(GYMNASIUM_ID, n, **arguments)]
+    for make in makers:
+        for name in ("frameskip", "players"):
+            with pytest.raises(TypeError, match=f"got an unexpected keyword argument '{name}'"):
+                make(2, **{name: 4})
+
+
+@pytest.mark.parametrize("mode", ["NextStep", AutoresetMode.DISABLED])
+def test_other_autoreset_modes_show_the_same_games(mode: Any) -> None:
+    """The games of SAME_STEP, each with one more step that shows how it ended."""
+    arguments: dict[str, Any] = {"opponents": Fixed(), "seat": 0, "num_players": 2, "max_turns": 8, "reward": "rank"}
+    same, env = EuphoriaVectorEnv(3, **arguments), EuphoriaVectorEnv(3, autoreset_mode=mode, **arguments)
+    assert env.autoreset_mode is env.metadata["autoreset_mode"] is AutoresetMode(mode)
+    assert EuphoriaVectorEnv.metadata["autoreset_mode"] is same.autoreset_mode is AutoresetMode.SAME_STEP
+    runs: list[list[list[Any]]] = [[[], [], []], [[], [], []]]
+    (seen, infos), (shown, told) = same.reset(seed=1), env.reset(seed=1)
+    for _ in range(60):
+        seen, rewards, over, cut, infos = same.step(first_legal(infos))
+        for i in range(3):
+            ended = bool(over[i] | cut[i])
+            last = infos["final_obs"][i] if ended else seen[i]
+            final = infos["final_info"]["ranking"][i].tolist() if ended else None
+            runs[0][i].append((last.tobytes(), float(rewards[i]), bool(over[i]), bool(cut[i]), final))
+    waits = np.zeros(3, np.bool_)
+    for _ in range(80):
+        if mode is AutoresetMode.DISABLED and waits.any():
+            with pytest.raises(ResetNeeded, match="reset_mask"):
+                env.step(first_legal(told))
+            shown, told = env.reset(options={"reset_mask": waits})
+            waits[:] = False
+        assert np.array_equal(told["action_mask"], env.action_masks())
+        assert np.array_equal(told["action_mask"].any(axis=1), ~waits)
+        shown, rewards, over, cut, told = env.step(np.where(waits, -5, first_legal(told)))
+        ended = over | cut
+        assert np.array_equal(told["action_mask"].any(axis=1), ~ended)
+        for i in np.flatnonzero(~waits):
+            final = told["ranking"][i].tolist() if ended[i] else None
+            runs[1][i].append((shown[i].tobytes(), float(rewards[i]), bool(over[i]), bool(cut[i]), final))
+        assert not rewards[waits].any() and not ended[waits].any()
+        if ended.any():
+            assert np.array_equal(told["_ranking"], ended) and "final_obs" not in told
+        waits = ended
+    for i in range(3):
+        n = min(map(len, (runs[0][i], runs[1][i])))
+        assert n > 3 and runs[0][i][:n] == runs[1][i][:n]
+
+
+def test_the_mask_in_the_observations() -> None:
+    arguments: dict[str, Any] = {"opponents": Fixed(), "num_players": 2, "max_turns": 8}
+    env, plain = EuphoriaVectorEnv(3, mask="observation", **arguments), EuphoriaVectorEnv(3, **arguments)
+    sb3 = vec_env(3, mask="observation", **arguments)
+    sb3.seed(1)
+    (seen, infos), (observation, _), learned = env.reset(seed=1), plain.reset(seed=1), sb3.reset()
+    ends = 0
+    for _ in range(60):
+        assert env.observation_space.contains(seen) and np.array_equal(seen["observation"], observation)
+        assert np.array_equal(seen["action_mask"], infos["action_mask"])
+        assert all(np.array_equal(learned[name], seen[name]) for name in seen)
+        moves = first_legal(infos)
+        (seen, _, over, cut, infos), (observation, *_), (learned, *_) = env.step(moves), plain.step(moves), sb3.step(moves)
+        for i in np.flatnonzero(over | cut):
+            assert env.single_observation_space.contains(infos["final_obs"][i])
+            assert not infos["final_obs"][i]["action_mask"].any()
+            ends += 1
+    assert ends > 3
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_an_illegal_action_may_end_its_game(mode: AutoresetMode) -> None:
+    env = EuphoriaVectorEnv(3, opponents="random", num_players=2, illegal="end", autoreset_mode=mode)
+    observation, infos = env.reset(seed=0)
+    moves = first_legal(infos)
+    legal = env._learners.ready.game(1).legal()
+    for wrong in (-1, actions.NUM_ACTIONS, int(np.flatnonzero(infos["action_mask"][1] == 0)[0])):
+        observation, infos = env.reset(seed=0)
+        moves[1] = wrong
+        later, rewards, over, cut, infos = env.step(moves)
+        assert rewards.tolist() == [0.0, -1.0, 0.0] and over.tolist() == [False, True, False] and not cut.any()
+        final = infos["final_info"] if mode is AutoresetMode.SAME_STEP else infos
+        last = infos["final_obs"][1] if mode is AutoresetMode.SAME_STEP else later[1]
+        assert np.array_equal(last, observation[1]) and final["illegal"][0] == "" and final["winner"][1] == -1
+        assert all(move in final["illegal"][1] for move in legal) and not final["is_success"].any()
+        assert not final["ranking"].any()
+    if mode is AutoresetMode.DISABLED:
+        _, infos = env.reset(options={"reset_mask": np.array([False, True, False])})
+    elif mode is AutoresetMode.NEXT_STEP:
+        *_, infos = env.step(first_legal(infos))
+    assert infos["action_mask"].any(axis=1).all() and env._learners.ready._episodes.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="3 integers"):
+        env.step(np.zeros(3))
+
+
+def test_sb3_an_illegal_action_may_end_its_game() -> None:
+    env = vec_env(2, opponents="random", num_players=2, illegal="end", seed=0)
+    env.reset()
+    _, rewards, dones, infos = env.step(np.array([-1, env.action_masks()[1].argmax()]))
+    assert rewards.tolist() == [-1, 0] and dones.tolist() == [True, False] and not infos[1]
+    assert "legal are" in infos[0]["illegal"] and infos[0]["winner"] == -1 and infos[0]["episode"]["r"] == -1
+
+
+POSITION: dict[str, Any] = {"player": 1, "players": [{}, {"workers": [6, 6], "goods": {"gold": 3}}]}
+
+
+def test_reset_from_positions() -> None:
+    env = EuphoriaVectorEnv(3, num_players=2, seat=1)
+    seen, infos = env.reset(seed=1, options={"position": POSITION})
+    games = [env._learners.ready.game(i) for i in range(3)]
+    assert all(game.to_dict()["players"][1]["workers"] == [6, 6] and game.player == 1 for game in games)
+    assert all(np.array_equal(game.observation(1), one) for game, one in zip(games, seen, strict=True))
+    assert all(np.array_equal(game.mask(), one) for game, one in zip(games, infos["action_mask"], strict=True))
+    assert games[0] != games[1], "what the position leaves out is different"
+    again = EuphoriaVectorEnv(3, num_players=2, seat=1)
+    assert np.array_equal(again.reset(seed=1, options={"position": POSITION})[0], seen)
+    middle = games[2]
+    middle.play(middle.legal()[0])
+    env.reset(options={"position": [None, POSITION, {**POSITION, "players": [{}, {"workers": [1]}]}]})
+    workers = [env._learners.ready.game(i).to_dict()["players"][1]["workers"] for i in range(3)]
+    assert env._learners.ready.game(0).turn == 0 and workers[1:] == [[6, 6], [1]]
+    before = env._learners.ready.states.copy()
+    for wrong, message in (
+        ([POSITION], "a list of 3, not of 1"),
+        ([POSITION, None, {"player": 7}], "player"),
+        ([POSITION, None, 5], r"options\.position\[2\]"),
+        ({"rules": {"num_players": 4}}, "its rules are"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            env.reset(options={"position": wrong})
+        assert np.array_equal(before, env._learners.ready.states)
+    sb3 = vec_env(2, num_players=2, seat=1)
+    sb3.set_options({"position": POSITION})
+    sb3.reset()
+    assert sb3._learners.ready.game(1).to_dict()["players"][1]["workers"] == [6, 6]
+    sb3.reset()
+    assert sb3._learners.ready.game(1).turn == 0 and sb3.rules == Rules(num_players=2)
+
+
+def test_some_games_are_reset() -> None:
+    env = EuphoriaVectorEnv(3, num_players=2)
+    _, infos = env.reset(seed=1)
+    for _ in range(4):
+        *_, infos = env.step(first_legal(infos))
+    before = env._learners.ready.states.copy()
+    env.reset(options={"reset_mask": np.array([False, True, False])})
+    now = env._learners.ready.states
+    assert np.array_equal(now[[0, 2]], before[[0, 2]]) and now["turn"][1] == 0 != before["turn"][1]
+    for wrong in (np.zeros(3, np.bool_), np.ones(2, np.bool_), np.ones(3), 1):
+        with pytest.raises(ValueError, match="reset_mask"):
+            env.reset(options={"reset_mask": wrong})
+    with pytest.raises(ResetNeeded):
+        EuphoriaVectorEnv(3, num_players=2).reset(options={"reset_mask": np.ones(3, np.bool_)})
+
+
+def test_a_list_of_seeds() -> None:
+    env = EuphoriaVectorEnv(3, num_players=2, seat=0)
+    seen, _ = env.reset(seed=[5, 6, 5])
+    again, _ = EuphoriaVectorEnv(3, num_players=2, seat=0).reset(seed=np.array([5, 6, 5]))
+    assert np.array_equal(seen, again)
+    other, _ = env.reset(seed=[5, 7, None])
+    hands = [one[start_of("own_recruits") : start_of("own_recruits") + 48].tolist() for one in (*seen, *other)]
+    assert hands[0] == hands[2] == hands[3] != hands[1]
+    env.reset(seed=[None, None, None])
+
+
+def test_pictures_and_texts_of_all_games() -> None:
+    env = EuphoriaVectorEnv(2, num_players=2, render_mode="ansi")
+    env.reset(seed=1)
+    assert [type(text) for text in env.render() or ()] == [str, str]
+    assert EuphoriaVectorEnv(2, num_players=2).render() is None
+    pytest.importorskip("resvg_py")
+    env = EuphoriaVectorEnv(2, num_players=2, render_mode="rgb_array", render_size=(160, 112))
+    env.reset(seed=1)
+    assert [picture.shape for picture in env.render() or ()] == [(112, 160, 3)] * 2
+    sb3 = vec_env(2, num_players=2, render_mode="rgb_array", render_size=(160, 112))
+    sb3.reset()
+    assert sb3.render().shape == (112, 320, 3) or sb3.render().shape == (224, 160, 3)
+
+
+def test_the_observation_wrappers_of_gymnasium() -> None:
+    """Each demands that it is not SAME_STEP, or that final observations are objects."""
+    from gymnasium.wrappers import vector
+
+    wrap: list[Any] = [
+        vector.NormalizeObservation,
+        vector.FlattenObservation,
+        lambda env: vector.DtypeObservation(env, np.float32),
+        lambda env: vector.RescaleObservation(env, 0.0, 1.0),
+    ]
+    for wrapper in wrap:
+        env = wrapper(EuphoriaVectorEnv(2, num_players=2, max_turns=5, autoreset_mode="NextStep"))
+        observation, infos = env.reset(seed=1)
+        for _ in range(30):
+            assert observation.shape == (2, OBS_SIZE)
+            observation, *_, infos = env.step(first_legal(infos))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 GYMNASIUM_ID = "euphoria_env/Euphoria-v0"
+PETTINGZOO_ID = "euphoria_env/euphoria-v0"
 
 
 def register() -> None:
-    """Tells Gymnasium of `euphoria_env/Euphoria-v0`; once is enough, twice does no harm."""
+    """Tells Gymnasium and PettingZoo of the environments; once is enough, twice does no harm."""
     from gymnasium.envs import registration
 
     if GYMNASIUM_ID not in registration.registry:
@@ -15,3 +16,7 @@ def register() -> None:
             entry_point="euphoria_env.envs.single:EuphoriaEnv",
             vector_entry_point="euphoria_env.envs.vector:EuphoriaVectorEnv",
         )
+    import pettingzoo
+
+    if PETTINGZOO_ID not in getattr(pettingzoo, "aec_registry", [PETTINGZOO_ID]):  # before 1.26 there was no registry
+        pettingzoo.register("aec", PETTINGZOO_ID, entry_point="euphoria_env.envs.aec:env")

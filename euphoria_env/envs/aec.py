@@ -13,23 +13,19 @@ from euphoria_env import actions, position
 from euphoria_env.engine import chance, observe, run, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
-from euphoria_env.envs.observation_space import observation_box
+from euphoria_env.envs.arguments import frame_size, game_from, known_number, one_of, position_from, rules_from, why_illegal
+from euphoria_env.envs.frames import PICTURE_SIZE, frame
+from euphoria_env.envs.full_state import full_state, state_box
+from euphoria_env.envs.observation_space import masked_space
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
-from euphoria_env.render import board_array
-from euphoria_env.rules import Rules
 
 _RENDER_MODES = ("ansi", "rgb_array", "human")
 
 
-def observation_space() -> spaces.Dict:
-    """The space of what an agent observes: `observation` and `action_mask`, both int8."""
-    return spaces.Dict(
-        {
-            "observation": observation_box(),
-            "action_mask": spaces.Box(0, 1, (actions.NUM_ACTIONS,), np.int8),
-        }
-    )
+def _nothing_legal() -> dict[str, np.ndarray]:
+    """The mask of everyone who does not decide, for themselves alone."""
+    return {"action_mask": np.zeros(actions.NUM_ACTIONS, np.int8)}
 
 
 class raw_env(AECEnv):
@@ -38,27 +34,39 @@ class raw_env(AECEnv):
     Args:
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), "human" (prints the board), or None.
         reward: "win", "rank" or "stars"; see docs/environment.md.
+        render_size: width and height of "rgb_array" in pixels.
         **rules: the fields of `Rules`.
 
+    Attributes:
+        state_space: of `state()`.
+
+    Raises:
+        TypeError: an unknown keyword.
+        ValueError: an argument that is not allowed; the message names it and what is.
+
     An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (int8, (NUM_ACTIONS,)), fresh copies; the
-    mask is in `infos` too. It is all zeros for everyone who does not decide.
+    mask is in `infos` too, copies again. It is all zeros for everyone who does not decide.
     """
 
     metadata = {"name": "euphoria_v0", "render_modes": list(_RENDER_MODES), "is_parallelizable": False, "render_fps": 2}
 
-    def __init__(self, render_mode: str | None = None, reward: str = "win", **rules: Any) -> None:
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        reward: str = "win",
+        render_size: tuple[int, int] = PICTURE_SIZE,
+        **rules: Any,
+    ) -> None:
         super().__init__()
-        if render_mode is not None and render_mode not in _RENDER_MODES:
-            raise ValueError(f"render_mode must be one of {', '.join(_RENDER_MODES)} or None, not {render_mode!r}")
-        self.rules = Rules.from_dict(rules)
-        self.render_mode = render_mode
+        self.rules = rules_from(rules, "raw_env")
+        self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
+        self.render_size = frame_size(render_size)
         self._kind = reward_number(reward)
         self.possible_agents = [f"player_{p}" for p in range(self.rules.num_players)]
-        self._observation_spaces = {agent: observation_space() for agent in self.possible_agents}
+        self._observation_spaces = {agent: masked_space() for agent in self.possible_agents}
         self._action_spaces = {agent: spaces.Discrete(actions.NUM_ACTIONS) for agent in self.possible_agents}
         self._seat = {agent: p for p, agent in enumerate(self.possible_agents)}
-        self._no_mask = np.zeros(actions.NUM_ACTIONS, np.int8)
-        self._no_mask.flags.writeable = False
+        self.state_space = state_box(self.rules.num_players)
         self._rewards = np.zeros(self.rules.num_players, np.float32)
         self._tape = chance.empty_tape()
         self._rows = np.zeros(1, GAME_DTYPE)
@@ -91,13 +99,13 @@ class raw_env(AECEnv):
         Raises:
             ValueError: an impossible position, or one with other rules.
         """
-        given = (options or {}).get("position")
+        given = position_from(options, others=True)
         if seed is not None:
             self._seeds = np.random.default_rng(position.read_seed(seed) % 2**64)
         game_seed = int(self._seeds.integers(2**63))
         rows = np.zeros(1, GAME_DTYPE)
         if given is not None:
-            rows[:] = self._from_position(given, game_seed).states
+            rows[:] = game_from(given, self.rules, game_seed).states
         else:
             position.write_rules(rows[0], self.rules)
             run.new_game(rows, 0, game_seed, 0, 0, self._tape)
@@ -108,21 +116,10 @@ class raw_env(AECEnv):
         ended = bool(self._row["status"] >= OVER)
         self.terminations = dict.fromkeys(self.agents, ended and bool(self._row["status"] != TRUNCATED))
         self.truncations = dict.fromkeys(self.agents, bool(self._row["status"] == TRUNCATED))
-        self.infos = {agent: {"action_mask": self._no_mask} for agent in self.agents}
+        self.infos = {agent: _nothing_legal() for agent in self.agents}
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
         observe.write_mask(self._rows, 0, mask.view(np.bool_))
         self._select(mask)
-
-    def _from_position(self, given: Any, seed: int) -> Game:
-        if not isinstance(given, dict):
-            raise ValueError(f"options.position: must be an object, not {given!r}")
-        rules = given.get("rules", {})
-        merged = {**self.rules.to_dict(), **rules} if isinstance(rules, dict) else rules
-        given = {"seed": seed, **given, "rules": merged}
-        game = Game.from_dict(given)
-        if game.rules != self.rules:
-            raise ValueError(f"options.position: its rules are {game.rules}, those of the environment {self.rules}")
-        return game
 
     def _select(self, mask: np.ndarray) -> None:
         """Selects who decides, and gives them the mask."""
@@ -134,8 +131,13 @@ class raw_env(AECEnv):
         """What an agent may see now; fresh arrays."""
         observation = np.empty(OBS_SIZE, np.int8)
         observe.write_observation(self._rows, 0, self._seat[agent], observation)
-        mask = self._mask if agent == self.agent_selection and agent in self.agents else self._no_mask
-        return {"observation": observation, "action_mask": mask.copy()}
+        if agent == self.agent_selection and agent in self.agents:
+            return {"observation": observation, "action_mask": self._mask.copy()}
+        return {"observation": observation, **_nothing_legal()}
+
+    def state(self) -> np.ndarray:
+        """The whole position, hidden cards included: a fresh int8 array as `state_space` says (docs/environment.md)."""
+        return full_state(self._rows, self.rules.num_players)
 
     def step(self, action: int | None) -> None:
         """Plays a decision of the selected agent.
@@ -148,12 +150,11 @@ class raw_env(AECEnv):
             self._was_dead_step(action)
             return
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
-        number = -1 if action is None else int(action)
+        number = known_number(action)
         status = stepping.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
         if status < 0:
-            name = actions.name(action) if action is not None else action
-            raise IllegalMove(f"{name!r} is illegal for {agent}; legal are {', '.join(self.game.legal())}")
-        self.infos[agent] = {"action_mask": self._no_mask}
+            raise IllegalMove(why_illegal(self.game, action))
+        self.infos[agent] = _nothing_legal()
         self._cumulative_rewards[agent] = 0.0
         rewards = self.rewards = dict(zip(self.possible_agents, self._rewards.tolist(), strict=True))
         for name, reward in rewards.items():
@@ -169,15 +170,11 @@ class raw_env(AECEnv):
 
     def render(self) -> str | np.ndarray | None:
         """The board: text, an image, or printed, by `render_mode`."""
-        if self.render_mode is None:
-            return None
-        if self.render_mode == "rgb_array":
-            return board_array(self.game)
-        text = str(self.game)
+        shown = frame(self.game, self.render_mode, self.render_size)
         if self.render_mode == "human":
-            print(text)
+            print(shown)
             return None
-        return text
+        return shown
 
     def close(self) -> None:
         """Nothing to close."""

@@ -10,8 +10,10 @@ from gymnasium.error import ResetNeeded
 
 from euphoria_env.batch import Batch
 from euphoria_env.engine.rewards import reward_number
+from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, one_of, why_illegal
 from euphoria_env.envs.asking import Player
 from euphoria_env.envs.opponents import Opponents, seat_number
+from euphoria_env.game import Game
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
@@ -30,6 +32,7 @@ class Learners:
         reward: "win", "rank" or "stars".
         threads: as for `Batch`.
         rules: the options of all games.
+        illegal: what an illegal action does: "raise", or "end" its game, with a reward of -1.
 
     Attributes:
         batch: the games; None before the first reset. After a step its `mask` and `observation` are those of the learners.
@@ -38,7 +41,8 @@ class Learners:
         terminated, truncated: (N,) bool, whether a game ended in the last step.
         final_observation: (N, OBS_SIZE) int8, what the learner saw last of the last game that ended.
         final_seats: (N,) int64, where the learner sat in it.
-        final_ranking: (N, P) int8, of it.
+        final_ranking: (N, P) int8, of it; 0 where an illegal action ended it.
+        illegal: the games that ended in the last step because an action was illegal, with what is to be said of it.
         final_opponents: who played it, by seat; at the learner's there is somebody who was never asked.
     """
 
@@ -51,6 +55,7 @@ class Learners:
         reward: str,
         threads: int | None,
         rules: Rules,
+        illegal: str = "raise",
     ) -> None:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise ValueError(f"the number of games must be a positive integer, not {n!r}")
@@ -66,6 +71,8 @@ class Learners:
         self.terminated, self.truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
         self.final_seats = np.zeros(n, np.int64)
+        self.illegal: dict[int, str] = {}
+        self._illegal_ends = one_of("illegal", illegal, ILLEGAL) == "end"
         self.final_ranking = np.zeros((n, players), np.int8)
         self.final_opponents: list[list[Player]] = [[] for _ in range(self.n)]
         self._games, self._moves = np.arange(n), np.zeros(n, np.int64)
@@ -82,36 +89,73 @@ class Learners:
             raise ResetNeeded("no game has begun, or an opponent failed: call reset()")
         return self.batch
 
-    def reset(self, rng: np.random.Generator) -> None:
-        """Begins all games anew and plays up to the learners' first decisions.
+    def reset(self, rng: np.random.Generator, starts: Mapping[int, Game] | None = None, chosen: np.ndarray | None = None) -> None:
+        """Begins games anew and plays up to the learners' first decisions.
 
         Args:
             rng: the only source of chance from now on; equal ones give equal games.
+            starts: games to go on from instead of the setup, by number.
+            chosen: (N,) bool, which ones, if not all.
+
+        Raises:
+            ValueError: as for `Batch.restart`; nothing is changed.
+            ResetNeeded: some were chosen, but none has begun.
         """
-        self._rng = rng
-        self.batch = Batch(self.n, self.rules, int(rng.integers(2**63 - 1)), self._reward, self._threads)
-        self._begin(self._games)
+        batch = self.ready if chosen is not None else Batch(self.n, self.rules, _seed(rng), self._reward, self._threads)
+        games = self._games if chosen is None else np.flatnonzero(chosen)
+        if starts or chosen is not None:
+            batch.restart(games.tolist(), starts)
+        self.batch, self._rng = batch, rng
+        self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
-        self._play_others(self.batch)
+        self._play_others(batch)
         self.terminated[:] = self.truncated[:] = False
         self.rewards[:] = 0.0
 
-    def step(self, actions: Any) -> None:
-        """Plays a decision of every learner, and those of the others until their next ones.
+    def step(self, actions: Any, active: np.ndarray | None = None) -> None:
+        """Plays a decision of the learners, and those of the others until their next ones.
 
         Args:
             actions: (N,) integers.
+            active: (N,) bool, whose; the other games stay as they are, with no reward. None: all.
 
         Raises:
-            IllegalMove: an action is illegal; names game and move. No game is changed.
+            IllegalMove: an action is illegal, unless that ends a game; names game and move. No game is changed.
+            ValueError: not N integers.
             ResetNeeded: see `ready`.
         """
         batch = self.ready
-        batch.step(actions)
+        self.illegal = self._refused(batch, actions, active) if self._illegal_ends else {}
+        refused = list(self.illegal)
+        if refused:
+            active = np.ones(self.n, np.bool_) if active is None else active.copy()
+            active[refused] = False
+        batch.step(actions, active)
         self.rewards[:] = 0.0
         self.terminated[:] = self.truncated[:] = False
         self._credit(batch)
+        if refused:
+            self._end_illegal(batch, np.array(refused))
         self._play_others(batch)
+
+    def _refused(self, batch: Batch, actions: Any, active: np.ndarray | None) -> dict[int, str]:
+        """The games whose action is illegal, with what is to be said of it."""
+        given = np.asarray(actions)
+        if given.shape != (self.n,) or given.dtype.kind not in "iu":
+            return {}  # for the batch to refuse
+        known = (given >= 0) & (given < batch.mask.shape[1])
+        legal = known & batch.mask[self._games, np.where(known, given, 0)]
+        wrong = np.flatnonzero(~legal if active is None else active & ~legal)
+        return {i: why_illegal(batch.game(i), int(given[i])) for i in wrong.tolist()}
+
+    def _end_illegal(self, batch: Batch, games: np.ndarray) -> None:
+        """Ends games because of an illegal action of their learners, who lose."""
+        self.rewards[games] = ILLEGAL_REWARD
+        self.terminated[games] = True
+        self.final_ranking[games] = 0
+        self._keep(games, batch.observation[games])
+        batch.restart(games.tolist())
+        self._begin(games)
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the games to come depend on but the generator given to `reset` and the agents, as arrays for `restore`.
@@ -163,12 +207,15 @@ class Learners:
 
     def _end(self, batch: Batch, games: np.ndarray) -> None:
         """Keeps what the learners see of the games that have ended."""
-        seats = self.seats[games]
         self.terminated[games] = batch.terminated[games]
         self.truncated[games] = batch.truncated[games]
-        self.final_observation[games] = batch.final_observation[games, seats]
-        self.final_seats[games] = seats
         self.final_ranking[games] = batch.ranking[games]
+        self._keep(games, batch.final_observation[games, self.seats[games]])
+
+    def _keep(self, games: np.ndarray, observations: np.ndarray) -> None:
+        """Keeps what the learners saw last, and who sat where."""
+        self.final_observation[games] = observations
+        self.final_seats[games] = self.seats[games]
         for i in games.tolist():
             self.final_opponents[i] = self.opponents.at(i)
 
@@ -179,3 +226,7 @@ class Learners:
         else:
             self.seats[games] = self._given_seat
         self.opponents.sit_down(games, self.seats[games], self._rng)
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**63 - 1))

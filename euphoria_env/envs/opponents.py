@@ -10,6 +10,7 @@ import numpy as np
 
 from euphoria_env.batch import Batch
 from euphoria_env.envs.asking import Player, ask
+from euphoria_env.envs.streams import derived_generator, derived_seed
 from euphoria_env.game import Game
 
 
@@ -81,6 +82,8 @@ class Opponents:
         """
         others = self._players - 1
         if pool is not None:
+            if isinstance(pool, str) or not isinstance(pool, Sequence):
+                raise ValueError(f"pool must be a list of opponents, not {pool!r}")
             chosen = list(pool)
             if not chosen:
                 raise ValueError("pool must have at least one opponent")
@@ -149,19 +152,20 @@ class Opponents:
         return [self.agents[k] for k in self._sitting[game]]
 
     def answer(self, batch: Batch, games: np.ndarray, rng: np.random.Generator, moves: np.ndarray) -> None:
-        """Writes the moves of the opponents who must decide in some games."""
+        """Writes the moves of the opponents who must decide in some games; they draw from a generator derived from `rng`."""
         who = self._sitting[games, batch.player[games]]
         (present,) = np.bincount(who).nonzero()
+        theirs = derived_generator(rng)
         for k in present.tolist():
             asked = games if len(present) == 1 else games[who == k]
-            moves[asked] = _answers(self.agents[k], batch, asked, rng)
+            moves[asked] = _answers(self.agents[k], batch, asked, theirs, rng)
 
 
-def _answers(agent: Player, batch: Batch, games: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The moves of one agent in some games."""
+def _answers(agent: Player, batch: Batch, games: np.ndarray, theirs: np.random.Generator, rng: np.random.Generator) -> np.ndarray:
+    """The moves of one agent in some games; `theirs` is the generator it draws from, `rng` the one it must not know."""
 
     def deal(k: int) -> Game:
         i = int(games[k])
-        return batch.game(i).determinize(int(batch.player[i]), int(rng.integers(2**62)))
+        return batch.game(i).determinize(int(batch.player[i]), derived_seed(rng))
 
-    return ask(agent, batch.observation[games], batch.mask[games], rng, deal)[0]
+    return ask(agent, batch.observation[games], batch.mask[games], theirs, deal)[0]

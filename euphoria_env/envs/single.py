@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,19 +14,31 @@ from euphoria_env import actions, position
 from euphoria_env.engine import chance, observe, run, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
+from euphoria_env.envs.arguments import (
+    ILLEGAL,
+    ILLEGAL_REWARD,
+    MASKS,
+    frame_size,
+    game_from,
+    is_integer,
+    known_number,
+    one_of,
+    position_from,
+    rules_from,
+    why_illegal,
+)
 from euphoria_env.envs.asking import ask
-from euphoria_env.envs.observation_space import observation_box
+from euphoria_env.envs.frames import PICTURE_SIZE, frame
+from euphoria_env.envs.observation_space import masked_space, observation_box, observed
 from euphoria_env.envs.opponents import as_agent, seat_number
-from euphoria_env.game import Game
+from euphoria_env.envs.streams import derived_generator, derived_seed
+from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
-from euphoria_env.render import board_array
-from euphoria_env.rules import Rules
 
-ILLEGAL_REWARD = -1.0
 _RENDER_MODES = ("ansi", "rgb_array")
 
 
-class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
+class EuphoriaEnv(gymnasium.Env[Any, Any]):
     """Euphoria as one player sees it. One step is one decision of the learner and all that happens until their next one.
 
     So the learner is credited with everything that the others do meanwhile, and loses when somebody else ends the game in a turn
@@ -39,13 +50,18 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         seat: the learner's, 0 to n - 1, or "random" for another one in each game. Observations are relative to it.
         reward: "win", "rank" or "stars"; see docs/environment.md.
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
+        render_size: width and height of "rgb_array" in pixels.
+        mask: "info", or "observation": observations are a dict of `observation` and `action_mask` then.
+        illegal: what an illegal action does: "end" the game for the learner with a reward of -1, as in PettingZoo, where
+            `info["illegal"]` says what would have been legal; or "raise".
         **rules: the fields of `Rules`.
 
     An observation is a fresh int8 array (OBS_SIZE,). `info` has the legal moves as `action_mask` (int8, (NUM_ACTIONS,)) and the
-    learner's `seat`; at the end also `ranking`, `winner` (None if truncated) and `is_success`. As in PettingZoo an illegal action
-    ends the game for the learner with a reward of -1; `info["illegal"]` then says what would have been legal.
+    learner's `seat` (int64); at the end also `ranking` (int64, (P,); all 0 after an illegal action), `winner` (int64; -1:
+    nobody) and `is_success` (bool).
 
     Raises:
+        TypeError: an unknown keyword.
         ValueError: an argument that is not allowed; the message names it and what is.
     """
 
@@ -57,17 +73,21 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         seat: int | str = "random",
         reward: str = "win",
         render_mode: str | None = None,
+        render_size: tuple[int, int] = PICTURE_SIZE,
+        mask: str = "info",
+        illegal: str = "end",
         **rules: Any,
     ) -> None:
-        self.rules = Rules.from_dict(rules)
+        self.rules = rules_from(rules, "EuphoriaEnv")
         self._kind = reward_number(reward)
         n = self.rules.num_players
         given_seat = seat_number(seat, n)
-        if render_mode is not None and render_mode not in _RENDER_MODES:
-            raise ValueError(f"render_mode must be one of {', '.join(_RENDER_MODES)} or None, not {render_mode!r}")
-        self.observation_space = observation_box()
+        self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
+        self.render_size = frame_size(render_size)
+        self._masked = one_of("mask", mask, MASKS) == "observation"
+        self._illegal_ends = one_of("illegal", illegal, ILLEGAL) == "end"
+        self.observation_space: spaces.Space[Any] = masked_space() if self._masked else observation_box()
         self.action_space = spaces.Discrete(actions.NUM_ACTIONS)
-        self.render_mode = render_mode
         self.set_opponents(opponents)
         self._given_seat = given_seat
         self._seat = 0
@@ -98,60 +118,74 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
     def _opponent_move(self, player: int, mask: np.ndarray) -> int:
         """The move of the opponent who must decide."""
         agent = self._opponents[(player - self._seat) % self.rules.num_players - 1]
-        moves, _ = ask(agent, self._observe(player)[None], mask[None], self.np_random, lambda _: self._deal(player))
+        moves, _ = ask(agent, self._observe(player)[None], mask[None], self._agents_rng, lambda _: self._deal(player))
         return int(moves[0])
 
     def _deal(self, player: int) -> Game:
         """The game as an opponent gets it who wants one: dealt anew where they see no more."""
-        return self.game.determinize(player, int(self.np_random.integers(2**62)))
+        return self.game.determinize(player, derived_seed(self.np_random))
 
     # --------------------------------------------------------------------------------------------------------- the episode
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Starts a game and plays up to the learner's first decision; equal seeds give equal games.
 
+        A game that ends before the learner is asked is passed over: the next one begins at the setup.
+
+        Args:
+            seed: an integer, or None to go on from the last one.
+            options: `{"position": {...}}` starts from a position (docs/positions.md).
+
         Raises:
-            ValueError: options are given; there are none.
+            ValueError: an impossible position or one with other rules, or another option.
         """
         super().reset(seed=seed)
-        if options:
-            raise ValueError(f"options.{next(iter(options))}: no such option; this environment has none")
+        given = position_from(options)
+        game_seed = int(self.np_random.integers(2**63 - 1))
+        self._begin(None if given is None else game_from(given, self.rules, game_seed), game_seed)
+        while not self._asked:
+            self._begin(None, int(self.np_random.integers(2**63 - 1)))
+        return self._observed(self._mask), self._info(self._mask)
+
+    def _begin(self, game: Game | None, seed: int) -> None:
+        """Seats everybody, and plays up to the learner's first decision: in a game, or in a new one of this seed."""
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._opponents = self._next_opponents
-        self._rows[:] = 0
-        position.write_rules(self._row, self.rules)
-        run.new_game(self._rows, 0, int(self.np_random.integers(2**63 - 1)), 0, 0, self._tape)
-        mask = np.empty(actions.NUM_ACTIONS, np.bool_)
-        observe.write_mask(self._rows, 0, mask)
-        self._play_others(mask)
-        return self._observe(self._seat), self._info(mask)
+        self._agents_rng = derived_generator(self.np_random)
+        self._rows[:] = 0 if game is None else game.states
+        if game is None:
+            position.write_rules(self._row, self.rules)
+            run.new_game(self._rows, 0, seed, 0, 0, self._tape)
+        self._mask = np.empty(actions.NUM_ACTIONS, np.bool_)
+        observe.write_mask(self._rows, 0, self._mask)
+        self._play_others(self._mask)
 
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Plays a decision of the learner, and those of the others until the next one of the learner.
 
         Raises:
+            IllegalMove: no action id, or an illegal one if that does not end the game; nothing is changed.
             ResetNeeded: the game has ended, or none has begun.
         """
         if not self._asked:
             raise ResetNeeded("the game has ended, or none has begun: call reset()")
-        number = operator.index(action)
-        if not (0 <= number < actions.NUM_ACTIONS and self._mask[number]):
-            return self._end_illegal(number)
+        number = known_number(action)
+        if number < 0 or not self._mask[number]:
+            return self._refuse(action)
         mask = np.empty(actions.NUM_ACTIONS, np.bool_)
         reward = self._play(number, mask) + self._play_others(mask)
         status = int(self._row["status"])
-        return self._observe(self._seat), reward, status == OVER, status == TRUNCATED, self._info(mask)
+        return self._observed(mask), reward, status == OVER, status == TRUNCATED, self._info(mask)
 
-    def _end_illegal(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Ends the game because of an illegal action; the position stays as it is."""
-        try:
-            self.game.play(action)
-        except ValueError as error:
-            illegal = str(error)
+    def _refuse(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Ends the game because of an illegal action, or raises; the position stays as it is."""
+        illegal = why_illegal(self.game, action)
+        if not self._illegal_ends or not is_integer(action):
+            raise IllegalMove(illegal)
         self._asked = False
-        info = self._info(np.zeros(actions.NUM_ACTIONS, np.bool_)) | {"illegal": illegal}
-        return self._observe(self._seat), ILLEGAL_REWARD, True, False, info
+        nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
+        return self._observed(nothing), ILLEGAL_REWARD, True, False, self._info(nothing) | {"illegal": illegal}
 
     def _play_others(self, mask: np.ndarray) -> float:
         """Plays until the learner must decide, or the game has ended; returns the rewards of the learner of this time."""
@@ -172,13 +206,20 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
         observe.write_observation(self._rows, 0, player, observation)
         return observation
 
+    def _observed(self, mask: np.ndarray) -> Any:
+        """What the learner sees, with the mask if it is to be there."""
+        return observed(self._observe(self._seat), mask, self._masked)
+
     def _info(self, mask: np.ndarray) -> dict[str, Any]:
         """What `info` says beside the observation; remembers the mask."""
         self._mask = mask
-        info: dict[str, Any] = {"action_mask": mask.astype(np.int8), "seat": self._seat}
+        info: dict[str, Any] = {"action_mask": mask.astype(np.int8), "seat": np.int64(self._seat)}
         if not self._asked:
-            game = self.game
-            info |= {"ranking": game.ranking, "winner": game.winner, "is_success": game.winner == self._seat}
+            ranking = np.zeros(self.rules.num_players, np.int64)
+            if self._row["status"] >= OVER:
+                ranking[:] = self._row["ranking"][: len(ranking)]
+            winner = np.int64(self._row["winner"])
+            info |= {"ranking": ranking, "winner": winner, "is_success": bool(winner == self._seat)}
         return info
 
     # --------------------------------------------------------------------------------------------------------- what it shows
@@ -198,8 +239,4 @@ class EuphoriaEnv(gymnasium.Env[np.ndarray, Any]):
 
     def render(self) -> Any:
         """The board: text or an image, by `render_mode`."""
-        if self.render_mode is None:
-            return None
-        if self.render_mode == "rgb_array":
-            return board_array(self.game)
-        return str(self.game)
+        return frame(self.game, self.render_mode, self.render_size)

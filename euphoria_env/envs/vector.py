@@ -7,20 +7,25 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from euphoria_env import actions
+from euphoria_env.envs.arguments import MASKS, frame_size, one_of, reset_options, rules_from, starts_from
+from euphoria_env.envs.frames import PICTURE_SIZE, frame
 from euphoria_env.envs.learners import Learners
-from euphoria_env.envs.observation_space import observation_box
-from euphoria_env.rules import Rules
+from euphoria_env.envs.observation_space import masked_space, observation_box, observed
+from euphoria_env.game import Game
+
+_RENDER_MODES = ("ansi", "rgb_array")
 
 
-class EuphoriaVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
+class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     """`EuphoriaEnv` many times over, without a Python object for each game.
 
     A step is one decision of the learner in every game and all that happens until their next ones; the learners are credited
-    with it, and lose when somebody else ends the game. A finished game starts anew in the same step (`AutoresetMode.SAME_STEP`).
+    with it, and lose when somebody else ends the game.
 
     Args:
         num_envs: number of games, N.
@@ -30,17 +35,26 @@ class EuphoriaVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         seat: the learner's, 0 to P - 1, or "random" for another one in each game. Observations are relative to it.
         reward: "win", "rank" or "stars"; see docs/environment.md.
         threads: how many threads share the games; None: one a core. Any number gives the same games.
+        render_mode: "ansi" or "rgb_array", of which `render` gives one for each game, or None.
+        render_size: width and height of each picture in pixels.
+        mask: "info", or "observation": observations are a dict of `observation` and `action_mask` then.
+        illegal: what an illegal action does: "raise", where no game is changed, or "end" its game with a reward of -1.
+        autoreset_mode: when a finished game starts anew: in the same step, the next one, or not before `reset` is called for it;
+            one of Gymnasium's `AutoresetMode`, or its value as text.
         **rules: the fields of `Rules`.
 
     Observations are fresh int8 arrays (N, OBS_SIZE). `infos` has the legal moves as `action_mask` (int8, (N, NUM_ACTIONS)) and
-    the learners' `seat`. Where a game ended, `_final_obs` is True, `final_obs` has the last observation of it, and `final_info`
-    its `seat`, `ranking` (N, P), `winner` (-1 if truncated) and `is_success`. An illegal action raises, and no game is changed.
+    the learners' `seat`. Of games that ended it says `ranking` (N, P), `winner` (-1: nobody), `is_success` and, if illegal
+    actions end games, `illegal` (texts; "" where the action was legal). In the mode SAME_STEP this is in `infos["final_info"]`,
+    with `seat` of that game, and `final_obs` has its last observation. In the others the last observation is what the step
+    returns, with a mask of zeros; in NEXT_STEP the action of the next step does not count there, so that it may be any integer.
 
     Raises:
+        TypeError: an unknown keyword.
         ValueError: an argument that is not allowed; the message names it and what is.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": list(_RENDER_MODES), "render_fps": 2}
 
     def __init__(
         self,
@@ -50,12 +64,24 @@ class EuphoriaVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         seat: int | str = "random",
         reward: str = "win",
         threads: int | None = None,
+        render_mode: str | None = None,
+        render_size: tuple[int, int] = PICTURE_SIZE,
+        mask: str = "info",
+        illegal: str = "raise",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         **rules: Any,
     ) -> None:
-        self._learners = Learners(num_envs, opponents, pool, seat, reward, threads, Rules.from_dict(rules))
+        self.rules = rules_from(rules, "EuphoriaVectorEnv")
+        self._learners = Learners(num_envs, opponents, pool, seat, reward, threads, self.rules, illegal)
         self.num_envs = self._learners.n
-        self.rules = self._learners.rules
-        self.single_observation_space = observation_box()
+        self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
+        self.render_size = frame_size(render_size)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self._masked = one_of("mask", mask, MASKS) == "observation"
+        self._says_illegal = illegal == "end"
+        self._waits = np.zeros(self.num_envs, np.bool_)  # games whose end was shown, and not yet how they begin anew
+        self.single_observation_space: spaces.Space[Any] = masked_space() if self._masked else observation_box()
         self.single_action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -65,60 +91,103 @@ class EuphoriaVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         self._learners.opponents.set(opponents, pool)
 
     def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begins all games anew; equal seeds give equal games for the same number of them.
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins games anew; equal seeds give equal games for the same number of them.
+
+        Args:
+            seed: one for all games, or a list of N: each is that of the first deal of its game, all else comes from all of them.
+            options: `position` starts from a position (docs/positions.md), or from a list of N, `None` for the setup; games that
+                start anew later are normal ones. `reset_mask`, (N,) bool: which games, if not all.
 
         Raises:
-            ValueError: a list of seeds (one seeds all games), or options; there are none.
+            ValueError: wrong seeds or options; names what is.
+            ResetNeeded: `reset_mask` is given, but no game has begun.
         """
-        if isinstance(seed, Sequence):
-            raise ValueError("seed must be one integer or None: it seeds all games")
-        if options:
-            raise ValueError(f"options.{next(iter(options))}: no such option; this environment has none")
-        super().reset(seed=seed)
-        self._learners.reset(self.np_random)
-        return self._learners.ready.observation.copy(), self._infos()
+        given, chosen = reset_options(options, self.num_envs)
+        root, starts = starts_from(seed, given, self.num_envs, self.rules)
+        super().reset(seed=root)
+        self._reset_learners(starts, chosen, anew=seed is not None)
+        self._waits[slice(None) if chosen is None else chosen] = False
+        return self._observed(), self._infos()
 
-    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def _reset_learners(self, starts: dict[int, Game], chosen: np.ndarray | None, anew: bool) -> None:
+        """Begins games anew; those that have ended did so already, which is good unless a seed or position says otherwise."""
+        if chosen is not None and not anew and not starts:
+            chosen = chosen & ~self._waits
+        if chosen is None or chosen.any():
+            self._learners.reset(self.np_random, starts, chosen)
+
+    def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Plays a decision of every learner, and those of the others until their next ones.
 
         Raises:
-            IllegalMove: an action is illegal; names game and move. No game is changed.
-            ResetNeeded: no game has begun.
+            IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
+            ResetNeeded: no game has begun, or one has ended and does not start anew by itself.
         """
         learners = self._learners
-        learners.step(actions)
-        infos = self._infos() | self._final_infos()
-        observation = learners.ready.observation.copy()
-        return observation, learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._waits.any():
+            games = ", ".join(map(str, np.flatnonzero(self._waits)))
+            raise ResetNeeded(f"games {games} have ended: call reset(options={{'reset_mask': ...}})")
+        learners.step(actions, ~self._waits if self._waits.any() else None)
+        ended = learners.terminated | learners.truncated
+        same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
+        self._waits[:] = False if same_step else ended
+        infos = self._infos()
+        if ended.any():
+            infos |= self._same_step_infos(ended) if same_step else self._final_infos(ended)
+        return self._observed(), learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
 
     def action_masks(self) -> np.ndarray:
-        """The learners' legal moves, bool (N, NUM_ACTIONS)."""
-        return self._learners.ready.mask.copy()
+        """The learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet begun anew."""
+        return self._learners.ready.mask & ~self._waits[:, None]
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A picture of each game, by `render_mode`: texts, or uint8 (H, W, 3)."""
+        if self.render_mode is None:
+            return None
+        games = self._learners.ready
+        return tuple(frame(games.game(i), self.render_mode, self.render_size) for i in range(self.num_envs))
+
+    def _observed(self) -> Any:
+        """What the learners see: in games that have ended and not yet begun anew, their last observation."""
+        learners = self._learners
+        observation = learners.ready.observation.copy()
+        observation[self._waits] = learners.final_observation[self._waits]
+        return observed(observation, self.action_masks(), self._masked)
 
     def _infos(self) -> dict[str, Any]:
         """What `infos` always says; as in Gymnasium, `_key` tells for which games `key` holds."""
-        everywhere = np.ones(self.num_envs, np.bool_)
-        infos = {"action_mask": self.action_masks().view(np.int8), "seat": self._learners.seats.copy()}
+        learners, everywhere = self._learners, np.ones(self.num_envs, np.bool_)
+        seats = np.where(self._waits, learners.final_seats, learners.seats)
+        infos = {"action_mask": self.action_masks().view(np.int8), "seat": seats}
         return infos | {f"_{key}": everywhere for key in infos}
 
-    def _final_infos(self) -> dict[str, Any]:
-        """What `infos` says of the games that ended in this step; nothing if none did."""
+    def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
+        """What is said of the games that ended in this step."""
         learners = self._learners
-        ended = learners.terminated | learners.truncated
-        if not ended.any():
-            return {}
+        ranking = np.where(ended[:, None], learners.final_ranking, 0).astype(np.int64)
+        won = learners.terminated & (ranking[:, 0] > 0)
+        winner = np.where(won, ranking.argmin(axis=1), -1)
+        final = {"ranking": ranking, "winner": winner, "is_success": won & (winner == learners.final_seats)}
+        if self._says_illegal:
+            final["illegal"] = np.array([learners.illegal.get(i, "") for i in range(self.num_envs)], object)
+        return final | {f"_{key}": ended.copy() for key in final}
+
+    def _same_step_infos(self, ended: np.ndarray) -> dict[str, Any]:
+        """The same with the last observations, where games have already started anew."""
+        learners = self._learners
         final_obs = np.full(self.num_envs, None, object)
+        nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
         for i in np.flatnonzero(ended):
-            final_obs[i] = learners.final_observation[i].copy()
-        ranking = np.where(ended[:, None], learners.final_ranking, 0)
-        winner = np.where(learners.terminated, ranking.argmin(axis=1), -1)
-        final = {
-            "seat": np.where(ended, learners.final_seats, 0),
-            "ranking": ranking,
-            "winner": winner,
-            "is_success": learners.terminated & (winner == learners.final_seats),
-        }
-        final |= {f"_{key}": ended.copy() for key in final}
+            final_obs[i] = observed(learners.final_observation[i].copy(), nothing, self._masked)
+        final = self._final_infos(ended) | {"seat": np.where(ended, learners.final_seats, 0), "_seat": ended.copy()}
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final, "_final_info": ended.copy()}
+
+
+def _autoreset_mode(given: Any) -> AutoresetMode:
+    try:
+        return AutoresetMode(given)
+    except ValueError:
+        allowed = ", ".join(mode.value for mode in AutoresetMode)
+        raise ValueError(f"autoreset_mode must be one of {allowed}, not {given!r}") from None

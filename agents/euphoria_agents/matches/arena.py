@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from euphoria_agents.agent import Agent
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
+from euphoria_env.envs.streams import derived_generator, derived_seed
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
 Z_95 = 1.959964  # two-sided 95 %
@@ -209,10 +210,22 @@ def play_match(
     seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
     tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n) for k in range(games)]
     rng, thinking = np.random.default_rng(choices), np.zeros(n)
+    chances = {id(agent): _Chance(rng) for agent in agents}
     for first in range(0, games, TABLES):
-        _play(tables[first : first + TABLES], agents, rng, thinking, progress)
+        _play(tables[first : first + TABLES], agents, chances, thinking, progress)
     texts = [table.game.to_record() for table in tables] if records else []
     return Result([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
+
+
+class _Chance:
+    """What one agent draws from, and what the games it gets are dealt from; neither tells anything of other seeds (R19)."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.own, self._deals = derived_generator(rng), derived_generator(rng)
+
+    def deal(self, game: Game, seat: int) -> Game:
+        """The game as the agent gets it."""
+        return game.determinize(seat, derived_seed(self._deals))
 
 
 class _Table:
@@ -235,7 +248,7 @@ class _Table:
 def _play(
     tables: list[_Table],
     agents: Sequence[Agent],
-    rng: np.random.Generator,
+    chances: Mapping[int, _Chance],
     thinking: np.ndarray,
     progress: Callable[[int], None] | None,
 ) -> None:
@@ -246,8 +259,8 @@ def _play(
             seat = table.game.player
             place = (seat - table.rotation) % table.n
             asked.setdefault(id(agents[place]), []).append((table, place, seat))
-        for group in asked.values():
-            moves, seconds = _answers(agents[group[0][1]], [(table.game, seat) for table, _, seat in group], rng)
+        for one, group in asked.items():
+            moves, seconds = _answers(agents[group[0][1]], [(table.game, seat) for table, _, seat in group], chances[one])
             for (table, place, _), move in zip(group, moves, strict=True):
                 table.game.play(move)
                 table.decisions[place] += 1
@@ -258,14 +271,9 @@ def _play(
         tables = going
 
 
-def _answers(agent: Agent, asked: list[tuple[Game, int]], rng: np.random.Generator) -> tuple[list[int], float]:
+def _answers(agent: Agent, asked: list[tuple[Game, int]], chance: _Chance) -> tuple[list[int], float]:
     """The moves of an agent in some games with its seat there, and how many seconds it thought."""
     observations = np.stack([game.observation(seat) for game, seat in asked])
     masks = np.stack([game.mask() for game, _ in asked])
-
-    def deal(k: int) -> Game:
-        game, seat = asked[k]
-        return game.determinize(seat, int(rng.integers(2**62)))
-
-    moves, seconds = ask(agent, observations, masks, rng, deal)
+    moves, seconds = ask(agent, observations, masks, chance.own, lambda k: chance.deal(*asked[k]))
     return moves.tolist(), seconds

@@ -21,7 +21,7 @@ from euphoria_agents.speed.measure import Chunk, Result, clock, clock_of_childre
 from euphoria_env import Batch, Game, Rules, actions, env, position, raw_env
 from euphoria_env.engine import chance, determinize, observe, run
 from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
-from euphoria_env.envs.aec import observation_space
+from euphoria_env.envs.observation_space import masked_space
 from euphoria_env.envs.sampling import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
@@ -285,7 +285,7 @@ class EmptyAEC(AECEnv):
         super().__init__()
         self.render_mode = None
         self.possible_agents = [f"player_{p}" for p in range(players)]
-        self._observation_spaces = {agent: observation_space() for agent in self.possible_agents}
+        self._observation_spaces = {agent: masked_space() for agent in self.possible_agents}
         self._action_spaces = {agent: spaces.Discrete(actions.NUM_ACTIONS) for agent in self.possible_agents}
         self._after = dict(zip(self.possible_agents, self.possible_agents[1:] + self.possible_agents[:1], strict=True))
 

@@ -15,17 +15,20 @@ from gymnasium import spaces
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from euphoria_env import Rules, actions
+from euphoria_env import actions
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
+from euphoria_env.envs.arguments import MASKS, frame_size, one_of, position_from, rules_from, starts_from
+from euphoria_env.envs.frames import PICTURE_SIZE, frame
 from euphoria_env.envs.learners import Learners
-from euphoria_env.envs.observation_space import observation_box
+from euphoria_env.envs.observation_space import masked_space, observation_box, observed
 
 
 class EuphoriaVecEnv(VecEnv):
     """`EuphoriaVectorEnv` for Stable-Baselines3: the same games, the same arguments.
 
     Args:
-        num_envs, opponents, pool, seat, reward, threads, **rules: as for `euphoria_env.envs.vector.EuphoriaVectorEnv`.
+        num_envs, opponents, pool, seat, reward, threads, render_mode, render_size, mask, illegal, **rules: as for
+            `euphoria_env.envs.vector.EuphoriaVectorEnv`; `render_mode` is "rgb_array" or None.
         seed: of the first `reset`; None: at random, unless `seed` is called (as the algorithms do).
 
     Where a game ends, its info has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
@@ -33,7 +36,13 @@ class EuphoriaVecEnv(VecEnv):
     `is_success`. Where the reward pays for games that were cut off (`rank`), nothing more is to come of them:
     `TimeLimit.truncated`, which asks an algorithm to add what would have come, is False then.
 
+    `set_options({"position": ...})`, or a list of them, serves the next `reset`.
+
+    Attributes:
+        rules: the options of all games.
+
     Raises:
+        TypeError: an unknown keyword.
         ValueError: an argument that is not allowed; the message names it and what is.
     """
 
@@ -46,14 +55,23 @@ class EuphoriaVecEnv(VecEnv):
         reward: str = "win",
         threads: int | None = None,
         seed: int | None = None,
+        render_mode: str | None = None,
+        render_size: tuple[int, int] = PICTURE_SIZE,
+        mask: str = "info",
+        illegal: str = "raise",
         **rules: Any,
     ) -> None:
-        self._learners = Learners(num_envs, opponents, pool, seat, reward, threads, Rules.from_dict(rules))
+        self.rules = rules_from(rules, "EuphoriaVecEnv")
+        self._learners = Learners(num_envs, opponents, pool, seat, reward, threads, self.rules, illegal)
+        self.render_mode = one_of("render_mode", render_mode, ("rgb_array", None))
+        self.render_size = frame_size(render_size)
+        self._masked = one_of("mask", mask, MASKS) == "observation"
         self._paid_at_the_end = REWARDS[Reward(reward_number(reward))].paid_when_truncated
         self._rng = np.random.default_rng(seed)
         self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
         self._start = time.time()
-        super().__init__(num_envs, observation_box(), spaces.Discrete(actions.NUM_ACTIONS))
+        space = masked_space() if self._masked else observation_box()
+        super().__init__(num_envs, space, spaces.Discrete(actions.NUM_ACTIONS))
 
     def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
         """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
@@ -69,7 +87,7 @@ class EuphoriaVecEnv(VecEnv):
         arrays = {**self._learners.state(), "returns": self._returns.copy(), "lengths": self._lengths.copy()}
         return arrays, dict(self._rng.bit_generator.state)
 
-    def restore(self, arrays: Mapping[str, np.ndarray], generator: dict[str, Any], opponents: Sequence[Any]) -> np.ndarray:
+    def restore(self, arrays: Mapping[str, np.ndarray], generator: dict[str, Any], opponents: Sequence[Any]) -> Any:
         """Goes on where `state` was taken, with `opponents` of then; returns the observations.
 
         Raises:
@@ -78,27 +96,38 @@ class EuphoriaVecEnv(VecEnv):
         self._rng.bit_generator.state = generator
         self._learners.restore(arrays, opponents, self._rng)
         self._returns[:], self._lengths[:] = arrays["returns"], arrays["lengths"]
-        return self._learners.ready.observation.copy()
+        return self._observed()
 
-    def reset(self) -> np.ndarray:
-        """Begins all games anew; equal seeds give equal games for the same number of them."""
+    def _observed(self) -> Any:
+        """What the learners see."""
+        games = self._learners.ready
+        return observed(games.observation.copy(), games.mask, self._masked)
+
+    def reset(self) -> Any:
+        """Begins all games anew; equal seeds give equal games for the same number of them.
+
+        Raises:
+            ValueError: an impossible position; names what is.
+        """
+        positions = [position_from(options) for options in self._options]
+        _, starts = starts_from(self._seeds[0], positions, self.num_envs, self.rules)
         if self._seeds[0] is not None:
             self._rng = np.random.default_rng(self._seeds[0])
         self._reset_seeds()
         self._reset_options()
-        self._learners.reset(self._rng)
+        self._learners.reset(self._rng, starts)
         self._returns[:] = self._lengths[:] = 0
-        return self._learners.ready.observation.copy()
+        return self._observed()
 
     def step_async(self, actions: np.ndarray) -> None:
         """Takes the actions; they are played in `step_wait`."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Plays a decision of every learner, and those of the others until their next ones.
 
         Raises:
-            IllegalMove: an action is illegal; names game and move. No game is changed.
+            IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
             ResetNeeded: no game has begun.
         """
         learners = self._learners
@@ -110,24 +139,32 @@ class EuphoriaVecEnv(VecEnv):
         for i in np.flatnonzero(dones).tolist():
             infos[i] = self._final_info(i)
         self._returns[dones] = self._lengths[dones] = 0
-        return learners.ready.observation.copy(), learners.rewards.astype(np.float32), dones, infos
+        return self._observed(), learners.rewards.astype(np.float32), dones, infos
 
     def _final_info(self, i: int) -> dict[str, Any]:
         """What is said of game i, which has ended."""
         learners = self._learners
         ranking, seat = learners.final_ranking[i].tolist(), int(learners.final_seats[i])
-        winner = ranking.index(1) if learners.terminated[i] else None
+        winner = ranking.index(1) if learners.terminated[i] and 1 in ranking else -1
+        nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
+        illegal = {"illegal": learners.illegal[i]} if i in learners.illegal else {}
         seconds = round(time.time() - self._start, 6)
         return {
-            "terminal_observation": learners.final_observation[i].copy(),
+            "terminal_observation": observed(learners.final_observation[i].copy(), nothing, self._masked),
             "TimeLimit.truncated": bool(learners.truncated[i]) and not self._paid_at_the_end,
             "episode": {"r": round(float(self._returns[i]), 6), "l": int(self._lengths[i]), "t": seconds},
-            "seat": seat,
-            "ranking": ranking,
+            "seat": np.int64(seat),
+            "ranking": np.array(ranking, np.int64),
             "opponents": learners.final_opponents[i],
-            "winner": winner,
+            "winner": np.int64(winner),
             "is_success": winner == seat,
+            **illegal,
         }
+
+    def get_images(self) -> list[np.ndarray | None]:
+        """A picture of each game, uint8 (H, W, 3); None without `render_mode`."""
+        games = (self._learners.ready.game(i) for i in range(self.num_envs))
+        return [frame(game, self.render_mode, self.render_size) for game in games]
 
     def action_masks(self) -> np.ndarray:
         """The learners' legal moves, bool (N, NUM_ACTIONS)."""
@@ -151,7 +188,7 @@ class EuphoriaVecEnv(VecEnv):
         Raises:
             AttributeError: there is none.
         """
-        value = None if attr_name == "render_mode" else getattr(self, attr_name)
+        value = getattr(self, attr_name)
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:

@@ -1,0 +1,145 @@
+"""Careless and hostile use of the public surface: the right error, which names what was wrong and what is allowed."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_env import Batch, Game, IllegalMove, Rules, actions, raw_env
+
+TWO = Rules(num_players=2)
+
+NO_ACTIONS = [
+    559.9, np.float32(559.5), b"559", 2**63, -(2**70), float("inf"), float("nan"), True, np.True_, np.array([3]),
+    np.array([], int), np.array(3.0), None, int, [3],
+]  # fmt: skip
+ACTIONS = [3, np.int32(3), np.uint8(3), np.array(3), np.array(3, np.int16)]
+
+
+@pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
+def test_what_is_no_action_id(action: Any) -> None:
+    game, environment = Game(TWO, seed=1), raw_env(num_players=2)
+    environment.reset(seed=1)
+    for playing, call in ((game, game.play), (environment, environment.step)):
+        before = Game.from_dict((environment.game if playing is environment else game).to_dict())
+        with pytest.raises(IllegalMove, match="an action is an integer from 0 to 663") as error:
+            call(action)
+        legal = game.legal() if playing is game else environment.game.legal()
+        assert legal and all(move in str(error.value) for move in legal)
+        assert (environment.game if playing is environment else game) == before
+    for function in (actions.number, actions.name):
+        with pytest.raises(ValueError, match="an action is an integer from 0 to 663"):
+            function(action)
+
+
+def test_a_text_is_no_action_of_an_environment() -> None:
+    environment = raw_env(num_players=2)
+    environment.reset(seed=1)
+    for text in ("559", environment.game.legal()[0]):
+        with pytest.raises(IllegalMove, match="an action is an integer from 0 to 663"):
+            environment.step(text)
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=repr)
+def test_what_is_an_action_id(action: Any) -> None:
+    assert actions.number(action) == 3 and type(actions.number(action)) is int
+    assert actions.name(action) == actions.NAMES[3]
+    with pytest.raises(IllegalMove, match=f"'{actions.NAMES[3]}' is illegal"):
+        Game(TWO, seed=1).play(action)
+    game, environment = Game(TWO, seed=1), raw_env(num_players=2)
+    environment.reset(seed=1)
+    for playing in (game.play, environment.step):
+        legal = game.legal_actions() if playing == game.play else environment.game.legal_actions()
+        playing(np.array(legal[0]))
+
+
+@pytest.mark.parametrize("options", [1, "position", [("position", {})]])
+def test_options_that_are_no_dict(options: Any) -> None:
+    environment = raw_env(num_players=2)
+    environment.reset(seed=1)
+    before = environment.game
+    with pytest.raises(ValueError, match="options must be a dict or None"):
+        environment.reset(options=options)
+    assert environment.game == before
+
+
+# ---------------------------------------------------------------------------------------------------------- copies, long tapes
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, Game.clone, lambda game: pickle.loads(pickle.dumps(game))])
+def test_a_copy_of_a_game_is_one_of_its_own(copied: Callable[[Game], Game]) -> None:
+    game = Game(TWO, seed=1)
+    game.play(game.legal()[0])
+    game.load(dice=[1, 2, 3])
+    before, twin = game.fingerprint(), copied(game)
+    assert twin == game and twin.history == game.history
+    while twin.legal() and len(twin.history) < 30:
+        twin.play(twin.legal()[0])
+    assert game.fingerprint() == before and len(game.history) == 1
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))])
+def test_a_copy_of_a_batch_with_threads(copied: Callable[[Batch], Batch]) -> None:
+    batch = Batch(512, TWO, seed=3, threads=2)
+    batch.step(batch.mask.argmax(axis=1))
+    twin = copied(batch)
+    assert twin.threads == 2
+    before = batch.states.copy()
+    for _ in range(3):
+        twin.step(twin.mask.argmax(axis=1))
+    assert (batch.states == before).all()
+    for _ in range(3):
+        batch.step(batch.mask.argmax(axis=1))
+    assert (batch.states == twin.states).all() and (batch.observation == twin.observation).all()
+
+
+def test_loading_takes_time_in_proportion() -> None:
+    def seconds(n: int) -> float:
+        game = Game(TWO, seed=1)
+        began = time.process_time()
+        game.load(dice=[1, 2] * n)
+        return time.process_time() - began
+
+    seconds(10)
+    assert min(seconds(32_000) for _ in range(3)) < 40 * min(seconds(4_000) for _ in range(3))
+
+
+TIE: dict[str, Any] = {
+    "rules": {"num_players": 2},
+    "players": [
+        {"workers": [3, 5], "knowledge": 3, "dilemma": {"artifact": "bat", "resolved": "star"}, "recruits": [
+            {"name": "jefferson_the_shock_artist", "active": True}]},
+        {"workers": [2], "knowledge": 3, "dilemma": {"artifact": "box", "resolved": "star"}, "recruits": [
+            {"name": "yordy_the_demotivator", "active": True}]},
+    ],
+    "markets": {
+        "euphorian_market_1": {"tile": "bemusement_park", "built": True, "stars": [0, 1]},
+        "euphorian_market_2": {"tile": "spa_of_fleeting_pleasure", "built": True, "stars": [0, 1]},
+        "subterran_market_1": {"tile": "stadium_of_guaranteed_home_runs", "built": True, "stars": [0, 1]},
+        "subterran_market_2": {"tile": "cafeteria_of_nameless_meat", "built": True, "stars": [1]},
+        "wastelander_market_1": {"tile": "clinic_of_blind_hindsight", "built": True, "stars": [0]},
+    },
+    "territories": {
+        "euphorian_territory": [0, 0], "subterran_territory": [0, 1], "wastelander_territory": [0, 1],
+        "icarite_territory": [1, 1],
+    },
+    "allegiance": {"euphorian": 10},
+}  # fmt: skip
+
+
+def test_a_move_that_draws_thousands_of_outcomes_keeps_them_all() -> None:
+    """The rolls of R16.2 are repeated while they are equal, and loaded dice can make that so."""
+    game = Game.from_dict(TIE)
+    dice = [1, 1] * 3000 + [2, 1]
+    game.load(dice=dice)
+    game.play("place 3 generator")
+    assert game.over and game.ranking is not None
+    drawn = [value for kind, value in game.outcomes if kind == "dice"]
+    assert drawn == dice[: len(drawn)] and len(drawn) >= 6000
+    assert Game.from_record(game.to_record()) == game

@@ -1,0 +1,148 @@
+"""No agent can compute what it must not know (R19): attacks on the generator that `act` gets, tried at every decision."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from euphoria_agents import Agent, load, play_match
+
+from euphoria_env import Rules, batch, game
+from euphoria_env.engine import run
+from euphoria_env.envs import single
+from euphoria_env.envs.sampling import sample
+from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.vector import EuphoriaVectorEnv
+
+REACH = 20  # draws backwards and forwards
+WEIGHTS = load("weights")
+_64 = 2**64
+
+
+def neighbours(rng: np.random.Generator) -> Iterator[int]:
+    """What a generator gave and will give: PCG64 runs backwards."""
+    bits = copy.deepcopy(rng.bit_generator).advance(-REACH % 2**128)
+    for _ in range(2 * REACH):
+        yield from numbers(np.random.Generator(bits))
+        bits.advance(1)
+
+
+def numbers(generator: np.random.Generator) -> Iterator[int]:
+    """What seeds may have been drawn as, from a generator at one place."""
+    state = generator.bit_generator.state
+    for high in (2**62, 2**63 - 1, 2**63):
+        yield int(generator.integers(high))
+        generator.bit_generator.state = state
+
+
+def relatives(rng: np.random.Generator) -> Iterator[int]:
+    """What the seed sequence and its relatives tell."""
+    sequence = rng.bit_generator.seed_seq
+    entropy = sequence.entropy
+    roots = [copy.deepcopy(sequence), np.random.SeedSequence(entropy)]
+    yield from (int(word) for word in np.ravel(entropy).tolist())
+    for root in roots:
+        for one in (root, *root.spawn(3)):
+            for word in one.generate_state(8, np.uint64).tolist():
+                yield from (word, word >> 1, word >> 2)
+            yield from numbers(np.random.default_rng(one))
+    state = rng.bit_generator.state["state"]
+    for number in state.values():
+        yield from (number, number % _64, number >> 64)
+
+
+class Thief(Agent):
+    """Plays like `weights`, and notes every number that may be a seed."""
+
+    def __init__(self, needs_game: bool = False) -> None:
+        self.needs_game = needs_game
+        self.found: set[int] = set()
+        self.asked = 0
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        self.asked += 1
+        self.found.update(number % _64 for number in (*neighbours(rng), *relatives(rng)))
+        if game is not None:
+            self.found.update(number % _64 for number in game.states["rng"][0].tolist())
+        return int(WEIGHTS.act(observation, mask, rng))
+
+
+@pytest.fixture
+def secrets(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The seeds of games, of batches and of deals for searchers, as they come into use."""
+    seen: set[int] = set()
+
+    def noted(function: Any, position: int) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
+            seen.add(int(arguments[position]) % _64)
+            return function(*arguments, **named)
+
+        return call
+
+    monkeypatch.setattr(run, "new_game", noted(run.new_game, 2))
+    monkeypatch.setattr(batch.stepping, "start_games", noted(batch.stepping.start_games, 4))
+    monkeypatch.setattr(game.determinize, "deal_hidden", noted(game.determinize.deal_hidden, 3))
+    assert single.run is run
+    return seen
+
+
+@pytest.mark.parametrize("needs_game", [False, True])
+def test_the_single_environment(secrets: set[int], needs_game: bool) -> None:
+    thief = Thief(needs_game)
+    env = EuphoriaEnv(opponents=thief, num_players=3)
+    for seed in (3, None):
+        observation, info = env.reset(seed=seed)
+        for _ in range(8):
+            action = WEIGHTS.act(observation, info["action_mask"], np.random.default_rng(0))
+            observation, _, _, _, info = env.step(action)
+    assert thief.asked > 20 and secrets and not thief.found & secrets
+
+
+@pytest.mark.parametrize("needs_game", [False, True])
+def test_the_vector_environment(secrets: set[int], needs_game: bool) -> None:
+    thief = Thief(needs_game)
+    env = EuphoriaVectorEnv(2, opponents=thief, num_players=3)
+    for seed in (3, None):
+        _, infos = env.reset(seed=seed)
+        for _ in range(8):
+            _, _, _, _, infos = env.step(sample(infos["action_mask"], np.random.default_rng(0)))
+    assert thief.asked > 20 and secrets and not thief.found & secrets
+
+
+@pytest.mark.parametrize("needs_game", [False, True])
+def test_matches(secrets: set[int], needs_game: bool) -> None:
+    thief = Thief(needs_game)
+    result = play_match([thief, WEIGHTS], 4, Rules(num_players=2, max_turns=12), seed=3)
+    assert thief.asked > 20 and {one.seed for one in result.played} <= secrets
+    assert not thief.found & secrets
+
+
+def test_agents_of_a_match_do_not_share_their_chance() -> None:
+    class Rewinds(Agent):
+        """Sets its generator back, as if it could choose what the others draw."""
+
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+            rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
+            return int(WEIGHTS.act(observation, mask, rng))
+
+    class Notes(Agent):
+        drawn: list[float]
+
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+            self.drawn.append(rng.random())
+            return int(WEIGHTS.act(observation, mask, rng))
+
+    notes = Notes()
+    notes.drawn = []
+    play_match([Rewinds(), notes], 2, Rules(num_players=2, max_turns=8), seed=1)
+    assert len(set(notes.drawn)) == len(notes.drawn)
+
+
+def test_equal_seeds_still_give_equal_matches() -> None:
+    line_up = [load("random"), Thief(needs_game=True)]
+    rules = Rules(num_players=2, max_turns=10)
+    first, again = (play_match(line_up, 2, rules, seed=(5, 6), records=True).records for _ in range(2))
+    assert first == again
