@@ -204,7 +204,7 @@ def test_the_deck_of_the_smallest_pool_runs_out():
 
 @pytest.mark.parametrize("tiles", [None, list(TILES)[:8]], ids=["all-tiles", "smallest-pool"])
 def test_tiles_are_loaded_in_a_market_draft(tiles):
-    """INTERFACE section 2: a tile that is out of the game changes places with one of those to be drawn."""
+    """A tile that is out of the game changes places with one of those to be drawn."""
     dealt = list(TILES)[:4]
     rules = {**DRAFT, "markets": tiles}
     pair = Pair({"new": {"rules": rules, "seed": 3}}, {"markets": dealt})

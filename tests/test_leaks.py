@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from euphoria_agents import Agent, load, play_match
 
+from euphoria_agents import Agent, load, play_match
 from euphoria_env import Rules, batch, game
 from euphoria_env.engine import run
 from euphoria_env.envs import single

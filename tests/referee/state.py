@@ -130,7 +130,7 @@ class Player:
         return self.artifacts.total()
 
     def gain(self, good: str, number: int = 1) -> None:
-        """R1.2: he has at most 10,000 of a good, more is not gained."""
+        """R1.2: at most 10,000 of a good; more is not gained."""
         self.goods[good] = min(MOST_OF_A_GOOD, self.goods[good] + number)
 
 
