@@ -27,7 +27,7 @@ from euphoria_env.engine.state import Operation
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.rules import OPTIONS, Flag, Integer
 from tests.tools.playing import all_rules, other_value, prefer, random_move
-from tests.tools.positions import any_position
+from tests.tools.positions import any_position, random_rules
 
 ROOT = Path(__file__).parent.parent
 ENGINE = {path.name: ast.parse(path.read_text()) for path in (ROOT / "euphoria_env" / "engine").glob("*.py")}
@@ -196,6 +196,14 @@ def test_the_engine_reads_every_option(name: str) -> None:
         if node.slice.value == OPTIONS[name].row_field(name) and isinstance(node.value, ast.Name) and node.value.id == "g"
     ]
     assert reads, f"no rule of the engine reads the option {name!r}"
+
+
+def test_random_games_vary_every_option() -> None:
+    """What is not among them is played by no fuzzing and no comparison with the referee."""
+    drawn = [random_rules(random.Random(k)) for k in range(200)]
+    assert set(drawn[0]) == set(OPTIONS)
+    for name in OPTIONS:
+        assert len({repr(rules[name]) for rules in drawn}) > 1, name
 
 
 def test_an_option_says_what_is_allowed() -> None:
