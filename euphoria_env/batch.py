@@ -199,18 +199,24 @@ class Batch:
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken; what the last step gave (`rewards`, `ranking`, ...) is not part of it.
 
+        Every game is read as a position is, so that damaged ones are found before they are played.
+
         Raises:
-            ValueError: it is not of as many games, or of games with other rules.
+            ValueError: it is not of as many games, of games with other rules, or of games that cannot be; nothing is changed.
         """
-        rows = np.ascontiguousarray(state["games"])
-        if rows.shape != (self.n, GAME_DTYPE.itemsize) or rows.dtype != np.uint8 or state["episodes"].shape != (self.n,):
+        rows, episodes, seed = (np.ascontiguousarray(state.get(name, ())) for name in ("games", "episodes", "seed"))
+        if rows.shape != (self.n, GAME_DTYPE.itemsize) or rows.dtype != np.uint8:
             raise ValueError(f"the state is not one of {self.n} games of this version")
+        if episodes.shape != (self.n,) or episodes.dtype != np.int64 or (episodes < 0).any():
+            raise ValueError(f"the state must count the episodes of {self.n} games, from 0 on, as int64")
+        if seed.shape != (1,) or seed.dtype != np.int64:
+            raise ValueError("the state must have its seed, one int64")
         games = rows.view(GAME_DTYPE)[:, 0]
-        if any(position.read_rules(row) != self.rules for row in games):
-            raise ValueError(f"the state is one of games with other rules than {self.rules}")
+        for i in range(self.n):
+            _check_row(i, games[i : i + 1], self.rules)
         self.states[:] = games
-        self._episodes[:] = state["episodes"]
-        self._seed = int(state["seed"][0])
+        self._episodes[:] = episodes
+        self._seed = int(seed[0])
         self._show(slice(None))
 
     def game(self, i: int) -> Game:
@@ -222,3 +228,17 @@ def _positive(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"{name} must be a positive integer, not {value!r}")
     return int(value)
+
+
+def _check_row(i: int, rows: np.ndarray, rules: Rules) -> None:
+    """Refuses a game that is none of these rules, or that no position says."""
+    try:
+        game = Game.from_rows(copy_rows(rows))
+        same = game.rules == rules
+        whole = same and Game.from_dict(game.to_dict()) == game
+    except Exception as error:  # random bytes can fail anywhere
+        raise ValueError(f"game {i} of the state is damaged: {type(error).__name__}: {error}") from error
+    if not same:
+        raise ValueError(f"the state is one of games with other rules than {rules}")
+    if not whole:
+        raise ValueError(f"game {i} of the state is damaged")

@@ -339,3 +339,47 @@ def test_sampled_moves_are_the_same_for_any_number_of_threads() -> None:
         assert np.array_equal(moves, two.sample(rngs[1]))
         one.step(moves)
         two.step(moves)
+
+
+def test_a_damaged_state_is_refused_and_changes_nothing() -> None:
+    """Whatever bytes are changed: refused, or a game that can be, which plays on."""
+    batch, rng = Batch(2, Rules(num_players=3, trading=True), seed=1), np.random.default_rng(1)
+    for number in range(200):
+        batch.step(chosen(batch, number))
+    whole, refused = batch.state(), 0
+    batch.restore(whole)
+    for _ in range(300):
+        state = {name: array.copy() for name, array in whole.items()}
+        places = rng.integers(state["games"].size, size=rng.integers(1, 20))
+        state["games"].flat[places] = rng.integers(256, size=len(places))
+        other = Batch(2, batch.rules, seed=2)
+        before = other.states.tobytes()
+        try:
+            other.restore(state)
+        except ValueError:
+            refused += 1
+            assert other.states.tobytes() == before
+            continue
+        for number in range(20):
+            other.step(chosen(other, number))
+    assert refused > 200
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("episodes", np.array([0.0, np.nan])),
+        ("episodes", np.array([-1, 0])),
+        ("episodes", None),
+        ("seed", np.array([0.5])),
+        ("seed", None),
+        ("games", None),
+    ],
+)
+def test_a_state_with_parts_of_another_kind_is_refused(name: str, value: np.ndarray | None) -> None:
+    batch = Batch(2, SHORT, seed=1)
+    state = {**batch.state(), name: value}
+    if value is None:
+        del state[name]
+    with pytest.raises(ValueError, match="the state"):
+        batch.restore(state)
