@@ -19,7 +19,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test lint coverage packaging test-rllib format bench docs build lock clean help
+.PHONY: run test lint coverage packaging test-clients test-rllib format bench docs build lock clean help
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
@@ -40,6 +40,9 @@ coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, 
 
 packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, outside the repository, and play
 	$(PY) -m pytest -v tests/test_packaging.py
+
+test-clients: $(VENV)/.created ## Use the environments through other libraries, each in an environment of its own
+	$(PY) scripts/test_clients.py
 
 test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its own (RLlib pins an older Gymnasium)
 	$(RLLIB)/bin/python -m pytest -v tests/test_rllib.py
