@@ -19,7 +19,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test lint coverage packaging test-beside test-rllib format bench docs build lock clean help test-long fuzz
+.PHONY: run test lint coverage packaging test-beside test-rllib format bench docs build lock clean help test-long fuzz test-clients
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
@@ -55,6 +55,9 @@ test-beside: $(VENV)/.installed-test ## Install the wheel beside another package
 	cd "$$tmp"; venv/bin/python -c "import agents, euphoria_agents; \
 	    print(agents.Agent(name='a').name, euphoria_agents.load('random'), agents.__file__, euphoria_agents.__file__)"; \
 	venv/bin/euphoria --help > /dev/null; echo 'both work side by side'
+
+test-clients: $(VENV)/.created ## Use the environments through other libraries, each in an environment of its own
+	$(PY) scripts/test_clients.py
 
 test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its own (RLlib pins an older Gymnasium)
 	$(RLLIB)/bin/python -m pytest -v tests/test_rllib.py

@@ -13,6 +13,7 @@ from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, one_of, why_illegal
 from euphoria_env.envs.asking import Player
 from euphoria_env.envs.opponents import Opponents, seat_number
+from euphoria_env.envs.streams import derived_generator
 from euphoria_env.game import Game
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
@@ -186,12 +187,13 @@ class Learners:
     def _play_others(self, batch: Batch) -> None:
         """Plays until every game waits for its learner."""
         self._under_way = False
+        theirs = derived_generator(self._rng)
         while True:
             others = batch.player != self.seats
             (games,) = others.nonzero()
             if len(games) == 0:
                 break
-            self.opponents.answer(batch, games, self._rng, self._moves)
+            self.opponents.answer(batch, games, theirs, self._rng, self._moves)
             batch.step(self._moves, others)
             self._credit(batch)
         self._under_way = True

@@ -10,7 +10,7 @@ import numpy as np
 
 from euphoria_env.batch import Batch
 from euphoria_env.envs.asking import Player, ask
-from euphoria_env.envs.streams import derived_generator, derived_seed
+from euphoria_env.envs.streams import derived_seed
 from euphoria_env.game import Game
 
 
@@ -151,18 +151,26 @@ class Opponents:
         """Who sits at a game, by seat; at the learner's there is somebody who is never asked."""
         return [self.agents[k] for k in self._sitting[game]]
 
-    def answer(self, batch: Batch, games: np.ndarray, rng: np.random.Generator, moves: np.ndarray) -> None:
-        """Writes the moves of the opponents who must decide in some games; they draw from a generator derived from `rng`."""
+    def answer(
+        self, batch: Batch, games: np.ndarray, theirs: np.random.Generator, rng: np.random.Generator, moves: np.ndarray
+    ) -> None:
+        """Writes the moves of the opponents who must decide in some games.
+
+        Args:
+            batch, games: which games.
+            theirs: what they draw from; it must tell nothing about `rng` (`streams.derived_generator`).
+            rng: what the games that they get are dealt from.
+            moves: (N,) int64, where they are written.
+        """
         who = self._sitting[games, batch.player[games]]
         (present,) = np.bincount(who).nonzero()
-        theirs = derived_generator(rng)
         for k in present.tolist():
             asked = games if len(present) == 1 else games[who == k]
             moves[asked] = _answers(self.agents[k], batch, asked, theirs, rng)
 
 
 def _answers(agent: Player, batch: Batch, games: np.ndarray, theirs: np.random.Generator, rng: np.random.Generator) -> np.ndarray:
-    """The moves of one agent in some games; `theirs` is the generator it draws from, `rng` the one it must not know."""
+    """The moves of one agent in some games; see `Opponents.answer`."""
 
     def deal(k: int) -> Game:
         i = int(games[k])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-HEAVY = ("torch", "pettingzoo", "matplotlib")
+HEAVY = ("torch", "matplotlib")
 
 
 def main(repository: str, *records: str) -> None:
