@@ -46,7 +46,13 @@ def start(*arguments: Any, cwd: Path | None = None) -> subprocess.Popen[str]:
     """Starts `euphoria`."""
     whole = [sys.executable, "-m", "euphoria_agents", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": PATHS}
-    return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd, env=environment)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(whole, stdout=pipe, stderr=pipe, text=True, cwd=cwd, env=environment, preexec_fn=heed_interrupts)
+
+
+def heed_interrupts() -> None:
+    """Undoes what shells do for commands in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def euphoria(*arguments: Any, cwd: Path | None = None) -> tuple[int, str, str]:
