@@ -107,11 +107,11 @@ def files_of(spec: str) -> list[Path]:
 
 
 def hash_of(spec: str) -> bytes:
-    """A hash of `files_of`, with which one version of an agent is told from another."""
-    digest = hashlib.blake2b()
-    for path in files_of(spec):
+    """A hash of `files_of`, with which one version of an agent is told from another; empty if there are none."""
+    digest, files = hashlib.blake2b(), files_of(spec)
+    for path in files:
         digest.update(path.name.encode() + b"\0" + hashlib.blake2b(path.read_bytes()).digest())
-    return digest.digest()
+    return digest.digest() if files else b""
 
 
 # ------------------------------------------------------------------------------------------------------- what a spec names

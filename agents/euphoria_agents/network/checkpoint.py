@@ -130,8 +130,7 @@ def open_tensors(path: str | Path, check: Callable[[dict[str, Any]], None]) -> t
     try:
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("euphoria", "null"))
-            if not isinstance(header, dict):
-                raise ValueError("it has no header of this project")
+            header = header if isinstance(header, dict) else {}
             check(header)
             return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     # TypeError and AttributeError: a type unknown to numpy; RecursionError: a header nested without end.
