@@ -1,10 +1,12 @@
 # `make run` and `make test` are all you need; each makes .venv itself.
 #   PYTHON=python3.13   the interpreter .venv is made with (3.11 or newer)
 #   PYTEST_ARGS=...     passed on to pytest
+#   JOBS=1              so many tests at once; as many as cores
 #   PIP_FLAGS=...       passed on to pip
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+JOBS ?= auto
 PIP_FLAGS ?= $(if $(CI),-q)
 
 VENV := .venv
@@ -25,7 +27,7 @@ run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write 
 	$(PY) scripts/demo.py
 
 test: lint ## Every check: ruff, mypy, import-linter, pytest
-	$(PY) -m pytest $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test ## The checks without pytest
 	$(PY) -m ruff check .
