@@ -9,6 +9,7 @@ import importlib.util
 import io
 import pkgutil
 import re
+import subprocess
 import tokenize
 import tomllib
 from collections.abc import Iterator
@@ -22,20 +23,26 @@ from euphoria_env.rules import OPTIONS
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("euphoria_env", "euphoria_agents")
-SKIPPED = {".git", ".venv", ".venv-rllib", "build", "dist", "runs", "node_modules", "golden"}
+SKIPPED = {".git", ".venv", ".venv-rllib", "build", "dist", "runs", "golden", "__pycache__", "shared"}
 SUFFIXES = {".py", ".md", ".yaml", ".yml", ".toml", ".cff", ""}
+SHOWN = {".github", ".ci", ".pre-commit-config.yaml", ".gitignore"}
 ITSELF = Path(__file__).resolve()
 
 
 def project_files() -> list[Path]:
-    """The texts that people write, caches and build products apart."""
+    """The texts that people write: what git knows or would add; without git all but caches and build products."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listed.returncode == 0:
+        files = [ROOT / name for name in listed.stdout.split("\0") if name]
+    else:
+        files = [file for file in ROOT.rglob("*") if not any(part.endswith(".egg-info") for part in file.parts)]
     found = []
-    for file in sorted(ROOT.rglob("*")):
+    for file in sorted(files):
         parts = file.relative_to(ROOT).parts
-        hidden = any(
-            part.startswith(".") and part not in {".github", ".ci", ".pre-commit-config.yaml", ".gitignore"} for part in parts
-        )
-        if file.is_file() and file.suffix in SUFFIXES and not hidden and not SKIPPED & set(parts) and "__pycache__" not in parts:
+        hidden = any(part.startswith(".") and part not in SHOWN for part in parts)
+        if file.is_file() and file.suffix in SUFFIXES and not hidden and not SKIPPED & set(parts):
             found.append(file)
     return found
 
