@@ -16,7 +16,7 @@ from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
-from euphoria_env.rules import Rules
+from euphoria_env.rules import Rules, write_rules
 
 _GAMES_PER_THREAD = 256  # fewer are not worth a thread
 
@@ -83,7 +83,7 @@ class Batch:
         self._actions = np.zeros(self.n, np.int64)
         self._active = np.ones(self.n, np.bool_)
         self._blank = np.zeros(1, GAME_DTYPE)
-        position.write_rules(self._blank[0], self.rules)
+        write_rules(self._blank[0], self.rules)
         self._tape = chance.empty_tape()  # nothing loaded, nothing logged: shared by all threads
         self._start_threads()
         bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()

@@ -20,7 +20,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
 from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
-from euphoria_env.rules import Rules
+from euphoria_env.rules import Rules, read_rules, write_rules
 
 _LOG_CAPACITY = 1024  # outcomes that are not loaded; far more than one move draws
 # Names of the outcomes of each kind; numbers for dice and lots.
@@ -66,7 +66,7 @@ class Game:
             raise ValueError(f"rules must be a Rules, not {rules!r}")
         seed = random.getrandbits(63) if seed is None else position.read_seed(seed)
         rows = np.zeros(1, GAME_DTYPE)
-        position.write_rules(rows[0], rules)
+        write_rules(rows[0], rules)
         start: dict[str, Any] = {"rules": rules.to_dict(), "seed": seed}
         self._attach(rows, start)
         if load is not None:
@@ -97,7 +97,7 @@ class Game:
     @property
     def rules(self) -> Rules:
         """The options of this game."""
-        return position.read_rules(self._row)
+        return read_rules(self._row)
 
     @property
     def player(self) -> int:

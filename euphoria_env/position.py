@@ -55,9 +55,7 @@ from euphoria_env.engine.state import (
     update_penalties,
 )
 from euphoria_env.reader import Json, Reader
-from euphoria_env.rules import Rules
-from euphoria_env.rules import read_rules as read_rules
-from euphoria_env.rules import write_rules as write_rules
+from euphoria_env.rules import Rules, read_rules, write_rules
 
 MOST_TURNS = 10**9  # far from the end of int32
 _RESOLUTIONS = (None, "star", "recruit")

@@ -19,6 +19,7 @@ from euphoria_env.envs.full_state import full_state, state_box
 from euphoria_env.envs.observation_space import masked_space
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rules import write_rules
 
 _RENDER_MODES = ("ansi", "rgb_array", "human")
 
@@ -107,7 +108,7 @@ class raw_env(AECEnv):
         if given is not None:
             rows[:] = game_from(given, self.rules, game_seed).states
         else:
-            position.write_rules(rows[0], self.rules)
+            write_rules(rows[0], self.rules)
             run.new_game(rows, 0, game_seed, 0, 0, self._tape)
         self._rows = rows
         self.agents = self.possible_agents[:]

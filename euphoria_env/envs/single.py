@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from euphoria_env import actions, position
+from euphoria_env import actions
 from euphoria_env.engine import chance, observe, run, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
@@ -34,6 +34,7 @@ from euphoria_env.envs.opponents import as_agent, seat_number
 from euphoria_env.envs.streams import derived_generator, derived_seed
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rules import write_rules
 
 _RENDER_MODES = ("ansi", "rgb_array")
 
@@ -155,7 +156,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         self._agents_rng = derived_generator(self.np_random)
         self._rows[:] = 0 if game is None else game.states
         if game is None:
-            position.write_rules(self._row, self.rules)
+            write_rules(self._row, self.rules)
             run.new_game(self._rows, 0, seed, 0, 0, self._tape)
         self._mask = np.empty(actions.NUM_ACTIONS, np.bool_)
         observe.write_mask(self._rows, 0, self._mask)

@@ -18,7 +18,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from euphoria_agents.speed.measure import Chunk, Result, clock, clock_of_children, rates
-from euphoria_env import Batch, Game, Rules, actions, env, position, raw_env
+from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import chance, determinize, observe, run
 from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
 from euphoria_env.envs.observation_space import masked_space
@@ -26,6 +26,7 @@ from euphoria_env.envs.sampling import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rules import write_rules
 
 DISTINCT = 256  # games played on to different points, for the middle of games to be measured
 LONGEST = 1200  # decisions to such a point
@@ -39,7 +40,7 @@ def rows_in_the_middle(rules: Rules, n: int, seed: int) -> np.ndarray:
     generator = np.array([seed + 1, 1], np.int64)
     rows = np.zeros(DISTINCT, GAME_DTYPE)
     for i in range(DISTINCT):
-        position.write_rules(rows[i], rules)
+        write_rules(rows[i], rules)
         run.new_game(rows, i, seed, i, 0, tape)
         run.random_play(rows, i, int(rng.integers(LONGEST)), generator, tape)
     living = np.flatnonzero(rows["status"] < OVER)
@@ -67,7 +68,7 @@ def engine(players: int, n: int, seed: int) -> Chunk:
     rules, tape = Rules(num_players=players), chance.empty_tape()
     rows = rows_in_the_middle(rules, 1, seed)
     blank = np.zeros(1, GAME_DTYPE)
-    position.write_rules(blank[0], rules)
+    write_rules(blank[0], rules)
     generator = np.array([seed + 1, 2], np.int64)
     episode = 0
 
