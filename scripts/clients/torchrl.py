@@ -18,7 +18,7 @@ def one_seat() -> int:
 
 
 def many(mode: str, arguments: dict[str, object]) -> int:
-    games = GymWrapper(gymnasium.make_vec(GYMNASIUM_ID, 4, illegal="end", autoreset_mode=mode, **arguments))
+    games = GymWrapper(gymnasium.make_vec(GYMNASIUM_ID, 4, autoreset_mode=mode, **arguments))
     masked = TransformedEnv(games, ActionMask())
     return masked.rollout(50, break_when_any_done=False).numel()
 
@@ -32,6 +32,6 @@ def all_seats() -> int:
 USES = {
     "`GymEnv`, `ActionMask`, `check_env_specs`": one_seat,
     "`GymWrapper(make_vec(...))`, `ActionMask`, Disabled": lambda: many("Disabled", MASKED),
-    "`GymWrapper(make_vec(...))`, `ActionMask`, SameStep, mask in `info`": lambda: many("SameStep", SEAT),
+    "`GymWrapper(make_vec(...))`, `ActionMask`, SameStep, mask in `info`": lambda: many("SameStep", {"illegal": "end", **SEAT}),
     "`PettingZooWrapper`, masked, `check_env_specs`": all_seats,
 }
