@@ -41,6 +41,7 @@ class Batch:
         ranking: (N, P) int8, of the last game that ended.
         final_observation: (N, P, OBS_SIZE) int8, of the last game that ended.
         states: (N,) the structured array of the games.
+        final_states: (N,), as they were when a game last ended.
 
     Raises:
         ValueError: a number of games or threads below 1, an unknown reward, a seed that is no integer.
@@ -71,6 +72,7 @@ class Batch:
         players = self.rules.num_players
         observed = self.n if observe else 0
         self.states = np.zeros(self.n, GAME_DTYPE)
+        self.final_states = np.zeros(self.n, GAME_DTYPE)
         self.player = np.zeros(self.n, np.int8)
         self.mask = np.zeros((self.n, actions.NUM_ACTIONS), np.bool_)
         self.observation = np.zeros((observed, OBS_SIZE), np.int8)
@@ -120,7 +122,7 @@ class Batch:
         stepping.step_games(
             self.states, first, last, self._actions, self._active, self._blank, self._seed, self._episodes, self._tape,
             self._kind, self.player, self.mask, self.observation, self._observe,
-            self.rewards, self.terminated, self.truncated, self.ranking, self.final_observation,
+            self.rewards, self.terminated, self.truncated, self.ranking, self.final_observation, self.final_states,
         )  # fmt: skip
 
     def step(self, actions_: Any, active: Any = None) -> None:

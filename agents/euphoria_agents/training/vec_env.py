@@ -18,7 +18,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from euphoria_env import actions
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
 from euphoria_env.envs.arguments import MASKS, frame_size, one_of, position_from, rules_from, starts_from
-from euphoria_env.envs.frames import PICTURE_SIZE, frame
+from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
 
@@ -72,6 +72,7 @@ class EuphoriaVecEnv(VecEnv):
         self._start = time.time()
         space = masked_space() if self._masked else observation_box()
         super().__init__(num_envs, space, spaces.Discrete(actions.NUM_ACTIONS))
+        self.metadata["render_fps"] = FRAMES_PER_SECOND
 
     def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
         """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
