@@ -18,6 +18,7 @@ from euphoria_env.engine import chance, determinize, observe, run
 from euphoria_env.engine.state import GAME_DTYPE, HELD, OUT_BY, OVER, TRUNCATED, copy_rows
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
+from euphoria_env.reader import as_key, shown
 from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules, read_rules, write_rules
@@ -63,7 +64,7 @@ class Game:
     ) -> None:
         rules = Rules() if rules is None else rules
         if not isinstance(rules, Rules):
-            raise ValueError(f"rules must be a Rules, not {rules!r}")
+            raise ValueError(f"rules must be a Rules, not {shown(rules)}")
         seed = random.getrandbits(63) if seed is None else position.read_seed(seed)
         rows = np.zeros(1, GAME_DTYPE)
         write_rules(rows[0], rules)
@@ -273,13 +274,13 @@ class Game:
 
     def _load(self, outcomes: Mapping[str, Sequence[Any]]) -> None:
         if not isinstance(outcomes, Mapping):
-            raise ValueError(f"load: must be an object of lists by kind, not {outcomes!r}")
+            raise ValueError(f"load: must be an object of lists by kind, not {shown(outcomes)}")
         waiting = self._waiting()
         for kind, values in outcomes.items():
             if kind not in chance.KINDS:
-                raise ValueError(f"load.{kind}: no such kind; allowed are {', '.join(chance.KINDS)}")
+                raise ValueError(f"load.{as_key(kind)}: no such kind; allowed are {', '.join(chance.KINDS)}")
             if isinstance(values, str) or not isinstance(values, Sequence):
-                raise ValueError(f"load.{kind}: must be a list, not {values!r}")
+                raise ValueError(f"load.{kind}: must be a list, not {shown(values)}")
             queue = waiting.setdefault(kind, [])
             for k, value in enumerate(values):
                 number = self._outcome_number(f"load.{kind}[{k}]", kind, value)
@@ -291,11 +292,11 @@ class Game:
         if kind in _OUTCOME_NAMES:
             names = _OUTCOME_NAMES[kind]
             if value not in names:
-                raise ValueError(f"{key}: {value!r} is none of {', '.join(names)}")
+                raise ValueError(f"{key}: {shown(value)} is none of {', '.join(names)}")
             return names.index(value)
         low, high = (1, 6) if kind == "dice" else (0, int(self._row["num_players"]) - 1)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-            raise ValueError(f"{key}: must be an integer from {low} to {high}, not {value!r}")
+            raise ValueError(f"{key}: must be an integer from {low} to {high}, not {shown(value)}")
         return int(value)
 
     def _refuse_held(self, key: str, kind: str, card: int, queue: list[int]) -> None:
@@ -375,11 +376,11 @@ class Game:
         name = chance.KINDS[kind]
         at = int(self._tape[kind]) - 1
         value = int(self._tape[at])
-        shown = _OUTCOME_NAMES[name][value] if name in _OUTCOME_NAMES else value
+        outcome = _OUTCOME_NAMES[name][value] if name in _OUTCOME_NAMES else value
         if saved is not None:
             self._rows[:], self._tape = saved[0], saved[1]
         where = {"artifacts": "is not in the deck", "lots": "is not among the tied players"}.get(name, "cannot be drawn")
-        raise ValueError(f"the loaded outcome {name} {shown!r} {where}")
+        raise ValueError(f"the loaded outcome {name} {outcome!r} {where}")
 
     @property
     def outcomes(self) -> list[Outcome]:

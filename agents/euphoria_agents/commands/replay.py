@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from rich.markup import escape
 from euphoria_agents.commands.options import ReplayOptions
 from euphoria_agents.files import write_whole
 from euphoria_env import Game, Rules
+from euphoria_env.reader import read_json
 from euphoria_env.render import board_svg, board_text
 
 
@@ -24,7 +24,7 @@ def replayed(text: str) -> Iterator[tuple[Game, str]]:
     """
     Game.from_record(text)  # checks everything before the first line is shown
     first, *lines, _ = text.splitlines()
-    start = json.loads(first)
+    start = read_json(first)
     if "position" in start:
         game = Game.from_dict(start["position"])
     else:
@@ -32,7 +32,7 @@ def replayed(text: str) -> Iterator[tuple[Game, str]]:
     for line in lines:
         yield game, line
         if line.startswith("load "):
-            game.load(**json.loads(line.removeprefix("load ")))
+            game.load(**read_json(line.removeprefix("load ")))
         else:
             game.play(line.split(" | ")[0])
     yield game, ""
