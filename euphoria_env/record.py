@@ -120,7 +120,7 @@ def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
     for key in header:
         if key not in known:
             raise ValueError(f"{shown(key)}: no such key; allowed are {', '.join(sorted(known))}")
-    if json.dumps(outcomes) != json.dumps(game.outcomes):  # as text, in which true and 1.0 are not 1
+    if outcomes != [list(outcome) for outcome in game.outcomes]:
         raise ValueError("'outcomes' are not those of this start")
     return game
 

@@ -409,7 +409,11 @@ def run_case(rng: random.Random, folder: Path) -> Case:
     bar = Progress(console=Console(quiet=True), disable=True)
 
     def use(run: Any) -> None:
-        run.go()
+        try:
+            run.go()
+        except ValueError as error:  # numbers that can be, and diverge at once
+            assert re.match(rf"{re.escape(str(run_folder))}, after update \d+: the tensors", str(error)), error
+            return
         assert all(np.isfinite(tensor.numpy()).all() for tensor in run.learner.policy.state_dict().values())
         assert np.isfinite(run.league.chances()).all()
         if run.ratings != saved.header["ratings"] and run.ratings:

@@ -16,13 +16,17 @@ from euphoria_env.reader import read_json
 from euphoria_env.render import board_svg, board_text
 
 
-def replayed(text: str) -> Iterator[tuple[Game, str]]:
+def replayed(record: Path) -> Iterator[tuple[Game, str]]:
     """The game before each line of a record with that line, and at last the finished game with an empty line.
 
     Raises:
-        ValueError: the record is damaged; names the line.
+        ValueError: the record cannot be read, or is damaged; names the file and the line.
     """
-    Game.from_record(text)  # checks everything before the first line is shown
+    text = read(record)
+    try:
+        Game.from_record(text)  # checks everything before the first line is shown
+    except ValueError as error:
+        raise ValueError(f"{record}: {error}") from error
     first, *lines, _ = text.splitlines()
     start = read_json(first)
     if "position" in start:
@@ -41,7 +45,7 @@ def replayed(text: str) -> Iterator[tuple[Game, str]]:
 def show(options: ReplayOptions, console: Console) -> None:
     """Shows the game from a decision on."""
     turn, number = -1, 0  # of the last board, of the next decision
-    for game, line in replayed(read(options.record)):
+    for game, line in replayed(options.record):
         if number >= options.start:
             due = {"decision": bool(line), "turn": game.turn != turn, "end": False}[options.every] or not line
             if due:

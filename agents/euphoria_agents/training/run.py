@@ -19,7 +19,7 @@ from euphoria_agents.agent import Agent
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.arena import Played, play_match
-from euphoria_agents.network.checkpoint import read_checkpoint, read_tensors, save_checkpoint, write_tensors
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, write_tensors
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load, load_untrusted
 from euphoria_agents.training.curves import draw_curves
@@ -98,8 +98,7 @@ class Run(BaseCallback):
     def _between_updates(self, last: bool) -> None:
         """What is due at this time; the order is part of what makes resuming exact."""
         options, update = self.options, self.update
-        if not all(np.isfinite(tensor.numpy()).all() for tensor in self.learner.policy.state_dict().values()):
-            raise ValueError(f"{options.run}: the network is not finite after update {update}; what was saved last is")
+        parts(self.learner.policy.tensors(), f"{options.run}, after update {update}")  # a network that diverged is not saved
         if update % options.snapshot == 0:
             self._take_in_self()
         chances = self.league.chances()
@@ -203,11 +202,11 @@ class Run(BaseCallback):
         Raises:
             ValueError: what is there is not a state of this run; names what is wrong.
         """
-        model, parts = self.learner, self._envs.parts
+        model, games = self.learner, self._envs.parts
         if facts.decisions * model.n_epochs != facts.updates * model.n_steps * self._envs.num_envs:
             Reader.fail("decisions", f"{facts.decisions} are not those of {facts.updates} updates")
-        if len(facts.opponents) != len(parts):
-            Reader.fail("opponents", f"must have {len(parts)} entries")
+        if len(facts.opponents) != len(games):
+            Reader.fail("opponents", f"must have {len(games)} entries")
         for name in facts.names():
             if not isinstance(name, str) or name not in self._agents:
                 if not isinstance(name, str) or not re.fullmatch(PAST_SELF, name):  # a path would lead elsewhere
@@ -215,7 +214,7 @@ class Run(BaseCallback):
                 self._agents[name] = PPO.load(self.options.run / "league" / f"{name}.safetensors")
         self.league.restore(facts.league, self._agents)
         seen = []
-        for k, part in enumerate(parts):
+        for k, part in enumerate(games):
             mine = {name.removeprefix(f"games.{k}."): a for name, a in arrays.items() if name.startswith(f"games.{k}.")}
             playing = [self._agents[name] for name in facts.opponents[k]]
             try:
@@ -262,8 +261,8 @@ def reopen(given: Options, folder: Path, bar: Progress, updates: int | None = No
     facts, arrays = read_tensors(folder / STATE, RUN_FORMAT)
     try:
         options = read_options(facts.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
-        check_sizes(options, arrays)
         baselines = {spec: _load_again(spec, given.baselines) for spec in options.baselines}
+        check_sizes(options, arrays)
         run = Run(options, baselines, bar, updates)
         run.restore(arrays, Facts.read(facts))
     except ValueError as error:

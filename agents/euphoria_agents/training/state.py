@@ -11,9 +11,6 @@ from sb3_contrib import MaskablePPO
 from euphoria_agents.network.checkpoint import parts
 from euphoria_env.reader import Reader, read_array
 
-# What Adam keeps of a parameter, with the lowest value of each.
-MOMENTS = {"step": 1.0, "exp_avg": -np.inf, "exp_avg_sq": 0.0}
-
 
 def pack_model(model: MaskablePPO) -> dict[str, np.ndarray]:
     """Network, optimizer and generators as arrays."""
@@ -37,7 +34,7 @@ def unpack_model(model: MaskablePPO, arrays: Mapping[str, np.ndarray]) -> None:
     """
     policy, optimizer = model.policy, model.policy.optimizer
     tensors = {name: _tensor(arrays, f"policy.{name}", tensor) for name, tensor in policy.state_dict().items()}
-    state = _read_moments(arrays, list(policy.parameters()))
+    state = _read_moments(arrays, list(policy.parameters()), 1.01 * model.max_grad_norm)  # and something for rounding
     starts = read_array(arrays, "starts", (model.n_envs,), np.bool_)
     generator, key, position = _read_generators(arrays)
     policy.load_state_dict(tensors)
@@ -48,20 +45,25 @@ def unpack_model(model: MaskablePPO, arrays: Mapping[str, np.ndarray]) -> None:
     np.random.set_state({"bit_generator": "MT19937", "state": {"key": key, "pos": position}})
 
 
-def _tensor(arrays: Mapping[str, np.ndarray], name: str, like: torch.Tensor, low: float = -np.inf) -> torch.Tensor:
-    """An array as a tensor of its own, if it is finite and of the shape and type of another."""
-    return torch.from_numpy(read_array(arrays, name, tuple(like.shape), np.float32, low).copy())
+def _tensor(
+    arrays: Mapping[str, np.ndarray], name: str, like: torch.Tensor, low: float = -np.inf, high: float = np.inf
+) -> torch.Tensor:
+    """An array as a tensor of its own, if it is of the shape of another, and finite and of a range."""
+    return torch.from_numpy(read_array(arrays, name, tuple(like.shape), np.float32, low, high).copy())
 
 
-def _read_moments(arrays: Mapping[str, np.ndarray], parameters: list[torch.nn.Parameter]) -> dict[int, dict[str, torch.Tensor]]:
-    """What the optimizer keeps of each parameter; nothing before the first update."""
+def _read_moments(
+    arrays: Mapping[str, np.ndarray], parameters: list[torch.nn.Parameter], steepest: float
+) -> dict[int, dict[str, torch.Tensor]]:
+    """What Adam keeps of each parameter, whose gradients are cut to `steepest`; nothing before the first update."""
     if not any(name.startswith("optimizer.") for name in arrays):
         return {}
     scalar = torch.zeros(1)  # as files have it
     return {
         k: {
-            what: _tensor(arrays, f"optimizer.{k}.{what}", scalar if what == "step" else parameter, low)
-            for what, low in MOMENTS.items()
+            "step": _tensor(arrays, f"optimizer.{k}.step", scalar, 1),
+            "exp_avg": _tensor(arrays, f"optimizer.{k}.exp_avg", parameter, -steepest, steepest),
+            "exp_avg_sq": _tensor(arrays, f"optimizer.{k}.exp_avg_sq", parameter, 0, steepest**2),
         }
         for k, parameter in enumerate(parameters)
     }
