@@ -33,7 +33,7 @@ from tests.tools.positions import any_position, random_rules
 
 MOVES = 25  # played on with what is accepted
 HANGS_AFTER = 300.0  # seconds an input, the first of which may compile
-LONGEST = 2500  # of a refusal, in characters; some list all cards
+LONGEST = 4500  # of a refusal, in characters; some list all legal moves
 
 DEEP = "nested deep"  # stands for lists in lists, 100,000 of them
 SCALARS = (
