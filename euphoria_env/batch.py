@@ -19,6 +19,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
 _GAMES_PER_THREAD = 256  # fewer are not worth a thread
+_MOST_EPISODES = 2**62  # of a game; far from the end of int64
 
 
 class Batch:
@@ -209,8 +210,8 @@ class Batch:
         rows, episodes, seed = (np.ascontiguousarray(state.get(name, ())) for name in ("games", "episodes", "seed"))
         if rows.shape != (self.n, GAME_DTYPE.itemsize) or rows.dtype != np.uint8:
             raise ValueError(f"the state is not one of {self.n} games of this version")
-        if episodes.shape != (self.n,) or episodes.dtype != np.int64 or (episodes < 0).any():
-            raise ValueError(f"the state must count the episodes of {self.n} games, from 0 on, as int64")
+        if episodes.shape != (self.n,) or episodes.dtype != np.int64 or ((episodes < 0) | (episodes > _MOST_EPISODES)).any():
+            raise ValueError(f"the state must count the episodes of {self.n} games, from 0 to {_MOST_EPISODES}, as int64")
         if seed.shape != (1,) or seed.dtype != np.int64:
             raise ValueError("the state must have its seed, one int64")
         games = rows.view(GAME_DTYPE)[:, 0]

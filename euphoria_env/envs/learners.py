@@ -17,6 +17,7 @@ from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.envs.streams import derived_generator
 from euphoria_env.game import Game
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.reader import read_array
 from euphoria_env.rules import Rules
 
 
@@ -178,14 +179,16 @@ class Learners:
             rng: as for `reset`.
 
         Raises:
-            ValueError: it does not fit these games and agents.
+            ValueError: it does not fit these games and agents; nothing is changed.
         """
-        self._rng = rng
-        self.batch = Batch(self.n, self.rules, 0, self._reward, self._threads)
-        self.batch.restore(state)
+        batch = Batch(self.n, self.rules, 0, self._reward, self._threads)
+        batch.restore(state)
+        seats = read_array(state, "seats", self.seats.shape, np.int64, 0, self.rules.num_players - 1)
+        if (batch.player != seats).any():
+            raise ValueError("seats: some games do not wait for the learner there")
         self.opponents.restore(state, agents)
-        self.seats[:] = state["seats"]
-        self._under_way = True
+        self.batch, self._rng, self._under_way = batch, rng, True
+        self.seats[:] = seats
 
     def _play_others(self, batch: Batch) -> None:
         """Plays until every game waits for its learner."""

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from euphoria_env.reader import read_json
+
 FORMAT, VERSION = "euphoria-benchmark", 1
 PACKAGES = ("euphoria-env", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3")
 
@@ -145,13 +147,16 @@ def read(path: str | Path) -> tuple[dict[str, Any], list[Result]]:
         ValueError: there is no such file, or it is none of ours.
     """
     try:
-        found = json.loads(Path(path).read_text())
+        found = read_json(Path(path).read_text())
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
     if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
         raise ValueError(f"{path} is no benchmark of version {VERSION} of this project")
     names = [field.name for field in dataclasses.fields(Result)]
-    return found, [Result(**{name: row[name] for name in names}) for row in found["results"]]
+    try:
+        return found, [Result(**{name: row[name] for name in names}) for row in found["results"]]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged: {type(error).__name__}: {error}") from error
 
 
 def readable(value: float, unit: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import signal
@@ -20,15 +19,17 @@ from euphoria_agents.agent import Agent
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.arena import Played, play_match
-from euphoria_agents.network.checkpoint import read_checkpoint, read_tensors, save_checkpoint, write_tensors
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, write_tensors
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load, load_untrusted
 from euphoria_agents.training.curves import draw_curves
+from euphoria_agents.training.facts import Facts, check_sizes
 from euphoria_agents.training.league import League
 from euphoria_agents.training.model import make_envs, make_model
-from euphoria_agents.training.options import Options, check, plain
+from euphoria_agents.training.options import Options, check, plain, read_options
 from euphoria_agents.training.state import pack_model, unpack_model
 from euphoria_env import Rules
+from euphoria_env.reader import Reader, shown
 
 RUN_FORMAT, STATE = "euphoria-run", "state.safetensors"
 SELF = "self"  # the learner among the baselines of a rating
@@ -97,6 +98,7 @@ class Run(BaseCallback):
     def _between_updates(self, last: bool) -> None:
         """What is due at this time; the order is part of what makes resuming exact."""
         options, update = self.options, self.update
+        parts(self.learner.policy.tensors(), f"{options.run}, after update {update}")  # a network that diverged is not saved
         if update % options.snapshot == 0:
             self._take_in_self()
         chances = self.league.chances()
@@ -194,28 +196,36 @@ class Run(BaseCallback):
         write_whole(options.run / "ratings.json", json.dumps(self.ratings, indent=1))
         write_tensors(options.run / STATE, RUN_FORMAT, arrays, facts)
 
-    def restore(self, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
+    def restore(self, arrays: dict[str, np.ndarray], facts: Facts) -> None:
         """Goes on where `save` was called.
 
         Raises:
-            ValueError: what is there is not a state of this run.
+            ValueError: what is there is not a state of this run; names what is wrong.
         """
-        model = self.learner
-        for name in {name for names in facts["opponents"] for name in names} | {one["name"] for one in facts["league"]}:
-            if name not in self._agents:
-                if not re.fullmatch(PAST_SELF, name):  # a path would lead elsewhere
-                    raise ValueError(f"no past self is called {name!r}")
+        model, games = self.learner, self._envs.parts
+        if facts.decisions * model.n_epochs != facts.updates * model.n_steps * self._envs.num_envs:
+            Reader.fail("decisions", f"{facts.decisions} are not those of {facts.updates} updates")
+        if len(facts.opponents) != len(games):
+            Reader.fail("opponents", f"must have {len(games)} entries")
+        for name in facts.names():
+            if not isinstance(name, str) or name not in self._agents:
+                if not isinstance(name, str) or not re.fullmatch(PAST_SELF, name):  # a path would lead elsewhere
+                    raise ValueError(f"no past self is called {shown(name)}")
                 self._agents[name] = PPO.load(self.options.run / "league" / f"{name}.safetensors")
-        self.league.restore(facts["league"], self._agents)
+        self.league.restore(facts.league, self._agents)
         seen = []
-        for k, part in enumerate(self._envs.parts):
+        for k, part in enumerate(games):
             mine = {name.removeprefix(f"games.{k}."): a for name, a in arrays.items() if name.startswith(f"games.{k}.")}
-            seen.append(part.restore(mine, facts["generators"][k], [self._agents[name] for name in facts["opponents"][k]]))
-        model.num_timesteps, model._n_updates = facts["decisions"], facts["updates"]
-        model._last_obs = np.concatenate(seen)
+            playing = [self._agents[name] for name in facts.opponents[k]]
+            try:
+                seen.append(part.restore(mine, facts.generators[k], playing))
+            except ValueError as error:
+                raise ValueError(f"games.{k}: {error}") from error
         unpack_model(model, arrays)
-        self.ratings, self._strengths = facts["ratings"], facts["strengths"]
-        self._seconds, self._resumed = facts["seconds"], True
+        model.num_timesteps, model._n_updates = facts.decisions, facts.updates
+        model._last_obs = np.concatenate(seen)
+        self.ratings, self._strengths = facts.ratings, facts.strengths
+        self._seconds, self._resumed = facts.seconds, True
 
 
 def train(options: Options, console: Console, updates: int | None = None) -> Run:
@@ -231,34 +241,32 @@ def train(options: Options, console: Console, updates: int | None = None) -> Run
             against agents from elsewhere that `options.baselines` does not name.
     """
     if options.resume is not None:
-        return _resume(options, options.resume, console, updates)
+        with _progress(console) as bar:
+            run = reopen(options, options.resume, bar, updates)
+            run.go()
+        return run
     if (options.run / STATE).exists():
         raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
     check(options)
-    start = None if options.start is None else read_checkpoint(options.start)[1]
     with _progress(console) as bar:
         run = Run(options, {spec: load(spec) for spec in options.baselines}, bar, updates)
-        if start is not None:
-            run.learner.policy.load(start)
+        if options.start is not None:
+            run.learner.policy.load(read_checkpoint(options.start)[1], options.start)
         run.go()
     return run
 
 
-def _resume(given: Options, folder: Path, console: Console, updates: int | None) -> Run:
-    """Goes on with the run in a folder; errors as of `train`."""
+def reopen(given: Options, folder: Path, bar: Progress, updates: int | None = None) -> Run:
+    """The run in a folder, as it was when it was saved; arguments and errors as of `Run` and `train`."""
     facts, arrays = read_tensors(folder / STATE, RUN_FORMAT)
-    known = {field.name for field in dataclasses.fields(Options)}
-    with _progress(console) as bar:
-        try:
-            kept = {name: value for name, value in facts["options"].items() if name in known}
-            options = Options(**{**kept, "run": folder, "resume": None, "start": None, "minutes": given.minutes})
-            check(options)
-            baselines = {spec: _load_again(spec, given.baselines) for spec in options.baselines}
-            run = Run(options, baselines, bar, updates)
-            run.restore(arrays, facts)
-        except (KeyError, TypeError, IndexError, AttributeError) as error:
-            raise ValueError(f"{folder / STATE} is damaged: {type(error).__name__}: {error}") from error
-        run.go()
+    try:
+        options = read_options(facts.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
+        baselines = {spec: _load_again(spec, given.baselines) for spec in options.baselines}
+        check_sizes(options, arrays)
+        run = Run(options, baselines, bar, updates)
+        run.restore(arrays, Facts.read(facts))
+    except ValueError as error:
+        raise ValueError(f"{folder / STATE} is damaged, or of another kind: {error}") from error
     return run
 
 

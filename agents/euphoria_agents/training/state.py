@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
+
+from euphoria_agents.network.checkpoint import parts
+from euphoria_env.reader import Reader, read_array
 
 
 def pack_model(model: MaskablePPO) -> dict[str, np.ndarray]:
@@ -21,18 +26,55 @@ def pack_model(model: MaskablePPO) -> dict[str, np.ndarray]:
     }
 
 
-def unpack_model(model: MaskablePPO, arrays: dict[str, np.ndarray]) -> None:
-    """The reverse of `pack_model`."""
-    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+def unpack_model(model: MaskablePPO, arrays: Mapping[str, np.ndarray]) -> None:
+    """The reverse of `pack_model`.
+
+    Raises:
+        ValueError: an array is missing, does not fit the model, or has values that cannot be; names it.
+    """
     policy, optimizer = model.policy, model.policy.optimizer
-    policy.load_state_dict({name: tensors[f"policy.{name}"] for name in policy.state_dict()})
-    state: dict[int, dict[str, torch.Tensor]] = {}
-    for name, tensor in tensors.items():
-        if name.startswith("optimizer."):
-            _, k, what = name.split(".")
-            state.setdefault(int(k), {})[what] = tensor.clone()
+    tensors = {name: _tensor(arrays, f"policy.{name}", tensor) for name, tensor in policy.state_dict().items()}
+    state = _read_moments(arrays, list(policy.parameters()), 1.01 * model.max_grad_norm)  # and something for rounding
+    starts = read_array(arrays, "starts", (model.n_envs,), np.bool_)
+    generator, key, position = _read_generators(arrays)
+    policy.load_state_dict(tensors)
+    parts(policy.tensors(), "policy")
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-    model._last_episode_starts = arrays["starts"]
-    torch.set_rng_state(tensors["torch"])
-    generator = {"key": arrays["numpy"], "pos": int(arrays["numpy.position"][0])}
-    np.random.set_state({"bit_generator": "MT19937", "state": generator})
+    model._last_episode_starts = starts
+    torch.set_rng_state(generator)
+    np.random.set_state({"bit_generator": "MT19937", "state": {"key": key, "pos": position}})
+
+
+def _tensor(
+    arrays: Mapping[str, np.ndarray], name: str, like: torch.Tensor, low: float = -np.inf, high: float = np.inf
+) -> torch.Tensor:
+    """An array as a tensor of its own, if it is of the shape of another, and finite and of a range."""
+    return torch.from_numpy(read_array(arrays, name, tuple(like.shape), np.float32, low, high).copy())
+
+
+def _read_moments(
+    arrays: Mapping[str, np.ndarray], parameters: list[torch.nn.Parameter], steepest: float
+) -> dict[int, dict[str, torch.Tensor]]:
+    """What Adam keeps of each parameter, whose gradients are cut to `steepest`; nothing before the first update."""
+    if not any(name.startswith("optimizer.") for name in arrays):
+        return {}
+    scalar = torch.zeros(1)  # as files have it
+    return {
+        k: {
+            "step": _tensor(arrays, f"optimizer.{k}.step", scalar, 1),
+            "exp_avg": _tensor(arrays, f"optimizer.{k}.exp_avg", parameter, -steepest, steepest),
+            "exp_avg_sq": _tensor(arrays, f"optimizer.{k}.exp_avg_sq", parameter, 0, steepest**2),
+        }
+        for k, parameter in enumerate(parameters)
+    }
+
+
+def _read_generators(arrays: Mapping[str, np.ndarray]) -> tuple[torch.Tensor, np.ndarray, int]:
+    """The state of torch's generator, and key and position of numpy's."""
+    generator = torch.from_numpy(read_array(arrays, "torch", tuple(torch.get_rng_state().shape), np.uint8))
+    try:
+        torch.Generator().set_state(generator)
+    except RuntimeError:
+        Reader.fail("torch", "is no state of its generator")
+    key = read_array(arrays, "numpy", (624,), np.uint32)
+    return generator, key, int(read_array(arrays, "numpy.position", (1,), np.int64, 0, len(key))[0])

@@ -21,6 +21,10 @@ from euphoria_env.envs.arguments import MASKS, frame_size, one_of, position_from
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
+from euphoria_env.envs.streams import generator_from
+from euphoria_env.reader import read_array
+
+MOST_DECISIONS = 2**62  # of an episode; far from the end of int64
 
 
 class EuphoriaVecEnv(VecEnv):
@@ -92,11 +96,14 @@ class EuphoriaVecEnv(VecEnv):
         """Goes on where `state` was taken, with `opponents` of then; returns the observations.
 
         Raises:
-            ValueError: the state does not fit these games and opponents.
+            ValueError: the state does not fit these games and opponents; nothing is changed.
         """
-        self._rng.bit_generator.state = generator
-        self._learners.restore(arrays, opponents, self._rng)
-        self._returns[:], self._lengths[:] = arrays["returns"], arrays["lengths"]
+        rng = generator_from(generator)
+        returns = read_array(arrays, "returns", self._returns.shape, self._returns.dtype)
+        lengths = read_array(arrays, "lengths", self._lengths.shape, self._lengths.dtype, 0, MOST_DECISIONS)
+        self._learners.restore(arrays, opponents, rng)
+        self._rng = rng
+        self._returns[:], self._lengths[:] = returns, lengths
         return self._observed()
 
     def _observed(self) -> Any:
