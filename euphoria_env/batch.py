@@ -20,6 +20,7 @@ from euphoria_env.rules import Rules, write_rules
 
 _GAMES_PER_THREAD = 256  # fewer are not worth a thread
 _MOST_EPISODES = 2**62  # of a game; far from the end of int64
+_GAMES_AT_A_TIME = 2**14  # that are begun between two looks for an interrupt
 
 
 class Batch:
@@ -114,10 +115,11 @@ class Batch:
             list(self._pool.map(lambda bounds: work(*bounds), self._slices))
 
     def _start_slice(self, first: int, last: int) -> None:
-        stepping.start_games(
-            self.states, first, last, self._blank, self._seed, self._episodes, self._tape,
-            self.player, self.mask, self.observation, self._observe,
-        )  # fmt: skip
+        for start in range(first, last, _GAMES_AT_A_TIME):
+            stepping.start_games(
+                self.states, start, min(start + _GAMES_AT_A_TIME, last), self._blank, self._seed, self._episodes, self._tape,
+                self.player, self.mask, self.observation, self._observe,
+            )  # fmt: skip
 
     def _step_slice(self, first: int, last: int) -> None:
         stepping.step_games(

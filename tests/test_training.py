@@ -386,6 +386,23 @@ def test_ctrl_c_ends_the_update_and_saves(straight: Path, tmp_path: Path, monkey
     assert_same(state_of(tmp_path / "run"), state_of(straight))
 
 
+def test_a_second_ctrl_c_stops_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = iter(range(1000))
+    on_step = Run._on_step
+
+    def interrupted(self: Any) -> bool:
+        if next(steps) in (9, 11):  # in the middle of the second update
+            signal.raise_signal(signal.SIGINT)
+        return bool(on_step(self))
+
+    monkeypatch.setattr(Run, "_on_step", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        go(options(tmp_path / "run"))
+    assert state_of(tmp_path / "run")[0]["decisions"] == 21 * 8
+    assert next(steps) == 12 and signal.getsignal(signal.SIGINT) is before
+
+
 def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: Path) -> None:
     start = tmp_path / "start.safetensors"
     start.write_bytes((straight / "ppo.safetensors").read_bytes())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import multiprocessing.resource_tracker
 import os
 import signal
+import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -67,11 +69,8 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
-        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: an interrupt is the parent's business
-        try:
+        with _interrupts_blocked():
             self.process.start()
-        finally:
-            signal.signal(signal.SIGINT, handler)
         theirs.close()  # so that its end is noticed here
         self.item: Any = None
 
@@ -98,6 +97,20 @@ class _Worker:
         self.process.kill()
         self.process.join()
         self.connection.close()
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """An interrupt waits until this ends; for a process that is started here it waits for ever: it is the parent's business."""
+    if sys.platform == "win32":  # signals cannot be blocked there
+        yield
+        return
+    multiprocessing.resource_tracker.ensure_running()  # which the first process would start, and unblock interrupts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:

@@ -88,7 +88,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
         try:
             save_file({n: np.ascontiguousarray(t) for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
         except SafetensorError as error:  # what it makes of a full disk
-            raise OSError(f"{path} cannot be written: {error}") from error
+            raise OSError(*error.args) from error
     return Path(path)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from euphoria_agents.files import write_whole
 from euphoria_env.reader import read_json
 
 FORMAT, VERSION = "euphoria-benchmark", 1
@@ -135,9 +136,7 @@ def report(results: Iterable[Result], options: dict[str, Any]) -> dict[str, Any]
 
 def write(path: str | Path, found: dict[str, Any]) -> None:
     """Writes a report as JSON; missing folders are made."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    write_whole(path, json.dumps(found, indent=1) + "\n")
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], list[Result]]:

@@ -22,7 +22,7 @@ class Options:
 
     Everything is in the run's folder: `ppo.safetensors` plays (as the agent ppo:RUN/ppo.safetensors), `state.safetensors` goes on
     (--resume RUN, exactly as if it had not been interrupted), `ratings.json` and `tensorboard` say what became of it. Ctrl-C ends
-    the update under way, saves and stops.
+    the update under way, saves and stops; a second one stops at once.
     """
 
     run: Path = option(Path("runs/ppo"), "folder of the run")

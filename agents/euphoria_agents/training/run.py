@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import signal
+import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,17 +67,19 @@ class Run(BaseCallback):
         """Trains until the end, or until it is stopped."""
         self._start, self._first = time.monotonic() - self._seconds, self.learner.num_timesteps
         self._started = time.monotonic()
-        before = signal.signal(signal.SIGINT, self._interrupt)
+        self._on_interrupt = signal.signal(signal.SIGINT, self._interrupt)
         try:
             left = self.options.decisions - self.learner.num_timesteps
             if left > 0:
-                self.learner.learn(left, callback=self, reset_num_timesteps=not self._resumed)
+                with _told_once():
+                    self.learner.learn(left, callback=self, reset_num_timesteps=not self._resumed)
         finally:
-            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, self._on_interrupt)
 
     def _interrupt(self, *_: Any) -> None:
-        self._bar.console.print("stopping after this update ...")
+        self._bar.console.print("stopping after this update; a second interrupt stops at once, with what was saved last ...")
         self._interrupted = True
+        signal.signal(signal.SIGINT, self._on_interrupt)
 
     @property
     def update(self) -> int:
@@ -226,6 +230,17 @@ class Run(BaseCallback):
         model._last_obs = np.concatenate(seen)
         self.ratings, self._strengths = facts.ratings, facts.strengths
         self._seconds, self._resumed = facts.seconds, True
+
+
+@contextmanager
+def _told_once() -> Iterator[None]:
+    """Leaves it to the main thread to tell of a full disk: TensorBoard's own fails first, and tells of it at length."""
+    hook = threading.excepthook
+    threading.excepthook = lambda failed: None if isinstance(failed.exc_value, OSError) else hook(failed)
+    try:
+        yield
+    finally:
+        threading.excepthook = hook
 
 
 def train(options: Options, console: Console, updates: int | None = None) -> Run:
