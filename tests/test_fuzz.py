@@ -318,18 +318,13 @@ def test_an_empty_load_is_nothing(sort: str) -> None:
 
 def test_an_ended_game_with_hidden_recruits_of_revealed_factions_is_dealt_whole() -> None:
     """It ended before they became active; all four factions are revealed, so that no card would be left to deal."""
-    players = [{"recruits": [{"name": RECRUIT_NAMES[k], "active": False}]} for k in (0, 20)]
-    revealed = dict.fromkeys(FACTIONS, 8)
-    d = {
-        "rules": {"num_players": 2},
-        "players": players,
-        "allegiance": revealed,
-        "status": "over",
-        "winner": 0,
-        "ranking": [1, 2],
-    }
-    game = Game.from_dict({**d, "seed": 1})
-    game._rows["revealed"] = 2 ** len(FACTIONS) - 1
-    for seed in range(20):
-        dealt = [one["recruits"][0]["name"] for one in game.determinize(0, seed).to_dict()["players"]]
-        assert dealt[0] == RECRUIT_NAMES[0] and dealt[1] != dealt[0]
+    dealt = set()
+    for mine in RECRUIT_NAMES[1:]:
+        players = [{"recruits": [{"name": name, "active": False}]} for name in (mine, RECRUIT_NAMES[0])]
+        d = {"rules": {"num_players": 2}, "players": players, "allegiance": dict.fromkeys(FACTIONS, 8), "status": "over"}
+        game = Game.from_dict({**d, "winner": 0, "ranking": [1, 2], "seed": 1})
+        game._rows["revealed"] = 2 ** len(FACTIONS) - 1
+        own, other = (one["recruits"][0]["name"] for one in game.determinize(0, 1).to_dict()["players"])
+        assert own == mine != other
+        dealt.add(other)
+    assert len(dealt) > 20
