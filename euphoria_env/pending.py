@@ -240,8 +240,10 @@ def _check_question(row: np.void, reader: Reader) -> None:
 
 def _check_chosen(row: np.void, reader: Reader) -> None:
     """What is chosen to be paid, lost or traded must be there, and what is asked of a partner may be (R15.2, R18.2)."""
-    trading = row["ask"] in (Ask.TRADE, Ask.REPLY)
-    if trading or (row["ask"] == Ask.SERIES and row["verb"] not in (Verb.GAIN, Verb.MINE)):
+    trading, series = row["ask"] in (Ask.TRADE, Ask.REPLY), row["ask"] == Ask.SERIES
+    if (row["chosen"].any() and not trading and not series) or (row["asked"].any() and not trading):
+        reader.fail("pending.chosen" if row["chosen"].any() else "pending.asked", "nothing is being chosen")
+    if trading or (series and row["verb"] not in (Verb.GAIN, Verb.MINE)):
         p = int(row["active"] if trading else row["player"])
         held = [*row["goods"][p], *row["artifacts"][p], 0 if trading else TRACK_END - row["knowledge"][p]]
         if (row["chosen"] > held).any():

@@ -121,3 +121,13 @@ def test_workers_of_a_setup_are_as_many_as_must_be(workers: Any, monkeypatch: py
         d["players"][1]["workers"] = workers
         with pytest.raises(ValueError, match=r"^players"):
             Game.from_dict(d)
+
+
+def test_nothing_is_chosen_before_it_is_asked(d: dict[str, Any]) -> None:
+    d["pending"]["asked"][0] = 1
+    with pytest.raises(ValueError, match=r"^pending\.asked: nothing is being chosen"):
+        Game.from_dict(d)
+    first = Game(Rules(num_players=2), seed=1).to_dict()
+    first["pending"]["chosen"][0] = 1
+    with pytest.raises(ValueError, match=r"^pending\.chosen: nothing is being chosen"):
+        Game.from_dict(first)
