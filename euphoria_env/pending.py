@@ -22,7 +22,9 @@ from euphoria_env.board import (
     FIRST_MARKET,
     FIRST_SLOT,
     FIRST_TUNNEL,
+    GOODS,
     ITEMS,
+    KNOWLEDGE_ITEM,
     MAX_RECRUITS,
     MAX_WORKERS,
     NUM_AREAS,
@@ -131,6 +133,7 @@ def read(row: np.void, reader: Reader, value: object) -> None:
     _check_stack(row, reader)
     _check_workers(row, reader)
     _check_question(row, reader)
+    _check_chosen(row, reader)
     _check_hands(row, reader)
     if row["status"] == SETUP:
         _check_setup(row, reader)
@@ -235,6 +238,28 @@ def _check_question(row: np.void, reader: Reader) -> None:
         reader.fail("pending.partner", "must be another player")
 
 
+def _check_chosen(row: np.void, reader: Reader) -> None:
+    """What is chosen to be paid, lost or traded must be there, and what is asked of a partner may be (R15.2, R18.2)."""
+    trading, series = row["ask"] in (Ask.TRADE, Ask.REPLY), row["ask"] == Ask.SERIES
+    if (row["chosen"].any() and not trading and not series) or (row["asked"].any() and not trading):
+        reader.fail("pending.chosen" if row["chosen"].any() else "pending.asked", "nothing is being chosen")
+    if trading or (series and row["verb"] not in (Verb.GAIN, Verb.MINE)):
+        p = int(row["active"] if trading else row["player"])
+        held = [*row["goods"][p], *row["artifacts"][p], 0 if trading else TRACK_END - row["knowledge"][p]]
+        if (row["chosen"] > held).any():
+            reader.fail("pending.chosen", f"is more than player {p} has")
+    if trading:
+        partner = int(row["partner"])
+        goods, cards = row["asked"][: len(GOODS)], row["asked"][len(GOODS) : KNOWLEDGE_ITEM]
+        good = (
+            (goods <= row["goods"][partner]).all()
+            and cards.sum() <= row["hand_size"][partner]
+            and row["asked"][KNOWLEDGE_ITEM] == 0
+        )
+        if not good or (row["ask"] == Ask.REPLY and (cards > row["artifacts"][partner]).any()):
+            reader.fail("pending.asked", f"is more than player {partner} has")
+
+
 def _check_hands(row: np.void, reader: Reader) -> None:
     """Everybody has as many cards in hand as there must be while one after the other chooses (R2.2, R14.1, R17.1, R17.2)."""
     op, p, a, _ = row["stack"][int(row["depth"]) - 1].tolist()
@@ -258,6 +283,11 @@ def _check_hands(row: np.void, reader: Reader) -> None:
 def _check_setup(row: np.void, reader: Reader) -> None:
     """The operations of the setup lie in their order, and those of a draft are there only if the rules have it."""
     operations = row["stack"][: int(row["depth"]), 0].tolist()
+    rolled = 2 if operations[-1] == Operation.TRACK_SET else 0
+    if row["area"].any() or (row["occupant"] >= 0).any():
+        reader.fail("workers", "nobody has placed any in the setup")
+    if (row["available"][: reader.n].sum(axis=1) != rolled).any():
+        reader.fail("players", f"everybody has {rolled} workers at this time of the setup")
     drafts = {Operation.DRAFT: "recruit_draft", Operation.DRAFTED: "recruit_draft", Operation.DEAL_TILES: "market_draft"}
     drafts |= {Operation.TILE_CHOSEN: "market_draft", Operation.TRACK: "track_draft", Operation.TRACK_SET: "track_draft"}
     tracks = operations[-1] == Operation.TRACK_SET

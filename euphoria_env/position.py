@@ -290,7 +290,7 @@ def _read_player(row: np.void, read: Reader, key: str, p: int, entry: Json, fill
         row["used"][p] |= _USED[name]
 
     on_board = int(row["owned"][p])
-    if status == SETUP and not entry.get("workers"):
+    if status == SETUP and entry.get("workers", []) == []:
         faces: list[int] = []  # not rolled yet
         row["owned"][p] = 2
     elif "workers" in entry:

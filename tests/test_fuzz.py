@@ -314,3 +314,17 @@ def test_an_empty_load_is_nothing(sort: str) -> None:
     other = game.clone()
     other.load(**{sort: []})
     assert game == other
+
+
+def test_an_ended_game_with_hidden_recruits_of_revealed_factions_is_dealt_whole() -> None:
+    """It ended before they became active; all four factions are revealed, so that no card would be left to deal."""
+    dealt = set()
+    for seed, mine in enumerate(RECRUIT_NAMES[1:]):
+        players = [{"recruits": [{"name": name, "active": False}]} for name in (mine, RECRUIT_NAMES[0])]
+        d = {"rules": {"num_players": 2}, "players": players, "allegiance": dict.fromkeys(FACTIONS, 8), "status": "over"}
+        game = Game.from_dict({**d, "winner": 0, "ranking": [1, 2], "seed": 1})
+        game._rows["revealed"] = 2 ** len(FACTIONS) - 1
+        own, other = (one["recruits"][0]["name"] for one in game.determinize(0, seed).to_dict()["players"])
+        assert own == mine != other
+        dealt.add(other)
+    assert len(dealt) > 20

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from euphoria_env import Game, pending
+from euphoria_env import Game, Rules, pending
 
 
 @pytest.fixture
@@ -78,3 +78,56 @@ def test_a_message_is_short_however_deep_the_value() -> None:
         with pytest.raises(ValueError, match=key) as caught:
             Game.from_dict({key: deep})
         assert len(str(caught.value)) < 500
+
+
+def trade(asks: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A position in the middle of an offer of gold for stone, or before its answer."""
+    monkeypatch.setattr(pending, "row_digest", lambda row: "unchecked")
+    players = [{"workers": [4], "goods": {"gold": 2, "clay": 2}}, {"workers": [2], "goods": {"stone": 2, "clay": 2}}]
+    game = Game.from_dict({"rules": {"num_players": 2, "trading": True}, "seed": 1, "players": players})
+    for move in ("trade +1", "give gold", "ask stone"):
+        game.play(move)
+    if asks == "reply":
+        game.play("offer")
+    assert game.deciding == asks
+    return game.to_dict()
+
+
+@pytest.mark.parametrize("asks", ["trade", "reply"])
+@pytest.mark.parametrize("side", ["chosen", "asked"])
+def test_a_trade_is_of_what_is_there(asks: str, side: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    d = trade(asks, monkeypatch)
+    assert Game.from_dict(d).to_dict() == d
+    for item in range(len(d["pending"][side])):
+        more = [count + 3 * (k == item) for k, count in enumerate(d["pending"][side])]
+        with pytest.raises(ValueError, match=rf"^pending\.{side}: is more than player"):
+            Game.from_dict({**d, "pending": {**d["pending"], side: more}})
+
+
+def test_what_is_paid_must_be_there(d: dict[str, Any]) -> None:
+    d["pending"]["chosen"][0] = 1  # energy, of which there is none
+    with pytest.raises(ValueError, match=r"^pending\.chosen: is more than player 0 has"):
+        Game.from_dict(d)
+
+
+@pytest.mark.parametrize("workers", [0, False, "", {}, None, [1], [1, 2, 3]])
+def test_workers_of_a_setup_are_as_many_as_must_be(workers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pending, "row_digest", lambda row: "unchecked")
+    for rules in (Rules(num_players=2), Rules(num_players=2, track_draft=True)):
+        game = Game(rules, seed=1)
+        while rules.track_draft and game.deciding != "track":
+            game.play(game.legal()[0])
+        d = game.to_dict()
+        d["players"][1]["workers"] = workers
+        with pytest.raises(ValueError, match=r"^players"):
+            Game.from_dict(d)
+
+
+def test_nothing_is_chosen_before_it_is_asked(d: dict[str, Any]) -> None:
+    d["pending"]["asked"][0] = 1
+    with pytest.raises(ValueError, match=r"^pending\.asked: nothing is being chosen"):
+        Game.from_dict(d)
+    first = Game(Rules(num_players=2), seed=1).to_dict()
+    first["pending"]["chosen"][0] = 1
+    with pytest.raises(ValueError, match=r"^pending\.chosen: nothing is being chosen"):
+        Game.from_dict(first)

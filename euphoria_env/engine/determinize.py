@@ -14,7 +14,7 @@ from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.decisions import find_legal
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import count_legal
-from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, SETUP, Operation
+from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, SETUP, Operation
 
 _FREE = 100  # place of a card that was taken out of a hand to be dealt again
 _TRIES = 100_000
@@ -214,8 +214,9 @@ def deal_recruits(g, player):
                 if g["kept"][q, k] >= 0:
                     places[int(g["kept"][q, k])] = _FREE
     concealed = 0
+    revealed = int(g["revealed"]) if g["status"] < OVER else 0  # a game can end before they become active (R4.7, R4.9)
     for card in range(NUM_RECRUITS):
-        concealed |= (1 - ((int(g["revealed"]) >> int(FACTION_OF[card])) & 1)) << card
+        concealed |= (1 - ((revealed >> int(FACTION_OF[card])) & 1)) << card
     for q in range(n):
         if q != player:
             for k in range(int(g["num_active"][q]), int(g["num_recruits"][q])):
