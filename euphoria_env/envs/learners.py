@@ -212,7 +212,7 @@ class Learners:
         self.terminated[games] = batch.terminated[games]
         self.truncated[games] = batch.truncated[games]
         self.final_ranking[games] = batch.ranking[games]
-        self._keep(games, batch.final_observation[games, self.seats[games]])
+        self._keep(games, batch.observed_at_end(games, self.seats[games]))
 
     def _keep(self, games: np.ndarray, observations: np.ndarray) -> None:
         """Keeps what the learners saw last, and who sat where."""
