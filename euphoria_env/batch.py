@@ -122,7 +122,7 @@ class Batch:
         )  # fmt: skip
 
     def _step_slice(self, first: int, last: int) -> int:
-        return stepping.step_games(  # type: ignore[no-any-return]
+        return stepping.step_games(
             self.states, first, last, self._actions, self._active, self._tape, self._kind, self.player, self.mask,
             self.observation, self._observe, self.rewards, self.terminated, self.truncated, self.ranking,
         )  # fmt: skip

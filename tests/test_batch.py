@@ -165,6 +165,27 @@ def test_rewards_of_a_game_that_is_won(kind: str) -> None:
     assert {"win": 1.0, "rank": 1.0, "stars": 1.0}[kind] == batch.rewards[1, game.winner] == batch.rewards[1].max()
 
 
+def test_what_was_seen_at_the_end_is_that_of_the_last_step_alone() -> None:
+    """However seldom it is read; `observed_at_end` is a part of it."""
+    rules = Rules(num_players=3, max_turns=6)
+    often, seldom = Batch(40, rules, seed=2), Batch(40, rules, seed=2)
+    ends = 0
+    for number in range(120):
+        picks = chosen(often, number)
+        for batch in (often, seldom):
+            batch.step(picks)
+        ended = often.terminated | often.truncated
+        games = np.flatnonzero(ended)
+        ends += len(games)
+        shown = often.final_observation
+        assert shown[ended].any(axis=2).all() and not shown[~ended].any()
+        assert np.array_equal(often.observed_at_end(games, games % 3), shown[games, games % 3])
+        assert number % 7 or np.array_equal(seldom.final_observation, shown)
+        with pytest.raises(ValueError, match="ended in the last step"):
+            often.observed_at_end(np.flatnonzero(~ended)[:1], np.zeros(1, np.int64))
+    assert ends > 100
+
+
 def test_arrays_are_written_in_place() -> None:
     batch = Batch(4, SHORT, seed=2)
     arrays = {name: getattr(batch, name) for name in ARRAYS}

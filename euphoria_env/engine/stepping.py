@@ -29,14 +29,17 @@ def play_on(g, action, tape, kind, before, rewards):
 
 @entry
 def play(games, i, action, tape, kind, rewards, mask):
-    """Plays a move in game i and writes rewards and the next mask; the status of the game, or -1 if the move is illegal."""
+    """Plays a move in game i and writes rewards and the next mask.
+
+    Returns the status of the game, or -1 if the move is illegal, and who decides.
+    """
     g = games[i]
     if not is_legal(g["legal"], action):
-        return -1
+        return -1, int(g["player"])
     before = np.empty(MAX_PLAYERS, np.int8)
     play_on(g, action, borrowed(tape), kind, before, rewards)
     fill_mask(g["legal"], mask)
-    return int(g["status"])
+    return int(g["status"]), int(g["player"])
 
 
 @jit
