@@ -190,10 +190,16 @@ class Batch:
             int8 (K, OBS_SIZE).
 
         Raises:
-            ValueError: a game did not end in the last step, or nothing is observed.
+            ValueError: a game did not end in the last step, nothing is observed, or not a player of each game.
         """
+        games, players = np.asarray(games, np.int64), np.asarray(players, np.int64)
+        most = self.rules.num_players - 1
+        if games.ndim != 1 or players.shape != games.shape or ((players < 0) | (players > most)).any():
+            raise ValueError(f"players must be one from 0 to {most} for each of {games.size} games, not {players.tolist()}")
         if not self._observe or not np.isin(games, self._ended).all():
-            raise ValueError(f"games must be some of those that ended in the last step, {self._ended.tolist()}, not {games!r}")
+            raise ValueError(
+                f"games must be some of those that ended in the last step, {self._ended.tolist()}, not {games.tolist()}"
+            )
         observations = np.empty((len(games), OBS_SIZE), np.int8)
         stepping.show_seats(self._ends, np.searchsorted(self._ended, games), players, observations)
         return observations

@@ -183,6 +183,10 @@ def test_what_was_seen_at_the_end_is_that_of_the_last_step_alone() -> None:
         assert number % 7 or np.array_equal(seldom.final_observation, shown)
         with pytest.raises(ValueError, match="ended in the last step"):
             often.observed_at_end(np.flatnonzero(~ended)[:1], np.zeros(1, np.int64))
+        for players in ([3] * len(games), [-1] * len(games), [0] * (len(games) + 1)):
+            if players:
+                with pytest.raises(ValueError, match="players must be"):
+                    often.observed_at_end(games, players)
     assert ends > 100
 
 

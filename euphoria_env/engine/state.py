@@ -204,7 +204,8 @@ def copy_rows(rows: np.ndarray) -> np.ndarray:
 def copy_chosen(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
     """Copies some of the rows, by their numbers, to the beginning of other rows, in the same way."""
     width = rows.dtype.itemsize
-    out.view(np.uint8).reshape(-1, width)[: len(chosen)] = rows.view(np.uint8).reshape(-1, width)[chosen]
+    room = out.view(np.uint8).reshape(-1, width)[: len(chosen)]
+    np.take(rows.view(np.uint8).reshape(-1, width), chosen, axis=0, out=room, mode="clip")  # "raise" would make a copy first
 
 
 @jit
