@@ -6,14 +6,14 @@ import copy
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from euphoria_env import actions, position
 from euphoria_env.engine import chance, sampling, stepping
 from euphoria_env.engine.rewards import reward_number
-from euphoria_env.engine.state import GAME_DTYPE, copy_rows
+from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
@@ -21,6 +21,9 @@ from euphoria_env.rules import Rules, write_rules
 _GAMES_PER_THREAD = 256  # fewer are not worth a thread
 _MOST_EPISODES = 2**62  # of a game; far from the end of int64
 _GAMES_AT_A_TIME = 2**14  # that are begun between two looks for an interrupt
+_NO_GAMES = np.zeros(0, np.int64)
+
+_Done = TypeVar("_Done")
 
 
 class Batch:
@@ -41,9 +44,8 @@ class Batch:
         rewards: (N, P) float32, of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
         ranking: (N, P) int8, of the last game that ended.
-        final_observation: (N, P, OBS_SIZE) int8, of the last game that ended.
+        final_observation: (N, P, OBS_SIZE) int8, what all players saw of the games that ended in the last step, 0 elsewhere.
         states: (N,) the structured array of the games.
-        final_states: (N,), as they were when a game last ended.
 
     Raises:
         ValueError: a number of games or threads below 1, an unknown reward, a seed that is no integer.
@@ -74,7 +76,6 @@ class Batch:
         players = self.rules.num_players
         observed = self.n if observe else 0
         self.states = np.zeros(self.n, GAME_DTYPE)
-        self.final_states = np.zeros(self.n, GAME_DTYPE)
         self.player = np.zeros(self.n, np.int8)
         self.mask = np.zeros((self.n, actions.NUM_ACTIONS), np.bool_)
         self.observation = np.zeros((observed, OBS_SIZE), np.int8)
@@ -82,7 +83,10 @@ class Batch:
         self.terminated = np.zeros(self.n, np.bool_)
         self.truncated = np.zeros(self.n, np.bool_)
         self.ranking = np.zeros((self.n, players), np.int8)
-        self.final_observation = np.zeros((observed, players, OBS_SIZE), np.int8)
+        self._final_observation: np.ndarray | None = None  # made when it is first read
+        self._shown = _NO_GAMES  # the games that it shows
+        self._ended = _NO_GAMES  # the games that ended in the last step, ascending
+        self._ends = np.zeros(1, GAME_DTYPE)  # their rows at the end, and room for more
         self._episodes = np.zeros(self.n, np.int64)
         self._actions = np.zeros(self.n, np.int64)
         self._active = np.ones(self.n, np.bool_)
@@ -107,25 +111,26 @@ class Batch:
     def __copy__(self) -> Batch:
         return copy.deepcopy(self)
 
-    def _share(self, work: Callable[[int, int], None]) -> None:
+    def _share(self, work: Callable[[int, int], _Done]) -> list[_Done]:
         """Lets the threads work on a slice of the games each."""
         if self._pool is None:
-            work(0, self.n)
-        else:
-            list(self._pool.map(lambda bounds: work(*bounds), self._slices))
+            return [work(0, self.n)]
+        return list(self._pool.map(lambda bounds: work(*bounds), self._slices))
 
     def _start_slice(self, first: int, last: int) -> None:
         for start in range(first, last, _GAMES_AT_A_TIME):
-            stepping.start_games(
-                self.states, start, min(start + _GAMES_AT_A_TIME, last), self._blank, self._seed, self._episodes, self._tape,
-                self.player, self.mask, self.observation, self._observe,
-            )  # fmt: skip
+            self._start(np.arange(start, min(start + _GAMES_AT_A_TIME, last)))
 
-    def _step_slice(self, first: int, last: int) -> None:
-        stepping.step_games(
-            self.states, first, last, self._actions, self._active, self._blank, self._seed, self._episodes, self._tape,
-            self._kind, self.player, self.mask, self.observation, self._observe,
-            self.rewards, self.terminated, self.truncated, self.ranking, self.final_observation, self.final_states,
+    def _start(self, games: np.ndarray) -> None:
+        stepping.start_games(
+            self.states, games, self._blank, self._episodes, self._seed, self._tape,
+            self.player, self.mask, self.observation, self._observe,
+        )  # fmt: skip
+
+    def _step_slice(self, first: int, last: int) -> int:
+        return stepping.step_games(
+            self.states, first, last, self._actions, self._active, self._tape, self._kind, self.player, self.mask,
+            self.observation, self._observe, self.rewards, self.terminated, self.truncated, self.ranking,
         )  # fmt: skip
 
     def step(self, actions_: Any, active: Any = None) -> None:
@@ -154,7 +159,75 @@ class Batch:
             name = actions.NAMES[action] if 0 <= action < actions.NUM_ACTIONS else str(action)
             legal = ", ".join(self.game(wrong).legal())
             raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
-        self._share(self._step_slice)
+        if any(self._share(self._step_slice)):
+            self._begin_anew(np.flatnonzero(self.terminated | self.truncated))
+        else:
+            self._ended = _NO_GAMES
+
+    def _begin_anew(self, ended: np.ndarray) -> None:
+        """Keeps the rows of games that have ended, from which `final_observation` is made, and begins them anew."""
+        if len(ended) > len(self._ends):
+            self._ends = np.zeros(min(self.n, 2 * len(ended)), GAME_DTYPE)
+        copy_chosen(self.states, ended, self._ends)
+        self._ended = ended
+        self._episodes[ended] += 1
+        self._start(ended)
+
+    @property
+    def final_observation(self) -> np.ndarray:
+        """What all players saw of the games that ended in the last step; see the class."""
+        if self._final_observation is None:
+            self._final_observation = np.zeros((self.n * self._observe, self.rules.num_players, OBS_SIZE), np.int8)
+        if self._shown is not self._ended and self._observe:
+            self._final_observation[self._shown] = 0
+            stepping.show_ends(self._ends, self._ended, self._final_observation)
+            self._shown = self._ended
+        return self._final_observation
+
+    def observed_at_end(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
+        """What one player each saw of some games that ended in the last step: a part of `final_observation`, made alone.
+
+        Args:
+            games: their numbers, (K,).
+            players: one of each game, (K,).
+
+        Returns:
+            int8 (K, OBS_SIZE).
+
+        Raises:
+            ValueError: a game did not end in the last step, nothing is observed, or not a player of each game.
+        """
+        games, players = np.asarray(games, np.int64), np.asarray(players, np.int64)
+        most = self.rules.num_players - 1
+        if games.ndim != 1 or players.shape != games.shape or ((players < 0) | (players > most)).any():
+            raise ValueError(f"players must be one from 0 to {most} for each of {games.size} games, not {players.tolist()}")
+        if not self._observe:
+            raise ValueError("nothing is observed here")
+        observations = np.empty((len(games), OBS_SIZE), np.int8)
+        stepping.show_seats(self._ends, self._at_end(games), players, observations)
+        return observations
+
+    def states_at_end(self, games: np.ndarray) -> np.ndarray:
+        """Some games that ended in the last step, as they ended: rows as in `states`, copied, (K,).
+
+        Args:
+            games: their numbers, (K,).
+
+        Raises:
+            ValueError: a game did not end in the last step.
+        """
+        which = self._at_end(np.asarray(games, np.int64))
+        rows = np.zeros(len(which), GAME_DTYPE)
+        copy_chosen(self._ends, which, rows)
+        return rows
+
+    def _at_end(self, games: np.ndarray) -> np.ndarray:
+        """Where the rows of games are kept that ended in the last step."""
+        if not np.isin(games, self._ended).all():
+            raise ValueError(
+                f"games must be some of those that ended in the last step, {self._ended.tolist()}, not {games.tolist()}"
+            )
+        return np.searchsorted(self._ended, games)
 
     def restart(self, games: Sequence[int], starts: Mapping[int, Game] | None = None) -> None:
         """Begins some games anew, whether or not they have ended; `terminated` and the like stay those of the last step.
@@ -174,7 +247,7 @@ class Batch:
                 raise ValueError(f"game {i}: it has ended")
         for i in games:
             self._episodes[i] += 1
-            self._start_slice(i, i + 1)
+            self._start(np.array([i]))
             if i in starts:
                 self.states[i] = starts[i].states[0]
                 self._show(slice(i, i + 1))

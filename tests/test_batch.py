@@ -13,8 +13,7 @@ from euphoria_env.observations import OBS_SIZE
 
 SHORT = Rules(num_players=3, trading=True, max_turns=25)
 ARRAYS = (
-    "player", "mask", "observation", "rewards", "terminated", "truncated", "ranking", "final_observation",
-    "states", "final_states",
+    "player", "mask", "observation", "rewards", "terminated", "truncated", "ranking", "final_observation", "states",
 )  # fmt: skip
 
 
@@ -74,7 +73,7 @@ def test_shapes_and_types() -> None:
         "ranking": ((5, 3), np.int8),
         "final_observation": ((5, 3, OBS_SIZE), np.int8),
     }
-    assert batch.states.shape == batch.final_states.shape == (5,) and batch.states.dtype == batch.final_states.dtype
+    assert batch.states.shape == (5,)
 
 
 @pytest.mark.parametrize("rules", [SHORT, Rules(num_players=2, recruit_draft=True, max_turns=40)], ids=["trading", "draft"])
@@ -133,7 +132,7 @@ def test_a_batch_plays_as_a_game_does(kind: str, n: int) -> None:
             assert (batch.terminated[i], batch.truncated[i]) == (game.over, game.truncated)
             if game.over or game.truncated:
                 ended += 1
-                assert Game.from_rows(batch.final_states[i : i + 1].copy()) == game
+                assert Game.from_rows(batch.states_at_end(np.array([i]))) == game
                 assert batch.ranking[i].tolist() == game.ranking
                 for p in range(n):
                     assert np.array_equal(batch.final_observation[i, p], game.observation(p))
@@ -165,6 +164,31 @@ def test_rewards_of_a_game_that_is_won(kind: str) -> None:
     assert game.over and batch.terminated[1] and not batch.truncated[1]
     assert batch.ranking[1].tolist() == game.ranking
     assert {"win": 1.0, "rank": 1.0, "stars": 1.0}[kind] == batch.rewards[1, game.winner] == batch.rewards[1].max()
+
+
+def test_what_was_seen_at_the_end_is_that_of_the_last_step_alone() -> None:
+    """However seldom it is read; `observed_at_end` is a part of it."""
+    rules = Rules(num_players=3, max_turns=6)
+    often, seldom = Batch(40, rules, seed=2), Batch(40, rules, seed=2)
+    ends = 0
+    for number in range(120):
+        picks = chosen(often, number)
+        for batch in (often, seldom):
+            batch.step(picks)
+        ended = often.terminated | often.truncated
+        games = np.flatnonzero(ended)
+        ends += len(games)
+        shown = often.final_observation
+        assert shown[ended].any(axis=2).all() and not shown[~ended].any()
+        assert np.array_equal(often.observed_at_end(games, games % 3), shown[games, games % 3])
+        assert number % 7 or np.array_equal(seldom.final_observation, shown)
+        with pytest.raises(ValueError, match="ended in the last step"):
+            often.observed_at_end(np.flatnonzero(~ended)[:1], np.zeros(1, np.int64))
+        for players in ([3] * len(games), [-1] * len(games), [0] * (len(games) + 1)):
+            if players:
+                with pytest.raises(ValueError, match="players must be"):
+                    often.observed_at_end(games, players)
+    assert ends > 100
 
 
 def test_arrays_are_written_in_place() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARTIFACT_SET,
@@ -11,6 +13,7 @@ from euphoria_env.board import (
     GOODS,
     ITEMS,
     MARKETS,
+    MAX_RECRUITS,
     MAX_WORKERS,
     NUM_AREAS,
     NUM_SPACES,
@@ -21,6 +24,7 @@ from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Event
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import fill_mask
+from euphoria_env.engine.memory import borrowed, copy_bytes
 from euphoria_env.engine.state import HELD, IN_BY, OUT_BY, PLAYING, SETUP, Operation
 from euphoria_env.observations import PLAYER_SIZE, PLAYERS_START, start_of
 from euphoria_env.rules import DIGIT, OPTIONS_SIZE
@@ -32,7 +36,7 @@ _player = {
         "used_gambler", "recruits", "recruit_stars", "hidden_recruits", "resolved", "resolved_dilemma", "penalties",
     )
 }  # fmt: skip
-_KNOWLEDGE, _MORALE, _STARS, _GOODS = _player["knowledge"], _player["morale"], _player["stars"], _player["goods"]
+_PRESENT, _KNOWLEDGE, _MORALE, _STARS, _GOODS = (_player[n] for n in ("present", "knowledge", "morale", "stars", "goods"))
 _HAND_SIZE, _AVAILABLE, _WORKERS, _LOST = (_player[n] for n in ("hand_size", "available", "workers", "lost_worker"))
 _USED_GEEK, _USED_GAMBLER, _RECRUITS = (_player[n] for n in ("used_geek", "used_gambler", "recruits"))
 _RECRUIT_STARS, _HIDDEN, _RESOLVED = (_player[n] for n in ("recruit_stars", "hidden_recruits", "resolved"))
@@ -81,43 +85,57 @@ def digits(out, at, value):
 
 
 @jit
-def fill_player(g, p, out, at):
-    """Writes what is public of a player."""
-    out[at] = 1
-    out[at + _KNOWLEDGE] = g["knowledge"][p]
-    out[at + _MORALE] = g["morale"][p]
-    out[at + _STARS] = g["stars"][p]
+def seat_of(player, p, n):
+    """The seat of a player as the observer counts."""
+    return player - p if player >= p else player - p + n
+
+
+@jit
+def spread(bits, out, at, n):
+    """Writes a set of n, an entry for each, from `at` on."""
+    for k in range(n):
+        out[at + k] = (bits >> k) & 1
+
+
+@jit
+def fill_player(g, p, out):
+    """Writes what is public of a player into an int8 array (PLAYER_SIZE,), which must be 0."""
+    out[_KNOWLEDGE] = g["knowledge"][p]
+    out[_MORALE] = g["morale"][p]
+    out[_STARS] = g["stars"][p]
     for item in range(len(GOODS)):
-        out[at + _GOODS + item] = min(int(g["goods"][p, item]), 127)
-    out[at + _HAND_SIZE] = g["hand_size"][p]
-    for f in range(6):
-        out[at + _AVAILABLE + f] = g["available"][p, f]
-    out[at + _WORKERS] = g["owned"][p]
-    out[at + _LOST] = g["lost_worker"][p]
-    out[at + _USED_GEEK] = g["used"][p] & 1
-    out[at + _USED_GAMBLER] = g["used"][p] >> 1
-    for k in range(int(g["num_active"][p])):
+        out[_GOODS + item] = min(int(g["goods"][p, item]), 127)
+    out[_HAND_SIZE] = g["hand_size"][p]
+    copy_bytes(out, _AVAILABLE, g["available"][p], 6)
+    out[_WORKERS] = g["owned"][p]
+    out[_LOST] = g["lost_worker"][p]
+    used, active = int(g["used"][p]), int(g["num_active"][p])
+    out[_USED_GEEK] = used & 1
+    out[_USED_GAMBLER] = used >> 1
+    starred = int(g["starred"])
+    for k in range(MAX_RECRUITS):  # no branch here is cheaper: those that are not active are written where `present` comes last
         card = int(g["recruits"][p, k])
-        out[at + _RECRUITS + card] = k + 1
-        out[at + _RECRUIT_STARS + k] = (int(g["starred"]) >> card) & 1
-    out[at + _HIDDEN] = g["num_recruits"][p] - g["num_active"][p] if g["status"] != SETUP else 0
-    out[at + _RESOLVED] = g["resolved"][p]
-    if g["resolved"][p]:
-        out[at + _RESOLVED_DILEMMA + int(g["dilemma"][p])] = 1
-    if g["penalty"][p]:
-        for tile in range(NUM_TILES):
-            out[at + _PENALTIES + tile] = (int(g["penalty"][p]) >> tile) & 1
+        out[_RECRUITS + card if k < active else _PRESENT] = k + 1
+        out[_RECRUIT_STARS + k] = (starred >> card) & 1 if k < active else 0
+    out[_PRESENT] = 1
+    if g["status"] != SETUP:
+        out[_HIDDEN] = g["num_recruits"][p] - active
+    resolved, penalty = int(g["resolved"][p]), int(g["penalty"][p])
+    if resolved:
+        out[_RESOLVED] = resolved
+        out[_RESOLVED_DILEMMA + int(g["dilemma"][p])] = 1
+    spread(penalty, out, _PENALTIES, NUM_TILES)
 
 
 @jit
 def fill_private(g, p, out):
     """Writes what only the observer knows (R19.2)."""
-    for kind in range(len(ARTIFACTS)):
-        out[_OWN_ARTIFACTS + kind] = g["artifacts"][p, kind]
+    copy_bytes(out, _OWN_ARTIFACTS, g["artifacts"][p], len(ARTIFACTS))
     out[_OWN_DILEMMA + int(g["dilemma"][p])] = 1
+    put_out, held, chosen = np.int8(OUT_BY + p), np.int8(HELD + p), np.int8(IN_BY + p)
+    recruits, tiles = g["recruit_place"], g["tile_place"]
     for card in range(NUM_RECRUITS):
-        if g["recruit_place"][card] == OUT_BY + p:
-            out[_OWN_RECRUITS + card] = 5
+        out[_OWN_RECRUITS + card] = 5 if recruits[card] == put_out else 0
     for k in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
         out[_OWN_RECRUITS + int(g["recruits"][p, k])] = 2 if g["status"] == SETUP and k == 0 else 1
     if g["ask"] == Ask.RECRUIT or g["status"] == SETUP:
@@ -127,41 +145,34 @@ def fill_private(g, p, out):
             if g["kept"][p, k] >= 0:
                 out[_OWN_RECRUITS + int(g["kept"][p, k])] = 4
     for tile in range(NUM_TILES):
-        place = g["tile_place"][tile]
-        if place == HELD + p:
-            out[_OWN_TILES + tile] = 1
-        elif place == IN_BY + p:
-            out[_OWN_TILES + tile] = 2
-        elif place == OUT_BY + p:
-            out[_OWN_TILES + tile] = 3
+        place = tiles[tile]
+        out[_OWN_TILES + tile] = 1 if place == held else 2 if place == chosen else 3 if place == put_out else 0
 
 
 @jit
 def fill_board(g, p, n, out):
     """Writes the board."""
-    for f in range(len(FACTIONS)):
-        out[_ALLEGIANCE + f] = g["allegiance"][f]
-    for t in range(len(TUNNELS)):
-        out[_MINERS + t] = g["miners"][t]
-    for k in range(n):
-        q = p + k if p + k < n else p + k - n
+    copy_bytes(out, _ALLEGIANCE, g["allegiance"], len(FACTIONS))
+    copy_bytes(out, _MINERS, g["miners"], len(TUNNELS))
+    for q in range(n):
+        k = seat_of(q, p, n)
         for s in range(NUM_AREAS):
-            for f in range(6):
-                out[_AREAS + 36 * s + 6 * k + f] = g["area"][s, q, f]
+            copy_bytes(out, _AREAS + 36 * s + 6 * k, g["area"][s, q], 6)
             out[_TERRITORIES + 6 * s + k] = g["territory"][s, q]
-    for s in range(NUM_AREAS, NUM_SPACES):
-        if g["occupant"][s] >= 0:
-            out[_OCCUPANT + s - NUM_AREAS] = seat_plus_one(g["occupant"][s], p, n)
-            out[_OCCUPANT_FACE + s - NUM_AREAS] = g["face"][s]
+    copy_bytes(out, _OCCUPANT_FACE, g["face"][NUM_AREAS:], NUM_SPACES - NUM_AREAS)
+    occupant, first, last, before = g["occupant"], np.int8(p), np.int8(1 - p), np.int8(1 - p + n)
+    for s in range(NUM_SPACES - NUM_AREAS):
+        player = occupant[NUM_AREAS + s]
+        out[_OCCUPANT + s] = np.int8(0) if player < 0 else player + (last if player >= first else before)
     for m in range(len(MARKETS)):
         if g["built"][m]:
             out[_BUILT + m] = 1
             out[_TILE + m] = g["tile"][m] + 1
             for k in range(n):
                 out[_MARKET_STARS + 6 * m + k] = (int(g["market_stars"][m]) >> (p + k if p + k < n else p + k - n)) & 1
+    copy_bytes(out, _DISCARDS, g["discards"], len(ARTIFACTS))
     deck = 0
     for kind in range(len(ARTIFACTS)):
-        out[_DISCARDS + kind] = g["discards"][kind]
         deck += int(g["deck"][kind])
     out[_DECK_SIZE] = deck
 
@@ -193,17 +204,14 @@ def fill_decision(g, p, n, out):
         # Which two cards Bradley drew only the owner knows.
         if asked == Ask.SERIES and g["verb"] == Verb.DISCARD and g["player"] != p:
             set_a = ARTIFACT_SET
-        for item in range(len(ITEMS)):
-            out[_FIRST_GROUP + item] = (set_a >> item) & 1
-            if asked == Ask.SERIES:
-                out[_SECOND_GROUP + item] = (set_b >> item) & 1
+        spread(set_a, out, _FIRST_GROUP, len(ITEMS))
         if asked == Ask.SERIES:
+            spread(set_b, out, _SECOND_GROUP, len(ITEMS))
             out[_UNITS] = g["units_a"]
             out[_UNITS + 1] = g["units_b"]
     out[_LAST] = g["last"]
-    for item in range(len(ITEMS)):
-        out[_CHOSEN + item] = g["chosen"][item]
-        out[_REQUESTED + item] = g["asked"][item]
+    copy_bytes(out, _CHOSEN, g["chosen"], len(ITEMS))
+    copy_bytes(out, _REQUESTED, g["asked"], len(ITEMS))
     for k in range(int(g["depth"])):
         op = g["stack"][k, 0]
         if op == Operation.FURTHER or op == Operation.FURTHER_ANSWERED:
@@ -225,12 +233,10 @@ def fill_placement(g, p, n, out):
         out[_SPACE] = g["space"] + 1
     out[_BUMPED] = seat_plus_one(g["bumped"], p, n)
     out[_BUMPED_FACE] = g["bumped_face"]
-    for f in range(len(FACTIONS)):
-        out[_BEFORE + f] = g["before"][f]
+    copy_bytes(out, _BEFORE, g["before"], len(FACTIONS))
     out[_DUE] = g["due_morale"]
     out[_DUE + 1] = g["due_knowledge"]
-    for k in range(5):
-        out[_PAID + k] = (g["paid"] >> k) & 1
+    spread(int(g["paid"]), out, _PAID, 5)
     out[_STAR_PLACED] = g["star_placed"]
     out[_TOOK_RESOURCE] = g["took_resource"]
     for k in range(n):
@@ -251,17 +257,18 @@ def fill_placement(g, p, n, out):
 @jit
 def fill_observation(g, p, out):
     """Writes what player p may see into an int8 array (OBS_SIZE,)."""
+    out = borrowed(out)
     out[:] = 0
     n = int(g["num_players"])
-    for k in range(OPTIONS_SIZE):
-        out[k] = g["shown_rules"][k]
+    copy_bytes(out, 0, g["shown_rules"], OPTIONS_SIZE)
     digits(out, _TURN, g["turn"])
     out[_STATUS] = g["status"]
     out[_ACTIVE + (int(g["active"]) - p + n) % n] = 1
     if g["ask"] != Ask.NOTHING:
         out[_DECIDER + (int(g["player"]) - p + n) % n] = 1
     for k in range(n):
-        fill_player(g, p + k if p + k < n else p + k - n, out, PLAYERS_START + PLAYER_SIZE * k)
+        first = PLAYERS_START + PLAYER_SIZE * k
+        fill_player(g, p + k if p + k < n else p + k - n, out[first : first + PLAYER_SIZE])
     fill_private(g, p, out)
     fill_board(g, p, n, out)
     fill_decision(g, p, n, out)

@@ -16,6 +16,7 @@ from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import count_legal, is_legal, nth_legal
+from euphoria_env.engine.memory import borrowed
 from euphoria_env.engine.placement import close, paid, pay, way_chosen
 from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed
 from euphoria_env.engine.rolls import reroll
@@ -168,7 +169,7 @@ def advance(g, tape):
 @entry
 def new_game(games, i, a, b, c, tape):
     """Sets up game i, whose rules are in its row (zero otherwise); its generator is seeded from three integers."""
-    g = games[i]
+    g, tape = games[i], borrowed(tape)
     seed_rng(g["rng"], a, b, c)
     begin_setup(g, tape)
     advance(g, tape)
@@ -177,7 +178,7 @@ def new_game(games, i, a, b, c, tape):
 @entry
 def resume(games, i, tape):
     """Finds the legal moves of game i, whose row was filled from outside; a turn is opened if nothing is asked."""
-    g = games[i]
+    g, tape = games[i], borrowed(tape)
     if g["ask"] == Ask.NOTHING:
         advance(g, tape)
     else:
@@ -187,7 +188,7 @@ def resume(games, i, tape):
 @entry
 def step(games, i, action, tape):
     """Plays a move in game i; False, and nothing changed, if it is illegal."""
-    g = games[i]
+    g, tape = games[i], borrowed(tape)
     if not is_legal(g["legal"], action):
         return False
     answer(g, tape, action)
@@ -198,7 +199,7 @@ def step(games, i, action, tape):
 @entry
 def random_play(games, i, decisions, rng, tape):
     """Plays up to so many uniformly random decisions in game i, from a generator (int64[2]) of its own; how many it played."""
-    g = games[i]
+    g, rng, tape = games[i], borrowed(rng), borrowed(tape)
     for n in range(decisions):
         moves = count_legal(g["legal"])
         if moves == 0:

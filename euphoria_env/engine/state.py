@@ -201,6 +201,13 @@ def copy_rows(rows: np.ndarray) -> np.ndarray:
     return copy
 
 
+def copy_chosen(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
+    """Copies some of the rows, by their numbers, to the beginning of other rows, in the same way."""
+    width = rows.dtype.itemsize
+    room = out.view(np.uint8).reshape(-1, width)[: len(chosen)]
+    np.take(rows.view(np.uint8).reshape(-1, width), chosen, axis=0, out=room, mode="clip")  # "raise" would make a copy first
+
+
 @jit
 def push(g, op, player, a, b):
     """Puts an operation on the stack; the last one pushed is carried out first."""

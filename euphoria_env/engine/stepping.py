@@ -9,6 +9,7 @@ from euphoria_env.engine.chance import seed_rng
 from euphoria_env.engine.decisions import answer
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import fill_mask, is_legal
+from euphoria_env.engine.memory import borrowed
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import fill_rewards
 from euphoria_env.engine.run import advance
@@ -28,14 +29,17 @@ def play_on(g, action, tape, kind, before, rewards):
 
 @entry
 def play(games, i, action, tape, kind, rewards, mask):
-    """Plays a move in game i and writes rewards and the next mask; the status of the game, or -1 if the move is illegal."""
+    """Plays a move in game i and writes rewards and the next mask.
+
+    Returns the status of the game, or -1 if the move is illegal, and who decides.
+    """
     g = games[i]
     if not is_legal(g["legal"], action):
-        return -1
+        return -1, int(g["player"])
     before = np.empty(MAX_PLAYERS, np.int8)
-    play_on(g, action, tape, kind, before, rewards)
+    play_on(g, action, borrowed(tape), kind, before, rewards)
     fill_mask(g["legal"], mask)
-    return int(g["status"])
+    return int(g["status"]), int(g["player"])
 
 
 @jit
@@ -58,9 +62,9 @@ def write_next(g, i, player, mask, observation, observe):
 
 
 @entry
-def start_games(games, first, last, blank, seed, episodes, tape, player, mask, observation, observe):
-    """Begins games first to last - 1."""
-    for i in range(first, last):
+def start_games(games, chosen, blank, episodes, seed, tape, player, mask, observation, observe):
+    """Begins the chosen games, by their numbers."""
+    for i in chosen:
         restart(games, i, blank, seed, episodes[i], tape)
         write_next(games[i], i, player, mask, observation, observe)
 
@@ -70,6 +74,21 @@ def show_games(games, player, mask, observation, observe):
     """Writes who decides next in all games, the masks and the observations."""
     for i in range(len(games)):
         write_next(games[i], i, player, mask, observation, observe)
+
+
+@entry
+def show_ends(ends, ended, observations):
+    """Writes what every player saw at the end of games: `ends` are their rows, `ended` their numbers."""
+    for k in range(len(ended)):
+        for p in range(int(ends[k]["num_players"])):
+            fill_observation(ends[k], p, observations[ended[k], p])
+
+
+@entry
+def show_seats(ends, which, players, observations):
+    """Writes what a player of each of these games saw."""
+    for k in range(len(which)):
+        fill_observation(ends[which[k]], players[k], observations[k])
 
 
 @entry
@@ -83,11 +102,14 @@ def first_illegal(games, actions, active):
 
 @entry
 def step_games(
-    games, first, last, actions, active, blank, seed, episodes, tape, kind, player, mask, observation, observe,
-    rewards, terminated, truncated, ranking, final_observation, final_states,
+    games, first, last, actions, active, tape, kind, player, mask, observation, observe, rewards, terminated, truncated, ranking,
 ):  # fmt: skip
-    """Plays one decision in the active ones of games first to last - 1; a finished game starts anew."""
-    before = np.empty(MAX_PLAYERS, np.int8)
+    """Plays one decision in the active ones of games first to last - 1; how many have ended, of which nothing else is shown."""
+    games, tape, rewards, mask, observation = (
+        borrowed(games), borrowed(tape), borrowed(rewards), borrowed(mask), borrowed(observation),
+    )  # fmt: skip
+    room = np.empty(MAX_PLAYERS, np.int8)
+    before, ends = borrowed(room), 0
     for i in range(first, last):
         if not active[i]:
             rewards[i] = 0.0
@@ -100,11 +122,9 @@ def step_games(
         truncated[i] = g["status"] == TRUNCATED
         terminated[i] = ended and not truncated[i]
         if ended:
+            ends += 1
             for p in range(int(g["num_players"])):
                 ranking[i, p] = g["ranking"][p]
-                if observe:
-                    fill_observation(g, p, final_observation[i, p])
-            final_states[i] = g
-            episodes[i] += 1
-            restart(games, i, blank, seed, episodes[i], tape)
-        write_next(g, i, player, mask, observation, observe)
+        else:
+            write_next(g, i, player, mask, observation, observe)
+    return ends

@@ -125,12 +125,12 @@ class raw_env(AECEnv):
         self.infos = {agent: _nothing_legal() for agent in self.agents}
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
         observe.write_mask(self._rows, 0, mask.view(np.bool_))
-        self._select(mask)
+        self._select(int(self._row["player"]), mask)
 
-    def _select(self, mask: np.ndarray) -> None:
+    def _select(self, player: int, mask: np.ndarray) -> None:
         """Selects who decides, and gives them the mask."""
         self._mask = mask
-        self.agent_selection = self.possible_agents[self._row["player"]]
+        self.agent_selection = self.possible_agents[player]
         self.infos[self.agent_selection] = {"action_mask": mask.copy()}
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
@@ -157,20 +157,21 @@ class raw_env(AECEnv):
             return
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
         number = known_number(action)
-        status = stepping.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
+        status, player = stepping.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
         if status < 0:
             raise IllegalMove(why_illegal(self.game, action))
         self.infos[agent] = _nothing_legal()
         self._cumulative_rewards[agent] = 0.0
-        rewards = self.rewards = dict(zip(self.possible_agents, self._rewards.tolist(), strict=True))
-        for name, reward in rewards.items():
-            if reward:
+        rewards = self._rewards.tolist()
+        self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
+        if any(rewards):
+            for name, reward in self.rewards.items():
                 self._cumulative_rewards[name] += reward
         if status >= OVER:
             ended = self.truncations if status == TRUNCATED else self.terminations
             for name in self.agents:
                 ended[name] = True
-        self._select(mask)
+        self._select(player, mask)
         if self.render_mode == "human":
             self.render()
 

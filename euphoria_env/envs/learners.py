@@ -158,7 +158,7 @@ class Learners:
         self.rewards[games] = ILLEGAL_REWARD
         self.terminated[games] = True
         self.final_ranking[games] = 0
-        self._keep(games, batch.states, batch.observation[games])
+        self._keep(games, batch.states[games], batch.observation[games])
         batch.restart(games.tolist())
         self._begin(games)
 
@@ -218,11 +218,11 @@ class Learners:
         self.terminated[games] = batch.terminated[games]
         self.truncated[games] = batch.truncated[games]
         self.final_ranking[games] = batch.ranking[games]
-        self._keep(games, batch.final_states, batch.final_observation[games, self.seats[games]])
+        self._keep(games, batch.states_at_end(games), batch.observed_at_end(games, self.seats[games]))
 
     def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray) -> None:
         """Keeps how games ended, what the learners saw last, and who sat where."""
-        self.final_states[games] = states[games]
+        self.final_states[games] = states
         self.final_observation[games] = observations
         self.final_seats[games] = self.seats[games]
         for i in games.tolist():

@@ -51,7 +51,9 @@ def sample(mask: np.ndarray, rng: np.random.Generator) -> Any:
     Raises:
         ValueError: a mask has no legal move.
     """
-    rows = mask.view(np.int8) if mask.dtype.itemsize == 1 else (mask != 0).view(np.int8)
+    rows = mask
+    if mask.dtype != np.int8:
+        rows = mask.view(np.int8) if mask.dtype.itemsize == 1 else (mask != 0).view(np.int8)
     if rows.ndim == 1:
         move = choose_one(rows, rng.random())
         if move < 0:

@@ -160,7 +160,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
             run.new_game(self._rows, 0, seed, 0, 0, self._tape)
         self._mask = np.empty(actions.NUM_ACTIONS, np.bool_)
         observe.write_mask(self._rows, 0, self._mask)
-        self._play_others(self._mask)
+        self._play_others(self._mask, int(self._row["status"]), int(self._row["player"]))
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Plays a decision of the learner, and those of the others until the next one of the learner.
@@ -175,9 +175,9 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         if number < 0 or not self._mask[number]:
             return self._refuse(action)
         mask = np.empty(actions.NUM_ACTIONS, np.bool_)
-        reward = self._play(number, mask) + self._play_others(mask)
-        status = int(self._row["status"])
-        return self._observed(mask), reward, status == OVER, status == TRUNCATED, self._info(mask)
+        reward, status, player = self._play(number, mask)
+        more, status = self._play_others(mask, status, player)
+        return self._observed(mask), reward + more, status == OVER, status == TRUNCATED, self._info(mask)
 
     def _refuse(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Ends the game because of an illegal action, or raises; the position stays as it is."""
@@ -188,19 +188,21 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
         return self._observed(nothing), ILLEGAL_REWARD, True, False, self._info(nothing) | {"illegal": illegal}
 
-    def _play_others(self, mask: np.ndarray) -> float:
-        """Plays until the learner must decide, or the game has ended; returns the rewards of the learner of this time."""
-        row, reward = self._row, 0.0
-        while row["status"] < OVER and row["player"] != self._seat:
-            reward += self._play(self._opponent_move(int(row["player"]), mask), mask)
-        self._asked = bool(row["status"] < OVER)
-        return reward
+    def _play_others(self, mask: np.ndarray, status: int, player: int) -> tuple[float, int]:
+        """Plays until the learner must decide, or the game has ended; the learner's rewards of this time, and the status."""
+        total = 0.0
+        while status < OVER and player != self._seat:
+            reward, status, player = self._play(self._opponent_move(player, mask), mask)
+            total += reward
+        self._asked = status < OVER
+        return total, status
 
-    def _play(self, action: int, mask: np.ndarray) -> float:
-        """Plays a move and writes the next mask; returns the learner's reward."""
-        if stepping.play(self._rows, 0, action, self._tape, self._kind, self._rewards, mask) < 0:
+    def _play(self, action: int, mask: np.ndarray) -> tuple[float, int, int]:
+        """Plays a move and writes the next mask; the learner's reward, the status, and who decides."""
+        status, player = stepping.play(self._rows, 0, action, self._tape, self._kind, self._rewards, mask)
+        if status < 0:
             self.game.play(action)  # raises, and says why
-        return float(self._rewards[self._seat])
+        return float(self._rewards[self._seat]), status, player
 
     def _observe(self, player: int) -> np.ndarray:
         observation = np.empty(OBS_SIZE, np.int8)

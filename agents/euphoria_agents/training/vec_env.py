@@ -188,7 +188,8 @@ class EuphoriaVecEnv(VecEnv):
         """
         if method_name != "action_masks":
             raise AttributeError(f"the games have no method {method_name!r}, only 'action_masks'")
-        return list(self._learners.ready.mask[list(self._get_indices(indices))])
+        masks = self._learners.ready.mask
+        return list(masks.copy() if indices is None else masks[list(self._get_indices(indices))])
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """An attribute of some of the games: the same for all of them.

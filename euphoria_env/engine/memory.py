@@ -1,0 +1,47 @@
+"""What indexing cannot say to the compiler: bytes copied as they lie, and arrays that nobody counts references to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+if numba.config.DISABLE_JIT:
+
+    def copy_bytes(out: Any, at: int, source: Any, n: int) -> None:
+        """Copies the first n entries of an int8 array into another one, from `at` on; both are C-contiguous."""
+        out[at : at + n] = source.reshape(-1)[:n]
+
+    def borrowed(array: Any) -> Any:
+        """The same array; compiled, passing it on counts no references. Its owner must outlive the call."""
+        return array
+
+else:
+
+    @intrinsic
+    def copy_bytes(typing_context: Any, out: Any, at: Any, source: Any, n: Any) -> Any:
+        """Copies the first n entries of an int8 array into another one, from `at` on; both are C-contiguous."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            to, first, what, count = arguments
+            target = context.make_array(signature.args[0])(context, builder, to).data
+            start = context.make_array(signature.args[2])(context, builder, what).data
+            cgutils.raw_memcpy(builder, builder.gep(target, [first]), start, count, 1)
+            return context.get_dummy_value()
+
+        return types.none(out, types.int64, source, types.int64), generate
+
+    @intrinsic
+    def borrowed(typing_context: Any, array: Any) -> Any:
+        """The same array; compiled, passing it on counts no references. Its owner must outlive the call."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            lent = context.make_array(array)(context, builder, arguments[0])
+            lent.meminfo = cgutils.get_null_value(lent.meminfo.type)
+            lent.parent = cgutils.get_null_value(lent.parent.type)
+            return lent._getvalue()
+
+        return array(array), generate
