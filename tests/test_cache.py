@@ -96,7 +96,11 @@ def test_only_entry_points_become_machine_code() -> None:
     with pytest.raises(ValueError, match="negative"):
         outer(-5)
     compiled = [next(iter(function.overloads.values())) for function in (outer, twice, checked)]
-    assert [result.library.get_pointer_to_function(result.fndesc.llvm_func_name) > 0 for result in compiled] == [True, False, False]
+    assert [result.library.get_pointer_to_function(result.fndesc.llvm_func_name) > 0 for result in compiled] == [
+        True,
+        False,
+        False,
+    ]
     assert twice(1) == 3
     with pytest.raises(ValueError, match="negative"):
         twice(-1)
