@@ -12,8 +12,8 @@ PIP_FLAGS ?= $(if $(CI),-q)
 VENV := .venv
 PY := $(VENV)/bin/python
 RLLIB := .venv-rllib
-# What `make coverage` measures (engine/jit.py only compiles), and the tests that it runs.
-COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py
+# What `make coverage` measures (engine/jit.py and parts.py only compile), and the tests that it runs.
+COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/parts.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
 PINS := pyproject.toml requirements.lock
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock

@@ -14,7 +14,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from euphoria_env.engine import cache
+from euphoria_env.engine import cache, jit
 
 ROOT = Path(__file__).parent.parent
 # A small entry point of its own, so that compiling takes a second.
@@ -71,6 +71,39 @@ def test_another_source_is_another_key(tmp_path: Path) -> None:
     run(tmp_path, NUMBA_CACHE_DIR=kept)
     (tmp_path / "beside.py").write_text("# a file that the program might import\n")
     assert run(tmp_path, NUMBA_CACHE_DIR=kept) == ["42", "0", "1"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_only_entry_points_become_machine_code() -> None:
+    """A part is linked into those who call it, once; called from Python it is an entry point too, of the same result."""
+
+    @jit.jit
+    def checked(x: int) -> int:
+        if x < 0:
+            raise ValueError("negative")
+        return x + 1
+
+    @jit.jit
+    def twice(x: int) -> int:
+        return checked(checked(x))
+
+    @jit.entry
+    def outer(x: int) -> int:
+        return twice(x) + checked(x)
+
+    assert outer(1) == 5
+    with pytest.raises(ValueError, match="negative"):
+        outer(-5)
+    compiled = [next(iter(function.overloads.values())) for function in (outer, twice, checked)]
+    assert [result.library.get_pointer_to_function(result.fndesc.llvm_func_name) > 0 for result in compiled] == [
+        True,
+        False,
+        False,
+    ]
+    assert twice(1) == 3
+    with pytest.raises(ValueError, match="negative"):
+        twice(-1)
 
 
 @pytest.fixture

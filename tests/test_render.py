@@ -1,9 +1,8 @@
 """The pictures of the board: they are complete, well-formed, and show nothing hidden (R19)."""
 
-import builtins
 import random
+import sys
 import xml.etree.ElementTree as ET
-import zlib
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from euphoria_env.board import AREAS, ARTIFACT_MARKETS, ICARUS, MARKETS, TANK, T
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_array, board_svg, board_text
-from euphoria_env.render.png import decode_png
+from euphoria_env.render.canvas import PAPER
 from euphoria_env.render.text import TEXT_WIDTH
 from euphoria_env.render.view import PENALTY_TEXTS, cost_text, short_title, title
 
@@ -154,59 +153,17 @@ def test_array():
     pytest.importorskip("resvg_py")
     game = Game.from_dict(POSITION)
     pixels = board_array(game)
-    assert pixels.dtype == np.uint8 and pixels.shape == (1120, 1600, 3)
+    assert pixels.dtype == np.uint8 and pixels.shape == (1120, 1600, 3) and pixels.flags.writeable
+    assert pixels[0, 0].tolist() == [int(PAPER[k : k + 2], 16) for k in (1, 3, 5)]
     assert pixels.std() > 10
     assert board_array(game, width=400).shape == (280, 400, 3)
 
 
-def test_array_without_resvg(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name == "resvg_py":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install .*\[render\]"):
+@pytest.mark.parametrize("missing", ["resvg_py", "PIL"])
+def test_array_without_what_it_needs(monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)  # importing it raises ImportError
+    with pytest.raises(ImportError, match=r"resvg_py and Pillow: pip install .*\[render\]"):
         board_array(Game(seed=0))
-
-
-def encode_png(pixels: np.ndarray, kinds: list[int]) -> bytes:
-    """A PNG with a given filter for each line, by the definition of the filters."""
-    height, width, channels = pixels.shape
-    padded = np.zeros((height + 1, width + 1, channels), int)
-    padded[1:, 1:] = pixels
-    data = b""
-    for y in range(1, height + 1):
-        line = []
-        for x in range(1, width + 1):
-            for c in range(channels):
-                left, above, corner = (int(padded[at][c]) for at in ((y, x - 1), (y - 1, x), (y - 1, x - 1)))
-                paeth = min((left, above, corner), key=lambda v, p=left + above - corner: abs(p - v))
-                guess = (0, left, above, (left + above) // 2, paeth)[kinds[y - 1]]
-                line.append((int(padded[y, x, c]) - guess) % 256)
-        data += bytes([kinds[y - 1], *line])
-    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, {3: 2, 4: 6}[channels], 0, 0, 0])
-    packed = zlib.compress(data)
-    chunks = [(b"IHDR", header), (b"IDAT", packed[:20]), (b"IDAT", packed[20:]), (b"IEND", b"")]
-    body = b"".join(len(d).to_bytes(4, "big") + kind + d + zlib.crc32(kind + d).to_bytes(4, "big") for kind, d in chunks)
-    return b"\x89PNG\r\n\x1a\n" + body
-
-
-@pytest.mark.parametrize("channels", [3, 4])
-def test_decode_png(channels):
-    pixels = np.random.default_rng(0).integers(0, 256, (10, 7, channels), np.uint8)
-    assert np.array_equal(decode_png(encode_png(pixels, [0, 1, 2, 3, 4, 4, 3, 2, 1, 0])), pixels[:, :, :3])
-
-
-def test_decode_png_refuses_others():
-    with pytest.raises(ValueError, match="not a PNG"):
-        decode_png(b"GIF89a")
-    png = bytearray(encode_png(np.zeros((1, 1, 3), np.uint8), [0]))
-    png[24] = 16
-    with pytest.raises(ValueError, match="depth 16"):
-        decode_png(bytes(png))
 
 
 def test_names():

@@ -190,7 +190,7 @@ class _EntryCache(caching.FunctionCache):  # type: ignore[misc]
         found = super().load_overload(sig, target_context)
         if found is None:
             if not times_compiled():
-                print("euphoria_env: compiling the engine (once, about half a minute) ...", file=sys.stderr, flush=True)
+                print("euphoria_env: compiling the engine (once, about 20 seconds) ...", file=sys.stderr, flush=True)
             _memo["compiled"] = times_compiled() + 1
         return found
 

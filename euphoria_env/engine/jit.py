@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numba
 from numba.core import types
+from numba.core.registry import CPUDispatcher
 
 from euphoria_env.engine.cache import keep
+from euphoria_env.engine.parts import PartCompiler
 
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
+_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy"}
 
 
 def _widened(kind: Any) -> Any:
@@ -19,15 +22,35 @@ def _widened(kind: Any) -> Any:
     return types.int64 if isinstance(kind, types.Integer | types.Boolean | types.IntEnumMember) else kind
 
 
-def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A part of the engine: compiled into the entry points that call it, once for all integer types."""
-    compiled: Any = numba.njit(**_OPTIONS)(function)
-    if hasattr(compiled, "get_call_template"):  # not under NUMBA_DISABLE_JIT
-        template = compiled.get_call_template
-        compiled.get_call_template = lambda args, kws: template(
+class _Function(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function, that others can call."""
+
+    def get_call_template(self, args: Any, kws: dict[str, Any]) -> Any:
+        return super().get_call_template(
             tuple(_widened(kind) for kind in args), {name: _widened(kind) for name, kind in kws.items()}
         )
-    return compiled  # type: ignore[no-any-return]
+
+
+class _Part(_Function):
+    """A function that is no machine code until an entry point that calls it is, or somebody calls it from Python."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, targetoptions=_OPTIONS, pipeline_class=PartCompiler)
+
+    def add_overload(self, result: Any) -> None:
+        self.overloads[tuple(result.signature.args)] = result
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._entry(*arguments)
+
+    @cached_property
+    def _entry(self) -> Callable[..., Any]:
+        return entry(self.py_func)
+
+
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A part of the engine: compiled into the entry points that call it, once for all integer types."""
+    return function if numba.config.DISABLE_JIT else _Part(function)
 
 
 def entry(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,7 +58,8 @@ def entry(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Call it with plain Python integers: every other type would be compiled for itself.
     """
-    compiled: Any = jit(function)
-    if hasattr(compiled, "_cache"):  # not under NUMBA_DISABLE_JIT
-        keep(function, compiled)
-    return compiled  # type: ignore[no-any-return]
+    if numba.config.DISABLE_JIT:
+        return function
+    compiled = _Function(function, targetoptions={**_OPTIONS, "no_cfunc_wrapper": True})
+    keep(function, compiled)
+    return compiled

@@ -5,7 +5,7 @@ Everything is drawn from `view`: what all players may see, or what one of them m
 
 from __future__ import annotations
 
-from euphoria_env.render.png import board_array
+from euphoria_env.render.pixels import board_array
 from euphoria_env.render.svg import board_svg
 from euphoria_env.render.text import board_text
 

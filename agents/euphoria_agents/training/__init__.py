@@ -1,1 +1,1 @@
-"""Training: the run and its league, the network as PyTorch trains it, and adapters for Stable-Baselines3 and RLlib."""
+"""Training: the run and its league, the network as PyTorch trains it, and an adapter for Stable-Baselines3."""
