@@ -165,14 +165,14 @@ def test_the_shares_of_the_league() -> None:
     assert one.chances() == pytest.approx([0.1, 0.1, 0.4, 0.4])
     one.add("2", selves[2])
     for _ in range(3000):
-        one.record(selves[0], 1.0)  # always beaten: hardly met any more
-        one.record(selves[1], 0.0)
+        one.record("0", 1.0)  # always beaten: hardly met any more
+        one.record("1", 0.0)
     chances = dict(zip([member.name for member in one], one.chances(), strict=True))
     assert chances["0"] == pytest.approx(0.4 * FLOOR / (FLOOR + 1 + FLOOR), abs=1e-3)
     assert sum(chances.values()) == pytest.approx(1) and chances["2"] == pytest.approx(0.4)
     one.add("3", selves[3])  # no room: the easiest leaves, never the baselines
     assert [member.name for member in one] == ["random", "weights", "1", "2", "3"]
-    one.record(selves[0], 1.0)  # a game of this member may still end
+    one.record("0", 1.0)  # a game of this member may still end
     again = league()
     again.restore(json.loads(json.dumps(one.state())), {member.name: member.agent for member in one})
     assert again.members == one.members and again.chances() == one.chances()
@@ -190,8 +190,7 @@ def test_shares_that_leave_nothing_to_the_baselines(newest: float, older: float)
 
 def test_a_game_counts_against_everybody_in_it() -> None:
     one = league()
-    random, weights = (member.agent for member in one)
-    one.record_game(1, [2, 2, 1, 4], [random, random, weights, random])
+    one.record_game(1, [2, 2, 1, 4], ["random", "random", "weights", "random"])
     scores = {member.name: (member.games, member.score) for member in one}
     assert scores["random"] == (2, pytest.approx((0.5 * 2 + 0.5) / 3 * 3 / 4 + 1 / 4))
     assert scores["weights"] == (1, pytest.approx(0.5 * 2 / 3))
@@ -211,22 +210,8 @@ def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
 pytest.importorskip("sb3_contrib")
 from euphoria_agents.training.model import make_envs, make_model  # noqa: E402
 from euphoria_agents.training.options import Options  # noqa: E402
-from euphoria_agents.training.run import RUN_FORMAT, Run, train  # noqa: E402
-
-
-def options(run: Path, **changed: Any) -> Options:
-    """A small run of four updates."""
-    small = {
-        "decisions": 4 * 21 * 8, "players": [2, 2, 3], "envs": 21, "rollout": 8, "batch": 64, "epochs": 2, "max_turns": 40,
-        "snapshot": 1, "save": 1, "league": 2, "rate": 3, "rating_games": 4, "trunk": [16, 12], "branch": [8],
-    }  # fmt: skip
-    return Options(run=run, **(small | changed))
-
-
-def go(chosen: Options, updates: int | None = None) -> Run:
-    from rich.console import Console
-
-    return train(chosen, Console(quiet=True), updates)
+from euphoria_agents.training.run import RUN_FORMAT, Run  # noqa: E402
+from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 
 
 def test_torch_and_the_player_agree(tmp_path: Path) -> None:
@@ -288,20 +273,6 @@ def test_the_gradients_are_those_of_the_dense_network() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- runs
-
-
-def state_of(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """All that is kept of a run, but for clock and folder."""
-    facts, arrays = checkpoint.read_tensors(folder / "state.safetensors", RUN_FORMAT)
-    for rating in facts["ratings"]:
-        del rating["hours"]
-    return {name: fact for name, fact in facts.items() if name not in ("options", "seconds")}, arrays
-
-
-def assert_same(one: tuple[Any, dict[str, np.ndarray]], other: tuple[Any, dict[str, np.ndarray]]) -> None:
-    assert one[0] == other[0]
-    assert one[1].keys() == other[1].keys()
-    assert [name for name in one[1] if not np.array_equal(one[1][name], other[1][name])] == []
 
 
 @pytest.fixture(scope="module")
@@ -412,7 +383,7 @@ def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: P
         ({"players": []}, "envs must be"),
         ({"alike": 2.0}, "alike"),
         ({"batch": 1}, "batch must be at least 2"),
-        ({"batch": 167}, "leave no single one of the 168"),
+        ({"batch": 167}, "leave no single one of its 168"),
         ({"gamma": float("nan")}, "gamma"),
         ({"learning_rate": -1.0}, "learning_rate"),
         ({"minutes": 0.0}, "minutes"),

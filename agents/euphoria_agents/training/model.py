@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
@@ -15,36 +16,46 @@ from euphoria_agents.training.vec_env import EuphoriaVecEnv, JoinedVecEnv
 
 
 def make_envs(options: Options, opponents: list[Agent]) -> JoinedVecEnv:
-    """The games, side by side, at first against these opponents."""
+    """The games of a worker, side by side, at first against these opponents."""
     shares = Counter(options.players)
     common: dict[str, Any] = {"reward": options.reward, "threads": 1, "pool": opponents}
     rules: dict[str, Any] = {**options.game, "max_turns": options.max_turns}
-    sizes = {n: options.envs * share // len(options.players) for n, share in sorted(shares.items())}
+    parts = len(options.players) * options.workers
+    sizes = {n: options.envs * share // parts for n, share in sorted(shares.items())}
     return JoinedVecEnv([EuphoriaVecEnv(size, num_players=n, **common, **rules) for n, size in sizes.items()])
 
 
-def make_model(options: Options, env: JoinedVecEnv) -> MaskablePPO:
-    """The untrained network with its games."""
+def make_model(options: Options, env: JoinedVecEnv, rank: int = 0) -> MaskablePPO:
+    """The untrained network with the games of a worker; the networks of all workers are equal, their generators are not.
+
+    Raises:
+        ValueError: the size of a batch does not fit.
+    """
     torch.set_num_threads(1)
-    decisions = options.rollout * env.num_envs  # of an update
-    if options.batch < 2 or decisions % options.batch == 1:
+    workers = options.workers
+    decisions, batch = options.rollout * env.num_envs, options.batch // workers  # of an update and a batch; the worker's share
+    if batch < 2 or decisions % batch == 1:
         raise ValueError(
-            f"batch must be at least 2 and leave no single one of the {decisions} decisions of an update, not {options.batch}"
+            f"batch must be at least 2 for each worker and leave no single one of its {decisions} decisions of an update, "
+            f"not {options.batch} for {workers}"
         )
-    return MaskablePPO(
+    share = decisions * workers / options.decisions  # of an update in the whole run
+    model = MaskablePPO(
         Policy,
         env,
         n_steps=options.rollout,
-        batch_size=min(options.batch, decisions),
+        batch_size=min(batch, decisions),
         n_epochs=options.epochs,
-        learning_rate=lambda left: options.learning_rate * (left + decisions / options.decisions),  # SB3 counts this update too
+        learning_rate=lambda left: (
+            options.learning_rate * (left + decisions * workers / options.decisions)
+        ),  # SB3 counts this update too
         gamma=options.gamma,
         gae_lambda=options.gae_lambda,
         clip_range=options.clip,
         ent_coef=options.entropy,
         seed=options.seed,
         rollout_buffer_class=RolloutBuffer,
-        tensorboard_log=str(options.run / "tensorboard"),
+        tensorboard_log=str(options.run / "tensorboard") if rank == 0 else None,
         policy_kwargs={
             "features": make_features(options.steps),
             "trunk": options.trunk,
@@ -53,3 +64,6 @@ def make_model(options: Options, env: JoinedVecEnv) -> MaskablePPO:
         },
         device="cpu",
     )
+    if rank:
+        model.set_random_seed(int(np.random.SeedSequence([options.seed, rank]).generate_state(1)[0]))
+    return model

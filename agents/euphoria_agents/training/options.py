@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,13 @@ class Options:
     run: Path = option(Path("runs/ppo"), "folder of the run")
     resume: Path | None = option(
         None,
-        "go on with the run in this folder; besides, only --minutes counts, and --baselines must name own agents again",
+        "go on with the run in this folder; besides, only --minutes and --ray count, and --baselines must name own agents again",
     )
+    workers: int = option(
+        os.cpu_count() or 1, "processes that train together; a run keeps their number, on which its games depend"
+    )
+    ray: bool = option(False, "start the workers on a Ray cluster instead of this machine")
+    ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
     decisions: int = option(10_000_000, "decisions of the learner, from the first to the last update")
     minutes: float | None = option(None, "save and stop after so many minutes, if that comes first")
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
@@ -55,7 +61,7 @@ class Options:
     game: dict[str, Any] = rules_options(without=["num_players", "max_turns"])
 
 
-COUNTS = ("decisions", "envs", "rollout", "epochs", "league", "snapshot", "save", "rate")  # at least 1
+COUNTS = ("workers", "decisions", "envs", "rollout", "epochs", "league", "snapshot", "save", "rate")  # at least 1
 SHARES = ("gamma", "gae_lambda", "clip")  # above 0, at most 1
 
 
@@ -79,8 +85,11 @@ def check(options: Options) -> None:
         raise ValueError(f"rating_players must be 2 to 6, not {options.rating_players}")
     if not options.trunk or min([*options.trunk, *options.branch]) < 1:
         raise ValueError(f"trunk must have at least one width, and all of them be at least 1, not {options.trunk}")
-    if not options.players or options.envs < len(options.players):
-        raise ValueError(f"envs must be at least 1 for each of players, not {options.envs} for {options.players}")
+    if not options.players or options.envs < len(options.players) * options.workers:
+        raise ValueError(
+            f"envs must be at least 1 for each of players and workers, not {options.envs} for {options.players} "
+            f"and {options.workers} workers"
+        )
 
 
 def plain(options: Options) -> dict[str, Any]:
