@@ -46,9 +46,7 @@ def make_model(options: Options, env: JoinedVecEnv, rank: int = 0) -> MaskablePP
         n_steps=options.rollout,
         batch_size=min(batch, decisions),
         n_epochs=options.epochs,
-        learning_rate=lambda left: (
-            options.learning_rate * (left + decisions * workers / options.decisions)
-        ),  # SB3 counts this update too
+        learning_rate=lambda left: options.learning_rate * (left + share),  # SB3 counts this update too
         gamma=options.gamma,
         gae_lambda=options.gae_lambda,
         clip_range=options.clip,

@@ -57,6 +57,10 @@ class Run(BaseCallback):
         bar: shows how far it is.
         group: the workers.
         updates: stop at so many updates, counted from the first one; None: at the end.
+
+    Attributes:
+        spent: for each update since it went on, the seconds of this worker by what it did: "playing", "learning", "waiting" for
+            the others, and "saving" with all else that is due between updates.
     """
 
     def __init__(self, job: Job, bar: Progress, group: Group, updates: int | None = None) -> None:
@@ -70,6 +74,7 @@ class Run(BaseCallback):
         self._agents |= {name: PPO.of(tensors, self._self_file(name)) for name, tensors in job.selves.items()}
         self.ratings = Ratings(options)
         self._ended: list[tuple[int, list[int], list[str]]] = []  # games of this update, as the league counts them
+        self.spent: list[dict[str, float]] = []
         self._seconds, self._resumed = 0.0, False
         self._interrupted, self._stop = False, False  # stop at the end of this update; now
         self._envs = make_envs(options, list(baselines.values()))
@@ -86,6 +91,7 @@ class Run(BaseCallback):
         """Trains until the end, or until it is stopped."""
         self._start, self._first = time.monotonic() - self._seconds, self.decisions
         self._started = time.monotonic()
+        self._lap = self._started, self._group.waited
         left = -(-self.options.decisions // self._group.size) - self.learner.num_timesteps  # of each worker
         try:
             with self._interruptible():
@@ -119,7 +125,22 @@ class Run(BaseCallback):
         """Updates so far."""
         return int(self.learner.num_timesteps // (self.learner.n_steps * self._envs.num_envs))
 
+    def _count(self, what: str) -> None:
+        """Counts the time since the last call as spent so, but for the waiting in it."""
+        (before, had_waited), self._lap = self._lap, (time.monotonic(), self._group.waited)
+        if self.spent:
+            waited, spent = self._group.waited - had_waited, self.spent[-1]
+            spent["waiting"] = spent.get("waiting", 0.0) + waited
+            spent[what] = self._lap[0] - before - waited
+
     def _on_rollout_start(self) -> None:
+        self._count("learning")
+        self._between_rollouts()
+        self.spent.append({})
+        self._count("saving")
+
+    def _between_rollouts(self) -> None:
+        """Stops, if it is time, and does what is due."""
         if self._resumed:  # what follows was done before the state was saved
             self._resumed = False
             return
@@ -181,10 +202,19 @@ class Run(BaseCallback):
         return [names[id(agent)] for agent in agents]
 
     def _on_rollout_end(self) -> None:
+        self._take_in_games()
+        self._count("playing")
+        self._report()
+
+    def _take_in_games(self) -> None:
+        """Counts the games of all workers that have ended in this update."""
         for games in self._group.gather(self._ended):
             for game in games:
                 self.league.record_game(*game)
         self._ended = []
+
+    def _report(self) -> None:
+        """Says how it goes."""
         scores = {member.name: member.score for member in self.league if not member.past}
         for name, score in scores.items():
             self.logger.record(f"league/{name}", score)

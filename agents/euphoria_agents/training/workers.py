@@ -45,12 +45,16 @@ class Group:
         size: how many there are.
         store: where they meet.
 
+    Attributes:
+        waited: seconds spent with the others, for the slowest of them and for what goes between them.
+
     Raises:
         WorkerLost: not all came; from each method: somebody has gone.
     """
 
     def __init__(self, rank: int = 0, size: int = 1, store: dist.Store | None = None) -> None:
         self.rank, self.size, self._store = rank, size, store
+        self.waited = 0.0
         self._flat = torch.empty(0)  # where gradients are averaged
         if size > 1:
             with self._together():
@@ -112,10 +116,12 @@ class Group:
     @contextmanager
     def _together(self) -> Iterator[None]:
         """Something that all do; if it fails, somebody has gone."""
+        start = time.perf_counter()
         try:
             yield
         except RuntimeError as error:
             raise WorkerLost(self._why()) from error
+        self.waited += time.perf_counter() - start
 
     def _why(self) -> str:
         """What is known of the worker that has gone."""
