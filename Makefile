@@ -46,8 +46,11 @@ packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, ou
 test-long: $(VENV)/.installed-test ## The tests that take minutes, and are no part of `make test`
 	$(PY) -m pytest -v -m long
 
-fuzz: $(VENV)/.installed-test ## Changed positions by the ten thousand: refused, or played on without an error
-	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz_pending --positions 50000 --seed 1
+fuzz: $(VENV)/.installed-test ## Hostile input of every kind: refused in a line, or used without an error (half an hour)
+	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz pending position --inputs 20000
+	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz batch --inputs 5000
+	$(PY) -m tests.tools.fuzz record checkpoint --inputs 10000
+	$(PY) -m tests.tools.fuzz run --inputs 3000
 
 test-beside: $(VENV)/.installed-test ## Install the wheel beside another package called `agents`, and use both
 	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
@@ -58,7 +61,7 @@ test-beside: $(VENV)/.installed-test ## Install the wheel beside another package
 	    print(agents.Agent(name='a').name, euphoria_agents.load('random'), agents.__file__, euphoria_agents.__file__)"; \
 	venv/bin/euphoria --help > /dev/null; echo 'both work side by side'
 
-test-clients: $(VENV)/.created ## Use the environments through other libraries, each in an environment of its own
+test-clients: $(VENV)/.created ## Use the environments through other libraries, each in an environment of its own (ten minutes)
 	$(PY) scripts/test_clients.py
 
 test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its own (RLlib pins an older Gymnasium)

@@ -14,6 +14,7 @@ from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine.chance import empty_tape
 from euphoria_env.engine.state import GAME_DTYPE
 
+AT_A_TIME = 200  # playouts; compiled code heeds no interrupt
 TO_THE_END = 10**6  # decisions; no game by `weights` takes that long
 
 
@@ -41,7 +42,9 @@ def main() -> None:
         rows = position(options.players, turn, options.seed)
         play_many(rows, 0, 1, tape, moves, weights, 1, decisions)  # compiles
         start = time.process_time()
-        played, stopped = play_many(rows, 0, 1, tape, moves, weights, options.playouts, decisions)
+        parts = [min(AT_A_TIME, options.playouts - done) for done in range(0, options.playouts, AT_A_TIME)]
+        counts = [play_many(rows, 0, 1, tape, moves, weights, part, decisions) for part in parts]
+        played, stopped = np.sum(counts, axis=0).tolist()
         seconds = time.process_time() - start
         print(
             f"{'':11s}{name:24s}{options.playouts / seconds:12,.0f}{played / options.playouts:12.1f}"

@@ -22,6 +22,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.reader import shown
 
 FACES = range(1, 7)
 _TRADED = (*COMMODITIES, *RESOURCES, *ARTIFACTS)
@@ -102,7 +103,7 @@ def number(action: Any) -> int:
     except TypeError:
         found = -1
     if not 0 <= found < NUM_ACTIONS:
-        raise ValueError(f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r}")
+        raise ValueError(f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {shown(action)}")
     return found
 
 
@@ -123,7 +124,7 @@ def parse(move: str) -> int:
     """
     action = _IDS.get(move) if isinstance(move, str) else None
     if action is None:
-        raise ValueError(f"{move!r} is no move; a move is one line such as 'place 4 generator' (docs/actions.md)")
+        raise ValueError(f"{shown(move)} is no move; a move is one line such as 'place 4 generator' (docs/actions.md)")
     return action
 
 

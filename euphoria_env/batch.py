@@ -19,6 +19,8 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
 _GAMES_PER_THREAD = 256  # fewer are not worth a thread
+_MOST_EPISODES = 2**62  # of a game; far from the end of int64
+_GAMES_AT_A_TIME = 2**14  # that are begun between two looks for an interrupt
 
 
 class Batch:
@@ -41,6 +43,7 @@ class Batch:
         ranking: (N, P) int8, of the last game that ended.
         final_observation: (N, P, OBS_SIZE) int8, of the last game that ended.
         states: (N,) the structured array of the games.
+        final_states: (N,), as they were when a game last ended.
 
     Raises:
         ValueError: a number of games or threads below 1, an unknown reward, a seed that is no integer.
@@ -71,6 +74,7 @@ class Batch:
         players = self.rules.num_players
         observed = self.n if observe else 0
         self.states = np.zeros(self.n, GAME_DTYPE)
+        self.final_states = np.zeros(self.n, GAME_DTYPE)
         self.player = np.zeros(self.n, np.int8)
         self.mask = np.zeros((self.n, actions.NUM_ACTIONS), np.bool_)
         self.observation = np.zeros((observed, OBS_SIZE), np.int8)
@@ -111,16 +115,17 @@ class Batch:
             list(self._pool.map(lambda bounds: work(*bounds), self._slices))
 
     def _start_slice(self, first: int, last: int) -> None:
-        stepping.start_games(
-            self.states, first, last, self._blank, self._seed, self._episodes, self._tape,
-            self.player, self.mask, self.observation, self._observe,
-        )  # fmt: skip
+        for start in range(first, last, _GAMES_AT_A_TIME):
+            stepping.start_games(
+                self.states, start, min(start + _GAMES_AT_A_TIME, last), self._blank, self._seed, self._episodes, self._tape,
+                self.player, self.mask, self.observation, self._observe,
+            )  # fmt: skip
 
     def _step_slice(self, first: int, last: int) -> None:
         stepping.step_games(
             self.states, first, last, self._actions, self._active, self._blank, self._seed, self._episodes, self._tape,
             self._kind, self.player, self.mask, self.observation, self._observe,
-            self.rewards, self.terminated, self.truncated, self.ranking, self.final_observation,
+            self.rewards, self.terminated, self.truncated, self.ranking, self.final_observation, self.final_states,
         )  # fmt: skip
 
     def step(self, actions_: Any, active: Any = None) -> None:
@@ -207,8 +212,8 @@ class Batch:
         rows, episodes, seed = (np.ascontiguousarray(state.get(name, ())) for name in ("games", "episodes", "seed"))
         if rows.shape != (self.n, GAME_DTYPE.itemsize) or rows.dtype != np.uint8:
             raise ValueError(f"the state is not one of {self.n} games of this version")
-        if episodes.shape != (self.n,) or episodes.dtype != np.int64 or (episodes < 0).any():
-            raise ValueError(f"the state must count the episodes of {self.n} games, from 0 on, as int64")
+        if episodes.shape != (self.n,) or episodes.dtype != np.int64 or ((episodes < 0) | (episodes > _MOST_EPISODES)).any():
+            raise ValueError(f"the state must count the episodes of {self.n} games, from 0 to {_MOST_EPISODES}, as int64")
         if seed.shape != (1,) or seed.dtype != np.int64:
             raise ValueError("the state must have its seed, one int64")
         games = rows.view(GAME_DTYPE)[:, 0]

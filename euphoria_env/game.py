@@ -18,6 +18,7 @@ from euphoria_env.engine import chance, determinize, observe, run
 from euphoria_env.engine.state import GAME_DTYPE, HELD, OUT_BY, OVER, TRUNCATED, copy_rows
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
+from euphoria_env.reader import as_key, shown
 from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules, read_rules, write_rules
@@ -63,7 +64,7 @@ class Game:
     ) -> None:
         rules = Rules() if rules is None else rules
         if not isinstance(rules, Rules):
-            raise ValueError(f"rules must be a Rules, not {rules!r}")
+            raise ValueError(f"rules must be a Rules, not {shown(rules)}")
         seed = random.getrandbits(63) if seed is None else position.read_seed(seed)
         rows = np.zeros(1, GAME_DTYPE)
         write_rules(rows[0], rules)
@@ -72,6 +73,7 @@ class Game:
         if load is not None:
             self._load(load)
             start["load"] = _plain(load)
+            self._lay_out()
         run.new_game(self._rows, 0, seed, 0, 0, self._tape)
         self._refuse_impossible_outcome()
         self._setup_outcomes = self._logged()
@@ -80,6 +82,7 @@ class Game:
         self._rows = rows
         self._tape = chance.empty_tape(_LOG_CAPACITY)
         self._loaded = False  # whether outcomes may be waiting on the tape
+        self._to_lay_out: dict[str, list[int]] | None = None  # all that wait, if not all of it is on the tape yet
         self._start = start  # of line 1 of the record: what it says, or the rows it began with
         self._outcomes: list[Outcome] = []  # drained from the tape
         self._moves: list[int] = []
@@ -136,6 +139,7 @@ class Game:
             ValueError: a loaded outcome is impossible; nothing is changed.
         """
         action = self._action(move)
+        self._lay_out()
         saved = self._save() if self._has_loaded() else None
         if not run.step(self._rows, 0, action, self._tape):
             raise IllegalMove(self._why_illegal(action))
@@ -200,6 +204,7 @@ class Game:
 
     def clone(self) -> Game:
         """An exact copy, history included."""
+        self._lay_out()
         other = object.__new__(type(self))
         other._attach(copy_rows(self._rows), self._start)
         other._tape, other._loaded = self._tape.copy(), self._loaded
@@ -273,32 +278,35 @@ class Game:
 
     def _load(self, outcomes: Mapping[str, Sequence[Any]]) -> None:
         if not isinstance(outcomes, Mapping):
-            raise ValueError(f"load: must be an object of lists by kind, not {outcomes!r}")
-        waiting = self._waiting()
+            raise ValueError(f"load: must be an object of lists by kind, not {shown(outcomes)}")
+        waiting, more = self._waiting(), dict[str, list[int]]()
         for kind, values in outcomes.items():
             if kind not in chance.KINDS:
-                raise ValueError(f"load.{kind}: no such kind; allowed are {', '.join(chance.KINDS)}")
+                raise ValueError(f"load.{as_key(kind)}: no such kind; allowed are {', '.join(chance.KINDS)}")
             if isinstance(values, str) or not isinstance(values, Sequence):
-                raise ValueError(f"load.{kind}: must be a list, not {values!r}")
-            queue = waiting.setdefault(kind, [])
+                raise ValueError(f"load.{kind}: must be a list, not {shown(values)}")
+            queue, new = waiting.get(kind, []), more.setdefault(kind, [])
             for k, value in enumerate(values):
                 number = self._outcome_number(f"load.{kind}[{k}]", kind, value)
-                self._refuse_held(f"load.{kind}[{k}]", kind, number, queue)
-                queue.append(number)
-        self._write_tape(waiting)
+                self._refuse_held(f"load.{kind}[{k}]", kind, number, queue, new)
+                new.append(number)
+        for kind, new in more.items():
+            if new:
+                waiting.setdefault(kind, []).extend(new)
+        self._to_lay_out = waiting
 
     def _outcome_number(self, key: str, kind: str, value: Any) -> int:
         if kind in _OUTCOME_NAMES:
             names = _OUTCOME_NAMES[kind]
             if value not in names:
-                raise ValueError(f"{key}: {value!r} is none of {', '.join(names)}")
+                raise ValueError(f"{key}: {shown(value)} is none of {', '.join(names)}")
             return names.index(value)
         low, high = (1, 6) if kind == "dice" else (0, int(self._row["num_players"]) - 1)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-            raise ValueError(f"{key}: must be an integer from {low} to {high}, not {value!r}")
+            raise ValueError(f"{key}: must be an integer from {low} to {high}, not {shown(value)}")
         return int(value)
 
-    def _refuse_held(self, key: str, kind: str, card: int, queue: list[int]) -> None:
+    def _refuse_held(self, key: str, kind: str, card: int, *queues: list[int]) -> None:
         """A card that somebody holds, or that will have been drawn by then, cannot be drawn."""
         name = _OUTCOME_NAMES.get(kind, ())[card] if kind in _OUTCOME_NAMES else str(card)
         begun = self._row["open_spaces"] != 0  # 0 before the setup
@@ -307,23 +315,25 @@ class Game:
                 raise ValueError(f"{key}: {name} is not in the game (rules.recruits)")
             if HELD <= self._row["recruit_place"][card] < OUT_BY:
                 raise ValueError(f"{key}: {name} is held by a player")
-            if card in queue:
+            if any(card in queue for queue in queues):
                 raise ValueError(f"{key}: {name} is loaded twice")
         elif kind == "markets":
             if int(self._row["absent_markets"]) >> card & 1:
                 raise ValueError(f"{key}: {name} is not in the game (rules.markets)")
             if begun and card in self._row["tile"]:
                 raise ValueError(f"{key}: {name} is on the board")
-            if queue.count(card) > int(self._row["market_draft"]):
+            if sum(queue.count(card) for queue in queues) > int(self._row["market_draft"]):
                 raise ValueError(f"{key}: {name} is loaded twice")
         elif kind == "dilemmas":
             if begun and card in self._row["dilemma"][: self._row["num_players"]]:
                 raise ValueError(f"{key}: the dilemma of the {name} is held by a player")
-            if card in queue:
+            if any(card in queue for queue in queues):
                 raise ValueError(f"{key}: {name} is loaded twice")
 
     def _waiting(self) -> dict[str, list[int]]:
-        """The loaded outcomes not yet drawn, by kind."""
+        """The loaded outcomes not yet drawn, by kind; to be changed by nobody but `_load`."""
+        if self._to_lay_out is not None:
+            return self._to_lay_out
         waiting = {}
         for k, kind in enumerate(chance.KINDS):
             queue = self._tape[self._tape[k] : self._tape[chance.TAPE_END + k]]
@@ -337,8 +347,11 @@ class Game:
             self._loaded = bool((tape[: chance.TAPE_END] < tape[chance.TAPE_END : chance.TAPE_LOG]).any())
         return self._loaded
 
-    def _write_tape(self, waiting: dict[str, list[int]]) -> None:
-        """Lays out the tape anew with these outcomes waiting; what was logged is drained first."""
+    def _lay_out(self) -> None:
+        """Lays out the tape anew if outcomes were loaded that are not on it; what was logged is drained first."""
+        if self._to_lay_out is None:
+            return
+        waiting, self._to_lay_out = self._to_lay_out, None
         self._drain()
         loaded = sum(map(len, waiting.values()))
         log, capacity = chance.TAPE_HEADER + loaded, _LOG_CAPACITY + loaded  # a single move may draw all of them
@@ -375,11 +388,11 @@ class Game:
         name = chance.KINDS[kind]
         at = int(self._tape[kind]) - 1
         value = int(self._tape[at])
-        shown = _OUTCOME_NAMES[name][value] if name in _OUTCOME_NAMES else value
+        outcome = _OUTCOME_NAMES[name][value] if name in _OUTCOME_NAMES else value
         if saved is not None:
             self._rows[:], self._tape = saved[0], saved[1]
         where = {"artifacts": "is not in the deck", "lots": "is not among the tied players"}.get(name, "cannot be drawn")
-        raise ValueError(f"the loaded outcome {name} {shown!r} {where}")
+        raise ValueError(f"the loaded outcome {name} {outcome!r} {where}")
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -411,6 +424,7 @@ class Game:
         game._attach(rows, {})
         if d.get("load") is not None:
             game._load(d["load"])
+        game._lay_out()
         run.resume(rows, 0, game._tape)
         if d.get("pending") is not None:
             pending.check_answers(rows[0])

@@ -54,7 +54,7 @@ from euphoria_env.engine.state import (
     USED_GEEK,
     update_penalties,
 )
-from euphoria_env.reader import Json, Reader
+from euphoria_env.reader import Json, Reader, shown
 from euphoria_env.rules import Rules, read_rules, write_rules
 
 MOST_TURNS = 10**9  # far from the end of int32
@@ -183,7 +183,7 @@ def read_seed(value: Any) -> int:
         ValueError: not an integer.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ValueError(f"seed: must be an integer or None, not {value!r}")
+        raise ValueError(f"seed: must be an integer or None, not {shown(value)}")
     return (int(value) + 2**63) % 2**64 - 2**63
 
 
@@ -263,7 +263,7 @@ def _read_workers(row: np.void, read: Reader, given: Json) -> None:
         for k, worker in enumerate(there):
             pair = read.items(f"{key}[{k}]", worker)
             if len(pair) != 2:
-                read.fail(f"{key}[{k}]", f"must be [player, face], not {worker!r}")
+                read.fail(f"{key}[{k}]", f"must be [player, face], not {shown(worker)}")
             p = read.integer(f"{key}[{k}][0]", pair[0], 0, read.n - 1)
             face = read.integer(f"{key}[{k}][1]", pair[1], 1, 6)
             if row["owned"][p] == MAX_WORKERS:

@@ -1,21 +1,25 @@
-"""Reading values out of JSON that may come from anywhere; every complaint names the key."""
+"""Reading values out of JSON and arrays that may come from anywhere; every complaint names the key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
+
+import numpy as np
 
 Json = dict[str, Any]
 
 
 class Reader:
-    """Reads values of a game of n players.
+    """Reads values, of a game of n players where it matters.
 
     Raises:
         ValueError: each method, of what is not as it should be; the message names the key.
     """
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int = 0) -> None:
         self.n = n
 
     @staticmethod
@@ -30,7 +34,7 @@ class Reader:
             self.fail(key, f"must be an object, not {shown(value)}")
         for name in value:
             if name not in allowed:
-                self.fail(f"{key}.{name}" if key else str(name), f"no such key; allowed are {', '.join(allowed)}")
+                self.fail(f"{key}.{as_key(name)}" if key else as_key(name), f"no such key; allowed are {', '.join(allowed)}")
         return dict(value)
 
     def integer(self, key: str, value: Any, low: int, high: int) -> int:
@@ -38,6 +42,12 @@ class Reader:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             self.fail(key, f"must be an integer from {low} to {high}, not {shown(value)}")
         return int(value)
+
+    def number(self, key: str, value: Any, low: float, high: float) -> float:
+        """A number of a range, whole or not."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            self.fail(key, f"must be a number from {low} to {high}, not {shown(value)}")
+        return float(value)
 
     def integers(self, key: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> list[int]:
         """All the integers of nested lists of this shape, one after another."""
@@ -53,6 +63,12 @@ class Reader:
         if not isinstance(value, bool):
             self.fail(key, f"must be true or false, not {shown(value)}")
         return bool(value)
+
+    def text(self, key: str, value: Any) -> str:
+        """A text."""
+        if not isinstance(value, str):
+            self.fail(key, f"must be a text, not {shown(value)}")
+        return str(value)
 
     def one_of(self, key: str, value: Any, names: tuple[Any, ...]) -> int:
         """The position of a name in a tuple of names."""
@@ -74,6 +90,40 @@ class Reader:
         """Counts by name; 0 for what is left out."""
         given = self.mapping(key, value, names)
         return [self.integer(f"{key}.{name}", given.get(name, 0), 0, most) for name in names]
+
+
+def read_json(text: str) -> Any:
+    """What a JSON text says.
+
+    Raises:
+        ValueError: it is none, or is nested too deep to be read.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("JSON that is nested too deep") from None
+
+
+def read_array(
+    arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...], kind: Any, low: float = -math.inf, high: float = math.inf
+) -> np.ndarray:
+    """One of several arrays, of this shape and type, with finite values of a range.
+
+    Raises:
+        ValueError: it is missing, of another shape or type, or has other values; names it.
+    """
+    array = arrays.get(name)
+    if array is None or array.shape != shape or array.dtype != kind:
+        found = "is missing" if array is None else f"is {array.dtype} of shape {array.shape}"
+        Reader.fail(name, f"{found}; must be {np.dtype(kind)} of shape {shape}")
+    if array.size and not (np.isfinite(array).all() and low <= array.min() and array.max() <= high):
+        Reader.fail(name, f"must be finite numbers from {low} to {high}")
+    return array
+
+
+def as_key(name: Any) -> str:
+    """A key that may be anything, for a message: as it is, or quoted and cut if it is not a short text in one line."""
+    return name if isinstance(name, str) and name.isprintable() and len(name) <= 50 else shown(name)
 
 
 def shown(value: Any) -> str:

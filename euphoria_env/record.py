@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any, Protocol, TypeVar
 
 from euphoria_env.actions import NAMES
+from euphoria_env.reader import read_json, shown
 from euphoria_env.rules import Rules
 
 RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 2
@@ -81,13 +82,13 @@ def replay(text: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
         ValueError: names the line and what is wrong with it.
     """
     if not isinstance(text, str):
-        raise ValueError(f"a record is text, not {text!r}")
+        raise ValueError(f"a record is text, not {shown(text)}")
     lines = text.splitlines()
     if len(lines) < 2:
         raise ValueError(f"line {len(lines)}: a record has at least a line of JSON and a fingerprint")
     try:
         game = _start(lines[0], new, from_position)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"line 1: {error}") from error
     for number, line in enumerate(lines[1:-1], 2):
         try:
@@ -95,16 +96,17 @@ def replay(text: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
     if lines[-1] != f"fingerprint {game.fingerprint()}":
-        raise ValueError(f"line {len(lines)}: {lines[-1]!r} is not the fingerprint of the game that was replayed")
+        raise ValueError(f"line {len(lines)}: {shown(lines[-1])} is not the fingerprint of the game that was replayed")
     return game
 
 
 def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callable[[Any], G]) -> G:
-    header = json.loads(line)
+    header = read_json(line)
     if not isinstance(header, dict) or header.get("format") != RECORD_FORMAT:
         raise ValueError(f"not a record: 'format' must be {RECORD_FORMAT!r}")
-    if header.get("version") != RECORD_VERSION:
-        raise ValueError(f"version {header.get('version')!r} cannot be read; this is version {RECORD_VERSION}")
+    version = header.get("version")
+    if type(version) is not int or version != RECORD_VERSION:
+        raise ValueError(f"version {shown(version)} cannot be read; this is version {RECORD_VERSION}")
     outcomes = header.get("outcomes")
     known = {"format", "version", "outcomes"}
     if "position" in header:
@@ -117,7 +119,7 @@ def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
         game = new(Rules.from_dict(header.get("rules", {})), header["seed"], header.get("load"))
     for key in header:
         if key not in known:
-            raise ValueError(f"{key!r}: no such key; allowed are {', '.join(sorted(known))}")
+            raise ValueError(f"{shown(key)}: no such key; allowed are {', '.join(sorted(known))}")
     if outcomes != [list(outcome) for outcome in game.outcomes]:
         raise ValueError("'outcomes' are not those of this start")
     return game
@@ -125,9 +127,9 @@ def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
 
 def _replay_line(game: Replayable, line: str) -> None:
     if line.startswith("load "):
-        what = json.loads(line[len("load ") :])
+        what = read_json(line[len("load ") :])
         if not isinstance(what, dict):
-            raise ValueError(f"load: must be an object of lists by kind, not {what!r}")
+            raise ValueError(f"load: must be an object of lists by kind, not {shown(what)}")
         game.load(**what)
         return
     move = line.split(" | ", 1)[0]
@@ -135,4 +137,4 @@ def _replay_line(game: Replayable, line: str) -> None:
     game.play(move)
     replayed = move + outcomes_text(game.outcomes[before:])
     if replayed != line:
-        raise ValueError(f"the record says {line!r}, but the replay gives {replayed!r}")
+        raise ValueError(f"the record says {shown(line)}, but the replay gives {shown(replayed)}")

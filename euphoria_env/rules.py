@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import builtins
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from euphoria_env.board import NUM_MARKETS, STARS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.reader import shown
+from euphoria_env.reader import as_key, shown
 
 DIGIT = 128  # great numbers are observed in digits of this base, lowest first
 
@@ -194,7 +194,7 @@ class Names(Option):
         """See `Option.check`."""
         if value is None:
             return None
-        if isinstance(value, str) or not isinstance(value, Collection):
+        if isinstance(value, str | Mapping) or not isinstance(value, Collection):
             raise ValueError(f"{key} must be a list of names or None, not {shown(value)}")
         given = list(value)
         for name in given:
@@ -280,7 +280,7 @@ class Rules:
             raise ValueError(f"rules must be an object of options, not {shown(d)}")
         for name in d:
             if name not in OPTIONS:
-                raise ValueError(f"rules.{name}: no such option; allowed are {', '.join(OPTIONS)}")
+                raise ValueError(f"rules.{as_key(name)}: no such option; allowed are {', '.join(OPTIONS)}")
         return cls(**d)
 
 

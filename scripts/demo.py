@@ -102,7 +102,7 @@ def write_report(options: Options, trained: str, ratings: Report, record: str, r
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
     for name in ("curves.png", "ppo.safetensors"):
-        shutil.copyfile(run / name, out / name)
+        write_whole(out / name, (run / name).read_bytes())
     write_whole(out / "game.record", record)
     versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     lines = [

@@ -28,6 +28,7 @@ import torch
 from torch import Tensor, nn
 
 from euphoria_agents import Agent, load, play_match
+from euphoria_agents.files import whole_file
 from euphoria_env import actions, observations
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 
@@ -104,12 +105,9 @@ class Network(nn.Module):
 
     def write(self, path: Path) -> None:
         """Writes a file for `Player`, whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{path.name}.new")
-        with beside.open("wb") as file:
-            arrays = {name: tensor.numpy() for name, tensor in self.state_dict().items()}
+        arrays = {name: tensor.numpy() for name, tensor in self.state_dict().items()}
+        with whole_file(path) as beside, beside.open("wb") as file:
             np.savez(file, layout=LAYOUT, players=self.players, width=self.width, **arrays)
-        beside.replace(path)
 
 
 def sample(log_probs: Tensor, rng: np.random.Generator) -> np.ndarray:

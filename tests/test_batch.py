@@ -13,7 +13,8 @@ from euphoria_env.observations import OBS_SIZE
 
 SHORT = Rules(num_players=3, trading=True, max_turns=25)
 ARRAYS = (
-    "player", "mask", "observation", "rewards", "terminated", "truncated", "ranking", "final_observation", "states",
+    "player", "mask", "observation", "rewards", "terminated", "truncated", "ranking", "final_observation",
+    "states", "final_states",
 )  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def stars(game: Game) -> list[int]:
 
 def test_shapes_and_types() -> None:
     batch = Batch(5, SHORT, seed=1)
-    shapes = {name: (getattr(batch, name).shape, getattr(batch, name).dtype) for name in ARRAYS[:-1]}
+    shapes = {name: (getattr(batch, name).shape, getattr(batch, name).dtype) for name in ARRAYS[:-2]}
     assert shapes == {
         "player": ((5,), np.int8),
         "mask": ((5, actions.NUM_ACTIONS), np.bool_),
@@ -73,7 +74,7 @@ def test_shapes_and_types() -> None:
         "ranking": ((5, 3), np.int8),
         "final_observation": ((5, 3, OBS_SIZE), np.int8),
     }
-    assert batch.states.shape == (5,)
+    assert batch.states.shape == batch.final_states.shape == (5,) and batch.states.dtype == batch.final_states.dtype
 
 
 @pytest.mark.parametrize("rules", [SHORT, Rules(num_players=2, recruit_draft=True, max_turns=40)], ids=["trading", "draft"])
@@ -132,6 +133,7 @@ def test_a_batch_plays_as_a_game_does(kind: str, n: int) -> None:
             assert (batch.terminated[i], batch.truncated[i]) == (game.over, game.truncated)
             if game.over or game.truncated:
                 ended += 1
+                assert Game.from_rows(batch.final_states[i : i + 1].copy()) == game
                 assert batch.ranking[i].tolist() == game.ranking
                 for p in range(n):
                     assert np.array_equal(batch.final_observation[i, p], game.observation(p))

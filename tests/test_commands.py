@@ -42,12 +42,21 @@ class Raises:
 '''
 
 
-def start(*arguments: Any, cwd: Path | None = None) -> subprocess.Popen[str]:
-    """Starts `euphoria`."""
+def start(*arguments: Any, cwd: Path | None = None, session: bool = False) -> subprocess.Popen[str]:
+    """Starts `euphoria`, if so wanted in a group of processes of its own."""
     whole = [sys.executable, "-m", "euphoria_agents", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": PATHS}
     pipe = subprocess.PIPE
-    return subprocess.Popen(whole, stdout=pipe, stderr=pipe, text=True, cwd=cwd, env=environment, preexec_fn=heed_interrupts)
+    return subprocess.Popen(
+        whole,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        cwd=cwd,
+        env=environment,
+        preexec_fn=heed_interrupts,
+        start_new_session=session,
+    )
 
 
 def heed_interrupts() -> None:
@@ -222,6 +231,57 @@ def test_an_interrupt_has_its_own_status() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS}
     )
     assert (done.returncode, done.stderr) == (130, "\nstopped\n")
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "try: signal.raise_signal(signal.SIGINT)\n    except KeyboardInterrupt: raise ImportError('a library') from None",
+        "lost = Lost()\n    del lost\n    time.sleep(20)",
+    ],
+    ids=["made another error", "in a callback"],
+)
+def test_an_interrupt_is_not_lost(lost: str) -> None:
+    program = (
+        "import signal, time\nfrom euphoria_agents.options import command\n"
+        "class Lost:\n    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
+        f"def main():\n    {lost}\ncommand(main)\n"
+    )
+    environment, began = {**os.environ, "PYTHONPATH": PATHS}, time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, preexec_fn=heed_interrupts
+    )
+    assert (done.returncode, done.stderr) == (130, "\nstopped\n") and time.monotonic() - began < 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["evaluate", "tournament"])
+def test_an_interrupt_of_all_processes_ends_them_all(command: str, tmp_path: Path) -> None:
+    """As a terminal sends it: to the workers too, of which none is left, for it would hold the pipes open."""
+    words = (command, "--games", 10**6, "--max-turns", 30, "--processes", 3, "--out", tmp_path)
+    with start(*words, session=True) as process:
+        while process.poll() is None and not (tmp_path / "chunks.jsonl").exists():
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        _, told = process.communicate(timeout=20)
+    assert process.returncode == 130 and told.endswith("\nstopped\n") and "Traceback" not in told
+
+
+def test_an_interrupt_of_a_measurement_shows_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    from euphoria_agents.commands import speed
+    from euphoria_agents.speed.measure import Result
+    from euphoria_agents.speed.options import SpeedOptions
+
+    def measured(plan: Any) -> Any:
+        yield Result("a layer", 2, 0, "calls/s", [1.0])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(speed, "measure", measured)
+    earlier = tmp_path / "speed.json"
+    earlier.write_text("earlier")
+    with pytest.raises(KeyboardInterrupt):
+        speed.run(SpeedOptions(json=earlier))
+    assert "a layer" in capsys.readouterr().out and earlier.read_text() == "earlier"
 
 
 # ------------------------------------------------------------------------------------------------------- agents of one's own

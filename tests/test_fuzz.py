@@ -13,12 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from euphoria_env import Game, IllegalMove, Rules, actions
+from euphoria_env import Game, Rules, actions
 from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MARKETS, SPACES, TERRITORIES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from tests.tools.fuzz import places
 from tests.tools.golden_games import FOLDER
-from tests.tools.playing import conserved, prefer, random_move
+from tests.tools.playing import is_sound, prefer, random_move
 from tests.tools.positions import any_position, random_rules
 
 FUZZ = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -59,15 +60,6 @@ def sources() -> tuple[str, ...]:
     return tuple(json.dumps(d) for d in found)
 
 
-def places(value: Any, path: tuple = ()) -> list[tuple]:
-    """The paths to everything in a JSON value."""
-    found = [path]
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, child in children:
-        found += places(child, (*path, key))
-    return found
-
-
 def mutated(draw: Callable, d: Any) -> Any:
     """A JSON value with one thing in it changed."""
     everywhere = [path for path in places(d) if path]
@@ -90,32 +82,6 @@ def mutated(draw: Callable, d: Any) -> Any:
     else:
         parent[path[-1]] = draw(ANYTHING)
     return d
-
-
-def is_sound(game: Game, seed: int = 0) -> None:
-    """Asserts that a game is valid and that it can be played on."""
-    rng = random.Random(seed)
-    for _ in range(31):
-        d = game.to_dict()
-        conserved(d)
-        assert (d["status"] in ("over", "truncated")) == (game.over or game.truncated) == (not game.legal())
-        if not game.legal():
-            break
-        try:
-            game.play(rng.choice(game.legal()))
-        except IllegalMove:
-            raise
-        except ValueError as error:  # a loaded outcome that turns out impossible is refused, and nothing has changed
-            assert "the loaded outcome" in str(error) and d["load"]
-            assert game.to_dict() == d
-            break
-    d = game.to_dict()
-    conserved(d)
-    assert Game.from_dict(json.loads(json.dumps(d))) == game
-    for player in range(game.rules.num_players):
-        assert game.observation(player).min() >= 0
-        conserved(game.determinize(player, 1).to_dict())
-    str(game)
 
 
 def accepts(make: Callable[[], Game]) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from euphoria_agents import Agent, load
 from euphoria_agents.players.greedy import Greedy
 from euphoria_agents.players.search import searcher
 from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
-from euphoria_agents.players.search.searcher import Searcher, read_budget
+from euphoria_agents.players.search.searcher import Searcher
 from euphoria_agents.players.search.tree import Tree
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.board import FACTIONS, MARKETS
@@ -123,16 +126,62 @@ def test_equal_seeds_give_equal_moves(spec: str, checkpoint: Path) -> None:
     assert [ask(once, game, seed) for seed in range(4)] == [ask(again, game, seed) for seed in range(4)]
 
 
-def test_a_search_in_parts_is_the_same_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    game, trees = middle(3), []
-    for chunk in (7, 200):
-        agent = load("mcts:200")
-        assert isinstance(agent, Searcher)
-        monkeypatch.setattr(searcher, "CHUNK", chunk)
-        agent.budget = read_budget("1000s")._replace(simulations=200)
-        ask(agent, game, 1)
-        trees.append(edges(agent._tree))
-    assert np.array_equal(*trees) and trees[0]["visits"].sum() >= 199
+@pytest.mark.parametrize("spec", ["mcts:200", "mcts:60:weights", "mcts:60:ppo", "boardspace:60"])
+def test_a_search_in_parts_is_the_same_search(spec: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game, parts, found, search = middle(3), list[int](), [], searcher.search
+
+    def searched(*arguments: Any) -> None:
+        parts.append(arguments[-1] - arguments[-2])
+        search(*arguments)
+
+    monkeypatch.setattr(searcher, "search", searched)
+    agent = searching(spec, checkpoint)
+    assert isinstance(agent, Searcher)
+    for seconds in (0.0, 1e9):
+        parts.clear()
+        agent._pace = 1.0
+        monkeypatch.setattr(searcher, "AT_A_TIME", seconds)
+        found.append((ask(agent, game, 1), edges(agent._tree).tobytes(), sum(parts)))
+        assert parts == ([1] * agent.budget.simulations if seconds == 0.0 else [agent.budget.simulations])
+    assert found[0] == found[1]
+
+
+class Slow:
+    """A search of a thousand descents a second."""
+
+    def __init__(self) -> None:
+        self.descents = 0
+
+    def __call__(self, *arguments: Any) -> None:
+        self.descents = arguments[-1]
+        time.sleep((arguments[-1] - arguments[-2]) / 1000)
+
+
+def test_a_budget_in_seconds_is_kept_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, agent = Slow(), load("mcts:0.2s")
+    assert isinstance(agent, Searcher)
+    monkeypatch.setattr(searcher, "search", slow)
+    monkeypatch.setattr(searcher, "AT_A_TIME", 1e9)
+    agent._pace, start = 1000.0, time.perf_counter()
+    agent._search(0)
+    assert time.perf_counter() - start >= 0.2
+    assert 1 <= slow.descents <= 202, "no more at a time than there is time for"
+
+
+@pytest.mark.parametrize("spec", ["mcts:3000000", "mcts:1000000:weights", "boardspace:1000000", "mcts:1000s"])
+def test_an_interrupt_ends_a_search(spec: str) -> None:
+    game, agent, said = middle(2), load(spec), list[float]()
+
+    def interrupt() -> None:
+        said.append(time.perf_counter())
+        _thread.interrupt_main()
+
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        ask(agent, game, 0)
+        timer.join()
+    assert time.perf_counter() - said[0] < 1.0
 
 
 def test_a_single_legal_move_is_not_searched() -> None:

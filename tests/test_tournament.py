@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from functools import partial
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,20 @@ def test_what_cannot_be_played_is_told(tmp_path: Path) -> None:
         list(in_processes(partial(fail, tmp_path), [chunk(0)], 2))
     with pytest.raises(RuntimeError, match=f"{ATTEMPTS} processes died with Chunk.*number=1"):
         list(in_processes(partial(fail, tmp_path), [chunk(1)], 2))
+
+
+def test_an_interrupt_while_a_process_starts_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = SpawnProcess.start
+
+    def interrupted(self: SpawnProcess) -> None:
+        signal.raise_signal(signal.SIGINT)
+        begin(self)
+
+    monkeypatch.setattr(SpawnProcess, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(in_processes(len, ["a", "bc"], 2))
+    monkeypatch.undo()
+    assert sorted(in_processes(len, ["a", "bc"], 2)) == [("a", 1), ("bc", 2)]
 
 
 # ------------------------------------------------------------------------------------------------------- ratings

@@ -357,6 +357,23 @@ def test_ctrl_c_ends_the_update_and_saves(straight: Path, tmp_path: Path, monkey
     assert_same(state_of(tmp_path / "run"), state_of(straight))
 
 
+def test_a_second_ctrl_c_stops_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = iter(range(1000))
+    on_step = Run._on_step
+
+    def interrupted(self: Any) -> bool:
+        if next(steps) in (9, 11):  # in the middle of the second update
+            signal.raise_signal(signal.SIGINT)
+        return bool(on_step(self))
+
+    monkeypatch.setattr(Run, "_on_step", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        go(options(tmp_path / "run"))
+    assert state_of(tmp_path / "run")[0]["decisions"] == 21 * 8
+    assert next(steps) == 12 and signal.getsignal(signal.SIGINT) is before
+
+
 def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: Path) -> None:
     start = tmp_path / "start.safetensors"
     start.write_bytes((straight / "ppo.safetensors").read_bytes())
@@ -370,19 +387,24 @@ def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"players": [7]}, "num_players"),
-        ({"envs": 2}, "envs must be"),
+        ({"players": [7]}, r"players\[0\]: must be an integer from 2 to 6"),
+        ({"envs": 2}, "envs: must be"),
         ({"reward": "fun"}, "reward must be"),
         ({"baselines": ["nobody"]}, "no agent is called"),
         ({"baselines": []}, "at least one baseline"),
-        ({"newest": 1.5}, "shares"),
+        ({"newest": 0.8}, "shares"),
+        ({"newest": 1.5}, "newest"),
+        ({"envs": True}, "envs"),
+        ({"seed": -1}, "seed"),
+        ({"rollout": 10**6}, r"envs \* rollout must be at most"),
+        ({"game": {"seat": 0}}, "game.seat"),
         ({"start": Path("missing")}, "cannot be read"),
         ({"resume": Path("missing")}, "cannot be read"),
         ({"trunk": []}, "trunk"),
-        ({"decisions": 0}, "decisions must be at least 1"),
-        ({"players": []}, "envs must be"),
+        ({"decisions": 0}, "decisions: must be an integer from 1"),
+        ({"players": []}, "envs: must be"),
         ({"alike": 2.0}, "alike"),
-        ({"batch": 1}, "batch must be at least 2"),
+        ({"batch": 1}, "batch: must be an integer from 2"),
         ({"batch": 167}, "leave no single one of its 168"),
         ({"gamma": float("nan")}, "gamma"),
         ({"learning_rate": -1.0}, "learning_rate"),
@@ -432,9 +454,10 @@ def test_agents_from_elsewhere_must_be_named_again(mine: Path) -> None:
     assert Path("trace").exists()
 
 
-def forge(run: Path, **changed: Any) -> None:
-    """Changes what the file of a run says."""
+def forge(run: Path, changed_arrays: dict[str, Any] | None = None, **changed: Any) -> None:
+    """Changes what the file of a run says; an array that is None is left out."""
     facts, arrays = checkpoint.read_tensors(run / "state.safetensors", RUN_FORMAT)
+    arrays = {name: array for name, array in {**arrays, **(changed_arrays or {})}.items() if array is not None}
     checkpoint.write_tensors(run / "state.safetensors", RUN_FORMAT, arrays, {**facts, **changed})
 
 
@@ -454,3 +477,95 @@ def test_forged_runs_open_nothing(straight: Path, tmp_path: Path, changed: dict[
     forge(run, **changed)
     with pytest.raises(ValueError, match=message):
         go(Options(resume=run))
+
+
+def small(array: np.ndarray, value: float, kind: Any = None) -> np.ndarray:
+    """The array with another first value, or of another type."""
+    array = array.astype(kind or array.dtype)
+    array.flat[0] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("policy.value.0.weight", None, "policy.value.0.weight: is missing"),
+        ("policy.value.0.weight", lambda a: a[:, :1], "policy.value.0.weight: is float32 of shape"),
+        ("policy.head.bias", lambda a: small(a, np.nan), "policy.head.bias: must be finite"),
+        ("policy.first.weight", lambda a: small(a, 3e38), "the tensors of trunk.0 are so great"),
+        ("optimizer.0.exp_avg", None, "optimizer.0.exp_avg: is missing"),
+        ("optimizer.0.exp_avg_sq", lambda a: small(a, -1), "optimizer.0.exp_avg_sq: must be finite numbers from 0"),
+        ("optimizer.0.step", lambda a: small(a, 0), "optimizer.0.step: must be finite numbers from 1"),
+        ("worker.0.torch", lambda a: np.zeros_like(a), "torch: is no state of its generator"),
+        ("worker.0.numpy.position", lambda a: small(a, 625), "numpy.position: must be finite numbers from 0 to 624"),
+        ("worker.0.starts", lambda a: a.astype(np.int8), "starts: is int8"),
+        ("worker.0.games.0.seats", lambda a: small(a, 1 - a.flat[0]), "worker.0.games.0: seats: some games do not wait"),
+        ("worker.0.games.0.seats", lambda a: small(a, 2), "worker.0.games.0: seats: must be finite numbers from 0 to 1"),
+        ("worker.0.games.1.sitting", lambda a: small(a, -1), "worker.0.games.1: sitting: must be"),
+        ("worker.0.games.1.next", lambda a: small(a, 99), "worker.0.games.1: next: must be"),
+        ("worker.0.games.0.chances", lambda a: small(a, np.nan), "worker.0.games.0: chances: must be"),
+        ("worker.0.games.0.chances", lambda a: a / 2, "worker.0.games.0: chances: do not add up to 1"),
+        ("worker.0.games.0.draws", lambda a: small(a, np.nan), "worker.0.games.0: draws: must be"),
+        ("worker.0.games.0.returns", lambda a: small(a, np.inf), "worker.0.games.0: returns: must be"),
+        ("worker.0.games.0.lengths", lambda a: small(a, -1), "worker.0.games.0: lengths: must be"),
+        ("worker.0.games.0.episodes", lambda a: small(a, 2**63 - 1), "worker.0.games.0: the state must count the episodes"),
+        ("worker.0.games.0.games", lambda a: a[:1], "options.envs"),
+    ],
+)
+def test_arrays_of_a_run_that_cannot_be(straight: Path, tmp_path: Path, name: str, change: Any, message: str) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(straight, run)
+    array = checkpoint.read_tensors(run / "state.safetensors", RUN_FORMAT)[1][name]
+    forge(run, {name: None if change is None else change(array)})
+    with pytest.raises(ValueError, match=f"^{run / 'state.safetensors'} is damaged, or of another kind: .*{message}"):
+        go(Options(resume=run))
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "message"),
+    [
+        ("decisions", lambda v: v + 1, "decisions: .* are not those of"),
+        ("decisions", lambda v: True, "decisions: must be an integer"),
+        ("seconds", lambda v: float("nan"), "seconds: must be a number"),
+        ("workers", lambda v: [], "workers: must have 1 entries"),
+        ("workers", lambda v: [{**v[0], "generators": v[0]["generators"][:1]}], r"workers\[0\].generators: must have 2 entries"),
+        ("workers", lambda v: [{**v[0], "generators": [{}, {}]}], "generator.bit_generator"),
+        ("workers", lambda v: [{**v[0], "opponents": []}], r"workers\[0\].generators: must have 0 entries"),
+        ("workers", lambda v: [{"generators": [], "opponents": []}], r"workers\[0\].opponents: must have 2 entries"),
+        ("workers", lambda v: [{**v[0], "opponents": [["random"], [["random"]]]}], "no past self is called"),
+        ("league", lambda v: v[1:], "league: must be random, weights"),
+        ("league", lambda v: [*v, v[-1]], "league: must be random, weights"),
+        ("league", lambda v: [{**v[0], "score": float("nan")}, *v[1:]], r"league\[0\].score: must be a number"),
+        ("ratings", lambda v: v | {"results": [{**v["results"][0], "games": 0}]}, r"results\[0\].games: must be at least 1"),
+        ("ratings", lambda v: v | {"results": [{**v["results"][0], "against": 1}]}, r"results\[0\].against: must be a text"),
+        ("ratings", lambda v: v | {"strengths": {"random": [1]}}, "ratings.strengths.random: must be two numbers"),
+        ("ratings", lambda v: v | {"due": [[1, 2]]}, r"ratings.due\[0\]: must be update, decisions and hours"),
+        ("ratings", lambda v: v | {"due": [[1, 2, 0.5]]}, "rating.1: the tensors of features are missing"),
+        ("options", lambda v: v | {"envs": 10**5}, "options.envs"),
+        ("options", lambda v: v | {"trunk": [2**14] * 50}, "options.trunk"),
+        ("options", lambda v: v | {"epochs": True}, "epochs: must be an integer"),
+    ],
+)
+def test_facts_of_a_run_that_cannot_be(straight: Path, tmp_path: Path, key: str, change: Any, message: str) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(straight, run)
+    forge(run, **{key: change(checkpoint.read_tensors(run / "state.safetensors", RUN_FORMAT)[0][key])})
+    with pytest.raises(ValueError, match=f"^{run / 'state.safetensors'} is damaged, or of another kind: .*{message}"):
+        go(Options(resume=run))
+
+
+def test_a_start_of_numbers_beyond_all_measure_is_refused(straight: Path, tmp_path: Path) -> None:
+    header, tensors = read_checkpoint(straight / "ppo.safetensors")
+    tensors["policy.0.weight"] = np.full_like(tensors["policy.0.weight"], np.nan)
+    start = save_checkpoint(tmp_path / "start", tensors, header["training"])
+    with pytest.raises(ValueError, match=f"^{start}: the tensors of policy.0 are not finite"):
+        go(options(tmp_path / "run", start=start))
+
+
+def test_a_network_that_diverged_is_not_saved(tmp_path: Path) -> None:
+    run = go(options(tmp_path / "run", rating_games=0), updates=1)
+    saved = (tmp_path / "run" / "state.safetensors").read_bytes()
+    run.learner.policy.head.bias.data[0] = float("nan")
+    with pytest.raises(ValueError, match="after update 1: the tensors of policy.1 are not finite"):
+        run._between_updates(last=True)
+    assert (tmp_path / "run" / "state.safetensors").read_bytes() == saved

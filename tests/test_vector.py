@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import gymnasium
@@ -11,11 +13,12 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
-from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics, RecordVideo
 
 from euphoria_agents import Agent, load
 from euphoria_env import IllegalMove, Rules, actions
 from euphoria_env.envs import GYMNASIUM_ID, register
+from euphoria_env.envs.frames import frame
 from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.envs.sampling import sample
@@ -681,6 +684,63 @@ def test_pictures_and_texts_of_all_games() -> None:
     sb3 = vec_env(2, num_players=2, render_mode="rgb_array", render_size=(160, 112))
     sb3.reset()
     assert sb3.render().shape == (112, 320, 3) or sb3.render().shape == (224, 160, 3)
+    assert sb3.metadata["render_fps"] == env.metadata["render_fps"] == EuphoriaEnv.metadata["render_fps"]
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_a_game_that_has_ended_is_shown_as_it_ended(mode: AutoresetMode) -> None:
+    env = EuphoriaVectorEnv(
+        3, opponents=Fixed(), num_players=2, max_turns=8, illegal="end", render_mode="ansi", autoreset_mode=mode
+    )
+    _, infos = env.reset(seed=1)
+    ends = 0
+    for number in range(40):
+        illegal = np.arange(3) == number // 9  # now and then one of them ends its game so
+        seen, _, over, cut, infos = env.step(np.where(illegal & (number % 9 == 8), -1, first_legal(infos)))
+        waits = (over | cut) & (mode is not AutoresetMode.SAME_STEP)
+        for i, text in enumerate(env.render() or ()):
+            game = env._learners.final_game(i) if waits[i] else env._learners.ready.game(i)
+            assert text == str(game) and np.array_equal(game.observation(int(infos["seat"][i])), seen[i])
+        ends += int(waits.sum())
+        if mode is AutoresetMode.DISABLED and waits.any():
+            _, infos = env.reset(options={"reset_mask": waits})
+    assert ends > 3 or mode is AutoresetMode.SAME_STEP
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "Disabled"])
+def test_videos_of_gymnasium_show_the_end(mode: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`RecordVideo` without the library that writes the file."""
+    pytest.importorskip("resvg_py")
+    videos: list[Any] = []
+
+    class Clip:
+        def __init__(self, frames: list[np.ndarray], fps: int) -> None:
+            videos.append((frames, fps))
+
+        def write_videofile(self, path: str, logger: Any) -> None:
+            assert path.endswith(".mp4")
+
+    written = "moviepy.video.io.ImageSequenceClip"
+    for name in ("moviepy", "moviepy.video", "moviepy.video.io", written):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setattr(sys.modules[written], "ImageSequenceClip", Clip, raising=False)
+    size = (160, 112)
+    games = EuphoriaVectorEnv(
+        2, opponents=Fixed(), num_players=2, max_turns=4, render_mode="rgb_array", render_size=size, autoreset_mode=mode
+    )
+    env = RecordVideo(games, str(tmp_path / "videos"), episode_trigger=lambda _: True, record_first_only=True)
+    _, infos = env.reset(seed=1)
+    last = []
+    while len(last) < 2:
+        *_, over, cut, infos = env.step(first_legal(infos))
+        if (over | cut)[0]:
+            last.append(frame(games._learners.final_game(0), "rgb_array", size))
+        if mode == "Disabled" and (over | cut).any():
+            _, infos = env.reset(options={"reset_mask": over | cut})
+    env.close()
+    assert len(videos) > 1 and all(fps == 2 for _, fps in videos)
+    for (frames, _), end in zip(videos, last, strict=False):
+        assert len(frames) > 2 and np.array_equal(frames[-1], end) and not np.array_equal(frames[0], end)
 
 
 def test_the_observation_wrappers_of_gymnasium() -> None:

@@ -5,37 +5,65 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LEFT_OVER_AFTER = 3600.0  # seconds; no file takes as long to write
+LEFT_OVER_AFTER = 60.0  # seconds without a change; a process that cannot be seen here may share the folder, and be at work
 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Gives a place beside a file to write to, and renames it in the end; missing folders are made."""
+    """Gives a place beside a file to write to, and renames it in the end; missing folders are made.
+
+    Raises:
+        OSError: it cannot be written; names the file, which is then what it was before.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_left_over(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        yield beside
-        with beside.open("rb+") as written:
-            os.fsync(written.fileno())  # a name must never be on the disk before its content
-        beside.chmod(0o666 & ~_umask())  # as other files; some libraries write for their owner alone
-        os.replace(beside, path)
+        with _named(path):
+            yield beside
+            with beside.open("rb+") as written:
+                os.fsync(written.fileno())  # a name must never be on the disk before its content
+            beside.chmod(0o666 & ~_umask())  # as other files; some libraries write for their owner alone
+            os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
 
 
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Lets what is told of a full disk name the file."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
 def _remove_left_over(path: Path) -> None:
-    """Removes what writers of this file left that were killed long ago."""
+    """Removes what writers of this file left that were killed."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > LEFT_OVER_AFTER:
+            if time.time() - left.stat().st_mtime > LEFT_OVER_AFTER and _has_ended(left.suffixes[-2][1:]):
                 left.unlink()
+
+
+def _has_ended(process: str) -> bool:
+    """Whether there is no process of this number here, as far as can be told."""
+    if not process.isdecimal() or sys.platform == "win32":  # which has no harmless signal
+        return False
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:  # it is somebody else's
+        return False
+    except (ProcessLookupError, OverflowError):
+        return True
+    return False
 
 
 def _umask() -> int:
@@ -52,9 +80,13 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 
 def append_line(file: Path, line: str) -> None:
-    """Appends a line in one piece, after a torn one on a new line."""
+    """Appends a line in one piece, after a torn one on a new line.
+
+    Raises:
+        OSError: it cannot be written; names the file.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("ab+") as stream:
+    with _named(file), file.open("ab+") as stream:
         if stream.tell():
             stream.seek(-1, os.SEEK_END)
             line = "\n" * (stream.read() != b"\n") + line

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from euphoria_agents.faults import BAD_INPUT, full_text, one_line
+from euphoria_agents.interrupts import interrupts_heeded
 
 T = TypeVar("T")
 TRACEBACK = "--traceback"
@@ -138,16 +139,17 @@ def reader(hint: Any) -> dict[str, Any]:
 
 def command(main: Callable[[], None]) -> None:
     """Runs a command: what is wrong with its input or an agent is told in a line (status 2); an interrupt ends it (130)."""
-    try:
-        main()
-    except KeyboardInterrupt:
-        exec("")  # so that `python -m` forgets an interrupt in generated code: it would end by a signal, not with our status
-        print("\nstopped", file=sys.stderr)
-        raise SystemExit(130) from None
-    except Exception as error:
-        if not isinstance(error, BAD_INPUT) and not hasattr(error, "__notes__"):
-            raise  # a fault of ours
-        if TRACEBACK in sys.argv:
-            print(full_text(error), file=sys.stderr)
-        print(f"error: {one_line(error)}", file=sys.stderr)
-        raise SystemExit(2) from None
+    with interrupts_heeded() as interrupt:
+        try:
+            main()
+        except (KeyboardInterrupt, Exception) as error:
+            if isinstance(error, KeyboardInterrupt) or interrupt.is_set():
+                exec("")  # so that `python -m` forgets one in generated code: it would end by a signal, not with our status
+                print("\nstopped", file=sys.stderr)
+                raise SystemExit(130) from None
+            if not isinstance(error, BAD_INPUT) and not hasattr(error, "__notes__"):
+                raise  # a fault of ours
+            if TRACEBACK in sys.argv:
+                print(full_text(error), file=sys.stderr)
+            print(f"error: {one_line(error)}", file=sys.stderr)
+            raise SystemExit(2) from None

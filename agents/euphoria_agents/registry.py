@@ -13,11 +13,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from euphoria_agents.agent import Agent
 
 GROUP = "euphoria_agents"  # of the entry points
@@ -48,8 +49,15 @@ BUILTIN = {
 
 def specs() -> list[str]:
     """How the specs are written that `load` takes here: the built-in ones, those of installed packages, and one's own."""
-    plugins = sorted({point.name for point in entry_points(group=GROUP)} - set(BUILTIN))
+    plugins = sorted({point.name for point in _registered()} - set(BUILTIN))
     return [*(row.form for row in BUILTIN.values()), *(f"{name}[:ARGUMENT]" for name in plugins), OWN_FORM]
+
+
+def _registered(**wanted: Any) -> EntryPoints:
+    """The entry points of the group."""
+    from importlib.metadata import entry_points  # late: it is much to import for those who do not ask
+
+    return entry_points(group=GROUP, **wanted)
 
 
 def load(spec: str) -> Agent:
@@ -145,7 +153,7 @@ def _find(spec: str) -> _Found:
     name, _, argument = spec.partition(":")
     if name in BUILTIN:
         return _find_builtin(spec, name, argument)
-    points = list(entry_points(group=GROUP, name=name))
+    points = list(_registered(name=name))
     if points:
         owners = sorted(point.dist.name if point.dist else "?" for point in points)
         if len(points) > 1:

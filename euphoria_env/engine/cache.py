@@ -146,9 +146,10 @@ class _CheckedFiles:
         path = self._path(key)
         beside = path.with_name(f".{path.name}.{os.getpid()}.new")
         try:
-            beside.write_bytes(self._digest(content) + content)
-            os.replace(beside, path)
-        except OSError:
+            with contextlib.suppress(OSError):
+                beside.write_bytes(self._digest(content) + content)
+                os.replace(beside, path)
+        finally:
             beside.unlink(missing_ok=True)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import OVER
+from euphoria_env.reader import shown
 
 STARS_PER_E = 2.0  # so great an expected lead makes the chance to win e times that to lose
 
@@ -48,7 +49,7 @@ def reward_number(name: object) -> int:
         ValueError: no such reward; names those there are.
     """
     if name not in REWARD_NAMES:
-        raise ValueError(f"reward must be one of {', '.join(REWARD_NAMES)}, not {name!r}")
+        raise ValueError(f"reward must be one of {', '.join(REWARD_NAMES)}, not {shown(name)}")
     return int(Reward[str(name).upper()])
 
 

@@ -84,7 +84,7 @@ def first_illegal(games, actions, active):
 @entry
 def step_games(
     games, first, last, actions, active, blank, seed, episodes, tape, kind, player, mask, observation, observe,
-    rewards, terminated, truncated, ranking, final_observation,
+    rewards, terminated, truncated, ranking, final_observation, final_states,
 ):  # fmt: skip
     """Plays one decision in the active ones of games first to last - 1; a finished game starts anew."""
     before = np.empty(MAX_PLAYERS, np.int8)
@@ -104,6 +104,7 @@ def step_games(
                 ranking[i, p] = g["ranking"][p]
                 if observe:
                     fill_observation(g, p, final_observation[i, p])
+            final_states[i] = g
             episodes[i] += 1
             restart(games, i, blank, seed, episodes[i], tape)
         write_next(g, i, player, mask, observation, observe)

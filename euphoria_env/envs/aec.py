@@ -14,7 +14,7 @@ from euphoria_env.engine import chance, observe, run, stepping
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.arguments import frame_size, game_from, known_number, one_of, position_from, rules_from, why_illegal
-from euphoria_env.envs.frames import PICTURE_SIZE, frame
+from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.full_state import full_state, state_box
 from euphoria_env.envs.observation_space import masked_space
 from euphoria_env.game import Game, IllegalMove
@@ -49,7 +49,12 @@ class raw_env(AECEnv):
     mask is in `infos` too, copies again. It is all zeros for everyone who does not decide.
     """
 
-    metadata = {"name": "euphoria_v0", "render_modes": list(_RENDER_MODES), "is_parallelizable": False, "render_fps": 2}
+    metadata = {
+        "name": "euphoria_v0",
+        "render_modes": list(_RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": FRAMES_PER_SECOND,
+    }
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from euphoria_env.render.svg import PICTURE_HEIGHT, PICTURE_WIDTH
 
 _BACKGROUND = 255
 PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # of the drawing as it is
+FRAMES_PER_SECOND = 2  # of recordings: one step is one decision, which somebody wants to read
 
 
 def frame(game: Game, mode: str | None, size: tuple[int, int]) -> Any:

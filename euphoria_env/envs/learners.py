@@ -10,12 +10,14 @@ from gymnasium.error import ResetNeeded
 
 from euphoria_env.batch import Batch
 from euphoria_env.engine.rewards import reward_number
+from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, one_of, why_illegal
 from euphoria_env.envs.asking import Player
 from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.envs.streams import derived_generator
 from euphoria_env.game import Game
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.reader import read_array
 from euphoria_env.rules import Rules
 
 
@@ -41,6 +43,7 @@ class Learners:
         rewards: (N,) float64, the learner's, of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
         final_observation: (N, OBS_SIZE) int8, what the learner saw last of the last game that ended.
+        final_states: (N,) it, as in `Batch.states`.
         final_seats: (N,) int64, where the learner sat in it.
         final_ranking: (N, P) int8, of it; 0 where an illegal action ended it.
         illegal: the games that ended in the last step because an action was illegal, with what is to be said of it.
@@ -71,6 +74,7 @@ class Learners:
         self.rewards = np.zeros(n)
         self.terminated, self.truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
+        self.final_states = np.zeros(n, GAME_DTYPE)
         self.final_seats = np.zeros(n, np.int64)
         self.illegal: dict[int, str] = {}
         self._illegal_ends = one_of("illegal", illegal, ILLEGAL) == "end"
@@ -154,7 +158,7 @@ class Learners:
         self.rewards[games] = ILLEGAL_REWARD
         self.terminated[games] = True
         self.final_ranking[games] = 0
-        self._keep(games, batch.observation[games])
+        self._keep(games, batch.states, batch.observation[games])
         batch.restart(games.tolist())
         self._begin(games)
 
@@ -175,14 +179,16 @@ class Learners:
             rng: as for `reset`.
 
         Raises:
-            ValueError: it does not fit these games and agents.
+            ValueError: it does not fit these games and agents; nothing is changed.
         """
-        self._rng = rng
-        self.batch = Batch(self.n, self.rules, 0, self._reward, self._threads)
-        self.batch.restore(state)
+        batch = Batch(self.n, self.rules, 0, self._reward, self._threads)
+        batch.restore(state)
+        seats = read_array(state, "seats", self.seats.shape, np.int64, 0, self.rules.num_players - 1)
+        if (batch.player != seats).any():
+            raise ValueError("seats: some games do not wait for the learner there")
         self.opponents.restore(state, agents)
-        self.seats[:] = state["seats"]
-        self._under_way = True
+        self.batch, self._rng, self._under_way = batch, rng, True
+        self.seats[:] = seats
 
     def _play_others(self, batch: Batch) -> None:
         """Plays until every game waits for its learner."""
@@ -212,14 +218,19 @@ class Learners:
         self.terminated[games] = batch.terminated[games]
         self.truncated[games] = batch.truncated[games]
         self.final_ranking[games] = batch.ranking[games]
-        self._keep(games, batch.final_observation[games, self.seats[games]])
+        self._keep(games, batch.final_states, batch.final_observation[games, self.seats[games]])
 
-    def _keep(self, games: np.ndarray, observations: np.ndarray) -> None:
-        """Keeps what the learners saw last, and who sat where."""
+    def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray) -> None:
+        """Keeps how games ended, what the learners saw last, and who sat where."""
+        self.final_states[games] = states[games]
         self.final_observation[games] = observations
         self.final_seats[games] = self.seats[games]
         for i in games.tolist():
             self.final_opponents[i] = self.opponents.at(i)
+
+    def final_game(self, i: int) -> Game:
+        """A copy of the last game with number i that ended, as it ended."""
+        return Game.from_rows(copy_rows(self.final_states[i : i + 1]))
 
     def _begin(self, games: np.ndarray) -> None:
         """Seats everybody in games that begin."""

@@ -12,6 +12,9 @@ from euphoria_env.batch import Batch
 from euphoria_env.envs.asking import Player, ask
 from euphoria_env.envs.streams import derived_seed
 from euphoria_env.game import Game
+from euphoria_env.reader import read_array
+
+_ROUNDING = 1e-8  # how far off 1 the sum of chances may be; numpy draws by no others
 
 
 def as_agent(opponent: Any) -> Player:
@@ -101,7 +104,7 @@ class Opponents:
         self._next = np.array([self._index(agent) for agent in agents])
         self._drawn, self._alike = pool is not None, alike
         self._chances = np.full(len(agents), 1 / len(agents)) if chances is None else np.asarray(chances, np.float64)
-        if self._chances.shape != self._next.shape or (self._chances < 0).any() or not np.isclose(self._chances.sum(), 1):
+        if self._chances.shape != self._next.shape or (self._chances < 0).any() or not abs(self._chances.sum() - 1) < _ROUNDING:
             raise ValueError(f"chances must be {len(agents)} probabilities, not {chances!r}")
 
     def state(self) -> dict[str, np.ndarray]:
@@ -115,12 +118,17 @@ class Opponents:
         Raises:
             ValueError: it does not fit these games and agents.
         """
-        sitting, following = state["sitting"], state["next"]
-        if sitting.shape != self._sitting.shape or max(sitting.max(), following.max()) >= len(agents):
-            raise ValueError(f"the state is not one of {len(self._sitting)} games with these {len(agents)} opponents")
+        drawn, alike = read_array(state, "draws", (2,), np.float64, 0, 1).tolist()
+        seats = np.size(state.get("next", ())) if drawn else self._players - 1
+        last = len(agents) - 1
+        following = read_array(state, "next", (seats,), np.int64, 0, last)
+        sitting = read_array(state, "sitting", self._sitting.shape, np.int64, 0, last)
+        chances = read_array(state, "chances", (seats,), np.float64, 0, 1)
+        if not abs(chances.sum() - 1) < _ROUNDING:
+            raise ValueError("chances: do not add up to 1")
         self.agents = list(agents)
-        self._sitting[:], self._next, self._chances = sitting, following, state["chances"]
-        self._drawn, self._alike = bool(state["draws"][0]), float(state["draws"][1])
+        self._sitting[:], self._next, self._chances = sitting, following, chances
+        self._drawn, self._alike = bool(drawn), alike
 
     def _forget(self) -> None:
         """Lets go of the agents that play no game any more."""

@@ -28,7 +28,7 @@ from euphoria_env.envs.arguments import (
     why_illegal,
 )
 from euphoria_env.envs.asking import ask
-from euphoria_env.envs.frames import PICTURE_SIZE, frame
+from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
 from euphoria_env.envs.opponents import as_agent, seat_number
 from euphoria_env.envs.streams import derived_generator, derived_seed
@@ -66,7 +66,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         ValueError: an argument that is not allowed; the message names it and what is.
     """
 
-    metadata = {"render_modes": list(_RENDER_MODES), "render_fps": 2}
+    metadata = {"render_modes": list(_RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
 
     def __init__(
         self,

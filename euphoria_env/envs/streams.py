@@ -7,8 +7,11 @@ games could be computed: between the two stands a hash that cannot be inverted.
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
+
+from euphoria_env.reader import Reader
 
 _DRAWN = 32  # bytes
 
@@ -26,3 +29,23 @@ def derived_generator(rng: np.random.Generator) -> np.random.Generator:
 def derived_seed(rng: np.random.Generator) -> int:
     """A seed of 64 bits for `Game.determinize`, from which a generator is made that agents get."""
     return _derived(rng, 8)
+
+
+def generator_from(state: Any) -> np.random.Generator:
+    """The generator of numpy's default kind that has this state, as JSON may give it.
+
+    Raises:
+        ValueError: it is no such state.
+    """
+    reader, word, half = Reader(), 2**128 - 1, 2**32 - 1
+    given = reader.mapping("generator", state, ("bit_generator", "state", "has_uint32", "uinteger"))
+    reader.one_of("generator.bit_generator", given.get("bit_generator"), ("PCG64",))
+    words = reader.mapping("generator.state", given.get("state"), ("state", "inc"))
+    reader.integer("generator.state.state", words.get("state"), 0, word)
+    if reader.integer("generator.state.inc", words.get("inc"), 0, word) % 2 == 0:
+        reader.fail("generator.state.inc", "must be odd")  # else it may stand still
+    reader.integer("generator.has_uint32", given.get("has_uint32"), 0, 1)
+    reader.integer("generator.uinteger", given.get("uinteger"), 0, half)
+    rng = np.random.default_rng(0)
+    rng.bit_generator.state = given
+    return rng

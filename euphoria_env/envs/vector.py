@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from euphoria_env import actions
 from euphoria_env.envs.arguments import MASKS, frame_size, one_of, reset_options, rules_from, starts_from
-from euphoria_env.envs.frames import PICTURE_SIZE, frame
+from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
 from euphoria_env.game import Game
@@ -54,7 +54,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         ValueError: an argument that is not allowed; the message names it and what is.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": list(_RENDER_MODES), "render_fps": 2}
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": list(_RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
 
     def __init__(
         self,
@@ -143,11 +143,15 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return self._learners.ready.mask & ~self._waits[:, None]
 
     def render(self) -> tuple[Any, ...] | None:
-        """A picture of each game, by `render_mode`: texts, or uint8 (H, W, 3)."""
+        """A picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).
+
+        Of a game that has ended and not yet begun anew it shows the end.
+        """
         if self.render_mode is None:
             return None
-        games = self._learners.ready
-        return tuple(frame(games.game(i), self.render_mode, self.render_size) for i in range(self.num_envs))
+        learners, running = self._learners, self._learners.ready
+        games = (learners.final_game(i) if waits else running.game(i) for i, waits in enumerate(self._waits.tolist()))
+        return tuple(frame(game, self.render_mode, self.render_size) for game in games)
 
     def _observed(self) -> Any:
         """What the learners see: in games that have ended and not yet begun anew, their last observation."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Iterator
 from typing import Any
 
-from euphoria_env import Game, Rules
+from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.rules import OPTIONS, Flag, Integer, Names
@@ -86,3 +87,29 @@ def conserved(d: dict[str, Any]) -> None:
     tiles = [market["tile"] for market in d["markets"].values() if market["tile"]]
     assert len(set(tiles)) == len(tiles)
     assert all(len(stars) <= n for stars in d["territories"].values())
+
+
+def is_sound(game: Game, seed: int = 0) -> None:
+    """Asserts that a game is valid and that it can be played on."""
+    rng = random.Random(seed)
+    for _ in range(31):
+        d = game.to_dict()
+        conserved(d)
+        assert (d["status"] in ("over", "truncated")) == (game.over or game.truncated) == (not game.legal())
+        if not game.legal():
+            break
+        try:
+            game.play(rng.choice(game.legal()))
+        except IllegalMove:
+            raise
+        except ValueError as error:  # a loaded outcome that turns out impossible is refused, and nothing has changed
+            assert "the loaded outcome" in str(error) and d["load"]
+            assert game.to_dict() == d
+            break
+    d = game.to_dict()
+    conserved(d)
+    assert Game.from_dict(json.loads(json.dumps(d))) == game
+    for player in range(game.rules.num_players):
+        assert game.observation(player).min() >= 0
+        conserved(game.determinize(player, 1).to_dict())
+    str(game)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,18 +12,23 @@ from rich.markup import escape
 from euphoria_agents.commands.options import ReplayOptions
 from euphoria_agents.files import write_whole
 from euphoria_env import Game, Rules
+from euphoria_env.reader import read_json
 from euphoria_env.render import board_svg, board_text
 
 
-def replayed(text: str) -> Iterator[tuple[Game, str]]:
+def replayed(record: Path) -> Iterator[tuple[Game, str]]:
     """The game before each line of a record with that line, and at last the finished game with an empty line.
 
     Raises:
-        ValueError: the record is damaged; names the line.
+        ValueError: the record cannot be read, or is damaged; names the file and the line.
     """
-    Game.from_record(text)  # checks everything before the first line is shown
+    text = read(record)
+    try:
+        Game.from_record(text)  # checks everything before the first line is shown
+    except ValueError as error:
+        raise ValueError(f"{record}: {error}") from error
     first, *lines, _ = text.splitlines()
-    start = json.loads(first)
+    start = read_json(first)
     if "position" in start:
         game = Game.from_dict(start["position"])
     else:
@@ -32,7 +36,7 @@ def replayed(text: str) -> Iterator[tuple[Game, str]]:
     for line in lines:
         yield game, line
         if line.startswith("load "):
-            game.load(**json.loads(line.removeprefix("load ")))
+            game.load(**read_json(line.removeprefix("load ")))
         else:
             game.play(line.split(" | ")[0])
     yield game, ""
@@ -41,7 +45,7 @@ def replayed(text: str) -> Iterator[tuple[Game, str]]:
 def show(options: ReplayOptions, console: Console) -> None:
     """Shows the game from a decision on."""
     turn, number = -1, 0  # of the last board, of the next decision
-    for game, line in replayed(read(options.record)):
+    for game, line in replayed(options.record):
         if number >= options.start:
             due = {"decision": bool(line), "turn": game.turn != turn, "end": False}[options.every] or not line
             if due:

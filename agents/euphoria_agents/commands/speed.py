@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from euphoria_agents.files import write_whole
 from euphoria_agents.speed.layers import Plan, measure
 from euphoria_agents.speed.measure import Result, choose_clock, readable, report, write
 from euphoria_agents.speed.options import SpeedOptions, plan_of, workers_of
@@ -52,10 +54,11 @@ def plot(results: Iterable[Result], path: Path) -> None:
         panel.grid(alpha=0.3)
     panels[0][0].set_ylabel("decisions a second")
     panels[0][-1].legend(fontsize="small")
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.tight_layout()
-    figure.savefig(path, dpi=150)
+    image = io.BytesIO()
+    figure.savefig(image, format=path.suffix[1:] or "png", dpi=150)
     pyplot.close(figure)
+    write_whole(path, image.getvalue())
 
 
 def _draw(panel: Any, results: list[Result]) -> None:
@@ -76,7 +79,7 @@ def _training(workers: list[int], plan: Plan) -> Iterator[Result]:
 
 
 def run(options: SpeedOptions) -> None:
-    """The command: measures, prints, writes and draws."""
+    """The command: measures, prints, writes and draws; only a whole measurement is written."""
     console, plan, workers = Console(), plan_of(options), workers_of(options)
     choose_clock(options.clock)
     results: list[Result] = []
@@ -86,9 +89,9 @@ def run(options: SpeedOptions) -> None:
                 results.append(result)
                 where = ", ".join(f"{k} {name}" for k, name in ((result.players, "players"), (result.n, "games")) if k)
                 status.update(f"{result.layer}: {readable(result.median, result.unit)} {result.unit} ({where})")
-        except KeyboardInterrupt:
-            console.print("stopped early")
-    console.print(table(results, plan.players))
+        finally:  # what there is, also after an interrupt
+            status.stop()
+            console.print(table(results, plan.players))
     written = report(results, {**dataclasses.asdict(plan), "clock": options.clock})
     console.print(", ".join(f"{name} {version}" for name, version in written["versions"].items()))
     console.print(", ".join(f"{name}: {value}" for name, value in written["machine"].items()))

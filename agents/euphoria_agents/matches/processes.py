@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import multiprocessing.resource_tracker
 import os
 import signal
+import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -65,11 +67,8 @@ def in_processes(work: Callable[[Item], Answer], items: Iterable[Item], processe
 def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
     """Starts a process that ends with this one, and leaves interrupts to it."""
     process = SPAWN.Process(target=_with_parent, args=(work, arguments), daemon=True)
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited
-    try:
+    with _interrupts_blocked():
         process.start()
-    finally:
-        signal.signal(signal.SIGINT, handler)
     return process
 
 
@@ -111,6 +110,20 @@ class Worker:
         self.process.kill()
         self.process.join()
         self.connection.close()
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """An interrupt waits until this ends; for a process that is started here it waits for ever: it is the parent's business."""
+    if sys.platform == "win32":  # signals cannot be blocked there
+        yield
+        return
+    multiprocessing.resource_tracker.ensure_running()  # which the first process would start, and unblock interrupts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:

@@ -25,6 +25,7 @@ from euphoria_agents.files import append_line, write_whole
 from euphoria_agents.matches.arena import Played, Result, Score, play_match, score
 from euphoria_agents.registry import hash_of, load
 from euphoria_env import Rules
+from euphoria_env.reader import read_json
 
 SEEDS = 16  # in a chunk; each is played once from every seat
 SEEDS_OF_SEARCHERS = 1  # whose games are long: little is lost with a chunk
@@ -216,7 +217,7 @@ class Journal:
         if self.file is not None and self.file.exists():
             for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
                 with contextlib.suppress(ValueError):
-                    yield json.loads(line)
+                    yield read_json(line)
 
     def add(self, chunk: Chunk, result: Result) -> None:
         """Keeps a finished chunk."""

@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from euphoria_agents.faults import one_line
 from euphoria_agents.files import whole_file
 from euphoria_env import actions, observations
+from euphoria_env.reader import read_json, shown
 
 CHECKPOINT_FORMAT, CHECKPOINT_VERSION = "euphoria-ppo", 3
 PARTS = ("trunk", "policy", "value")
@@ -86,7 +88,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
         try:
             save_file({n: np.ascontiguousarray(t) for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
         except SafetensorError as error:  # what it makes of a full disk
-            raise OSError(f"{path} cannot be written: {error}") from error
+            raise OSError(*error.args) from error
     return Path(path)
 
 
@@ -108,7 +110,7 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
         for key, value in layout().items():
             if header.get(key) != value:
                 raise ValueError(
-                    f"{path} was trained with another version of the environment: its {key} is {header.get(key)!r}, "
+                    f"{path} was trained with another version of the environment: its {key} is {shown(header.get(key))}, "
                     f"that of this one {value!r}"
                 )
 
@@ -129,13 +131,20 @@ def open_tensors(path: str | Path, check: Callable[[dict[str, Any]], None]) -> t
 
     try:
         with safe_open(path, framework="numpy") as file:
-            header = json.loads((file.metadata() or {}).get("euphoria", "null"))
-            header = header if isinstance(header, dict) else {}
+            header = _header(path, file.metadata() or {})
             check(header)
             return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-    # TypeError and AttributeError: a type unknown to numpy; RecursionError: a header nested without end.
-    except (OSError, SafetensorError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
+    except (OSError, SafetensorError, TypeError, AttributeError) as error:  # the latter two: a type unknown to numpy
+        raise ValueError(f"{path} cannot be read as a checkpoint: {one_line(error)}") from error
+
+
+def _header(path: str | Path, metadata: Mapping[str, str]) -> dict[str, Any]:
+    """Our header; empty if there is none."""
+    try:
+        header = read_json(metadata.get("euphoria", "null"))
+    except ValueError as error:
         raise ValueError(f"{path} cannot be read as a checkpoint: {error}") from error
+    return header if isinstance(header, dict) else {}
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -144,22 +153,27 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndar
 
 
 Layers = list[tuple[np.ndarray, np.ndarray]]
+_MOST = 1e15  # so that no product of two, and no sum, is beyond float32
 
 
-def _layers(path: str | Path, part: str, number: int, tensors: dict[str, np.ndarray], width: int) -> tuple[Layers, int]:
-    """The layers of a part as (transposed weights, bias), and their width; `width` is that of what goes in."""
+def _layers(
+    path: str | Path, part: str, number: int, tensors: dict[str, np.ndarray], most: np.ndarray
+) -> tuple[Layers, np.ndarray]:
+    """The layers of a part as (transposed weights, bias), and the most that can come out; `most` is the most that can go in."""
     layers: Layers = []
     for k in range(number):
         weight, bias = tensors.get(f"{part}.{k}.weight"), tensors.get(f"{part}.{k}.bias")
-        if weight is None or bias is None or weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
+        if weight is None or bias is None or weight.ndim != 2 or weight.shape[1] != len(most) or bias.shape != weight.shape[:1]:
             raise ValueError(f"{path}: the tensors of {part}.{k} are missing or do not fit")
         if weight.dtype != np.float32 or bias.dtype != np.float32:
             raise ValueError(f"{path}: the tensors of {part}.{k} must be of float32, not {weight.dtype} and {bias.dtype}")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"{path}: the tensors of {part}.{k} are not finite")
+        most = np.abs(weight).astype(np.float64) @ most + np.abs(bias)
+        if most.max(initial=0.0) > _MOST:
+            raise ValueError(f"{path}: the tensors of {part}.{k} are so great that what comes out may be more than {_MOST:g}")
         layers.append((weight.T, bias))
-        width = len(bias)
-    return layers, width
+    return layers, most
 
 
 def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
@@ -169,8 +183,8 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
         raise ValueError(f"{path}: the tensors of features are missing or do not fit")
     if source.dtype.kind != "i" or offset.dtype != np.float32 or scale.dtype != np.float32:
         raise ValueError(f"{path}: the tensors of features must be of int32 and float32")
-    if not (np.isfinite(offset).all() and np.isfinite(scale).all()):
-        raise ValueError(f"{path}: the tensors of features are not finite")
+    if not (np.abs(offset) <= _MOST).all() or not (np.abs(scale) <= _MOST).all():
+        raise ValueError(f"{path}: the tensors of features are not finite, or more than {_MOST:g}")
     if source.min() < 0 or source.max() >= observations.OBS_SIZE or (np.diff(source) < 0).any():
         raise ValueError(f"{path}: features.source must ascend, from 0 to {observations.OBS_SIZE - 1}")
     return Features(source, offset, scale)
@@ -180,9 +194,10 @@ def parts(tensors: dict[str, np.ndarray], path: str | Path) -> tuple[Features, L
     """The features of a network and the layers of its trunk, policy and value; arguments and errors as of `PPO.of`."""
     network = count_layers(tensors)
     features = _features(path, tensors)
-    trunk, width = _layers(path, "trunk", network["trunk"], tensors, len(features.source))
-    policy, outputs = _layers(path, "policy", network["policy"], tensors, width)
-    value, values = _layers(path, "value", network["value"], tensors, width)
-    if not (trunk and policy and value) or (outputs, values) != (actions.NUM_ACTIONS, 1):
-        raise ValueError(f"{path}: the network has {outputs} logits and {values} values, not {actions.NUM_ACTIONS} and 1")
+    trunk, shared = _layers(path, "trunk", network["trunk"], tensors, np.ones(len(features.source)))
+    policy, logits = _layers(path, "policy", network["policy"], tensors, shared)
+    value, values = _layers(path, "value", network["value"], tensors, shared)
+    if not (trunk and policy and value) or (len(logits), len(values)) != (actions.NUM_ACTIONS, 1):
+        found = f"{len(logits)} logits and {len(values)} values"
+        raise ValueError(f"{path}: the network has {found}, not {actions.NUM_ACTIONS} and 1")
     return features, trunk, policy, value

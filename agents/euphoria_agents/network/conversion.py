@@ -9,6 +9,7 @@ import numpy as np
 
 from euphoria_agents.network.checkpoint import CHECKPOINT_FORMAT, CHECKPOINT_VERSION, open_tensors, parts, save_checkpoint
 from euphoria_env import actions, observations
+from euphoria_env.reader import shown
 
 # By the hash of an older layout: the fields of today's observation that it lacks. The network gives them no weight.
 ADDED_SINCE: dict[str, tuple[str, ...]] = {
@@ -29,8 +30,8 @@ def convert(old: str | Path, new: str | Path) -> Path:
             raise ValueError(f"{old} is no trained player of this project ({CHECKPOINT_FORMAT})")
         if header["version"] >= CHECKPOINT_VERSION:
             raise ValueError(f"{old} is of version {header['version']} already; only older ones are converted")
-        if header.get("layout") not in ADDED_SINCE or header.get("actions") != actions.NUM_ACTIONS:
-            raise ValueError(f"{old} has the layout {header.get('layout')!r}; known are {', '.join(ADDED_SINCE)}")
+        if header.get("layout") not in tuple(ADDED_SINCE) or header.get("actions") != actions.NUM_ACTIONS:
+            raise ValueError(f"{old} has the layout {shown(header.get('layout'))}; known are {', '.join(ADDED_SINCE)}")
 
     header, tensors = open_tensors(old, check)
     kept = entries_kept(ADDED_SINCE[header["layout"]])

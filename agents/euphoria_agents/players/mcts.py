@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from euphoria_agents.players.search.searcher import Searcher, read_budget
 from euphoria_agents.players.search.tree import BY_NETWORK, EVALUATORS, PUCT, SearchPlan
-from euphoria_env.engine.rewards import Reward, reward_number
+from euphoria_env.engine.rewards import Reward
 
 FORM = "mcts:BUDGET[:EVALUATOR[:PATH]]"
 DEFAULT = "greedy"
@@ -36,6 +36,5 @@ def make_mcts(argument: str) -> Searcher:
         from euphoria_agents.players.ppo import checkpoint_path
         from euphoria_agents.players.search.inference import load_network
 
-        net, trained_for = load_network(checkpoint_path(path))
-        reward = reward_number(trained_for)
+        net, reward = load_network(checkpoint_path(path))
     return Searcher(SearchPlan(PUCT, first, second, PUCT_EXPLORATION, reward), amount, net)

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from euphoria_agents.files import write_whole
+from euphoria_env.reader import read_json
+
 FORMAT, VERSION = "euphoria-benchmark", 1
 PACKAGES = ("euphoria-env", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3")
 
@@ -133,9 +136,7 @@ def report(results: Iterable[Result], options: dict[str, Any]) -> dict[str, Any]
 
 def write(path: str | Path, found: dict[str, Any]) -> None:
     """Writes a report as JSON; missing folders are made."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    write_whole(path, json.dumps(found, indent=1) + "\n")
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], list[Result]]:
@@ -145,13 +146,16 @@ def read(path: str | Path) -> tuple[dict[str, Any], list[Result]]:
         ValueError: there is no such file, or it is none of ours.
     """
     try:
-        found = json.loads(Path(path).read_text())
+        found = read_json(Path(path).read_text())
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
     if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
         raise ValueError(f"{path} is no benchmark of version {VERSION} of this project")
     names = [field.name for field in dataclasses.fields(Result)]
-    return found, [Result(**{name: row[name] for name in names}) for row in found["results"]]
+    try:
+        return found, [Result(**{name: row[name] for name in names}) for row in found["results"]]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged: {type(error).__name__}: {error}") from error
 
 
 def readable(value: float, unit: str) -> str:

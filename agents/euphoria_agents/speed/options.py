@@ -20,7 +20,8 @@ class SpeedOptions:
     """Measures every layer of the environment: medians of several repeats of uniformly random play.
 
     The machine should have nothing else to do; figures of different runs differ by its load, less so with `--clock cpu`.
-    `euphoria speed compare BEFORE AFTER` compares two runs that were written with --json.
+    `euphoria speed compare BEFORE AFTER` compares two runs that were written with --json. Ctrl-C shows what is measured, and
+    writes nothing.
     """
 
     quick: bool = option(False, f"about a minute: {QUICK.players[0]} players, {len(QUICK.sizes)} sizes, short, no cold start")

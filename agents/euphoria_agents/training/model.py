@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,9 @@ from euphoria_agents.training.vec_env import EuphoriaVecEnv, JoinedVecEnv
 
 def make_envs(options: Options, opponents: list[Agent]) -> JoinedVecEnv:
     """The games of a worker, side by side, at first against these opponents."""
-    shares = Counter(options.players)
     common: dict[str, Any] = {"reward": options.reward, "threads": 1, "pool": opponents}
     rules: dict[str, Any] = {**options.game, "max_turns": options.max_turns}
-    parts = len(options.players) * options.workers
-    sizes = {n: options.envs * share // parts for n, share in sorted(shares.items())}
-    return JoinedVecEnv([EuphoriaVecEnv(size, num_players=n, **common, **rules) for n, size in sizes.items()])
+    return JoinedVecEnv([EuphoriaVecEnv(size, num_players=n, **common, **rules) for n, size in options.shares().items()])
 
 
 def make_model(options: Options, env: JoinedVecEnv, rank: int = 0) -> MaskablePPO:

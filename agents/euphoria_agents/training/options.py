@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import types
+import typing
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from euphoria_agents.options import option, rules_options
+from euphoria_env.reader import Reader, shown
+from euphoria_env.rules import OPTIONS, Rules
+
+NOT_OF_GAME = ("num_players", "max_turns")  # options of the rules that have one of their own here
 
 
 @dataclasses.dataclass
@@ -16,7 +23,7 @@ class Options:
 
     Everything is in the run's folder: `ppo.safetensors` plays (as the agent ppo:RUN/ppo.safetensors), `state.safetensors` goes on
     (--resume RUN, exactly as if it had not been interrupted), `ratings.json` and `tensorboard` say what became of it. Ctrl-C ends
-    the update under way, saves and stops.
+    the update under way, saves and stops; a second one stops at once.
     """
 
     run: Path = option(Path("runs/ppo"), "folder of the run")
@@ -58,38 +65,85 @@ class Options:
     rate: int = option(100, "updates between two ratings")
     rating_games: int = option(200, "games against each baseline in a rating; 0: no ratings")
     rating_players: list[int] = option([2, 4], "numbers of players that are rated")
-    game: dict[str, Any] = rules_options(without=["num_players", "max_turns"])
+    game: dict[str, Any] = rules_options(without=NOT_OF_GAME)
+
+    def shares(self) -> dict[int, int]:
+        """How many games a worker has of each number of players."""
+        parts = len(self.players) * self.workers
+        return {n: self.envs * share // parts for n, share in sorted(Counter(self.players).items())}
 
 
-COUNTS = ("workers", "decisions", "envs", "rollout", "epochs", "league", "snapshot", "save", "rate")  # at least 1
-SHARES = ("gamma", "gae_lambda", "clip")  # above 0, at most 1
+MANY, MOST_IN_ALL, MOST_WIDE = 10**9, 10**12, 2**14
+# The lowest and the highest value of integers, and of those in lists; and of other numbers.
+INTEGERS: dict[str, tuple[int, int]] = {
+    "workers": (1, 10**4),
+    "decisions": (1, MOST_IN_ALL), "envs": (1, 10**6), "rollout": (1, 10**6), "batch": (2, MANY), "epochs": (1, 10**4),
+    "league": (1, 10**4), "snapshot": (1, MANY), "save": (1, MANY), "rate": (1, MANY), "rating_games": (0, 10**6),
+    "seed": (0, 2**32 - 1), "max_turns": (1, 2**31 - 1),
+    "players": (2, 6), "rating_players": (2, 6), "trunk": (1, MOST_WIDE), "branch": (1, MOST_WIDE),
+}  # fmt: skip
+NUMBERS: dict[str, tuple[float, float]] = {"minutes": (0, MANY)}  # the others are shares, from 0 to 1
+ABOVE_0 = ("minutes", "learning_rate", "gamma", "gae_lambda", "clip")
+MOST_IN_UPDATE = 2**22  # decisions; they take some 3 kB each
 
 
 def check(options: Options) -> None:
-    """Looks at what nobody else does.
+    """Looks at the types and ranges of all options, and at what goes together.
 
     Raises:
         ValueError: an option is wrong; names it and what is allowed.
     """
-    for name in COUNTS:
-        if getattr(options, name) < 1:
-            raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
-    for name in SHARES:
-        if not 0 < getattr(options, name) <= 1:
-            raise ValueError(f"{name} must be above 0 and at most 1, not {getattr(options, name)}")
-    if not 0 < options.learning_rate < 1 or not 0 <= options.entropy < 1:
-        raise ValueError(f"learning_rate and entropy must be below 1, not {options.learning_rate} and {options.entropy}")
-    if options.minutes is not None and not options.minutes > 0:
-        raise ValueError(f"minutes must be above 0, not {options.minutes}")
-    if set(options.rating_players) - set(range(2, 7)):
-        raise ValueError(f"rating_players must be 2 to 6, not {options.rating_players}")
-    if not options.trunk or min([*options.trunk, *options.branch]) < 1:
-        raise ValueError(f"trunk must have at least one width, and all of them be at least 1, not {options.trunk}")
+    reader, hints = Reader(), typing.get_type_hints(Options)
+    for name, value in vars(options).items():
+        kinds = typing.get_args(hints[name]) if isinstance(hints[name], types.UnionType) else (hints[name],)
+        if not (value is None and types.NoneType in kinds):
+            _check_value(reader, name, value, kinds[0])
+    for name in ABOVE_0:
+        if getattr(options, name) == 0:
+            raise ValueError(f"{name}: must be above 0")
+    if not options.trunk:
+        raise ValueError("trunk: must have at least one width")
     if not options.players or options.envs < len(options.players) * options.workers:
         raise ValueError(
-            f"envs must be at least 1 for each of players and workers, not {options.envs} for {options.players} "
+            f"envs: must be at least 1 for each of players and workers, not {options.envs} for {options.players} "
             f"and {options.workers} workers"
         )
+    if options.envs * options.rollout > MOST_IN_UPDATE:
+        raise ValueError(f"rollout: envs * rollout must be at most {MOST_IN_UPDATE}, not {options.envs} * {options.rollout}")
+    reader.mapping("game", options.game, set(OPTIONS) - set(NOT_OF_GAME))
+    for n in options.players:
+        Rules.from_dict({**options.game, "num_players": n, "max_turns": options.max_turns})
+
+
+def _check_value(reader: Reader, name: str, value: Any, kind: Any) -> None:
+    """Looks at the type and range of one option, or of each value in a list."""
+    if typing.get_origin(kind) is list:
+        for k, one in enumerate(reader.items(name, value)):
+            _check_value(reader, f"{name}[{k}]", one, typing.get_args(kind)[0])
+    elif kind is int:
+        reader.integer(name, value, *INTEGERS[name.partition("[")[0]])
+    elif kind is float:
+        reader.number(name, value, *NUMBERS.get(name, (0, 1)))
+    elif kind is bool:
+        reader.boolean(name, value)
+    elif kind is str:
+        reader.text(name, value)
+    elif kind is Path and not isinstance(value, Path):
+        reader.fail(name, f"must be a path, not {shown(value)}")
+
+
+def read_options(d: Any, **known: Any) -> Options:
+    """Options as `plain` wrote them, with some that are known better.
+
+    Raises:
+        ValueError: not a mapping, or see `check`.
+    """
+    if not isinstance(d, dict):
+        raise ValueError(f"options: must be an object, not {shown(d)}")
+    names = {field.name for field in dataclasses.fields(Options)}
+    options = Options(**{**{name: value for name, value in d.items() if name in names}, **known})
+    check(options)
+    return options
 
 
 def plain(options: Options) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
 from euphoria_agents.network import kernels
-from euphoria_agents.network.checkpoint import Features
+from euphoria_agents.network.checkpoint import Features, parts
 from euphoria_env.observations import FIELDS
 
 _NONE = np.empty(0)
@@ -179,16 +180,21 @@ class Policy(MaskableActorCriticPolicy):
             found |= {f"{name}.weight": one.weight.detach().numpy(), f"{name}.bias": one.bias.detach().numpy()}
         return {name: tensor.copy() for name, tensor in found.items()}
 
-    def load(self, tensors: dict[str, np.ndarray]) -> None:
+    def load(self, tensors: dict[str, np.ndarray], path: str | Path = "the checkpoint") -> None:
         """Takes over the tensors of a checkpoint.
 
+        Args:
+            tensors: as `tensors` gives them.
+            path: where they are from, for what is wrong with them.
+
         Raises:
-            ValueError: they are of a network of other features or widths.
+            ValueError: they do not fit together, or are of a network of other features or widths.
         """
         mine = self.tensors()
         differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
         if differing or any(not np.array_equal(mine[name], tensors[name]) for name in self.first.features.tensors()):
-            raise ValueError(f"the checkpoint is of another network: {differing[0] if differing else 'its features'} differs")
+            raise ValueError(f"{path} is of another network: {differing[0] if differing else 'its features'} differs")
+        parts(tensors, path)
         with torch.no_grad():
             weight = tensors["trunk.0.weight"].T
             self.first.weight.copy_(torch.from_numpy(weight))

@@ -12,9 +12,11 @@ import numpy as np
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.arena import Played, play_match
 from euphoria_agents.matches.processes import ATTEMPTS, Worker
+from euphoria_agents.network.checkpoint import parts
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load
 from euphoria_agents.training.curves import draw_curves
+from euphoria_agents.training.facts import Rated
 from euphoria_agents.training.options import Options
 from euphoria_agents.training.state import under
 from euphoria_env import Rules
@@ -108,11 +110,17 @@ class Ratings:
         arrays = {f"{PREFIX}{due.update}.{name}": tensor for due in self.due for name, tensor in due.tensors.items()}
         return arrays, {"results": self.results, "strengths": self._strengths, "due": [due[:3] for due in self.due]}
 
-    def restore(self, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
-        """Goes on where `state` was taken."""
-        self.results, self._strengths = facts["results"], facts["strengths"]
-        for update, decisions, hours in facts["due"]:
-            self.add(Due(update, decisions, hours, under(f"{PREFIX}{update}.", arrays)))
+    def restore(self, arrays: dict[str, np.ndarray], facts: Rated) -> None:
+        """Goes on where `state` was taken.
+
+        Raises:
+            ValueError: a network that is to be rated is none.
+        """
+        self.results, self._strengths = facts.results, facts.strengths
+        for update, decisions, hours in facts.due:
+            tensors = under(f"{PREFIX}{update}.", arrays)
+            parts(tensors, f"{PREFIX}{update}")
+            self.add(Due(update, decisions, hours, tensors))
 
 
 # ---------------------------------------------------------------------------------------------------- in the other process

@@ -25,6 +25,7 @@ from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.options import command, option, parse_options, rules_options
 from euphoria_agents.registry import load
 from euphoria_env import Rules
+from euphoria_env.reader import read_json
 
 STATE, LATEST = "state-", "latest.json"
 COLUMNS = [TextColumn("training"), BarColumn(20), TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[text]}")]
@@ -118,8 +119,8 @@ def read_latest(file: Path) -> dict[str, Any]:
         ValueError: it cannot be read.
     """
     try:
-        state = json.loads(file.read_text())
-        if not (file.parent / state["folder"]).is_dir() or not isinstance(state["updates"], int):
+        state = read_json(file.read_text())
+        if not (file.parent / state["folder"]).is_dir() or type(state["updates"]) is not int:
             raise ValueError("its folder is not there")
         return {"options": dict(state["options"]), **state}
     except (OSError, ValueError, TypeError, KeyError) as error:

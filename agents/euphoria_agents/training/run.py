@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 import signal
+import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,15 +20,17 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.files import write_whole
-from euphoria_agents.network.checkpoint import read_checkpoint, read_tensors, save_checkpoint, write_tensors
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, write_tensors
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load, load_untrusted
+from euphoria_agents.training.facts import Facts, check_sizes
 from euphoria_agents.training.league import League
 from euphoria_agents.training.model import make_envs, make_model
-from euphoria_agents.training.options import Options, check, plain
+from euphoria_agents.training.options import Options, check, plain, read_options
 from euphoria_agents.training.ratings import Due, Ratings
 from euphoria_agents.training.state import pack_network, pack_worker, under, unpack_network, unpack_worker
 from euphoria_agents.training.workers import Group, WorkerLost, torchrun_rank, torchrun_size, workers
+from euphoria_env.reader import Reader, shown
 
 RUN_FORMAT, STATE = "euphoria-run", "state.safetensors"
 PAST_SELF = "[0-9]+"  # the names of past selves: the number of the update
@@ -39,13 +42,13 @@ class Job(NamedTuple):
     Attributes:
         options: of the run.
         start: the network to begin with; None: an untrained one.
-        state: facts and arrays of a run to go on with; None: of a new one.
+        state: facts and arrays of a run to go on with; None: it is a new one.
         selves: the networks of its past selves by their names.
     """
 
     options: Options
     start: dict[str, np.ndarray] | None
-    state: tuple[dict[str, Any], dict[str, np.ndarray]] | None
+    state: tuple[Facts, dict[str, np.ndarray]] | None
     selves: dict[str, dict[str, np.ndarray]]
 
 
@@ -81,7 +84,7 @@ class Run(BaseCallback):
         self.learner = make_model(options, self._envs, group.rank)
         self.learner.policy.optimizer.register_step_pre_hook(lambda *_: group.average(list(self.learner.policy.parameters())))
         if job.start is not None:
-            self.learner.policy.load(job.start)
+            self.learner.policy.load(job.start, options.start)
         if job.state is not None:
             self._restore(*job.state)
 
@@ -94,7 +97,7 @@ class Run(BaseCallback):
         self._lap = self._started, self._group.waited
         left = -(-self.options.decisions // self._group.size) - self.learner.num_timesteps  # of each worker
         try:
-            with self._interruptible():
+            with self._interruptible(), _told_once():
                 if left > 0:
                     self.learner.learn(left, callback=self, reset_num_timesteps=not self._resumed)
         finally:
@@ -102,18 +105,22 @@ class Run(BaseCallback):
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C, and the signal that asks a process to end, stop the run after its update, on the word of the first worker."""
-        before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        """Ctrl-C, or the signal that asks a process to end, stops the run after its update, on the word of the first worker."""
+        self._handlers = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            self._leave_signals()
+
+    def _leave_signals(self) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
 
     def _interrupt(self, *_: Any) -> None:
         if self._group.first:
-            self._bar.console.print("stopping after this update ...")
+            self._bar.console.print("stopping after this update; a second interrupt stops at once, with what was saved last ...")
         self._interrupted = True
+        self._leave_signals()
 
     @property
     def decisions(self) -> int:
@@ -156,6 +163,7 @@ class Run(BaseCallback):
     def _between_updates(self, last: bool) -> None:
         """What is due at this time; the order is part of what makes resuming exact."""
         options, update = self.options, self.update
+        parts(self.learner.policy.tensors(), f"{options.run}, after update {update}")  # a network that diverged is not saved
         if update % options.snapshot == 0:
             self._take_in_self()
         chances = self.league.chances()
@@ -259,7 +267,7 @@ class Run(BaseCallback):
         options, model = self.options, self.learner
         self.save_player(options.run / "ppo.safetensors")
         rated, ratings = self.ratings.state()
-        arrays = pack_network(model.policy) | rated
+        arrays = pack_network(model) | rated
         for rank, (own, _) in enumerate(self._parts):
             arrays |= {f"worker.{rank}.{name}": array for name, array in own.items()}
         facts = {
@@ -274,25 +282,45 @@ class Run(BaseCallback):
         write_whole(options.run / "ratings.json", json.dumps(self.ratings.results, indent=1))
         write_tensors(options.run / STATE, RUN_FORMAT, arrays, facts)
 
-    def _restore(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    def _restore(self, facts: Facts, arrays: dict[str, np.ndarray]) -> None:
         """Goes on where `save` was called.
 
         Raises:
-            ValueError: what is there is not a state of this run.
+            ValueError: what is there is not a state of this run; names what is wrong.
         """
-        model, group = self.learner, self._group
-        mine, own = facts["workers"][group.rank], under(f"worker.{group.rank}.", arrays)
-        self.league.restore(facts["league"], self._agents)
+        model, games, group = self.learner, self._envs.parts, self._group
+        if facts.decisions * model.n_epochs != facts.updates * model.n_steps * self._envs.num_envs * group.size:
+            Reader.fail("decisions", f"{facts.decisions} are not those of {facts.updates} updates")
+        if len(facts.workers) != group.size:
+            Reader.fail("workers", f"must have {group.size} entries")
+        mine, own = facts.workers[group.rank], under(f"worker.{group.rank}.", arrays)
+        if len(mine.opponents) != len(games):
+            Reader.fail(f"workers[{group.rank}].opponents", f"must have {len(games)} entries")
+        self.league.restore(facts.league, self._agents)
         seen = []
-        for k, part in enumerate(self._envs.parts):
-            opponents = [self._agents[name] for name in mine["opponents"][k]]
-            seen.append(part.restore(under(f"games.{k}.", own), mine["generators"][k], opponents))
-        model.num_timesteps, model._n_updates = facts["decisions"] // group.size, facts["updates"]
-        model._last_obs = np.concatenate(seen)
-        unpack_network(model.policy, arrays)
+        for k, part in enumerate(games):
+            playing = [self._agents[name] for name in mine.opponents[k]]
+            try:
+                seen.append(part.restore(under(f"games.{k}.", own), mine.generators[k], playing))
+            except ValueError as error:
+                raise ValueError(f"worker.{group.rank}.games.{k}: {error}") from error
+        unpack_network(model, arrays)
         unpack_worker(model, own)
-        self.ratings.restore(arrays, facts["ratings"])
-        self._seconds, self._resumed = facts["seconds"], True
+        model.num_timesteps, model._n_updates = facts.decisions // group.size, facts.updates
+        model._last_obs = np.concatenate(seen)
+        self.ratings.restore(arrays, facts.ratings)
+        self._seconds, self._resumed = facts.seconds, True
+
+
+@contextmanager
+def _told_once() -> Iterator[None]:
+    """Leaves it to the main thread to tell of a full disk: TensorBoard's own fails first, and tells of it at length."""
+    hook = threading.excepthook
+    threading.excepthook = lambda failed: None if isinstance(failed.exc_value, OSError) else hook(failed)
+    try:
+        yield
+    finally:
+        threading.excepthook = hook
 
 
 # ------------------------------------------------------------------------------------------------------------- the whole run
@@ -311,12 +339,14 @@ def train(options: Options, console: Console, updates: int | None = None) -> Run
             against agents from elsewhere that `options.baselines` does not name.
         WorkerLost: a worker has gone; what was saved is whole.
     """
-    job = None if torchrun_rank() else _new(options) if options.resume is None else _again(options, options.resume)
+    job = None if torchrun_rank() else begin(options) if options.resume is None else reopen(options, options.resume)
     with workers(job.options.workers if job else 0, _work, options.ray, options.ray_address) as group:
         try:
             return _go(job, group, console, updates)
         except WorkerLost as error:
-            raise WorkerLost(f"{error}; the run is as it was last saved: --resume {job.options.run if job else ''}") from error
+            if job is None:
+                raise
+            raise WorkerLost(f"{error}; the run is as it was last saved: --resume {job.options.run}") from error
 
 
 def _work(group: Group) -> None:
@@ -327,19 +357,13 @@ def _work(group: Group) -> None:
 def _go(job: Job | None, group: Group, console: Console, updates: int | None = None) -> Run:
     """A worker's part in the run, which the first one knows."""
     group.agree()
-    job = group.share(job)
     with _progress(console if group.first else Console(quiet=True)) as bar:
-        try:
-            run = Run(job, bar, group, updates)
-        except (KeyError, TypeError, IndexError, AttributeError) as error:
-            if job.state is None:
-                raise
-            raise ValueError(f"{job.options.run / STATE} is damaged: {type(error).__name__}: {error}") from error
+        run = open_run(group.share(job), bar, group, updates)
         run.go()
     return run
 
 
-def _new(options: Options) -> Job:
+def begin(options: Options) -> Job:
     """A run from the start; errors as of `train`."""
     if (options.run / STATE).exists():
         raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
@@ -349,28 +373,46 @@ def _new(options: Options) -> Job:
     return Job(options, None if options.start is None else read_checkpoint(options.start)[1], None, {})
 
 
-def _again(given: Options, folder: Path) -> Job:
-    """The run in a folder; errors as of `train`."""
-    facts, arrays = read_tensors(folder / STATE, RUN_FORMAT)
-    known = {field.name for field in dataclasses.fields(Options)}
-    try:
-        kept = {name: value for name, value in facts["options"].items() if name in known}
-        options = Options(**{**kept, "run": folder, "resume": None, "start": None, "minutes": given.minutes})
-        check(options)
+def reopen(given: Options, folder: Path) -> Job:
+    """The run in a folder, as it was when it was saved; errors as of `train`."""
+    header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
+    with _of_a_run(folder):
+        options = read_options(header.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
         for spec in options.baselines:
             _look_at(spec, given.baselines)
-        names = {one["name"] for one in facts["league"]}
-        names |= {name for own in facts["workers"] for some in own["opponents"] for name in some}
-        selves = {name: _read_self(folder, name) for name in sorted(names - set(options.baselines))}
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ValueError(f"{folder / STATE} is damaged: {type(error).__name__}: {error}") from error
-    return Job(options, None, (facts, arrays), selves)
+        check_sizes(options, arrays)
+        facts = Facts.read(header)
+        others = [name for name in facts.names() if name not in options.baselines]
+        return Job(
+            options, None, (facts, arrays), {name: _read_self(folder, name) for name in dict.fromkeys(map(_past_self, others))}
+        )
+
+
+def open_run(job: Job, bar: Progress, group: Group, updates: int | None = None) -> Run:
+    """The run of a job; arguments as of `Run`, errors as of `train`."""
+    if job.state is None:
+        return Run(job, bar, group, updates)
+    with _of_a_run(job.options.run):
+        return Run(job, bar, group, updates)
+
+
+@contextmanager
+def _of_a_run(folder: Path) -> Iterator[None]:
+    """Names the file, if something is wrong with the run in it."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{folder / STATE} is damaged, or of another kind: {error}") from error
+
+
+def _past_self(name: Any) -> str:
+    """The name of a past self; a path would lead elsewhere."""
+    if not isinstance(name, str) or not re.fullmatch(PAST_SELF, name):
+        raise ValueError(f"no past self is called {shown(name)}")
+    return name
 
 
 def _read_self(folder: Path, name: str) -> dict[str, np.ndarray]:
-    """The network of a past self."""
-    if not re.fullmatch(PAST_SELF, name):  # a path would lead elsewhere
-        raise ValueError(f"no past self is called {name!r}")
     return read_checkpoint(folder / "league" / f"{name}.safetensors")[1]
 
 

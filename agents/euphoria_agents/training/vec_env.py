@@ -18,9 +18,13 @@ from stable_baselines3.common.vec_env import VecEnv
 from euphoria_env import actions
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
 from euphoria_env.envs.arguments import MASKS, frame_size, one_of, position_from, rules_from, starts_from
-from euphoria_env.envs.frames import PICTURE_SIZE, frame
+from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
+from euphoria_env.envs.streams import generator_from
+from euphoria_env.reader import read_array
+
+MOST_DECISIONS = 2**62  # of an episode; far from the end of int64
 
 
 class EuphoriaVecEnv(VecEnv):
@@ -72,6 +76,7 @@ class EuphoriaVecEnv(VecEnv):
         self._start = time.time()
         space = masked_space() if self._masked else observation_box()
         super().__init__(num_envs, space, spaces.Discrete(actions.NUM_ACTIONS))
+        self.metadata["render_fps"] = FRAMES_PER_SECOND
 
     def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
         """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
@@ -91,11 +96,14 @@ class EuphoriaVecEnv(VecEnv):
         """Goes on where `state` was taken, with `opponents` of then; returns the observations.
 
         Raises:
-            ValueError: the state does not fit these games and opponents.
+            ValueError: the state does not fit these games and opponents; nothing is changed.
         """
-        self._rng.bit_generator.state = generator
-        self._learners.restore(arrays, opponents, self._rng)
-        self._returns[:], self._lengths[:] = arrays["returns"], arrays["lengths"]
+        rng = generator_from(generator)
+        returns = read_array(arrays, "returns", self._returns.shape, self._returns.dtype)
+        lengths = read_array(arrays, "lengths", self._lengths.shape, self._lengths.dtype, 0, MOST_DECISIONS)
+        self._learners.restore(arrays, opponents, rng)
+        self._rng = rng
+        self._returns[:], self._lengths[:] = returns, lengths
         return self._observed()
 
     def _observed(self) -> Any:

@@ -15,6 +15,7 @@ from euphoria_agents.network.checkpoint import Features, Layers, parts, read_che
 from euphoria_agents.network.kernels import hidden, layer, log_chances
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
+from euphoria_env.engine.rewards import reward_number
 from euphoria_env.observations import OBS_SIZE
 
 
@@ -58,19 +59,20 @@ def no_network() -> Network:
     return build_network(Features(empty, empty, empty), layers, layers, layers)
 
 
-def load_network(path: str | Path) -> tuple[Network, str]:
-    """The network of a checkpoint, and the reward that its values count.
+def load_network(path: str | Path) -> tuple[Network, int]:
+    """The network of a checkpoint, and the number of the reward that its values count.
 
     Raises:
-        ValueError: it cannot be read (see `read_checkpoint`), its tensors do not fit, or it does not name its reward.
+        ValueError: it cannot be read (see `read_checkpoint`), its tensors do not fit, or it names no reward.
     """
     header, tensors = read_checkpoint(path)
     network = build_network(*parts(tensors, path))
     training = header.get("training")
     reward = training.get("reward") if isinstance(training, dict) else None
-    if not isinstance(reward, str):
-        raise ValueError(f"{path}: the header does not say for which reward the network was trained")
-    return network, reward
+    try:
+        return network, reward_number(reward)
+    except ValueError as error:
+        raise ValueError(f"{path}: the header does not say for which reward the network was trained: {error}") from error
 
 
 def build_network(features: Features, trunk: Layers, policy: Layers, value: Layers) -> Network:

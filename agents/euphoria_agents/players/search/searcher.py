@@ -16,7 +16,7 @@ from euphoria_agents.players.search.tree import SearchPlan, empty_room, empty_tr
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-CHUNK = 16  # descents between two looks at the clock
+AT_A_TIME = 0.02  # seconds in compiled code, which heeds neither the clock nor an interrupt
 MOST = 2**40  # descents
 
 
@@ -56,6 +56,7 @@ class Searcher(Agent):
         self._plan = plan
         self._net = no_network() if net is None else net
         self._tree, self._room = empty_tree(), empty_room()
+        self._pace = 0.0  # descents a second, as of late
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`.
@@ -72,10 +73,12 @@ class Searcher(Agent):
         return most_visited(self._tree)
 
     def _search(self, seed: int) -> None:
-        """Searches until the budget is spent; by the clock at least one chunk."""
-        start, done = time.perf_counter(), 0
-        timed = self.budget.seconds < math.inf
-        while done < self.budget.simulations and time.perf_counter() - start < self.budget.seconds or done == 0:
-            until = min(done + CHUNK, self.budget.simulations) if timed else self.budget.simulations
+        """Searches until the budget is spent, at least one descent; how many at a time changes nothing in the tree."""
+        start, done, left = time.perf_counter(), 0, self.budget.seconds
+        before = start
+        while done == 0 or (done < self.budget.simulations and left > 0):
+            until = min(self.budget.simulations, done + max(1, int(self._pace * min(AT_A_TIME, left))))
             search(self._tree, self._room, self._net, self._plan, seed, done, until)
-            done = until
+            now = time.perf_counter()
+            self._pace = (until - done) / (now - before)
+            done, before, left = until, now, self.budget.seconds - (now - start)

@@ -1,0 +1,212 @@
+"""Hostile input of every kind, in small numbers (`make fuzz` tries more), and what it has found once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_agents import load
+from euphoria_env import Game, Rules
+from euphoria_env.envs.streams import generator_from
+from tests.tools import fuzz
+
+ROOT = Path(__file__).parent.parent
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.slow
+def test_positions_and_batches() -> None:
+    """As plain Python, where an index beyond an array is an error."""
+    command = [sys.executable, "-m", "tests.tools.fuzz", "pending", "position", "batch", "--inputs", "100", "--seed", "3"]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    assert done.stdout.count(" 0 failed") == 3
+
+
+@pytest.mark.parametrize(("kind", "inputs"), [("record", 300), ("checkpoint", 100), ("run", 50)])
+def test_records_and_files(kind: str, inputs: int) -> None:
+    if kind != "record":
+        pytest.importorskip("safetensors.numpy")
+    if kind == "run":
+        pytest.importorskip("sb3_contrib")
+    found = fuzz.fuzz(kind, inputs, seed=3)
+    assert found.failures == []
+    assert found.refused and found.used and found.refused + found.used == inputs
+
+
+def test_the_tool_tells_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash() -> None:
+        raise IndexError("out of bounds")
+
+    def refuse(text: str, kind: type[Exception] = ValueError) -> Any:
+        raise kind(text)
+
+    cases = [
+        fuzz.Case(lambda: refuse("name: is wrong"), lambda made: None, "^name"),
+        fuzz.Case(lambda: refuse("is wrong"), lambda made: None, "^name"),
+        fuzz.Case(lambda: refuse("name: is\nwrong"), lambda made: None, "^name"),
+        fuzz.Case(lambda: refuse("name: is wrong", UnicodeError), lambda made: None, "^name"),
+        fuzz.Case(lambda: refuse("name: is wrong", KeyError), lambda made: None, "^name"),
+        fuzz.Case(lambda: None, lambda made: crash(), "^name"),
+        fuzz.Case(lambda: None, lambda made: np.float32(3e38) * np.float32(10), "^name"),
+        fuzz.Case(lambda: None, lambda made: None, "^name"),
+    ]
+    monkeypatch.setitem(fuzz.KINDS, "record", lambda rng, folder: cases.pop(0))
+    found = fuzz.fuzz("record", 8, seed=1)
+    assert (found.refused, found.used, len(found.failures)) == (1, 1, 6)
+    assert [failure.split(": ")[0] for failure in found.failures] == [f"record {k}" for k in range(1, 7)]
+
+
+# -------------------------------------------------------------------------------------------------------------------- records
+
+
+def record(**changed: Any) -> str:
+    """A record of one decision, its first line changed."""
+    game = Game(Rules(num_players=2), seed=1)
+    game.load(dice=[1])
+    game.play(game.legal()[0])
+    first, *rest = game.to_record().splitlines()
+    return "\n".join([json.dumps({**json.loads(first), **changed}), *rest])
+
+
+@pytest.mark.parametrize("version", [True, 2.0, "2", None, 3, [2]])
+def test_the_version_of_a_record_is_an_integer(version: Any) -> None:
+    assert Game.from_record(record()).history
+    with pytest.raises(ValueError, match="line 1: version .* cannot be read"):
+        Game.from_record(record(version=version))
+
+
+def test_names_are_a_list() -> None:
+    names = Rules().to_dict() | {"markets": dict.fromkeys(("a", "b"))}
+    with pytest.raises(ValueError, match="rules.markets must be a list"):
+        Rules.from_dict(names)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"), [(0, DEEP), (0, f'{{"format": {DEEP}}}'), (1, f"load {DEEP}"), (1, f'load {{"dice": {DEEP}}}')]
+)
+def test_json_that_is_nested_without_end(line: int, text: str) -> None:
+    lines = record().splitlines()
+    lines[line] = text
+    with pytest.raises(ValueError, match=rf"^line {line + 1}: JSON that is nested too deep$"):
+        Game.from_record("\n".join(lines))
+
+
+def test_deep_json_in_other_files(tmp_path: Path) -> None:
+    from euphoria_agents.matches.tournament import Journal
+    from euphoria_agents.speed.measure import read
+
+    path = tmp_path / "file.json"
+    path.write_text(DEEP)
+    with pytest.raises(ValueError, match="file.json cannot be read: JSON that is nested too deep"):
+        read(path)
+    assert list(Journal(path)._entries()) == []
+
+
+def test_a_key_of_several_lines_is_told_in_one() -> None:
+    for make in (Game.from_dict, Rules.from_dict):
+        with pytest.raises(ValueError) as caught:
+            make({"two\nlines": 1})
+        assert str(caught.value).isprintable()
+
+
+def test_loading_takes_time_in_proportion() -> None:
+    """Thousands of loads one after another, which once laid out the whole tape each time: 11 s for so many."""
+    game, start = Game(seed=1), time.perf_counter()
+    for _ in range(8000):
+        game.load(dice=[1, 2, 3, 4])
+    assert time.perf_counter() - start < 3
+    assert game.to_dict()["load"] == {"dice": [1, 2, 3, 4] * 8000}
+
+
+def test_what_is_loaded_bit_by_bit_is_what_is_loaded_at_once() -> None:
+    one, many = Game(seed=1), Game(seed=1)
+    one.load(dice=[1, 2, 3], artifacts=["bat"])
+    many.load(dice=[1], artifacts=["bat"], lots=[])
+    with pytest.raises(ValueError, match=r"load\.dice\[1\]"):
+        many.load(artifacts=["bear"], dice=[2, 7])
+    many.load(dice=[2, 3])
+    assert one == many == many.clone() == Game.from_dict(many.to_dict()) and one.fingerprint() == many.fingerprint()
+
+
+# -------------------------------------------------------------------------------------------------------- files of networks
+
+
+def checkpoint(path: Path, tensors: dict[str, np.ndarray] | None = None, **training: Any) -> Path:
+    """A file of a small network."""
+    pytest.importorskip("safetensors.numpy")
+    from euphoria_agents.network.checkpoint import save_checkpoint
+
+    return save_checkpoint(path, fuzz.small_network() | (tensors or {}), training)
+
+
+@pytest.mark.parametrize("reward", ["fun", 1, None, ["win"], True])
+def test_a_reward_that_is_none_is_told_with_the_file(tmp_path: Path, reward: Any) -> None:
+    path = checkpoint(tmp_path / "a.safetensors", reward=reward)
+    with pytest.raises(ValueError, match=f"^{path}: the header does not say for which reward .* one of win, rank, stars"):
+        load(f"mcts:5:ppo:{path}")
+    assert load(f"mcts:5:ppo:{checkpoint(path, reward='win')}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("policy.0.weight", 1e30), ("trunk.0.bias", 3e38), ("features.scale", 3e38), ("value.0.weight", 1e20)]
+)
+def test_numbers_beyond_all_measure_are_refused(tmp_path: Path, name: str, value: float) -> None:
+    """They are finite, and what is computed from them is not."""
+    path = checkpoint(tmp_path / "a.safetensors", {name: np.full_like(fuzz.small_network()[name], value)})
+    with pytest.raises(ValueError, match=f"^{path}: the tensors of {name.rpartition('.')[0]} "):
+        load(f"ppo:{path}")
+
+
+def write_header(path: Path, header: bytes, size: int, length: int | None = None) -> Path:
+    """A safetensors file of this size, all zeros after its header; it takes no room on the disk."""
+    with path.open("wb") as file:
+        file.write((len(header) if length is None else length).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + size)
+    return path
+
+
+def test_great_foreign_files_are_refused_unread(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors.numpy")
+    huge = 3 * 10**9
+    tensor = {"dtype": "F32", "shape": [huge // 4], "data_offsets": [0, huge]}
+    foreign = write_header(tmp_path / "foreign", json.dumps({"weights": tensor}).encode(), huge)
+    small = [
+        write_header(tmp_path / "declares", json.dumps({"weights": tensor}).encode(), 100),
+        write_header(tmp_path / "long_header", b"{}", 100, length=2**62),
+        write_header(tmp_path / "overflow", json.dumps({"weights": tensor | {"shape": [2**62, 2**62]}}).encode(), 100),
+        write_header(tmp_path / "deep", b"[" * 100_000, 100),
+        write_header(tmp_path / "deep_inside", json.dumps({"__metadata__": {"euphoria": DEEP}}).encode(), 0),
+    ]
+    tracemalloc.start()
+    try:
+        for path in (foreign, *small):
+            with pytest.raises(ValueError, match=str(path)) as caught:
+                load(f"ppo:{path}")
+            assert str(caught.value).isprintable()
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
+
+
+# ----------------------------------------------------------------------------------------------------------- generators
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("bit_generator", "MT19937"), ("state", {"state": 0, "inc": 0}), ("state", {"state": 1.0, "inc": 1}), ("has_uint32", 2)],
+)
+def test_generators_that_cannot_be(key: str, value: Any) -> None:
+    state: dict[str, Any] = dict(np.random.default_rng(7).bit_generator.state)
+    assert generator_from(json.loads(json.dumps(state))).random() == np.random.default_rng(7).random()
+    with pytest.raises(ValueError, match=f"^generator.{key}"):
+        generator_from({**state, key: value})
