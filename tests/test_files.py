@@ -133,7 +133,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> Non
     assert left.read_text() == "half" and path.read_text() == "earlier"
     write_whole(path, "now")
     assert beside(path) == [left], "its process may be one that cannot be seen here"
-    long_ago = time.time() - 2 * LEFT_OVER_AFTER
+    long_ago = time.time() - 120
     os.utime(left, (long_ago, long_ago))
     write_whole(tmp_path / "a", "another file")
     write_whole(path, "now")

@@ -171,6 +171,7 @@ def test_a_budget_in_seconds_is_kept_to(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("spec", ["mcts:3000000", "mcts:1000000:weights", "boardspace:1000000", "mcts:1000s"])
 def test_an_interrupt_ends_a_search(spec: str) -> None:
     game, agent, said = middle(2), load(spec), list[float]()
+    ask(load("mcts:1"), game, 0)  # compiles, which heeds interrupts
 
     def interrupt() -> None:
         said.append(time.perf_counter())
