@@ -24,10 +24,8 @@ def features_of_entry(e, seen, starts, offset, scale, rest, n, index, value):  #
     x = np.float32(seen)
     for k in range(starts[e], starts[e + 1]):
         change = min(max((x - offset[k]) * scale[k], np.float32(-1.0)), np.float32(1.0)) - rest[k]
-        if change != 0.0:
-            index[n] = k
-            value[n] = change
-            n += 1
+        index[n], value[n] = k, change  # without a branch: the next one overwrites what does not differ
+        n += change != 0.0
     return n
 
 
@@ -176,7 +174,7 @@ def find_readings(observations, starts, readings):  # type: ignore[no-untyped-de
     for i in range(len(observations)):
         starts[i] = n
         for e in range(observations.shape[1]):
-            readings[n] = e * VALUES + observations[i, e]  # without a branch: the next one overwrites a 0
+            readings[n] = e * VALUES + observations[i, e]  # as above: the next one overwrites a 0
             n += observations[i, e] != 0
     starts[len(observations)] = n
 

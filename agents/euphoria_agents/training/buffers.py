@@ -48,9 +48,10 @@ class SparseBuffer(MaskableRolloutBuffer):
 
     def reset(self) -> None:
         """Empties it."""
-        self.obs_shape = (0,)
-        self._readings: list[Rows] = []
+        self._readings: list[Rows] = []  # a step after the other, until they are asked for
         self._legal: list[Rows] = []
+        self._all: tuple[Seen, Rows] | None = None
+        self.obs_shape = (0,)  # of observations there is nothing else
         super(MaskableRolloutBuffer, self).reset()
 
     def add(self, obs: np.ndarray, *args: Any, action_masks: np.ndarray) -> None:
@@ -62,15 +63,25 @@ class SparseBuffer(MaskableRolloutBuffer):
     def get(self, batch_size: int | None = None) -> Iterator[Samples]:
         """All decisions in a random order, so many at a time."""
         order = np.random.permutation(self.buffer_size * self.n_envs)
-        if not self.generator_ready:
-            self._seen, self._moves = look_up(join(self._readings), self._features), join(self._legal)
+        if self._all is None:
+            self._all = look_up(join(self._readings), self._features), join(self._legal)
             self._readings, self._legal = [], []
-            self.generator_ready = True
-        for which in np.split(order, range(batch_size or len(order), len(order), batch_size or len(order))):
-            yield self._get_samples(which)
+        size = batch_size or len(order)
+        for first in range(0, len(order), size):
+            yield self._take(*self._all, order[first : first + size])
 
-    def _get_samples(self, which: np.ndarray, env: None = None) -> Samples:
-        arrays = self.actions, self.values, self.log_probs, self.advantages, self.returns
-        seen = self._seen._replace(readings=self._seen.readings._replace(which=which))
-        tensors = (torch.from_numpy(array.reshape(-1)[which]) for array in arrays)
-        return Samples(seen, *tensors, self._moves._replace(which=which))
+    def _take(self, seen: Seen, legal: Rows, which: np.ndarray) -> Samples:
+        """Some of the decisions, counted step by step."""
+
+        def taken(array: np.ndarray) -> torch.Tensor:
+            return torch.from_numpy(array.reshape(-1)[which])
+
+        return Samples(
+            seen._replace(readings=seen.readings._replace(which=which)),
+            taken(self.actions),
+            taken(self.values),
+            taken(self.log_probs),
+            taken(self.advantages),
+            taken(self.returns),
+            legal._replace(which=which),
+        )

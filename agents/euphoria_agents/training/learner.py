@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import explained_variance
@@ -19,8 +20,8 @@ class Learner(MaskablePPO):
     How many steps an update takes depends on the sizes of buffer and batch alone.
 
     Attributes:
-        average: is called with all parameters when they have their gradients, before these are clipped and the optimizer takes its
-            step; it may change the gradients in place, to the means of several workers. None: nobody else is there.
+        average: is called with all parameters when they have their gradients, before these are clipped and the optimizer takes
+            its step; it may change the gradients, as to the means of several workers. None: nobody else is there.
     """
 
     average: Callable[[list[nn.Parameter]], None] | None = None
@@ -33,16 +34,21 @@ class Learner(MaskablePPO):
         clip = self.clip_range(self._current_progress_remaining)
         epochs = []
         for _ in range(self.n_epochs):
-            epochs.append(torch.stack([self._step(parameters, batch, clip) for batch in self.rollout_buffer.get(self.batch_size)]))
+            batches = self.rollout_buffer.get(self.batch_size)
+            epochs.append(torch.stack([self._step(parameters, batch, clip) for batch in batches]))
             self._n_updates += 1
-        means = torch.cat(epochs).mean(0).tolist()
-        means[FACTS.index("approx_kl")] = epochs[-1].mean(0)[FACTS.index("approx_kl")].item()
-        for name, mean in zip(FACTS, means, strict=True):
-            self.logger.record(f"train/{name}", mean)
+        for k, name in enumerate(FACTS):
+            facts = epochs[-1:] if name == "approx_kl" else epochs  # how far the whole update has gone
+            self.logger.record(f"train/{name}", torch.cat(facts)[:, k].mean().item())
         values, returns = self.rollout_buffer.values.flatten(), self.rollout_buffer.returns.flatten()
         self.logger.record("train/explained_variance", explained_variance(values, returns))
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
         self.logger.record("train/clip_range", clip)
+
+    def _update_info_buffer(self, infos: list[dict[str, Any]], dones: np.ndarray) -> None:
+        """As inherited, without looking at the games that go on: there is nothing to say of them."""
+        over = np.flatnonzero(dones)
+        super()._update_info_buffer([infos[i] for i in over], dones[over])
 
     def _step(self, parameters: list[nn.Parameter], batch: Any, clip: float) -> torch.Tensor:
         """A step of the optimizer; returns its `FACTS`."""

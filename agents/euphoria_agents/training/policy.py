@@ -43,7 +43,7 @@ class _AddReadings(torch.autograd.Function):
         readings, *features = ctx.seen
         known = len(ctx.seen.ends) - 1
         table, by_weight = np.empty((known, ctx.shape[1]), np.float32), np.empty(ctx.shape, np.float32)
-        ends, where = np.empty(known, np.int64), np.empty(readings.count(), np.int32)
+        ends, where = np.empty(known, np.int64), np.empty(readings.size(), np.int32)
         kernels.add_back(*readings, gradient.contiguous().numpy(), ends, where, table)
         kernels.weigh_back(*features, table, by_weight)
         return torch.from_numpy(by_weight), gradient.sum(0), None
@@ -56,7 +56,7 @@ class _JudgeMoves(torch.autograd.Function):
     def forward(
         ctx: Any, hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, legal: Rows, moves: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        found, chosen, entropy = (np.empty(size, np.float32) for size in (legal.count(), len(moves), len(moves)))
+        found, chosen, entropy = (np.empty(size, np.float32) for size in (legal.size(), len(moves), len(moves)))
         arrays = hidden.detach().contiguous().numpy(), weight.detach().numpy()
         kernels.judge_moves(*arrays, bias.detach().numpy(), *legal, moves, found, chosen, entropy)
         ctx.arrays = (*arrays, *legal, moves, found, entropy)

@@ -25,7 +25,7 @@ class Rows(NamedTuple):
     items: np.ndarray
     which: np.ndarray
 
-    def count(self) -> int:
+    def size(self) -> int:
         """How many items there are in the rows that are meant."""
         return int((self.starts[self.which + 1] - self.starts[self.which]).sum())
 
@@ -35,13 +35,13 @@ class Seen(NamedTuple):
 
     Attributes:
         readings: of each observation the numbers of its readings: entries that are not 0, with what they are.
-        ends, index, value: the features of each reading, as `kernels.features_of` writes them.
+        ends, features, changes: the features of each reading, and by how much they differ; see `kernels.features_of`.
     """
 
     readings: Rows
     ends: np.ndarray
-    index: np.ndarray
-    value: np.ndarray
+    features: np.ndarray
+    changes: np.ndarray
 
 
 def find_readings(observations: np.ndarray) -> Rows:
