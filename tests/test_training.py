@@ -241,35 +241,161 @@ def test_torch_and_the_player_agree(tmp_path: Path) -> None:
         other.load({**policy.tensors(), "trunk.0.weight": np.zeros((3, 3))})
 
 
-def test_the_gradients_are_those_of_the_dense_network() -> None:
+def small_policy(kind: str) -> Any:
+    """An untrained network, `Policy` or `DensePolicy`, the same every time."""
     import torch
     from gymnasium import spaces
 
-    from euphoria_agents.training.policy import Policy, make_features
+    from euphoria_agents.training import policy
     from euphoria_env.envs.observation_space import observation_box
 
     torch.manual_seed(0)
     space = observation_box(), spaces.Discrete(actions.NUM_ACTIONS)
-    policy = Policy(*space, lambda _: 1e-3, features=make_features(True), trunk=[16], branch=[12])
+    shape = {"features": policy.make_features(True), "trunk": [16], "branch": [12]}
+    return getattr(policy, kind)(*space, lambda _: 1e-3, **shape)
+
+
+def gradients(policy: Any, judged: Any) -> list[Any]:
+    """Those of a sum of all that is judged: values, logarithms of probabilities and entropies."""
+    import torch
+
+    policy.zero_grad()
+    sum(torch.randn(50, generator=torch.manual_seed(k)) @ part.flatten() for k, part in enumerate(judged)).backward()
+    found = [parameter.grad.clone() for parameter in policy.parameters()]
+    assert all(gradient.abs().max() > 0 for gradient in found)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["Policy", "DensePolicy"])
+def test_the_gradients_are_those_of_the_dense_network(kind: str) -> None:
+    import torch
+
+    policy = small_policy(kind)
     seen, mask = positions(50)
     moves = torch.from_numpy(load("weights").act_batch(seen, mask, np.random.default_rng(0)))
     legal, features = torch.from_numpy(mask), policy.first.features
-    weigh = torch.randn(50), torch.randn(50), torch.randn(50)
-
-    def gradients(values: Any, chosen: Any, entropy: Any) -> list[torch.Tensor]:
-        policy.zero_grad()
-        (weigh[0] @ values.flatten() + weigh[1] @ chosen + weigh[2] @ entropy).backward()
-        return [parameter.grad.clone() for parameter in policy.parameters()]
-
-    mine = gradients(*policy.evaluate_actions(torch.from_numpy(seen), moves, legal))
+    judged = policy.evaluate_actions(torch.from_numpy(seen), moves, legal)
+    mine = gradients(policy, judged)
     x = np.clip((seen[:, features.source] - features.offset) * features.scale, -1, 1) - features.rest
     shared = torch.relu(torch.from_numpy(x).float() @ policy.first.weight + policy.first.bias)
     hidden, valued = torch.relu(policy.policy[0](shared)), torch.relu(policy.value[0](shared))
     chances = policy.head(hidden).masked_fill(~legal, -torch.inf).log_softmax(1)
     entropy = -(chances.exp() * chances.masked_fill(~legal, 0)).sum(1)
-    theirs = gradients(policy.value_head(valued), chances.gather(1, moves[:, None])[:, 0], entropy)
-    assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in zip(mine, theirs, strict=True))
-    assert all(a.abs().max() > 0 for a in mine)
+    expected = policy.value_head(valued), chances.gather(1, moves[:, None])[:, 0], entropy
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(judged, expected, strict=True))
+    assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in zip(mine, gradients(policy, expected), strict=True))
+
+
+def test_the_dense_policy_is_the_sparse_one() -> None:
+    import torch
+
+    sparse, dense = small_policy("Policy"), small_policy("DensePolicy")
+    with torch.no_grad():
+        sparse.first.bias += torch.randn(16)
+    dense.load_state_dict(sparse.state_dict())
+    assert all(np.array_equal(tensor, dense.tensors()[name]) for name, tensor in sparse.tensors().items())
+    seen, mask = positions(50)
+    tensors = torch.from_numpy(seen), torch.from_numpy(load("random").act_batch(seen, mask, np.random.default_rng(0)))
+    mine, theirs = (policy.evaluate_actions(*tensors, torch.from_numpy(mask)) for policy in (sparse, dense))
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(mine, theirs, strict=True))
+    pairs = zip(gradients(sparse, mine), gradients(dense, theirs), strict=True)
+    assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in pairs)
+    answers = []
+    for policy in (sparse, dense):
+        torch.manual_seed(1)
+        with torch.no_grad():
+            answers.append(policy(tensors[0], action_masks=mask))
+    assert mask[np.arange(50), answers[1][0]].all() and torch.equal(answers[0][0], answers[1][0])
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(answers[0][1:], answers[1][1:], strict=True))
+
+
+def test_the_sparse_buffer_gives_back_what_was_added() -> None:
+    import torch
+
+    from euphoria_agents.training.buffers import SparseBuffer
+
+    policy = small_policy("Policy")
+    buffer = SparseBuffer(5, policy.observation_space, policy.action_space, n_envs=10, features=policy.first.features)
+    seen, mask = positions(50)
+    moves = load("weights").act_batch(seen, mask, np.random.default_rng(0))
+    numbers = torch.arange(50.0)  # of the decisions, in the place of values
+    with torch.no_grad():
+        expected = policy.evaluate_actions(*map(torch.from_numpy, (seen, moves, mask)))
+    for _ in range(2):  # it can be used again
+        buffer.reset()
+        for k in range(0, 50, 10):
+            here, zeros = slice(k, k + 10), np.zeros(10)
+            buffer.add(seen[here], moves[here], zeros, zeros, numbers[here], numbers[here], action_masks=mask[here])
+        for _ in range(2):
+            batches = list(buffer.get(16))
+            assert [len(batch.actions) for batch in batches] == [16, 16, 16, 2]
+            assert sorted(torch.cat([batch.old_values for batch in batches]).tolist()) == numbers.tolist()
+            for batch in batches:
+                with torch.no_grad():
+                    found = policy.evaluate_actions(batch.observations, batch.actions, batch.action_masks)
+                which = batch.old_values.long()
+                assert all(torch.allclose(a, b[which], atol=1e-5) for a, b in zip(found, expected, strict=True))
+
+
+def test_an_update_is_that_of_sb3_contrib() -> None:
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    from euphoria_agents.training.learner import Learner
+    from euphoria_agents.training.vec_env import EuphoriaVecEnv
+
+    torch.set_num_threads(1)
+    found = []
+    for kind in (MaskablePPO, Learner):
+        shape = {"net_arch": [8], "optimizer_kwargs": {"eps": 1e-2}}  # so that no rounding of a small gradient is a whole step
+        sizes = {"n_steps": 12, "batch_size": 20, "n_epochs": 3, "ent_coef": 0.01, "clip_range": 0.01, "learning_rate": 1e-2}
+        model = kind("MlpPolicy", EuphoriaVecEnv(5, "random", max_turns=20), seed=3, device="cpu", policy_kwargs=shape, **sizes)
+        model.learn(120)
+        found.append((model.policy.state_dict(), dict(model.logger.name_to_value)))
+    (theirs, said), (mine, say) = found
+    del said["train/loss"], say["train/loss"]  # theirs is that of the last batch, ours the mean
+    assert all(torch.allclose(mine[name], theirs[name], rtol=1e-3, atol=1e-5) for name in theirs)
+    assert say == pytest.approx(said, rel=1e-3, abs=1e-5) and say["train/clip_fraction"] > 0
+
+
+def test_gradients_may_be_averaged(tmp_path: Path) -> None:
+    import torch
+
+    chosen = options(tmp_path / "run", decisions=168)
+    model = make_model(chosen, make_envs(chosen, [load("random")]))
+    before = {name: tensor.clone() for name, tensor in model.policy.state_dict().items()}
+    largest = []
+
+    def average(parameters: list[Any]) -> None:
+        assert [id(one) for one in parameters] == [id(one) for one in model.policy.parameters()]
+        largest.append(max(float(one.grad.abs().max()) for one in parameters))
+        for one in parameters:
+            one.grad.zero_()
+
+    model.average = average
+    model.learn(168)
+    assert len(largest) == 2 * 3 and min(largest) > 0  # 2 epochs of 168 decisions, 64 at a time
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.policy.state_dict().items())
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:99", "meta", ""])
+def test_a_device_that_is_not_here(device: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=rf"device must be one that is here \(cpu.*\), not '{device}'"):
+        go(options(tmp_path / "run", device=device))
+
+
+def test_a_card_trains_the_dense_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the processor, which stands for the card."""
+    from euphoria_agents.training import model as made
+
+    monkeypatch.setattr(made, "devices", lambda: ["cpu", "cpu:0"])
+    chosen = options(tmp_path / "run", device="cpu:0")
+    model = make_model(chosen, make_envs(chosen, [load("random")]))
+    before = model.policy.tensors()
+    model.learn(168)
+    after = model.policy.tensors()
+    assert isinstance(model.policy, made.DensePolicy)
+    assert all(np.array_equal(before[name], after[name]) == name.startswith("features.") for name in before)
 
 
 # ------------------------------------------------------------------------------------------------------- runs

@@ -38,6 +38,7 @@ class Options:
     ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
     decisions: int = option(10_000_000, "decisions of the learner, from the first to the last update")
     minutes: float | None = option(None, "save and stop after so many minutes, if that comes first")
+    device: str = option("cpu", "where the network learns: cpu, or cuda, as a dense network")
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
     players: list[int] = option([2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares")
     reward: str = option("stars", "what is learnt from: win, rank or stars")

@@ -82,7 +82,7 @@ class Run(BaseCallback):
         self._interrupted, self._stop = False, False  # stop at the end of this update; now
         self._envs = make_envs(options, list(baselines.values()))
         self.learner = make_model(options, self._envs, group.rank)
-        self.learner.policy.optimizer.register_step_pre_hook(lambda *_: group.average(list(self.learner.policy.parameters())))
+        self.learner.average = group.average if group.size > 1 else None
         if job.start is not None:
             self.learner.policy.load(job.start, options.start)
         if job.state is not None:

@@ -19,9 +19,9 @@ def under(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 def pack_network(model: MaskablePPO) -> dict[str, np.ndarray]:
     """Network and optimizer, which are the same in all workers."""
-    arrays = {f"policy.{name}": tensor.numpy() for name, tensor in model.policy.state_dict().items()}
+    arrays = {f"policy.{name}": tensor.cpu().numpy() for name, tensor in model.policy.state_dict().items()}
     for k, moments in model.policy.optimizer.state_dict()["state"].items():
-        arrays |= {f"optimizer.{k}.{name}": tensor.numpy() for name, tensor in moments.items()}
+        arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy() for name, tensor in moments.items()}
     return arrays
 
 

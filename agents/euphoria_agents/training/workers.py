@@ -89,7 +89,7 @@ class Group:
         sizes = [gradient.numel() for gradient in gradients]
         if len(self._flat) != sum(sizes):
             self._flat = torch.empty(sum(sizes))
-        torch.cat([gradient.reshape(-1) for gradient in gradients], out=self._flat)
+        torch.cat([gradient.reshape(-1).cpu() for gradient in gradients], out=self._flat)
         with self._together():
             dist.all_reduce(self._flat)
         self._flat /= self.size
