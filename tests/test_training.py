@@ -309,32 +309,38 @@ def test_the_dense_policy_is_the_sparse_one() -> None:
     assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(answers[0][1:], answers[1][1:], strict=True))
 
 
-def test_the_sparse_buffer_gives_back_what_was_added() -> None:
+def test_the_sparse_buffer_gives_the_batches_of_the_dense_one() -> None:
     import torch
 
-    from euphoria_agents.training.buffers import SparseBuffer
+    from euphoria_agents.training.buffers import RolloutBuffer, SparseBuffer
 
     policy = small_policy("Policy")
-    buffer = SparseBuffer(5, policy.observation_space, policy.action_space, n_envs=10, features=policy.first.features)
+    sizes = {"buffer_size": 5, "n_envs": 10, "observation_space": policy.observation_space, "action_space": policy.action_space}
+    dense, sparse = RolloutBuffer(device="cpu", **sizes), SparseBuffer(features=policy.first.features, device="cpu", **sizes)
     seen, mask = positions(50)
-    moves = load("weights").act_batch(seen, mask, np.random.default_rng(0))
-    numbers = torch.arange(50.0)  # of the decisions, in the place of values
-    with torch.no_grad():
-        expected = policy.evaluate_actions(*map(torch.from_numpy, (seen, moves, mask)))
-    for _ in range(2):  # it can be used again
-        buffer.reset()
+    moves, rng = load("weights").act_batch(seen, mask, np.random.default_rng(0)), np.random.default_rng(0)
+    for _ in range(2):  # they can be used again
+        for buffer in (dense, sparse):
+            buffer.reset()
         for k in range(0, 50, 10):
-            here, zeros = slice(k, k + 10), np.zeros(10)
-            buffer.add(seen[here], moves[here], zeros, zeros, numbers[here], numbers[here], action_masks=mask[here])
-        for _ in range(2):
-            batches = list(buffer.get(16))
-            assert [len(batch.actions) for batch in batches] == [16, 16, 16, 2]
-            assert sorted(torch.cat([batch.old_values for batch in batches]).tolist()) == numbers.tolist()
-            for batch in batches:
-                with torch.no_grad():
-                    found = policy.evaluate_actions(batch.observations, batch.actions, batch.action_masks)
-                which = batch.old_values.long()
-                assert all(torch.allclose(a, b[which], atol=1e-5) for a, b in zip(found, expected, strict=True))
+            rewards, starts, values, chances = rng.random((4, 10))
+            for buffer in (dense, sparse):
+                tensors = torch.from_numpy(values), torch.from_numpy(chances)
+                buffer.add(seen[k : k + 10], moves[k : k + 10], rewards, starts, *tensors, action_masks=mask[k : k + 10])
+        batches = []
+        for buffer in (dense, sparse):
+            np.random.seed(1)
+            buffer.compute_returns_and_advantage(torch.ones(10), np.zeros(10))
+            batches.append([batch for _ in range(2) for batch in buffer.get(16)])
+        assert [len(batch.actions) for batch in batches[1]] == [16, 16, 16, 2] * 2
+        for theirs, mine in zip(*batches, strict=True):
+            for name in ("actions", "old_values", "old_log_prob", "advantages", "returns"):
+                assert torch.equal(getattr(mine, name).flatten(), getattr(theirs, name).flatten()), name
+            judged = [
+                policy.evaluate_actions(batch.observations, batch.actions.flatten(), batch.action_masks)
+                for batch in (theirs, mine)
+            ]
+            assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(*judged, strict=True))
 
 
 def test_an_update_is_that_of_sb3_contrib() -> None:

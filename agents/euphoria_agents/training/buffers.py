@@ -61,8 +61,9 @@ class SparseBuffer(MaskableRolloutBuffer):
         super(MaskableRolloutBuffer, self).add(obs[:, :0], *args)
 
     def get(self, batch_size: int | None = None) -> Iterator[Samples]:
-        """All decisions in a random order, so many at a time."""
-        order = np.random.permutation(self.buffer_size * self.n_envs)
+        """All decisions in a random order, that of sb3-contrib, so many at a time."""
+        games, steps = np.divmod(np.random.permutation(self.buffer_size * self.n_envs), self.buffer_size)
+        order = steps * self.n_envs + games  # for here they lie step by step, there game by game
         if self._all is None:
             self._all = look_up(join(self._readings), self._features), join(self._legal)
             self._readings, self._legal = [], []
@@ -71,7 +72,7 @@ class SparseBuffer(MaskableRolloutBuffer):
             yield self._take(*self._all, order[first : first + size])
 
     def _take(self, seen: Seen, legal: Rows, which: np.ndarray) -> Samples:
-        """Some of the decisions, counted step by step."""
+        """Some of the decisions."""
 
         def taken(array: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(array.reshape(-1)[which])

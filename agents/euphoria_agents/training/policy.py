@@ -27,7 +27,7 @@ FIRST_SPREAD = 0.06  # standard deviation of the first layer's initial weights
 
 
 class _AddReadings(torch.autograd.Function):
-    """The first layer; only its weights and bias have gradients."""
+    """The first layer: what each reading adds, then the sum for each observation; only weights and bias have gradients."""
 
     @staticmethod
     def forward(ctx: Any, weight: torch.Tensor, bias: torch.Tensor, seen: Seen) -> torch.Tensor:
@@ -81,7 +81,7 @@ class FirstLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width))
 
     def forward(self, observations: torch.Tensor | Seen) -> torch.Tensor:
-        """The layer of each observation, before its rectifier."""
+        """The layer of each observation, before its rectifier; `Seen` is what a buffer has found in them already."""
         if not isinstance(observations, Seen):
             observations = look_up(find_readings(observations.numpy()), self.features)
         found: torch.Tensor = _AddReadings.apply(self.weight, self.bias, observations)
@@ -124,7 +124,7 @@ class Policy(MaskableActorCriticPolicy):
         branch: widths of the layers that each has for itself.
     """
 
-    first_layer = FirstLayer
+    first_layer: type[FirstLayer] = FirstLayer
 
     def __init__(self, *args: Any, features: Features, trunk: list[int], branch: list[int], **kwargs: Any) -> None:
         self._parts = features, trunk, branch
