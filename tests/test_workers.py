@@ -140,9 +140,9 @@ def test_what_goes_wrong_in_another_worker_is_told(tmp_path: Path, monkeypatch: 
 
 
 def test_numbers_of_workers_that_cannot_be(straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="workers must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="workers: must be an integer from 1"):
         go(small(tmp_path / "run", workers=0))
-    with pytest.raises(ValueError, match="envs must be at least 1 for each of players and workers, not 42 .* and 15 workers"):
+    with pytest.raises(ValueError, match="envs: must be at least 1 for each of players and workers, not 42 .* and 15 workers"):
         go(small(tmp_path / "run", workers=15))
     with pytest.raises(ValueError, match="batch must be at least 2 for each worker.*not 3 for 2"):
         go(small(tmp_path / "run", batch=3))

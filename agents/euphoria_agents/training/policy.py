@@ -202,11 +202,11 @@ class Policy(MaskableActorCriticPolicy):
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `network.checkpoint` has them."""
         features = self.first.features
-        weight = self.first.weight.detach().numpy()
+        weight = self.first.weight.detach().cpu().numpy()
         found = features.tensors()
-        found |= {"trunk.0.weight": weight.T, "trunk.0.bias": self.first.bias.detach().numpy() - features.rest @ weight}
+        found |= {"trunk.0.weight": weight.T, "trunk.0.bias": self.first.bias.detach().cpu().numpy() - features.rest @ weight}
         for name, one in self._linear():
-            found |= {f"{name}.weight": one.weight.detach().numpy(), f"{name}.bias": one.bias.detach().numpy()}
+            found |= {f"{name}.weight": one.weight.detach().cpu().numpy(), f"{name}.bias": one.bias.detach().cpu().numpy()}
         return {name: tensor.copy() for name, tensor in found.items()}
 
     def load(self, tensors: dict[str, np.ndarray], path: str | Path = "the checkpoint") -> None:
