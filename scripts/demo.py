@@ -72,7 +72,7 @@ def train_one(console: Console, options: Options, folder: Path) -> str:
     start = time.perf_counter()
     run = training.train(choices, console)
     seconds = time.perf_counter() - start
-    steps = int(run.learner.num_timesteps)
+    steps = run.decisions
     return f"{steps:,} decisions of the learner in {seconds:.0f} s: {steps / seconds:,.0f} a second, updates and ratings included"
 
 

@@ -200,23 +200,8 @@ def test_one_line_of_what_an_agent_raised() -> None:
 @pytest.mark.parametrize("seconds", [0.4, 1.0, 2.0, 3.0])
 def test_an_interrupt_leaves_no_traceback_while_it_imports_or_begins(seconds: float, tmp_path: Path) -> None:
     pytest.importorskip("sb3_contrib")
-    small = (
-        "--players",
-        2,
-        "--baselines",
-        "random",
-        "--envs",
-        4,
-        "--rollout",
-        4,
-        "--batch",
-        8,
-        "--trunk",
-        4,
-        "--rating-games",
-        0,
-    )
-    with start("train", "--run", tmp_path / "run", *small, cwd=tmp_path) as process:
+    small = "--workers 1 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0"
+    with start("train", "--run", tmp_path / "run", *small.split(), cwd=tmp_path) as process:
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=400)  # it may have to compile before the first update ends
@@ -378,7 +363,7 @@ if {bool(_has("sb3_contrib"))}:
     from euphoria_agents.training.options import Options
     from euphoria_agents.training.run import train
     from pathlib import Path
-    small = dict(decisions=80, players=[2, 3], envs=10, rollout=4, batch=16, rating_games=2, rate=1, max_turns=20)
+    small = dict(decisions=80, players=[2, 3], workers=1, envs=10, rollout=4, batch=16, rating_games=2, rate=1, max_turns=20)
     train(Options(run=Path("run"), **small), Console(quiet=True))
     assert before == {{name: len(entry.signatures) for name, entry in entries.items()}}
 print(*sorted(entries))

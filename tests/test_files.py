@@ -77,7 +77,7 @@ COMMANDS = [
     "tournament --games 40 --max-turns 20 --processes 2 --out out --records out",
     "replay ../a.record --svg out",
     "speed --quick --groups engine --seconds 0.01 --repeats 1 --json out/a.json",
-    "train --run out --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0",
+    "train --run out --workers 1 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0",
 ]
 
 

@@ -149,10 +149,11 @@ def test_training_works_in_an_empty_folder(built: Path, tmp_path: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
-    small = "--decisions 80 --players 2 --envs 10 --rollout 4 --batch 16 --rating-games 2 --rate 1 --max-turns 20 --run mine"
+    small = "--decisions 80 --workers 1 --players 2 --envs 10 --rollout 4 --batch 16 --rating-games 2 --rate 1 --max-turns 20"
     (tmp_path / "empty").mkdir()
     euphoria = [sys.executable, "-P", "-m", "euphoria_agents"]
-    _run(*euphoria, "train", *small.split(), cwd=tmp_path / "empty", env=_environment(PYTHONPATH=str(tmp_path / "installed")))
+    environment = _environment(PYTHONPATH=str(tmp_path / "installed"))
+    _run(*euphoria, "train", "--run", "mine", *small.split(), cwd=tmp_path / "empty", env=environment)
     assert {"ppo.safetensors", "curves.png"} <= {file.name for file in (tmp_path / "empty" / "mine").iterdir()}
 
 

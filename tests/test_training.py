@@ -165,14 +165,14 @@ def test_the_shares_of_the_league() -> None:
     assert one.chances() == pytest.approx([0.1, 0.1, 0.4, 0.4])
     one.add("2", selves[2])
     for _ in range(3000):
-        one.record(selves[0], 1.0)  # always beaten: hardly met any more
-        one.record(selves[1], 0.0)
+        one.record("0", 1.0)  # always beaten: hardly met any more
+        one.record("1", 0.0)
     chances = dict(zip([member.name for member in one], one.chances(), strict=True))
     assert chances["0"] == pytest.approx(0.4 * FLOOR / (FLOOR + 1 + FLOOR), abs=1e-3)
     assert sum(chances.values()) == pytest.approx(1) and chances["2"] == pytest.approx(0.4)
     one.add("3", selves[3])  # no room: the easiest leaves, never the baselines
     assert [member.name for member in one] == ["random", "weights", "1", "2", "3"]
-    one.record(selves[0], 1.0)  # a game of this member may still end
+    one.record("0", 1.0)  # a game of this member may still end
     again = league()
     again.restore(json.loads(json.dumps(one.state())), {member.name: member.agent for member in one})
     assert again.members == one.members and again.chances() == one.chances()
@@ -190,8 +190,7 @@ def test_shares_that_leave_nothing_to_the_baselines(newest: float, older: float)
 
 def test_a_game_counts_against_everybody_in_it() -> None:
     one = league()
-    random, weights = (member.agent for member in one)
-    one.record_game(1, [2, 2, 1, 4], [random, random, weights, random])
+    one.record_game(1, [2, 2, 1, 4], ["random", "random", "weights", "random"])
     scores = {member.name: (member.games, member.score) for member in one}
     assert scores["random"] == (2, pytest.approx((0.5 * 2 + 0.5) / 3 * 3 / 4 + 1 / 4))
     assert scores["weights"] == (1, pytest.approx(0.5 * 2 / 3))
@@ -211,22 +210,8 @@ def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
 pytest.importorskip("sb3_contrib")
 from euphoria_agents.training.model import make_envs, make_model  # noqa: E402
 from euphoria_agents.training.options import Options  # noqa: E402
-from euphoria_agents.training.run import RUN_FORMAT, Run, train  # noqa: E402
-
-
-def options(run: Path, **changed: Any) -> Options:
-    """A small run of four updates."""
-    small = {
-        "decisions": 4 * 21 * 8, "players": [2, 2, 3], "envs": 21, "rollout": 8, "batch": 64, "epochs": 2, "max_turns": 40,
-        "snapshot": 1, "save": 1, "league": 2, "rate": 3, "rating_games": 4, "trunk": [16, 12], "branch": [8],
-    }  # fmt: skip
-    return Options(run=run, **(small | changed))
-
-
-def go(chosen: Options, updates: int | None = None) -> Run:
-    from rich.console import Console
-
-    return train(chosen, Console(quiet=True), updates)
+from euphoria_agents.training.run import RUN_FORMAT, Run  # noqa: E402
+from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 
 
 def test_torch_and_the_player_agree(tmp_path: Path) -> None:
@@ -256,52 +241,170 @@ def test_torch_and_the_player_agree(tmp_path: Path) -> None:
         other.load({**policy.tensors(), "trunk.0.weight": np.zeros((3, 3))})
 
 
-def test_the_gradients_are_those_of_the_dense_network() -> None:
+def small_policy(kind: str) -> Any:
+    """An untrained network, `Policy` or `DensePolicy`, the same every time."""
     import torch
     from gymnasium import spaces
 
-    from euphoria_agents.training.policy import Policy, make_features
+    from euphoria_agents.training import policy
     from euphoria_env.envs.observation_space import observation_box
 
     torch.manual_seed(0)
     space = observation_box(), spaces.Discrete(actions.NUM_ACTIONS)
-    policy = Policy(*space, lambda _: 1e-3, features=make_features(True), trunk=[16], branch=[12])
+    shape = {"features": policy.make_features(True), "trunk": [16], "branch": [12]}
+    return getattr(policy, kind)(*space, lambda _: 1e-3, **shape)
+
+
+def gradients(policy: Any, judged: Any) -> list[Any]:
+    """Those of a sum of all that is judged: values, logarithms of probabilities and entropies."""
+    import torch
+
+    policy.zero_grad()
+    sum(torch.randn(50, generator=torch.manual_seed(k)) @ part.flatten() for k, part in enumerate(judged)).backward()
+    found = [parameter.grad.clone() for parameter in policy.parameters()]
+    assert all(gradient.abs().max() > 0 for gradient in found)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["Policy", "DensePolicy"])
+def test_the_gradients_are_those_of_the_dense_network(kind: str) -> None:
+    import torch
+
+    policy = small_policy(kind)
     seen, mask = positions(50)
     moves = torch.from_numpy(load("weights").act_batch(seen, mask, np.random.default_rng(0)))
     legal, features = torch.from_numpy(mask), policy.first.features
-    weigh = torch.randn(50), torch.randn(50), torch.randn(50)
-
-    def gradients(values: Any, chosen: Any, entropy: Any) -> list[torch.Tensor]:
-        policy.zero_grad()
-        (weigh[0] @ values.flatten() + weigh[1] @ chosen + weigh[2] @ entropy).backward()
-        return [parameter.grad.clone() for parameter in policy.parameters()]
-
-    mine = gradients(*policy.evaluate_actions(torch.from_numpy(seen), moves, legal))
+    judged = policy.evaluate_actions(torch.from_numpy(seen), moves, legal)
+    mine = gradients(policy, judged)
     x = np.clip((seen[:, features.source] - features.offset) * features.scale, -1, 1) - features.rest
     shared = torch.relu(torch.from_numpy(x).float() @ policy.first.weight + policy.first.bias)
     hidden, valued = torch.relu(policy.policy[0](shared)), torch.relu(policy.value[0](shared))
     chances = policy.head(hidden).masked_fill(~legal, -torch.inf).log_softmax(1)
     entropy = -(chances.exp() * chances.masked_fill(~legal, 0)).sum(1)
-    theirs = gradients(policy.value_head(valued), chances.gather(1, moves[:, None])[:, 0], entropy)
-    assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in zip(mine, theirs, strict=True))
-    assert all(a.abs().max() > 0 for a in mine)
+    expected = policy.value_head(valued), chances.gather(1, moves[:, None])[:, 0], entropy
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(judged, expected, strict=True))
+    assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in zip(mine, gradients(policy, expected), strict=True))
+
+
+def test_the_dense_policy_is_the_sparse_one() -> None:
+    import torch
+
+    sparse, dense = small_policy("Policy"), small_policy("DensePolicy")
+    with torch.no_grad():
+        sparse.first.bias += torch.randn(16)
+    dense.load_state_dict(sparse.state_dict())
+    assert all(np.array_equal(tensor, dense.tensors()[name]) for name, tensor in sparse.tensors().items())
+    seen, mask = positions(50)
+    tensors = torch.from_numpy(seen), torch.from_numpy(load("random").act_batch(seen, mask, np.random.default_rng(0)))
+    mine, theirs = (policy.evaluate_actions(*tensors, torch.from_numpy(mask)) for policy in (sparse, dense))
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(mine, theirs, strict=True))
+    pairs = zip(gradients(sparse, mine), gradients(dense, theirs), strict=True)
+    assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in pairs)
+    answers = []
+    for policy in (sparse, dense):
+        torch.manual_seed(1)
+        with torch.no_grad():
+            answers.append(policy(tensors[0], action_masks=mask))
+    assert mask[np.arange(50), answers[1][0]].all() and torch.equal(answers[0][0], answers[1][0])
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(answers[0][1:], answers[1][1:], strict=True))
+
+
+def test_the_sparse_buffer_gives_the_batches_of_the_dense_one() -> None:
+    import torch
+
+    from euphoria_agents.training.buffers import RolloutBuffer, SparseBuffer
+
+    policy = small_policy("Policy")
+    sizes = {"buffer_size": 5, "n_envs": 10, "observation_space": policy.observation_space, "action_space": policy.action_space}
+    dense, sparse = RolloutBuffer(device="cpu", **sizes), SparseBuffer(features=policy.first.features, device="cpu", **sizes)
+    seen, mask = positions(50)
+    moves, rng = load("weights").act_batch(seen, mask, np.random.default_rng(0)), np.random.default_rng(0)
+    for _ in range(2):  # they can be used again
+        for buffer in (dense, sparse):
+            buffer.reset()
+        for k in range(0, 50, 10):
+            rewards, starts, values, chances = rng.random((4, 10))
+            for buffer in (dense, sparse):
+                tensors = torch.from_numpy(values), torch.from_numpy(chances)
+                buffer.add(seen[k : k + 10], moves[k : k + 10], rewards, starts, *tensors, action_masks=mask[k : k + 10])
+        batches = []
+        for buffer in (dense, sparse):
+            np.random.seed(1)
+            buffer.compute_returns_and_advantage(torch.ones(10), np.zeros(10))
+            batches.append([batch for _ in range(2) for batch in buffer.get(16)])
+        assert [len(batch.actions) for batch in batches[1]] == [16, 16, 16, 2] * 2
+        for theirs, mine in zip(*batches, strict=True):
+            for name in ("actions", "old_values", "old_log_prob", "advantages", "returns"):
+                assert torch.equal(getattr(mine, name).flatten(), getattr(theirs, name).flatten()), name
+            judged = [
+                policy.evaluate_actions(batch.observations, batch.actions.flatten(), batch.action_masks)
+                for batch in (theirs, mine)
+            ]
+            assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(*judged, strict=True))
+
+
+def test_an_update_is_that_of_sb3_contrib() -> None:
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    from euphoria_agents.training.learner import Learner
+    from euphoria_agents.training.vec_env import EuphoriaVecEnv
+
+    torch.set_num_threads(1)
+    found = []
+    for kind in (MaskablePPO, Learner):
+        shape = {"net_arch": [8], "optimizer_kwargs": {"eps": 1e-2}}  # so that no rounding of a small gradient is a whole step
+        sizes = {"n_steps": 12, "batch_size": 20, "n_epochs": 3, "ent_coef": 0.01, "clip_range": 0.01, "learning_rate": 1e-2}
+        model = kind("MlpPolicy", EuphoriaVecEnv(5, "random", max_turns=20), seed=3, device="cpu", policy_kwargs=shape, **sizes)
+        model.learn(120)
+        found.append((model.policy.state_dict(), dict(model.logger.name_to_value)))
+    (theirs, said), (mine, say) = found
+    del said["train/loss"], say["train/loss"]  # theirs is that of the last batch, ours the mean
+    assert all(torch.allclose(mine[name], theirs[name], rtol=1e-3, atol=1e-5) for name in theirs)
+    assert say == pytest.approx(said, rel=1e-3, abs=1e-5) and say["train/clip_fraction"] > 0
+
+
+def test_gradients_may_be_averaged(tmp_path: Path) -> None:
+    import torch
+
+    chosen = options(tmp_path / "run", decisions=168)
+    model = make_model(chosen, make_envs(chosen, [load("random")]))
+    before = {name: tensor.clone() for name, tensor in model.policy.state_dict().items()}
+    largest = []
+
+    def average(parameters: list[Any]) -> None:
+        assert [id(one) for one in parameters] == [id(one) for one in model.policy.parameters()]
+        largest.append(max(float(one.grad.abs().max()) for one in parameters))
+        for one in parameters:
+            one.grad.zero_()
+
+    model.average = average
+    model.learn(168)
+    assert len(largest) == 2 * 3 and min(largest) > 0  # 2 epochs of 168 decisions, 64 at a time
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.policy.state_dict().items())
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:99", "meta", ""])
+def test_a_device_that_is_not_here(device: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=rf"device must be one that is here \(cpu.*\), not '{device}'"):
+        go(options(tmp_path / "run", device=device))
+
+
+def test_a_card_trains_the_dense_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the processor, which stands for the card."""
+    from euphoria_agents.training import model as made
+
+    monkeypatch.setattr(made, "devices", lambda: ["cpu", "cpu:0"])
+    chosen = options(tmp_path / "run", device="cpu:0")
+    model = make_model(chosen, make_envs(chosen, [load("random")]))
+    before = model.policy.tensors()
+    model.learn(168)
+    after = model.policy.tensors()
+    assert isinstance(model.policy, made.DensePolicy)
+    assert all(np.array_equal(before[name], after[name]) == name.startswith("features.") for name in before)
 
 
 # ------------------------------------------------------------------------------------------------------- runs
-
-
-def state_of(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """All that is kept of a run, but for clock and folder."""
-    facts, arrays = checkpoint.read_tensors(folder / "state.safetensors", RUN_FORMAT)
-    for rating in facts["ratings"]:
-        del rating["hours"]
-    return {name: fact for name, fact in facts.items() if name not in ("options", "seconds")}, arrays
-
-
-def assert_same(one: tuple[Any, dict[str, np.ndarray]], other: tuple[Any, dict[str, np.ndarray]]) -> None:
-    assert one[0] == other[0]
-    assert one[1].keys() == other[1].keys()
-    assert [name for name in one[1] if not np.array_equal(one[1][name], other[1][name])] == []
 
 
 @pytest.fixture(scope="module")
@@ -434,7 +537,7 @@ def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: P
         ({"players": []}, "envs: must be"),
         ({"alike": 2.0}, "alike"),
         ({"batch": 1}, "batch: must be an integer from 2"),
-        ({"batch": 167}, "leave no single one of the 168"),
+        ({"batch": 167}, "leave no single one of its 168"),
         ({"gamma": float("nan")}, "gamma"),
         ({"learning_rate": -1.0}, "learning_rate"),
         ({"minutes": 0.0}, "minutes"),
@@ -525,20 +628,20 @@ def small(array: np.ndarray, value: float, kind: Any = None) -> np.ndarray:
         ("optimizer.0.exp_avg", None, "optimizer.0.exp_avg: is missing"),
         ("optimizer.0.exp_avg_sq", lambda a: small(a, -1), "optimizer.0.exp_avg_sq: must be finite numbers from 0"),
         ("optimizer.0.step", lambda a: small(a, 0), "optimizer.0.step: must be finite numbers from 1"),
-        ("torch", lambda a: np.zeros_like(a), "torch: is no state of its generator"),
-        ("numpy.position", lambda a: small(a, 625), "numpy.position: must be finite numbers from 0 to 624"),
-        ("starts", lambda a: a.astype(np.int8), "starts: is int8"),
-        ("games.0.seats", lambda a: small(a, 1 - a.flat[0]), "games.0: seats: some games do not wait"),
-        ("games.0.seats", lambda a: small(a, 2), "games.0: seats: must be finite numbers from 0 to 1"),
-        ("games.1.sitting", lambda a: small(a, -1), "games.1: sitting: must be"),
-        ("games.1.next", lambda a: small(a, 99), "games.1: next: must be"),
-        ("games.0.chances", lambda a: small(a, np.nan), "games.0: chances: must be"),
-        ("games.0.chances", lambda a: a / 2, "games.0: chances: do not add up to 1"),
-        ("games.0.draws", lambda a: small(a, np.nan), "games.0: draws: must be"),
-        ("games.0.returns", lambda a: small(a, np.inf), "games.0: returns: must be"),
-        ("games.0.lengths", lambda a: small(a, -1), "games.0: lengths: must be"),
-        ("games.0.episodes", lambda a: small(a, 2**63 - 1), "games.0: the state must count the episodes"),
-        ("games.0.games", lambda a: a[:1], "options.envs"),
+        ("worker.0.torch", lambda a: np.zeros_like(a), "torch: is no state of its generator"),
+        ("worker.0.numpy.position", lambda a: small(a, 625), "numpy.position: must be finite numbers from 0 to 624"),
+        ("worker.0.starts", lambda a: a.astype(np.int8), "starts: is int8"),
+        ("worker.0.games.0.seats", lambda a: small(a, 1 - a.flat[0]), "worker.0.games.0: seats: some games do not wait"),
+        ("worker.0.games.0.seats", lambda a: small(a, 2), "worker.0.games.0: seats: must be finite numbers from 0 to 1"),
+        ("worker.0.games.1.sitting", lambda a: small(a, -1), "worker.0.games.1: sitting: must be"),
+        ("worker.0.games.1.next", lambda a: small(a, 99), "worker.0.games.1: next: must be"),
+        ("worker.0.games.0.chances", lambda a: small(a, np.nan), "worker.0.games.0: chances: must be"),
+        ("worker.0.games.0.chances", lambda a: a / 2, "worker.0.games.0: chances: do not add up to 1"),
+        ("worker.0.games.0.draws", lambda a: small(a, np.nan), "worker.0.games.0: draws: must be"),
+        ("worker.0.games.0.returns", lambda a: small(a, np.inf), "worker.0.games.0: returns: must be"),
+        ("worker.0.games.0.lengths", lambda a: small(a, -1), "worker.0.games.0: lengths: must be"),
+        ("worker.0.games.0.episodes", lambda a: small(a, 2**63 - 1), "worker.0.games.0: the state must count the episodes"),
+        ("worker.0.games.0.games", lambda a: a[:1], "options.envs"),
     ],
 )
 def test_arrays_of_a_run_that_cannot_be(straight: Path, tmp_path: Path, name: str, change: Any, message: str) -> None:
@@ -556,16 +659,20 @@ def test_arrays_of_a_run_that_cannot_be(straight: Path, tmp_path: Path, name: st
         ("decisions", lambda v: v + 1, "decisions: .* are not those of"),
         ("decisions", lambda v: True, "decisions: must be an integer"),
         ("seconds", lambda v: float("nan"), "seconds: must be a number"),
-        ("generators", lambda v: v[:1], "generators: must have 2 entries"),
-        ("generators", lambda v: [{}, {}], "generator.bit_generator"),
-        ("opponents", lambda v: [], "generators: must have 0 entries"),
-        ("opponents", lambda v: [["random"], [["random"]]], "no past self is called"),
+        ("workers", lambda v: [], "workers: must have 1 entries"),
+        ("workers", lambda v: [{**v[0], "generators": v[0]["generators"][:1]}], r"workers\[0\].generators: must have 2 entries"),
+        ("workers", lambda v: [{**v[0], "generators": [{}, {}]}], "generator.bit_generator"),
+        ("workers", lambda v: [{**v[0], "opponents": []}], r"workers\[0\].generators: must have 0 entries"),
+        ("workers", lambda v: [{"generators": [], "opponents": []}], r"workers\[0\].opponents: must have 2 entries"),
+        ("workers", lambda v: [{**v[0], "opponents": [["random"], [["random"]]]}], "no past self is called"),
         ("league", lambda v: v[1:], "league: must be random, weights"),
         ("league", lambda v: [*v, v[-1]], "league: must be random, weights"),
         ("league", lambda v: [{**v[0], "score": float("nan")}, *v[1:]], r"league\[0\].score: must be a number"),
-        ("ratings", lambda v: [{**v[0], "games": 0}], r"ratings\[0\].games: must be at least 1"),
-        ("ratings", lambda v: [{**v[0], "against": 1}], r"ratings\[0\].against: must be a text"),
-        ("strengths", lambda v: {"random": [1]}, "strengths.random: must be two numbers"),
+        ("ratings", lambda v: v | {"results": [{**v["results"][0], "games": 0}]}, r"results\[0\].games: must be at least 1"),
+        ("ratings", lambda v: v | {"results": [{**v["results"][0], "against": 1}]}, r"results\[0\].against: must be a text"),
+        ("ratings", lambda v: v | {"strengths": {"random": [1]}}, "ratings.strengths.random: must be two numbers"),
+        ("ratings", lambda v: v | {"due": [[1, 2]]}, r"ratings.due\[0\]: must be update, decisions and hours"),
+        ("ratings", lambda v: v | {"due": [[1, 2, 0.5]]}, "rating.1: the tensors of features are missing"),
         ("options", lambda v: v | {"envs": 10**5}, "options.envs"),
         ("options", lambda v: v | {"trunk": [2**14] * 50}, "options.trunk"),
         ("options", lambda v: v | {"epochs": True}, "epochs: must be an integer"),

@@ -374,9 +374,9 @@ def saved_run() -> SavedRun:
 
     with tempfile.TemporaryDirectory() as folder:
         small = {
-            "decisions": 4 * 3 * 4, "players": [2, 2, 3], "envs": 3, "rollout": 4, "batch": 6, "epochs": 1, "max_turns": 40,
-            "save": 1, "snapshot": 1, "league": 2, "rate": 1, "rating_games": 1, "rating_players": [2], "trunk": [4, 3],
-            "branch": [2], "steps": False,
+            "decisions": 4 * 3 * 4, "players": [2, 2, 3], "workers": 1, "envs": 3, "rollout": 4, "batch": 6, "epochs": 1,
+            "max_turns": 40, "save": 1, "snapshot": 1, "league": 2, "rate": 1, "rating_games": 1, "rating_players": [2],
+            "trunk": [4, 3], "branch": [2], "steps": False,
         }  # fmt: skip
         train(Options(run=Path(folder), **small), Console(quiet=True), updates=2)
         header, arrays = read_tensors(Path(folder) / STATE, RUN_FORMAT)
@@ -393,7 +393,8 @@ def run_case(rng: random.Random, folder: Path) -> Case:
     from euphoria_agents.network.checkpoint import read_tensors
     from euphoria_agents.training.curves import draw_curves
     from euphoria_agents.training.options import Options
-    from euphoria_agents.training.run import RUN_FORMAT, STATE, reopen
+    from euphoria_agents.training.run import RUN_FORMAT, STATE, open_run, reopen
+    from euphoria_agents.training.workers import Group
 
     saved, run_folder = saved_run(), folder / "run"
     shutil.rmtree(run_folder, ignore_errors=True)
@@ -416,11 +417,14 @@ def run_case(rng: random.Random, folder: Path) -> Case:
             return
         assert all(np.isfinite(tensor.numpy()).all() for tensor in run.learner.policy.state_dict().values())
         assert np.isfinite(run.league.chances()).all()
-        if run.ratings != saved.header["ratings"] and run.ratings:
-            draw_curves(run.ratings, run_folder / "curves.png")
+        if run.ratings.results != saved.header["ratings"]["results"] and run.ratings.results:
+            draw_curves(run.ratings.results, run_folder / "curves.png")
         read_tensors(run_folder / STATE, RUN_FORMAT)
 
-    return Case(lambda: reopen(Options(resume=run_folder), run_folder, bar, updates=3), use, re.escape(str(run_folder)))
+    def load() -> Any:
+        return open_run(reopen(Options(resume=run_folder), run_folder), bar, Group(), updates=3)
+
+    return Case(load, use, re.escape(str(run_folder)))
 
 
 KINDS: dict[str, Callable[[random.Random, Path], Case]] = {

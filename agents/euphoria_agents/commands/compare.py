@@ -14,7 +14,9 @@ NOTABLE = 1.1  # a ratio from here on is coloured
 
 
 def ratio(before: Result, after: Result) -> float:
-    """How many times better the second one is: above 1 is faster, or smaller."""
+    """How many times better the second one is: above 1 is faster, or smaller; a share is never better or worse."""
+    if before.unit == "%":
+        return 1.0
     first, second = before.median, after.median
     if not before.more_is_better:
         first, second = second, first

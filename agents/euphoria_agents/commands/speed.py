@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from euphoria_agents.files import write_whole
-from euphoria_agents.speed.layers import measure
+from euphoria_agents.speed.layers import Plan, measure
 from euphoria_agents.speed.measure import Result, choose_clock, readable, report, write
-from euphoria_agents.speed.options import SpeedOptions, plan_of
+from euphoria_agents.speed.options import SpeedOptions, plan_of, workers_of
 
 
 def table(results: Iterable[Result], players: list[int]) -> Table:
@@ -72,14 +72,20 @@ def _draw(panel: Any, results: list[Result]) -> None:
                 panel.axhline(result.median, linestyle=style, color="grey", linewidth=1, label=layer)
 
 
+def _training(workers: list[int], plan: Plan) -> Iterator[Result]:
+    from euphoria_agents.speed.training import measure_training  # brings PyTorch along
+
+    return measure_training(workers, plan.repeats, plan.seed)
+
+
 def run(options: SpeedOptions) -> None:
     """The command: measures, prints, writes and draws; only a whole measurement is written."""
-    console, plan = Console(), plan_of(options)
+    console, plan, workers = Console(), plan_of(options), workers_of(options)
     choose_clock(options.clock)
     results: list[Result] = []
     with console.status("measuring ...") as status:
         try:
-            for result in measure(plan):
+            for result in _training(workers, plan) if options.training else measure(plan):
                 results.append(result)
                 where = ", ".join(f"{k} {name}" for k, name in ((result.players, "players"), (result.n, "games")) if k)
                 status.update(f"{result.layer}: {readable(result.median, result.unit)} {result.unit} ({where})")

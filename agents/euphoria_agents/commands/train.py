@@ -6,10 +6,11 @@ from rich.console import Console
 
 from euphoria_agents.training.options import Options
 from euphoria_agents.training.run import train
+from euphoria_agents.training.workers import torchrun_rank
 
 
 def run(options: Options) -> None:
     """The command."""
-    console = Console()
+    console = Console(quiet=torchrun_rank() > 0)  # the first worker tells
     finished = train(options, console)
     console.print(f"written: {finished.options.run}")

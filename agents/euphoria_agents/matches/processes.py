@@ -12,10 +12,12 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from euphoria_agents.faults import WorkerError, full_text, one_line
 
+SPAWN = multiprocessing.get_context("spawn")
 ATTEMPTS = 3  # for each item, until it is to blame that its workers die
 
 Item = TypeVar("Item", bound=Hashable)
@@ -36,13 +38,13 @@ def in_processes(work: Callable[[Item], Answer], items: Iterable[Item], processe
         yield from ((item, work(item)) for item in waiting)
         return
     died: Counter[Item] = Counter()
-    workers = [_Worker(work) for _ in range(min(processes, len(waiting)))]
+    workers = [Worker(work) for _ in range(min(processes, len(waiting)))]
     try:
         while True:
             for k, worker in enumerate(workers):
                 if worker.item is None and waiting:
                     if not worker.process.is_alive():
-                        workers[k] = worker = _Worker(work)
+                        workers[k] = worker = Worker(work)
                     worker.take(waiting.popleft())
             busy = [worker for worker in workers if worker.item is not None]
             if not busy:
@@ -62,15 +64,26 @@ def in_processes(work: Callable[[Item], Answer], items: Iterable[Item], processe
             worker.end()
 
 
-class _Worker:
+def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
+    """Starts a process that ends with this one, and leaves interrupts to it."""
+    process = SPAWN.Process(target=_with_parent, args=(work, arguments), daemon=True)
+    with _interrupts_blocked():
+        process.start()
+    return process
+
+
+def _with_parent(work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    """What a process does, as long as its parent is there."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    work(*arguments)
+
+
+class Worker:
     """A process and what it is doing."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
-        with _interrupts_blocked():
-            self.process.start()
+        self.connection, theirs = SPAWN.Pipe()
+        self.process = start_process(_serve, (theirs, work))
         theirs.close()  # so that its end is noticed here
         self.item: Any = None
 
@@ -114,8 +127,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
-    """What a process does: works on what it is given, until the parent is gone."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    """Works on what it is given."""
     while True:
         item = connection.recv()
         try:

@@ -12,25 +12,59 @@ import numpy as np
 
 from euphoria_env.engine.jit import entry, jit
 
+VALUES = 128  # that an entry of an observation can have, from 0 on
+
+
+@jit
+def features_of_entry(e, seen, starts, offset, scale, rest, n, index, value):  # type: ignore[no-untyped-def]
+    """Writes from n on the features that differ when this entry is not 0 but `seen`, and by how much; returns where they end.
+
+    Features starts[e] to starts[e + 1] - 1 belong to entry e of the observation; `rest` are those of an observation of zeros.
+    """
+    x = np.float32(seen)
+    for k in range(starts[e], starts[e + 1]):
+        change = min(max((x - offset[k]) * scale[k], np.float32(-1.0)), np.float32(1.0)) - rest[k]
+        index[n], value[n] = k, change  # without a branch: the next one overwrites what does not differ
+        n += change != 0.0
+    return n
+
 
 @jit
 def find_features(observation, starts, offset, scale, rest, index, value):  # type: ignore[no-untyped-def]
-    """Writes the features that are not as in an observation of zeros (there: `rest`), and by how much; returns how many.
-
-    Features starts[e] to starts[e + 1] - 1 belong to entry e of the observation.
-    """
+    """Writes the features that are not as in an observation of zeros, and by how much; returns how many."""
     n = 0
     for e in range(len(observation)):
-        if observation[e] == 0:
-            continue
-        x = np.float32(observation[e])
-        for k in range(starts[e], starts[e + 1]):
-            change = min(max((x - offset[k]) * scale[k], np.float32(-1.0)), np.float32(1.0)) - rest[k]
-            if change != 0.0:
-                index[n] = k
-                value[n] = change
-                n += 1
+        if observation[e] != 0:
+            n = features_of_entry(e, observation[e], starts, offset, scale, rest, n, index, value)
     return n
+
+
+@jit
+def add_weighted(x, weight, index, value, first, last):  # type: ignore[no-untyped-def]
+    """Adds rows index[first] to index[last - 1] of `weight` to x, each times its value."""
+    for k in range(first, last - 3, 4):  # four at a time: x is read and written less often
+        a, b, c, d = weight[index[k]], weight[index[k + 1]], weight[index[k + 2]], weight[index[k + 3]]
+        p, q, r, s = value[k], value[k + 1], value[k + 2], value[k + 3]
+        for j in range(len(x)):
+            x[j] += p * a[j] + q * b[j] + r * c[j] + s * d[j]
+    for k in range(last - (last - first) % 4, last):
+        a, p = weight[index[k]], value[k]
+        for j in range(len(x)):
+            x[j] += p * a[j]
+
+
+@jit
+def add_rows(x, table, index, first, last):  # type: ignore[no-untyped-def]
+    """Adds rows index[first] to index[last - 1] of a table to x."""
+    for k in range(first, last - 7, 8):  # eight at a time: x is read and written less often
+        a, b, c, d = table[index[k]], table[index[k + 1]], table[index[k + 2]], table[index[k + 3]]
+        e, f, g, h = table[index[k + 4]], table[index[k + 5]], table[index[k + 6]], table[index[k + 7]]
+        for j in range(len(x)):
+            x[j] += a[j] + b[j] + c[j] + d[j] + e[j] + f[j] + g[j] + h[j]
+    for k in range(last - (last - first) % 8, last):
+        a = table[index[k]]
+        for j in range(len(x)):
+            x[j] += a[j]
 
 
 @jit
@@ -96,12 +130,9 @@ def hidden(observation, starts, offset, scale, rest, weights, table, index, valu
     """
     n = find_features(observation, starts, offset, scale, rest, index, value)
     at, size_in, size_out = table[0]
-    x[:size_out] = weights[at + size_in * size_out : at + (size_in + 1) * size_out]
-    for k in range(n):
-        row = weights[at + index[k] * size_out : at + (index[k] + 1) * size_out]
-        v = value[k]
-        for j in range(size_out):
-            x[j] += v * row[j]
+    end = at + size_in * size_out
+    x[:size_out] = weights[end : end + size_out]
+    add_weighted(x[:size_out], weights[at:end].reshape((size_in, size_out)), index, value, 0, n)
     for j in range(size_out):
         x[j] = max(x[j], np.float32(0.0))
     for k in range(1, len(table)):
@@ -134,36 +165,112 @@ def choose_by_network(observations, masks, spins, starts, offset, scale, rest, w
 
 
 @entry
-def features_of(observations, starts, offset, scale, rest, rows, index, value):  # type: ignore[no-untyped-def]
-    """Writes the features of all observations, those of observation i from rows[i] on."""
+def find_readings(observations, starts, readings):  # type: ignore[no-untyped-def]
+    """Writes the readings of all observations, those of observation i from starts[i] on.
+
+    A reading is an entry that is not 0, and what it is: entry * VALUES + value.
+    """
     n = 0
     for i in range(len(observations)):
-        rows[i] = n
-        n += find_features(observations[i], starts, offset, scale, rest, index[n:], value[n:])
+        starts[i] = n
+        for e in range(observations.shape[1]):
+            readings[n] = e * VALUES + observations[i, e]  # as above: the next one overwrites a 0
+            n += observations[i, e] != 0
+    starts[len(observations)] = n
+
+
+@entry
+def find_legal(masks, starts, legal):  # type: ignore[no-untyped-def]
+    """Writes the legal moves of all masks, those of mask i from starts[i] on."""
+    n = 0
+    for i in range(len(masks)):
+        starts[i] = n
+        for move in range(masks.shape[1]):
+            if masks[i, move]:
+                legal[n] = move
+                n += 1
+    starts[len(masks)] = n
+
+
+@entry
+def number_readings(readings, numbers, known):  # type: ignore[no-untyped-def]
+    """Replaces each reading by its number among those that occur, which are written to `known` in order; returns how many.
+
+    `numbers` is room for a number of each reading there could be.
+    """
+    numbers[:] = 0
+    for k in range(len(readings)):
+        numbers[readings[k]] = 1
+    n = 0
+    for reading in range(len(numbers)):
+        if numbers[reading]:
+            known[n], numbers[reading] = reading, n
+            n += 1
+    for k in range(len(readings)):
+        readings[k] = numbers[readings[k]]
     return n
 
 
 @entry
-def add_rows(rows, index, value, weight, bias, out):  # type: ignore[no-untyped-def]
-    """The first layer: the bias, and the rows of the features times their values."""
-    for i in range(len(out)):
-        x = out[i]
-        x[:] = bias
-        for k in range(rows[i], rows[i + 1]):
-            row, v = weight[index[k]], value[k]
-            for j in range(len(x)):
-                x[j] += v * row[j]
+def features_of(readings, starts, offset, scale, rest, ends, index, value):  # type: ignore[no-untyped-def]
+    """Writes the features of readings, those of reading i from ends[i] to ends[i + 1]."""
+    n = 0
+    ends[0] = 0
+    for i in range(len(readings)):
+        n = features_of_entry(readings[i] // VALUES, readings[i] % VALUES, starts, offset, scale, rest, n, index, value)
+        ends[i + 1] = n
 
 
 @entry
-def add_back(rows, index, value, gradient, out):  # type: ignore[no-untyped-def]
-    """The gradient of the weights of the first layer."""
+def weigh_readings(ends, index, value, weight, out):  # type: ignore[no-untyped-def]
+    """What each reading adds to the first layer: the rows of its features times their values."""
+    for i in range(len(out)):
+        out[i, :] = 0.0
+        add_weighted(out[i], weight, index, value, ends[i], ends[i + 1])
+
+
+@entry
+def weigh_back(ends, index, value, gradient, out):  # type: ignore[no-untyped-def]
+    """The gradient of the weights, from that of what each reading adds."""
+    out[:, :] = 0.0
     for i in range(len(gradient)):
         g = gradient[i]
-        for k in range(rows[i], rows[i + 1]):
+        for k in range(ends[i], ends[i + 1]):
             row, v = out[index[k]], value[k]
             for j in range(len(g)):
                 row[j] += v * g[j]
+
+
+@entry
+def add_readings(starts, readings, which, table, bias, out):  # type: ignore[no-untyped-def]
+    """The first layer of some of the observations: the bias, and what their readings add."""
+    for i in range(len(which)):
+        out[i, :] = bias
+        add_rows(out[i], table, readings, starts[which[i]], starts[which[i] + 1])
+
+
+@entry
+def add_back(starts, readings, which, gradient, ends, where, out):  # type: ignore[no-untyped-def]
+    """The gradient of what each reading adds: reading by reading, from all observations that have it.
+
+    `ends` and `where` are room: for each reading where its observations end, and one observation after the other.
+    """
+    ends[:] = 0
+    for i in range(len(which)):
+        for k in range(starts[which[i]], starts[which[i] + 1]):
+            ends[readings[k]] += 1
+    n = 0
+    for reading in range(len(ends)):
+        n, ends[reading] = n + ends[reading], n
+    for i in range(len(which)):
+        for k in range(starts[which[i]], starts[which[i] + 1]):
+            where[ends[readings[k]]] = i
+            ends[readings[k]] += 1
+    n = 0
+    for reading in range(len(ends)):
+        out[reading, :] = 0.0
+        add_rows(out[reading], gradient, where, n, ends[reading])
+        n = ends[reading]
 
 
 @entry
@@ -177,33 +284,37 @@ def draw_moves(hidden_, weight, bias, masks, spins, moves, chosen):  # type: ign
 
 
 @entry
-def judge_moves(hidden_, weight, bias, masks, moves, rows, legal, found, chosen, entropy):  # type: ignore[no-untyped-def]
-    """Writes the logarithms of the probabilities of all legal moves, that of the move made, and the entropy.
+def judge_moves(hidden_, weight, bias, starts, legal, which, moves, found, chosen, entropy):  # type: ignore[no-untyped-def]
+    """Writes the logarithms of the probabilities of all legal moves one after another, that of the move made, and the entropy.
 
-    Those of game i begin at rows[i].
+    Those that are legal in game i begin at starts[which[i]].
     """
     n = 0
-    for i in range(len(hidden_)):
-        rows[i] = n
-        n += log_legal_chances(hidden_[i], weight, bias, masks[i], legal[n:], found[n:])
+    for i in range(len(which)):
+        first, last = starts[which[i]], starts[which[i] + 1]
+        log_chances(hidden_[i], weight, bias, legal[first:last], last - first, found[n:])
         entropy[i] = 0.0
-        for k in range(rows[i], n):
-            entropy[i] -= math.exp(found[k]) * found[k]
+        for k in range(first, last):
+            entropy[i] -= math.exp(found[n]) * found[n]
             if legal[k] == moves[i]:
-                chosen[i] = found[k]
-    rows[len(hidden_)] = n
+                chosen[i] = found[n]
+            n += 1
 
 
 @entry
-def judge_back(hidden_, weight, moves, rows, legal, found, entropy, by_chosen, by_entropy, by_hidden, by_weight, by_bias):  # type: ignore[no-untyped-def]
+def judge_back(  # type: ignore[no-untyped-def]
+    hidden_, weight, starts, legal, which, moves, found, entropy, by_chosen, by_entropy, by_hidden, by_weight, by_bias
+):
     """The gradients of `judge_moves`, from those by its two results."""
-    for i in range(len(hidden_)):
+    n = 0
+    for i in range(len(which)):
         x, by_x = hidden_[i], by_hidden[i]
-        for k in range(rows[i], rows[i + 1]):
-            move, chance = legal[k], np.float32(math.exp(found[k]))
-            by_logit = by_chosen[i] * (np.float32(move == moves[i]) - chance) - by_entropy[i] * chance * (found[k] + entropy[i])
+        for k in range(starts[which[i]], starts[which[i] + 1]):
+            move, chance = legal[k], np.float32(math.exp(found[n]))
+            by_logit = by_chosen[i] * (np.float32(move == moves[i]) - chance) - by_entropy[i] * chance * (found[n] + entropy[i])
             by_bias[move] += by_logit
             row, by_row = weight[move], by_weight[move]
             for j in range(len(x)):
                 by_x[j] += by_logit * row[j]
                 by_row[j] += by_logit * x[j]
+            n += 1

@@ -49,7 +49,7 @@ class Result:
         layer: the name of what was measured.
         players: number of players; 0 where there are none.
         n: number of games side by side; 0 where that means nothing.
-        unit: what is counted; more is better if it ends in "/s", less otherwise.
+        unit: what is counted; more is better if it ends in "/s", neither if it is "%", less otherwise.
         values: one for each repeat.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 
 from euphoria_agents.options import option
@@ -26,6 +27,8 @@ class SpeedOptions:
     quick: bool = option(False, f"about a minute: {QUICK.players[0]} players, {len(QUICK.sizes)} sizes, short, no cold start")
     json: Path | None = option(None, "write all figures, versions and the machine as JSON", metavar="FILE")
     plot: Path | None = option(None, "draw decisions a second over the number of games", metavar="FILE")
+    training: bool = option(False, "measure training instead, for 1, 2, ... workers")
+    workers: list[int] | None = option(None, "numbers of workers for --training; default 1 to the number of cores")
     groups: list[str] | None = option(None, f"only some of: {', '.join(GROUPS)}", choices=GROUPS, metavar="NAME")
     players: list[int] | None = option(None, f"default {FULL.players}")
     sizes: list[int] | None = option(None, f"numbers of games; default {FULL.sizes}")
@@ -33,6 +36,20 @@ class SpeedOptions:
     repeats: int | None = option(None, f"default {FULL.repeats}")
     clock: str = option("wall", "cpu: processor time instead, for busy machines", choices=CLOCKS)
     seed: int | None = option(None, f"of games and moves; default {FULL.seed}")
+
+
+def workers_of(options: SpeedOptions) -> list[int]:
+    """For which numbers of workers training is measured.
+
+    Raises:
+        ValueError: a number is wrong, or training is not measured at all.
+    """
+    if options.workers is not None and not options.training:
+        raise ValueError("workers are measured with --training only")
+    found = list(range(1, (os.cpu_count() or 1) + 1)) if options.workers is None else options.workers
+    if min(found) < 1:
+        raise ValueError(f"workers must be at least 1, not {min(found)}")
+    return found
 
 
 def plan_of(options: SpeedOptions) -> Plan:

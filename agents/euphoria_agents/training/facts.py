@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,58 +18,104 @@ MOST_STRENGTH = 1e4  # of openskill; they begin at 25
 
 
 @dataclass(frozen=True)
+class Own:
+    """What is to be known of a worker.
+
+    Attributes:
+        generators: the state of the generator of each part of its games.
+        opponents: the names of those who play, for each part.
+    """
+
+    generators: list[Any]
+    opponents: list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Rated:
+    """The ratings so far.
+
+    Attributes:
+        results: a dict for each rating and opponent.
+        strengths: (mu, sigma) of the baselines.
+        due: update, decisions and hours of those who are still to be rated.
+    """
+
+    results: list[dict[str, Any]]
+    strengths: dict[str, tuple[float, float]]
+    due: list[tuple[int, int, float]]
+
+
+@dataclass(frozen=True)
 class Facts:
     """What is to be known of a run to go on with it.
 
     Attributes:
         decisions, updates: how many there were, `updates` as Stable-Baselines3 counts them.
         seconds: how long it took.
-        generators: the state of the generator of each part of the games.
-        opponents: the names of those who play, for each part.
+        workers: of each.
         league: see `League.state`.
-        ratings: see `Run`.
-        strengths: (mu, sigma) of the baselines.
+        ratings: see `Ratings.state`.
     """
 
     decisions: int
     updates: int
     seconds: float
-    generators: list[Any]
-    opponents: list[list[Any]]
+    workers: list[Own]
     league: list[Any]
-    ratings: list[dict[str, Any]]
-    strengths: dict[str, tuple[float, float]]
+    ratings: Rated
 
     @classmethod
     def read(cls, header: Mapping[str, Any]) -> Facts:
-        """The facts in the header of a file; what stands in `generators` and `league` is looked at by those who take it.
+        """The facts in the header of a file; what stands in `league` and of generators is looked at by those who take it.
 
         Raises:
             ValueError: something is missing, or is none of what it must be; names it.
         """
         read = Reader()
-        opponents = [
-            read.items(f"opponents[{k}]", names) for k, names in enumerate(read.items("opponents", header.get("opponents")))
-        ]
-        generators = read.items("generators", header.get("generators"))
-        if len(generators) != len(opponents):
-            read.fail("generators", f"must have {len(opponents)} entries")
         return cls(
             read.integer("decisions", header.get("decisions"), 0, MOST_IN_ALL),
             read.integer("updates", header.get("updates"), 0, MOST_IN_ALL),
             read.number("seconds", header.get("seconds"), 0, MOST_SECONDS),
-            generators,
-            opponents,
+            [_own(read, f"workers[{k}]", one) for k, one in enumerate(read.items("workers", header.get("workers")))],
             read.items("league", header.get("league")),
-            [_rating(read, f"ratings[{k}]", one) for k, one in enumerate(read.items("ratings", header.get("ratings")))],
-            _strengths(read, header.get("strengths")),
+            _rated(read, "ratings", header.get("ratings")),
         )
 
     def names(self) -> list[Any]:
         """Whom it names, as opponents or in the league; they can be anything."""
-        return [name for part in self.opponents for name in part] + [
+        return [name for own in self.workers for part in own.opponents for name in part] + [
             one.get("name") if isinstance(one, dict) else one for one in self.league
         ]
+
+
+def _own(read: Reader, key: str, value: Any) -> Own:
+    one = read.mapping(key, value, ("generators", "opponents"))
+    opponents = [
+        read.items(f"{key}.opponents[{k}]", names) for k, names in enumerate(read.items(f"{key}.opponents", one.get("opponents")))
+    ]
+    generators = read.items(f"{key}.generators", one.get("generators"))
+    if len(generators) != len(opponents):
+        read.fail(f"{key}.generators", f"must have {len(opponents)} entries")
+    return Own(generators, opponents)
+
+
+def _rated(read: Reader, key: str, value: Any) -> Rated:
+    one = read.mapping(key, value, ("results", "strengths", "due"))
+    results = read.items(f"{key}.results", one.get("results"))
+    due = read.items(f"{key}.due", one.get("due"))
+    return Rated(
+        [_rating(read, f"{key}.results[{k}]", result) for k, result in enumerate(results)],
+        _strengths(read, f"{key}.strengths", one.get("strengths")),
+        [_due(read, f"{key}.due[{k}]", waiting) for k, waiting in enumerate(due)],
+    )
+
+
+def _due(read: Reader, key: str, value: Any) -> tuple[int, int, float]:
+    one = read.items(key, value)
+    if len(one) != 3:
+        read.fail(key, "must be update, decisions and hours")
+    update, decisions = (read.integer(f"{key}[{k}]", one[k], 0, MOST_IN_ALL) for k in (0, 1))
+    return update, decisions, read.number(f"{key}[2]", one[2], 0, MOST_SECONDS)
 
 
 def _rating(read: Reader, key: str, value: Any) -> dict[str, Any]:
@@ -82,9 +129,9 @@ def _rating(read: Reader, key: str, value: Any) -> dict[str, Any]:
     return one
 
 
-def _strengths(read: Reader, value: Any) -> dict[str, tuple[float, float]]:
-    given = read.mapping("strengths", value, value if isinstance(value, dict) else ())
-    return {name: _strength(read, f"strengths.{as_key(name)}", pair) for name, pair in given.items()}
+def _strengths(read: Reader, key: str, value: Any) -> dict[str, tuple[float, float]]:
+    given = read.mapping(key, value, value if isinstance(value, dict) else ())
+    return {name: _strength(read, f"{key}.{as_key(name)}", pair) for name, pair in given.items()}
 
 
 def _strength(read: Reader, key: str, value: Any) -> tuple[float, float]:
@@ -108,6 +155,6 @@ def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
         found = [arrays.get(f"policy.{layer}.bias", np.zeros(0)).size for layer in layers]
         if found != list(getattr(options, name)):
             Reader.fail(f"options.{name}", f"{list(getattr(options, name))} are not the widths of the network, {found}")
-    for k, games in enumerate(options.shares().values()):
-        if len(np.atleast_1d(arrays.get(f"games.{k}.games", np.zeros(0)))) != games:
-            Reader.fail("options.envs", f"{options.envs} are not the games that are there")
+    for rank, (k, games) in itertools.product(range(options.workers), enumerate(options.shares().values())):
+        if len(np.atleast_1d(arrays.get(f"worker.{rank}.games.{k}.games", np.zeros(0)))) != games:
+            Reader.fail("options.envs", f"{options.envs} for {options.workers} workers are not the games that are there")

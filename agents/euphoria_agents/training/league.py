@@ -97,18 +97,18 @@ class League:
             return [1 / len(self.members)] * len(self.members)
         return [weights[id(member)] / whole for member in self.members]
 
-    def record(self, agent: Any, score: float) -> None:
+    def record(self, name: str, score: float) -> None:
         """Counts a game against somebody; those who have left are passed over."""
         for member in self.members:
-            if member.agent is agent:
+            if member.name == name:
                 member.games += 1
                 member.score += (score - member.score) / min(member.games + 2, MEMORY)
 
-    def record_game(self, seat: int, ranking: list[int], opponents: list[Any]) -> None:
-        """Counts a game of the learner at `seat` against all others, by their ranks."""
-        for other, agent in enumerate(opponents):
+    def record_game(self, seat: int, ranking: list[int], names: list[str]) -> None:
+        """Counts a game of the learner at `seat` against all others, by their ranks; `names` by seat."""
+        for other, name in enumerate(names):
             if other != seat:
-                self.record(agent, 0.5 + 0.5 * float(np.sign(ranking[other] - ranking[seat])))
+                self.record(name, 0.5 + 0.5 * float(np.sign(ranking[other] - ranking[seat])))
 
     def state(self) -> list[dict[str, Any]]:
         """The members and their scores, for JSON."""

@@ -4,49 +4,73 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
 
 from euphoria_agents.agent import Agent
+from euphoria_agents.training.buffers import RolloutBuffer, SparseBuffer
+from euphoria_agents.training.learner import Learner
 from euphoria_agents.training.options import Options
-from euphoria_agents.training.policy import Policy, RolloutBuffer, make_features
+from euphoria_agents.training.policy import DensePolicy, Policy, make_features
 from euphoria_agents.training.vec_env import EuphoriaVecEnv, JoinedVecEnv
 
 
 def make_envs(options: Options, opponents: list[Agent]) -> JoinedVecEnv:
-    """The games, side by side, at first against these opponents."""
+    """The games of a worker, side by side, at first against these opponents."""
     common: dict[str, Any] = {"reward": options.reward, "threads": 1, "pool": opponents}
     rules: dict[str, Any] = {**options.game, "max_turns": options.max_turns}
     return JoinedVecEnv([EuphoriaVecEnv(size, num_players=n, **common, **rules) for n, size in options.shares().items()])
 
 
-def make_model(options: Options, env: JoinedVecEnv) -> MaskablePPO:
-    """The untrained network with its games."""
+def make_model(options: Options, env: JoinedVecEnv, rank: int = 0) -> Learner:
+    """The untrained network with the games of a worker; the networks of all workers are equal, their generators are not.
+
+    On the processor the network is a sparse one, elsewhere a dense one.
+
+    Raises:
+        ValueError: there is no such device, or the size of a batch does not fit.
+    """
     torch.set_num_threads(1)
-    decisions = options.rollout * env.num_envs  # of an update
-    if options.batch < 2 or decisions % options.batch == 1:
+    workers = options.workers
+    decisions, batch = options.rollout * env.num_envs, options.batch // workers  # of an update and a batch; the worker's share
+    if batch < 2 or decisions % batch == 1:
         raise ValueError(
-            f"batch must be at least 2 and leave no single one of the {decisions} decisions of an update, not {options.batch}"
+            f"batch must be at least 2 for each worker and leave no single one of its {decisions} decisions of an update, "
+            f"not {options.batch} for {workers}"
         )
-    return MaskablePPO(
-        Policy,
+    if options.device not in devices():
+        raise ValueError(f"device must be one that is here ({', '.join(devices())}), not {options.device!r}")
+    share = decisions * workers / options.decisions  # of an update in the whole run
+    sparse, features = options.device == "cpu", make_features(options.steps)
+    model = Learner(
+        Policy if sparse else DensePolicy,
         env,
         n_steps=options.rollout,
-        batch_size=min(options.batch, decisions),
+        batch_size=min(batch, decisions),
         n_epochs=options.epochs,
-        learning_rate=lambda left: options.learning_rate * (left + decisions / options.decisions),  # SB3 counts this update too
+        learning_rate=lambda left: options.learning_rate * (left + share),  # SB3 counts this update too
         gamma=options.gamma,
         gae_lambda=options.gae_lambda,
         clip_range=options.clip,
         ent_coef=options.entropy,
         seed=options.seed,
-        rollout_buffer_class=RolloutBuffer,
-        tensorboard_log=str(options.run / "tensorboard"),
+        rollout_buffer_class=SparseBuffer if sparse else RolloutBuffer,
+        rollout_buffer_kwargs={"features": features} if sparse else {},
+        tensorboard_log=str(options.run / "tensorboard") if rank == 0 else None,
         policy_kwargs={
-            "features": make_features(options.steps),
+            "features": features,
             "trunk": options.trunk,
             "branch": options.branch,
             "optimizer_kwargs": {"eps": 1e-5, "fused": True},
         },
-        device="cpu",
+        device=options.device,
     )
+    if rank:
+        model.set_random_seed(int(np.random.SeedSequence([options.seed, rank]).generate_state(1)[0]))
+    return model
+
+
+def devices() -> list[str]:
+    """The devices that are here, by PyTorch's names."""
+    cards = [f"cuda:{k}" for k in range(torch.cuda.device_count())]
+    return ["cpu", *(["cuda", *cards] if cards else [])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import types
 import typing
 from collections import Counter
@@ -28,10 +29,16 @@ class Options:
     run: Path = option(Path("runs/ppo"), "folder of the run")
     resume: Path | None = option(
         None,
-        "go on with the run in this folder; besides, only --minutes counts, and --baselines must name own agents again",
+        "go on with the run in this folder; besides, only --minutes and --ray count, and --baselines must name own agents again",
     )
+    workers: int = option(
+        os.cpu_count() or 1, "processes that train together; a run keeps their number, on which its games depend"
+    )
+    ray: bool = option(False, "start the workers on a Ray cluster instead of this machine")
+    ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
     decisions: int = option(10_000_000, "decisions of the learner, from the first to the last update")
     minutes: float | None = option(None, "save and stop after so many minutes, if that comes first")
+    device: str = option("cpu", "where the network learns: cpu, or cuda, as a dense network")
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
     players: list[int] = option([2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares")
     reward: str = option("stars", "what is learnt from: win, rank or stars")
@@ -62,13 +69,15 @@ class Options:
     game: dict[str, Any] = rules_options(without=NOT_OF_GAME)
 
     def shares(self) -> dict[int, int]:
-        """How many games there are of each number of players."""
-        return {n: self.envs * share // len(self.players) for n, share in sorted(Counter(self.players).items())}
+        """How many games a worker has of each number of players."""
+        parts = len(self.players) * self.workers
+        return {n: self.envs * share // parts for n, share in sorted(Counter(self.players).items())}
 
 
 MANY, MOST_IN_ALL, MOST_WIDE = 10**9, 10**12, 2**14
 # The lowest and the highest value of integers, and of those in lists; and of other numbers.
 INTEGERS: dict[str, tuple[int, int]] = {
+    "workers": (1, 10**4),
     "decisions": (1, MOST_IN_ALL), "envs": (1, 10**6), "rollout": (1, 10**6), "batch": (2, MANY), "epochs": (1, 10**4),
     "league": (1, 10**4), "snapshot": (1, MANY), "save": (1, MANY), "rate": (1, MANY), "rating_games": (0, 10**6),
     "seed": (0, 2**32 - 1), "max_turns": (1, 2**31 - 1),
@@ -95,8 +104,11 @@ def check(options: Options) -> None:
             raise ValueError(f"{name}: must be above 0")
     if not options.trunk:
         raise ValueError("trunk: must have at least one width")
-    if not options.players or options.envs < len(options.players):
-        raise ValueError(f"envs: must be at least 1 for each of players, not {options.envs} for {options.players}")
+    if not options.players or options.envs < len(options.players) * options.workers:
+        raise ValueError(
+            f"envs: must be at least 1 for each of players and workers, not {options.envs} for {options.players} "
+            f"and {options.workers} workers"
+        )
     if options.envs * options.rollout > MOST_IN_UPDATE:
         raise ValueError(f"rollout: envs * rollout must be at most {MOST_IN_UPDATE}, not {options.envs} * {options.rollout}")
     reader.mapping("game", options.game, set(OPTIONS) - set(NOT_OF_GAME))

@@ -13,33 +13,40 @@ from typing import Any
 
 import numpy as np
 import torch
-from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Features, parts
+from euphoria_agents.training.rows import Rows, Seen, find_legal, find_readings, look_up
 from euphoria_env.observations import FIELDS
 
 _NONE = np.empty(0)
 FIRST_SPREAD = 0.06  # standard deviation of the first layer's initial weights
 
 
-class _AddFeatures(torch.autograd.Function):
-    """The first layer; only its weights and bias have gradients."""
+class _AddReadings(torch.autograd.Function):
+    """The first layer: what each reading adds, then the sum for each observation; only weights and bias have gradients."""
 
     @staticmethod
-    def forward(ctx: Any, weight: torch.Tensor, bias: torch.Tensor, found: tuple[np.ndarray, ...]) -> torch.Tensor:
-        ctx.found, ctx.shape = found, weight.shape
-        out = np.empty((len(found[0]) - 1, weight.shape[1]), np.float32)
-        kernels.add_rows(*found, weight.detach().numpy(), bias.detach().numpy(), out)
+    def forward(ctx: Any, weight: torch.Tensor, bias: torch.Tensor, seen: Seen) -> torch.Tensor:
+        readings, *features = seen
+        ctx.seen, ctx.shape = seen, weight.shape
+        table = np.empty((len(seen.ends) - 1, weight.shape[1]), np.float32)
+        kernels.weigh_readings(*features, weight.detach().numpy(), table)
+        out = np.empty((len(readings.which), weight.shape[1]), np.float32)
+        kernels.add_readings(*readings, table, bias.detach().numpy(), out)
         return torch.from_numpy(out)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
-        by_weight = np.zeros(ctx.shape, np.float32)
-        kernels.add_back(*ctx.found, gradient.contiguous().numpy(), by_weight)
+        readings, *features = ctx.seen
+        known = len(ctx.seen.ends) - 1
+        table, by_weight = np.empty((known, ctx.shape[1]), np.float32), np.empty(ctx.shape, np.float32)
+        ends, where = np.empty(known, np.int64), np.empty(readings.size(), np.int32)
+        kernels.add_back(*readings, gradient.contiguous().numpy(), ends, where, table)
+        kernels.weigh_back(*features, table, by_weight)
         return torch.from_numpy(by_weight), gradient.sum(0), None
 
 
@@ -48,14 +55,12 @@ class _JudgeMoves(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, masks: np.ndarray, moves: np.ndarray
+        ctx: Any, hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, legal: Rows, moves: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        n, legal_moves = len(moves), int(masks.sum(dtype=np.int64))
-        rows, legal = np.empty(n + 1, np.int64), np.empty(legal_moves, np.int64)
-        found, chosen, entropy = (np.empty(size, np.float32) for size in (legal_moves, n, n))
+        found, chosen, entropy = (np.empty(size, np.float32) for size in (legal.size(), len(moves), len(moves)))
         arrays = hidden.detach().contiguous().numpy(), weight.detach().numpy()
-        kernels.judge_moves(*arrays, bias.detach().numpy(), masks, moves, rows, legal, found, chosen, entropy)
-        ctx.arrays = (*arrays, moves, rows, legal, found, entropy)
+        kernels.judge_moves(*arrays, bias.detach().numpy(), *legal, moves, found, chosen, entropy)
+        ctx.arrays = (*arrays, *legal, moves, found, entropy)
         return torch.from_numpy(chosen), torch.from_numpy(entropy)
 
     @staticmethod
@@ -75,14 +80,26 @@ class FirstLayer(nn.Module):
         self.weight = nn.Parameter(torch.randn(len(features.source), width) * FIRST_SPREAD)
         self.bias = nn.Parameter(torch.zeros(width))
 
+    def forward(self, observations: torch.Tensor | Seen) -> torch.Tensor:
+        """The layer of each observation, before its rectifier; `Seen` is what a buffer has found in them already."""
+        if not isinstance(observations, Seen):
+            observations = look_up(find_readings(observations.numpy()), self.features)
+        found: torch.Tensor = _AddReadings.apply(self.weight, self.bias, observations)
+        return found
+
+
+class DenseFirstLayer(FirstLayer):
+    """The same with all features, on any device."""
+
+    def __init__(self, features: Features, width: int) -> None:
+        super().__init__(features, width)
+        for name in ("source", "offset", "scale", "rest"):  # no part of the network's state, but they must be on its device
+            self.register_buffer(name, torch.from_numpy(getattr(features, name)), persistent=False)
+
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """The layer of each observation, before its rectifier."""
-        n = len(observations)
-        most = n * len(self.features.source)  # never all of them: the memory beyond those found is never touched
-        rows, index, value = np.empty(n + 1, np.int64), np.empty(most, np.int32), np.empty(most, np.float32)
-        rows[n] = kernels.features_of(observations.numpy(), *self.features.arrays(), rows, index, value)
-        found: torch.Tensor = _AddFeatures.apply(self.weight, self.bias, (rows, index, value))
-        return found
+        x = (observations[:, self.source] - self.offset) * self.scale
+        return torch.addmm(self.bias, x.clamp(-1, 1) - self.rest, self.weight)
 
 
 def linear(size_in: int, size_out: int, gain: float) -> nn.Linear:
@@ -107,6 +124,8 @@ class Policy(MaskableActorCriticPolicy):
         branch: widths of the layers that each has for itself.
     """
 
+    first_layer: type[FirstLayer] = FirstLayer
+
     def __init__(self, *args: Any, features: Features, trunk: list[int], branch: list[int], **kwargs: Any) -> None:
         self._parts = features, trunk, branch
         super().__init__(*args, **kwargs)
@@ -114,14 +133,14 @@ class Policy(MaskableActorCriticPolicy):
     def _build(self, lr_schedule: Any) -> None:
         features, (first, *trunk), branch = self._parts
         last = (branch or trunk or [first])[-1]
-        self.first = FirstLayer(features, first)
+        self.first = self.first_layer(features, first)
         self.trunk = nn.ModuleList(hidden_layers(first, trunk))
         self.policy = nn.ModuleList(hidden_layers((trunk or [first])[-1], branch))
         self.value = nn.ModuleList(hidden_layers((trunk or [first])[-1], branch))
         self.head, self.value_head = linear(last, self.action_space.n, 0.01), linear(last, 1, 1.0)
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
-    def _shared(self, observations: torch.Tensor) -> torch.Tensor:
+    def _shared(self, observations: torch.Tensor | Seen) -> torch.Tensor:
         x = torch.relu(self.first(observations))
         return run(self.trunk, x)
 
@@ -130,23 +149,33 @@ class Policy(MaskableActorCriticPolicy):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Moves, values and logarithms of the probabilities of the moves."""
         shared = self._shared(obs)
-        hidden, head = run(self.policy, shared), self.head
-        moves, chosen = np.empty(len(obs), np.int64), np.empty(len(obs), np.float32)
-        spins = torch.rand(len(obs), dtype=torch.float64).numpy()
-        masks = np.ascontiguousarray(action_masks).view(np.int8)
-        kernels.draw_moves(
-            hidden.detach().numpy(), head.weight.detach().numpy(), head.bias.detach().numpy(), masks, spins, moves, chosen
-        )
-        return torch.from_numpy(moves), self._value(shared), torch.from_numpy(chosen)
+        spins = torch.rand(len(obs), dtype=torch.float64)
+        moves, chosen = self._draw(run(self.policy, shared), action_masks, spins)
+        return moves, self._value(shared), chosen
+
+    def _draw(self, hidden: torch.Tensor, masks: np.ndarray, spins: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The moves that the spins, numbers from [0, 1), choose, and the logarithms of their probabilities."""
+        moves, chosen = np.empty(len(masks), np.int64), np.empty(len(masks), np.float32)
+        head = self.head.weight.detach().numpy(), self.head.bias.detach().numpy()
+        masks = np.ascontiguousarray(masks).view(np.int8)
+        kernels.draw_moves(hidden.detach().numpy(), *head, masks, spins.numpy(), moves, chosen)
+        return torch.from_numpy(moves), torch.from_numpy(chosen)
 
     def evaluate_actions(
-        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Any = None
+        self, obs: torch.Tensor | Seen, actions: torch.Tensor, action_masks: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Values, logarithms of the probabilities of the moves, entropies."""
+        """Values, logarithms of the probabilities of the moves, entropies; `action_masks` may be `Rows` of legal moves."""
         shared = self._shared(obs)
-        hidden, masks = run(self.policy, shared), action_masks.numpy().view(np.int8)
-        chosen, entropy = _JudgeMoves.apply(hidden, self.head.weight, self.head.bias, masks, actions.numpy())
+        chosen, entropy = self._judge(run(self.policy, shared), action_masks, actions)
         return self._value(shared), chosen, entropy
+
+    def _judge(self, hidden: torch.Tensor, masks: Any, moves: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The logarithms of the probabilities of the moves, and the entropies."""
+        legal = masks if isinstance(masks, Rows) else find_legal(masks.numpy())
+        judged: tuple[torch.Tensor, torch.Tensor] = _JudgeMoves.apply(
+            hidden, self.head.weight, self.head.bias, legal, moves.numpy()
+        )
+        return judged
 
     def _value(self, shared: torch.Tensor) -> torch.Tensor:
         value: torch.Tensor = self.value_head(run(self.value, shared))
@@ -173,11 +202,11 @@ class Policy(MaskableActorCriticPolicy):
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `network.checkpoint` has them."""
         features = self.first.features
-        weight = self.first.weight.detach().numpy()
+        weight = self.first.weight.detach().cpu().numpy()
         found = features.tensors()
-        found |= {"trunk.0.weight": weight.T, "trunk.0.bias": self.first.bias.detach().numpy() - features.rest @ weight}
+        found |= {"trunk.0.weight": weight.T, "trunk.0.bias": self.first.bias.detach().cpu().numpy() - features.rest @ weight}
         for name, one in self._linear():
-            found |= {f"{name}.weight": one.weight.detach().numpy(), f"{name}.bias": one.bias.detach().numpy()}
+            found |= {f"{name}.weight": one.weight.detach().cpu().numpy(), f"{name}.bias": one.bias.detach().cpu().numpy()}
         return {name: tensor.copy() for name, tensor in found.items()}
 
     def load(self, tensors: dict[str, np.ndarray], path: str | Path = "the checkpoint") -> None:
@@ -211,14 +240,26 @@ def run(layers: Any, x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-class RolloutBuffer(MaskableRolloutBuffer):
-    """A buffer whose masks are booleans: a quarter of the memory, and of the time to copy them."""
+class DensePolicy(Policy):
+    """The same network as usual layers over all features and all moves, on any device."""
 
-    def reset(self) -> None:
-        """Empties it."""
-        self.mask_dims = int(self.action_space.n)
-        self.action_masks = np.ones((self.buffer_size, self.n_envs, self.mask_dims), np.bool_)
-        super(MaskableRolloutBuffer, self).reset()  # for that of MaskableRolloutBuffer makes masks of floats
+    first_layer = DenseFirstLayer
+
+    def _chances(self, hidden: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+        """The logarithms of the probabilities of all moves; -inf where illegal."""
+        logits: torch.Tensor = self.head(hidden).masked_fill(~masks, -torch.inf)
+        return logits.log_softmax(1)
+
+    def _draw(self, hidden: torch.Tensor, masks: np.ndarray, spins: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        chances = self._chances(hidden, torch.as_tensor(masks, device=self.device))
+        sums = chances.double().exp().cumsum(1)
+        moves = torch.searchsorted(sums, spins.to(self.device)[:, None] * sums[:, -1:], right=True)
+        return moves[:, 0], chances.gather(1, moves)[:, 0]
+
+    def _judge(self, hidden: torch.Tensor, masks: torch.Tensor, moves: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        chances = self._chances(hidden, masks)
+        entropy = -(chances.exp() * chances.masked_fill(~masks, 0)).sum(1)
+        return chances.gather(1, moves[:, None])[:, 0], entropy
 
 
 # Fields where the steps of the number matter: it is a name (which tile, which space), or its first units are worth the most.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import signal
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -19,80 +20,140 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.files import write_whole
-from euphoria_agents.matches import tournament
-from euphoria_agents.matches.arena import Played, play_match
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, write_tensors
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load, load_untrusted
-from euphoria_agents.training.curves import draw_curves
 from euphoria_agents.training.facts import Facts, check_sizes
 from euphoria_agents.training.league import League
 from euphoria_agents.training.model import make_envs, make_model
 from euphoria_agents.training.options import Options, check, plain, read_options
-from euphoria_agents.training.state import pack_model, unpack_model
-from euphoria_env import Rules
+from euphoria_agents.training.ratings import Due, Ratings
+from euphoria_agents.training.state import pack_network, pack_worker, under, unpack_network, unpack_worker
+from euphoria_agents.training.workers import Group, WorkerLost, torchrun_rank, torchrun_size, workers
 from euphoria_env.reader import Reader, shown
 
 RUN_FORMAT, STATE = "euphoria-run", "state.safetensors"
-SELF = "self"  # the learner among the baselines of a rating
-PAST_SELF = "[0-9]+"  # their names: the number of the update
+PAST_SELF = "[0-9]+"  # the names of past selves: the number of the update
+
+
+class Job(NamedTuple):
+    """What every worker of a run begins with; the first one has read it.
+
+    Attributes:
+        options: of the run.
+        start: the network to begin with; None: an untrained one.
+        state: facts and arrays of a run to go on with; None: it is a new one.
+        selves: the networks of its past selves by their names.
+    """
+
+    options: Options
+    start: dict[str, np.ndarray] | None
+    state: tuple[Facts, dict[str, np.ndarray]] | None
+    selves: dict[str, dict[str, np.ndarray]]
 
 
 class Run(BaseCallback):
-    """A training run: the model with its games, the league, the ratings so far, and their folder.
+    """A training run as one of its workers sees it: the model with its games, the league, the ratings, and the folder.
 
     Args:
-        options: all of them; those of a run that is resumed come from its folder.
-        baselines: the fixed opponents, by their specs.
+        job: what to begin with.
         bar: shows how far it is.
+        group: the workers.
         updates: stop at so many updates, counted from the first one; None: at the end.
+
+    Attributes:
+        spent: for each update since it went on, the seconds of this worker by what it did: "playing", "learning", "waiting" for
+            the others, and "saving" with all else that is due between updates.
     """
 
-    def __init__(self, options: Options, baselines: dict[str, Agent], bar: Progress, updates: int | None = None) -> None:
+    def __init__(self, job: Job, bar: Progress, group: Group, updates: int | None = None) -> None:
         super().__init__()
-        self.options, self._bar, self._updates = options, bar, updates
+        self.options = options = job.options
+        self._bar, self._group, self._updates = bar, group, updates
         self._task = bar.add_task("training", total=options.decisions, report="")
+        baselines: dict[str, Agent] = {spec: load(spec) for spec in options.baselines}
         self.league = League(baselines, options.league, options.newest, options.older)
-        self._agents: dict[str, Agent] = dict(baselines)  # all who play, also those who have left the league
-        self.ratings: list[dict[str, Any]] = []
-        self._strengths: dict[str, tuple[float, float]] = {}  # of the baselines, by openskill
+        self._agents = dict(baselines)  # all who play, also those who have left the league
+        self._agents |= {name: PPO.of(tensors, self._self_file(name)) for name, tensors in job.selves.items()}
+        self.ratings = Ratings(options)
+        self._ended: list[tuple[int, list[int], list[str]]] = []  # games of this update, as the league counts them
+        self.spent: list[dict[str, float]] = []
         self._seconds, self._resumed = 0.0, False
         self._interrupted, self._stop = False, False  # stop at the end of this update; now
         self._envs = make_envs(options, list(baselines.values()))
-        self.learner = make_model(options, self._envs)
+        self.learner = make_model(options, self._envs, group.rank)
+        self.learner.average = group.average if group.size > 1 else None
+        if job.start is not None:
+            self.learner.policy.load(job.start, options.start)
+        if job.state is not None:
+            self._restore(*job.state)
 
     # ------------------------------------------------------------------------------------------------- between two updates
 
     def go(self) -> None:
         """Trains until the end, or until it is stopped."""
-        self._start, self._first = time.monotonic() - self._seconds, self.learner.num_timesteps
+        self._start, self._first = time.monotonic() - self._seconds, self.decisions
         self._started = time.monotonic()
-        self._on_interrupt = signal.signal(signal.SIGINT, self._interrupt)
+        self._lap = self._started, self._group.waited
+        left = -(-self.options.decisions // self._group.size) - self.learner.num_timesteps  # of each worker
         try:
-            left = self.options.decisions - self.learner.num_timesteps
-            if left > 0:
-                with _told_once():
+            with self._interruptible(), _told_once():
+                if left > 0:
                     self.learner.learn(left, callback=self, reset_num_timesteps=not self._resumed)
         finally:
-            signal.signal(signal.SIGINT, self._on_interrupt)
+            self.ratings.close()
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C, or the signal that asks a process to end, stops the run after its update, on the word of the first worker."""
+        self._handlers = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            self._leave_signals()
+
+    def _leave_signals(self) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
 
     def _interrupt(self, *_: Any) -> None:
-        self._bar.console.print("stopping after this update; a second interrupt stops at once, with what was saved last ...")
+        if self._group.first:
+            self._bar.console.print("stopping after this update; a second interrupt stops at once, with what was saved last ...")
         self._interrupted = True
-        signal.signal(signal.SIGINT, self._on_interrupt)
+        self._leave_signals()
+
+    @property
+    def decisions(self) -> int:
+        """Decisions of the learner so far, in all workers."""
+        return int(self.learner.num_timesteps) * self._group.size
 
     @property
     def update(self) -> int:
         """Updates so far."""
         return int(self.learner.num_timesteps // (self.learner.n_steps * self._envs.num_envs))
 
+    def _count(self, what: str) -> None:
+        """Counts the time since the last call as spent so, but for the waiting in it."""
+        (before, had_waited), self._lap = self._lap, (time.monotonic(), self._group.waited)
+        if self.spent:
+            waited, spent = self._group.waited - had_waited, self.spent[-1]
+            spent["waiting"] = spent.get("waiting", 0.0) + waited
+            spent[what] = self._lap[0] - before - waited
+
     def _on_rollout_start(self) -> None:
+        self._count("learning")
+        self._between_rollouts()
+        self.spent.append({})
+        self._count("saving")
+
+    def _between_rollouts(self) -> None:
+        """Stops, if it is time, and does what is due."""
         if self._resumed:  # what follows was done before the state was saved
             self._resumed = False
             return
         minutes, updates = self.options.minutes, self._updates
         late = minutes is not None and time.monotonic() - self._started > 60 * minutes
-        self._stop = self._interrupted or late or (updates is not None and self.update >= updates)
+        self._stop = self._group.share(self._interrupted or late or (updates is not None and self.update >= updates))
         self._between_updates(last=self._stop)
 
     def _on_training_end(self) -> None:
@@ -108,55 +169,64 @@ class Run(BaseCallback):
         chances = self.league.chances()
         for part in self._envs.parts:
             part.set_opponents(pool=[member.agent for member in self.league], chances=chances, alike=options.alike)
-        finished = self.learner.num_timesteps >= options.decisions
-        if options.rating_games and (update % options.rate == 0 or finished):
-            self._rate()
-            draw_curves(self.ratings, options.run / "curves.png")
+        if self._group.first and options.rating_games and (update % options.rate == 0 or self.decisions >= options.decisions):
+            self.ratings.add(Due(update, self.decisions, self.seconds / 3600, self.learner.policy.tensors()))
+        self._tell_ratings()
         if last or update % options.save == 0:
             self.save()
+        if last and not self._interrupted and self.ratings.due:
+            self._tell_ratings(wait=True)
+            self._write()
 
     def _take_in_self(self) -> None:
-        name = f"{self.update:06d}"
-        path = self.save_player(self.options.run / "league" / f"{name}.safetensors")
-        self._agents[name] = PPO.load(path)
+        name, tensors = f"{self.update:06d}", self.learner.policy.tensors()
+        if self._group.first:
+            self.save_player(self._self_file(name))
+        self._agents[name] = PPO.of(tensors)
         self.league.add(name, self._agents[name])
 
-    def _rate(self) -> None:
-        """Plays against the baselines; the generators of the training are not touched."""
-        options = self.options
-        tensors = self.learner.policy.tensors()
-        player = PPO.of(tensors)
-        results: list[dict[str, Any]] = []
-        games: list[tuple[tuple[str, ...], Played]] = []
-        for n in sorted(set(options.players) & set(options.rating_players)) or sorted(set(options.players)):
-            for name in dict.fromkeys(options.baselines):
-                line_up = [player, *[self._agents[name]] * (n - 1)]
-                match = play_match(line_up, options.rating_games, Rules(num_players=n, **options.game), seed=self.update)
-                games += [((SELF, *[name] * (n - 1)), game) for game in match.played]
-                score = match.scores[0]
-                result = {"decisions": self.learner.num_timesteps, "hours": self.seconds / 3600, "players": n, "against": name}
-                results.append(result | {"wins": score.wins, "games": score.games, "rank": score.mean_rank})
-                self._bar.console.print(f"{self.learner.num_timesteps:,}: {n} players, against {name}: {score}")
-                self.logger.record(f"rating/{name}_{n}", score.rate)
-        self._strengths = tournament.rate([SELF, *dict.fromkeys(options.baselines)], games, self._strengths)
-        mu, sigma = self._strengths.pop(SELF)  # the next self is another player
-        self._bar.console.print(f"{self.learner.num_timesteps:,}: rating {mu:.1f} ± {sigma:.1f}")
-        self.logger.record("rating/openskill", mu)
-        self.ratings += [result | {"mu": mu, "sigma": sigma} for result in results]
+    def _self_file(self, name: str) -> Path:
+        return self.options.run / "league" / f"{name}.safetensors"
+
+    def _tell_ratings(self, wait: bool = False) -> None:
+        """Says what ratings have been found, or waits for all of them."""
+        for results, words in self.ratings.finished(wait):
+            self._bar.console.print(words)
+            for one in results:
+                self.logger.record(f"rating/{one['against']}_{one['players']}", one["wins"] / one["games"])
+            self.logger.record("rating/openskill", results[-1]["mu"])
 
     # ------------------------------------------------------------------------------------------------------ in the middle of it
 
     def _on_step(self) -> bool:
         infos = self.locals["infos"]
         for i in np.flatnonzero(self.locals["dones"]).tolist():
-            self.league.record_game(infos[i]["seat"], infos[i]["ranking"], infos[i]["opponents"])
+            names = self._names(infos[i]["opponents"])
+            self._ended.append((int(infos[i]["seat"]), infos[i]["ranking"].tolist(), names))
         return not self._stop
 
+    def _names(self, agents: Sequence[Any]) -> list[str]:
+        names = {id(agent): name for name, agent in self._agents.items()}
+        return [names[id(agent)] for agent in agents]
+
     def _on_rollout_end(self) -> None:
+        self._take_in_games()
+        self._count("playing")
+        self._report()
+
+    def _take_in_games(self) -> None:
+        """Counts the games of all workers that have ended in this update."""
+        for games in self._group.gather(self._ended):
+            for game in games:
+                self.league.record_game(*game)
+        self._ended = []
+
+    def _report(self) -> None:
+        """Says how it goes."""
         scores = {member.name: member.score for member in self.league if not member.past}
         for name, score in scores.items():
             self.logger.record(f"league/{name}", score)
-        done = self.learner.num_timesteps
+        done = self.decisions
         speed = (done - self._first) / (time.monotonic() - self._started)
         report = f"{done:,} decisions, {speed:,.0f}/s; " + ", ".join(f"{name} {score:.0%}" for name, score in scores.items())
         self._bar.update(self._task, completed=done, report=report)
@@ -170,65 +240,75 @@ class Run(BaseCallback):
 
     def save_player(self, path: Path) -> Path:
         """Writes the network as a checkpoint to play with."""
-        training = plain(self.options) | {"decisions_learnt": int(self.learner.num_timesteps)}
+        training = plain(self.options) | {"decisions_learnt": self.decisions}
         return save_checkpoint(path, self.learner.policy.tensors(), training)
 
     def save(self) -> None:
-        """Writes everything; whatever happens while it does, the files are those of before or of now."""
-        options, model = self.options, self.learner
-        self.save_player(options.run / "ppo.safetensors")
+        """Writes everything; whatever happens while it does, the files are those of before or of now. All workers call it."""
         playing = {id(agent) for part in self._envs.parts for agent in part.opponents}
         members = {member.name for member in self.league}
         self._agents = {name: a for name, a in self._agents.items() if name in members or id(a) in playing}
-        names = {id(agent): name for name, agent in self._agents.items()}
-        arrays, generators = pack_model(model), []
+        self._parts = self._group.gather(self._own_state())
+        if self._group.first:
+            self._write()
+
+    def _own_state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Arrays and facts of this worker alone."""
+        arrays, generators = pack_worker(self.learner), []
         for k, part in enumerate(self._envs.parts):
             more, generator = part.state()
             arrays |= {f"games.{k}.{name}": array for name, array in more.items()}
             generators.append(generator)
+        opponents = [self._names(part.opponents) for part in self._envs.parts]
+        return arrays, {"generators": generators, "opponents": opponents}
+
+    def _write(self) -> None:
+        """Writes the player, the ratings, and the state with what `save` has got from all workers."""
+        options, model = self.options, self.learner
+        self.save_player(options.run / "ppo.safetensors")
+        rated, ratings = self.ratings.state()
+        arrays = pack_network(model) | rated
+        for rank, (own, _) in enumerate(self._parts):
+            arrays |= {f"worker.{rank}.{name}": array for name, array in own.items()}
         facts = {
             "options": plain(options),
-            "decisions": model.num_timesteps,
+            "decisions": self.decisions,
             "updates": model._n_updates,
             "seconds": self.seconds,
-            "generators": generators,
-            "opponents": [[names[id(agent)] for agent in part.opponents] for part in self._envs.parts],
+            "workers": [own for _, own in self._parts],
             "league": self.league.state(),
-            "ratings": self.ratings,
-            "strengths": self._strengths,
+            "ratings": ratings,
         }
-        write_whole(options.run / "ratings.json", json.dumps(self.ratings, indent=1))
+        write_whole(options.run / "ratings.json", json.dumps(self.ratings.results, indent=1))
         write_tensors(options.run / STATE, RUN_FORMAT, arrays, facts)
 
-    def restore(self, arrays: dict[str, np.ndarray], facts: Facts) -> None:
+    def _restore(self, facts: Facts, arrays: dict[str, np.ndarray]) -> None:
         """Goes on where `save` was called.
 
         Raises:
             ValueError: what is there is not a state of this run; names what is wrong.
         """
-        model, games = self.learner, self._envs.parts
-        if facts.decisions * model.n_epochs != facts.updates * model.n_steps * self._envs.num_envs:
+        model, games, group = self.learner, self._envs.parts, self._group
+        if facts.decisions * model.n_epochs != facts.updates * model.n_steps * self._envs.num_envs * group.size:
             Reader.fail("decisions", f"{facts.decisions} are not those of {facts.updates} updates")
-        if len(facts.opponents) != len(games):
-            Reader.fail("opponents", f"must have {len(games)} entries")
-        for name in facts.names():
-            if not isinstance(name, str) or name not in self._agents:
-                if not isinstance(name, str) or not re.fullmatch(PAST_SELF, name):  # a path would lead elsewhere
-                    raise ValueError(f"no past self is called {shown(name)}")
-                self._agents[name] = PPO.load(self.options.run / "league" / f"{name}.safetensors")
+        if len(facts.workers) != group.size:
+            Reader.fail("workers", f"must have {group.size} entries")
+        mine, own = facts.workers[group.rank], under(f"worker.{group.rank}.", arrays)
+        if len(mine.opponents) != len(games):
+            Reader.fail(f"workers[{group.rank}].opponents", f"must have {len(games)} entries")
         self.league.restore(facts.league, self._agents)
         seen = []
         for k, part in enumerate(games):
-            mine = {name.removeprefix(f"games.{k}."): a for name, a in arrays.items() if name.startswith(f"games.{k}.")}
-            playing = [self._agents[name] for name in facts.opponents[k]]
+            playing = [self._agents[name] for name in mine.opponents[k]]
             try:
-                seen.append(part.restore(mine, facts.generators[k], playing))
+                seen.append(part.restore(under(f"games.{k}.", own), mine.generators[k], playing))
             except ValueError as error:
-                raise ValueError(f"games.{k}: {error}") from error
-        unpack_model(model, arrays)
-        model.num_timesteps, model._n_updates = facts.decisions, facts.updates
+                raise ValueError(f"worker.{group.rank}.games.{k}: {error}") from error
+        unpack_network(model, arrays)
+        unpack_worker(model, own)
+        model.num_timesteps, model._n_updates = facts.decisions // group.size, facts.updates
         model._last_obs = np.concatenate(seen)
-        self.ratings, self._strengths = facts.ratings, facts.strengths
+        self.ratings.restore(arrays, facts.ratings)
         self._seconds, self._resumed = facts.seconds, True
 
 
@@ -243,8 +323,11 @@ def _told_once() -> Iterator[None]:
         threading.excepthook = hook
 
 
+# ------------------------------------------------------------------------------------------------------------- the whole run
+
+
 def train(options: Options, console: Console, updates: int | None = None) -> Run:
-    """Trains, from the start or where a run left off.
+    """Trains, from the start or where a run left off, with all its workers.
 
     Args:
         options: all of them; of a run that is resumed, its own.
@@ -254,45 +337,92 @@ def train(options: Options, console: Console, updates: int | None = None) -> Run
     Raises:
         ValueError: an option is wrong, there is a run in the folder already, or the one to be resumed is damaged, or was trained
             against agents from elsewhere that `options.baselines` does not name.
+        WorkerLost: a worker has gone; what was saved is whole.
     """
-    if options.resume is not None:
-        with _progress(console) as bar:
-            run = reopen(options, options.resume, bar, updates)
-            run.go()
-        return run
-    if (options.run / STATE).exists():
-        raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
-    check(options)
-    with _progress(console) as bar:
-        run = Run(options, {spec: load(spec) for spec in options.baselines}, bar, updates)
-        if options.start is not None:
-            run.learner.policy.load(read_checkpoint(options.start)[1], options.start)
+    job = None if torchrun_rank() else begin(options) if options.resume is None else reopen(options, options.resume)
+    with workers(job.options.workers if job else 0, _work, options.ray, options.ray_address) as group:
+        try:
+            return _go(job, group, console, updates)
+        except WorkerLost as error:
+            if job is None:
+                raise
+            raise WorkerLost(f"{error}; the run is as it was last saved: --resume {job.options.run}") from error
+
+
+def _work(group: Group) -> None:
+    """What a worker does that was started by the first one."""
+    _go(None, group, Console(quiet=True))
+
+
+def _go(job: Job | None, group: Group, console: Console, updates: int | None = None) -> Run:
+    """A worker's part in the run, which the first one knows."""
+    group.agree()
+    with _progress(console if group.first else Console(quiet=True)) as bar:
+        run = open_run(group.share(job), bar, group, updates)
         run.go()
     return run
 
 
-def reopen(given: Options, folder: Path, bar: Progress, updates: int | None = None) -> Run:
-    """The run in a folder, as it was when it was saved; arguments and errors as of `Run` and `train`."""
-    facts, arrays = read_tensors(folder / STATE, RUN_FORMAT)
-    try:
-        options = read_options(facts.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
-        baselines = {spec: _load_again(spec, given.baselines) for spec in options.baselines}
+def begin(options: Options) -> Job:
+    """A run from the start; errors as of `train`."""
+    if (options.run / STATE).exists():
+        raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
+    if torchrun_size():
+        options = dataclasses.replace(options, workers=torchrun_size())
+    check(options)
+    return Job(options, None if options.start is None else read_checkpoint(options.start)[1], None, {})
+
+
+def reopen(given: Options, folder: Path) -> Job:
+    """The run in a folder, as it was when it was saved; errors as of `train`."""
+    header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
+    with _of_a_run(folder):
+        options = read_options(header.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
+        for spec in options.baselines:
+            _look_at(spec, given.baselines)
         check_sizes(options, arrays)
-        run = Run(options, baselines, bar, updates)
-        run.restore(arrays, Facts.read(facts))
+        facts = Facts.read(header)
+        others = [name for name in facts.names() if name not in options.baselines]
+        return Job(
+            options, None, (facts, arrays), {name: _read_self(folder, name) for name in dict.fromkeys(map(_past_self, others))}
+        )
+
+
+def open_run(job: Job, bar: Progress, group: Group, updates: int | None = None) -> Run:
+    """The run of a job; arguments as of `Run`, errors as of `train`."""
+    if job.state is None:
+        return Run(job, bar, group, updates)
+    with _of_a_run(job.options.run):
+        return Run(job, bar, group, updates)
+
+
+@contextmanager
+def _of_a_run(folder: Path) -> Iterator[None]:
+    """Names the file, if something is wrong with the run in it."""
+    try:
+        yield
     except ValueError as error:
         raise ValueError(f"{folder / STATE} is damaged, or of another kind: {error}") from error
-    return run
 
 
-def _load_again(spec: str, allowed: Collection[str]) -> Agent:
-    """A baseline of a run that is resumed: from a file, so nothing else than built-in ones, or what was named again."""
+def _past_self(name: Any) -> str:
+    """The name of a past self; a path would lead elsewhere."""
+    if not isinstance(name, str) or not re.fullmatch(PAST_SELF, name):
+        raise ValueError(f"no past self is called {shown(name)}")
+    return name
+
+
+def _read_self(folder: Path, name: str) -> dict[str, np.ndarray]:
+    return read_checkpoint(folder / "league" / f"{name}.safetensors")[1]
+
+
+def _look_at(spec: str, allowed: Collection[str]) -> None:
+    """Refuses a baseline of a run that is resumed if it is neither built in nor was named again: it is from a file."""
     try:
-        agent: Agent = load_untrusted(spec, allowed)
+        load_untrusted(spec, allowed)
     except ValueError as error:
         again = "" if spec in allowed else f" (here: --baselines {spec})"
         raise ValueError(f"{error}{again}") from error
-    return agent
 
 
 def _progress(console: Console) -> Progress:

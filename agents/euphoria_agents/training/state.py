@@ -1,4 +1,4 @@
-"""The part of a run's state that is Stable-Baselines3's: network, optimizer and generators, as arrays and back."""
+"""The part of a run's state that is Stable-Baselines3's, as arrays and back: what workers share, and what each has for itself."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from euphoria_agents.network.checkpoint import parts
 from euphoria_env.reader import Reader, read_array
 
 
-def pack_model(model: MaskablePPO) -> dict[str, np.ndarray]:
-    """Network, optimizer and generators as arrays."""
-    arrays = {f"policy.{name}": tensor.numpy() for name, tensor in model.policy.state_dict().items()}
+def under(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def pack_network(model: MaskablePPO) -> dict[str, np.ndarray]:
+    """Network and optimizer, which are the same in all workers."""
+    arrays = {f"policy.{name}": tensor.cpu().numpy() for name, tensor in model.policy.state_dict().items()}
     for k, moments in model.policy.optimizer.state_dict()["state"].items():
-        arrays |= {f"optimizer.{k}.{name}": tensor.numpy() for name, tensor in moments.items()}
-    state = np.random.get_state(legacy=False)["state"]
-    return arrays | {
-        "torch": torch.get_rng_state().numpy(),
-        "numpy": state["key"],
-        "numpy.position": np.array([state["pos"]]),
-        "starts": model._last_episode_starts,
-    }
+        arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy() for name, tensor in moments.items()}
+    return arrays
 
 
-def unpack_model(model: MaskablePPO, arrays: Mapping[str, np.ndarray]) -> None:
-    """The reverse of `pack_model`.
+def unpack_network(model: MaskablePPO, arrays: Mapping[str, np.ndarray]) -> None:
+    """The reverse of `pack_network`.
 
     Raises:
         ValueError: an array is missing, does not fit the model, or has values that cannot be; names it.
@@ -35,11 +34,26 @@ def unpack_model(model: MaskablePPO, arrays: Mapping[str, np.ndarray]) -> None:
     policy, optimizer = model.policy, model.policy.optimizer
     tensors = {name: _tensor(arrays, f"policy.{name}", tensor) for name, tensor in policy.state_dict().items()}
     state = _read_moments(arrays, list(policy.parameters()), 1.01 * model.max_grad_norm)  # and something for rounding
-    starts = read_array(arrays, "starts", (model.n_envs,), np.bool_)
-    generator, key, position = _read_generators(arrays)
     policy.load_state_dict(tensors)
     parts(policy.tensors(), "policy")
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def pack_worker(model: MaskablePPO) -> dict[str, np.ndarray]:
+    """The generators of a worker, and where its games began."""
+    state = np.random.get_state(legacy=False)["state"]
+    return {
+        "torch": torch.get_rng_state().numpy(),
+        "numpy": state["key"],
+        "numpy.position": np.array([state["pos"]]),
+        "starts": model._last_episode_starts,
+    }
+
+
+def unpack_worker(model: MaskablePPO, arrays: Mapping[str, np.ndarray]) -> None:
+    """The reverse of `pack_worker`; errors as of `unpack_network`."""
+    starts = read_array(arrays, "starts", (model.n_envs,), np.bool_)
+    generator, key, position = _read_generators(arrays)
     model._last_episode_starts = starts
     torch.set_rng_state(generator)
     np.random.set_state({"bit_generator": "MT19937", "state": {"key": key, "pos": position}})

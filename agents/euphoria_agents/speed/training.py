@@ -1,0 +1,40 @@
+"""How fast training is: with one worker, with two, and so on."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from euphoria_agents.speed.measure import Result
+from euphoria_agents.training.options import Options
+from euphoria_agents.training.run import train
+
+WARM = 3  # updates that do not count: the games are all at their beginnings, and nobody has met a past self
+UPDATES = 4  # of a repeat
+PARTS = ("playing", "learning", "waiting")  # of a worker's time; saves and ratings are left out
+
+
+def measure_training(workers: Sequence[int], repeats: int, seed: int) -> Iterator[Result]:
+    """Decisions of the learner a second with the default options, and the shares of playing, learning and waiting.
+
+    Args:
+        workers: for these numbers of workers.
+        repeats: how many times.
+        seed: of the games and the network.
+    """
+    for size in workers:
+        with tempfile.TemporaryDirectory() as folder:
+            options = Options(run=Path(folder) / "run", workers=size, rating_games=0, seed=seed)
+            run = train(options, Console(quiet=True), updates=WARM + repeats * UPDATES)
+        done = run.decisions / run.update
+        chunks = [run.spent[first : first + UPDATES] for first in range(WARM, WARM + repeats * UPDATES, UPDATES)]
+        spent = {part: [sum(one.get(part, 0.0) for one in chunk) for chunk in chunks] for part in PARTS}
+        whole = [sum(parts) for parts in zip(*spent.values(), strict=True)]
+        name = f"training, {size} worker{'s' * (size > 1)}"
+        yield Result(name, 0, 0, "own decisions/s", [UPDATES * done / seconds for seconds in whole])
+        for part, seconds in spent.items():
+            shares = [100 * mine / all_of_it for mine, all_of_it in zip(seconds, whole, strict=True)]
+            yield Result(f"{name}: {part}", 0, 0, "%", shares)

@@ -1,0 +1,165 @@
+"""The ratings of a run: the learner against the fixed opponents, in a process beside the training."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from euphoria_agents.matches import tournament
+from euphoria_agents.matches.arena import Played, play_match
+from euphoria_agents.matches.processes import ATTEMPTS, Worker
+from euphoria_agents.network.checkpoint import parts
+from euphoria_agents.players.ppo import PPO
+from euphoria_agents.registry import load
+from euphoria_agents.training.curves import draw_curves
+from euphoria_agents.training.facts import Rated
+from euphoria_agents.training.options import Options
+from euphoria_agents.training.state import under
+from euphoria_env import Rules
+
+NICENESS = 5  # of the process
+SELF = "self"  # the learner among the baselines of a rating
+PREFIX = "rating."  # of the tensors of those who wait, in the state of a run
+
+Strengths = dict[str, tuple[float, float]]  # of the baselines, by openskill
+
+
+class Due(NamedTuple):
+    """A player to be rated.
+
+    Attributes:
+        update, decisions, hours: when in the run.
+        tensors: its network.
+    """
+
+    update: int
+    decisions: int
+    hours: float
+    tensors: dict[str, np.ndarray]
+
+
+class Ratings:
+    """All ratings of a run, and those that are still to be made, one after another.
+
+    Args:
+        options: of the run.
+
+    Attributes:
+        results: a dict for each rating and opponent, for JSON.
+        due: who waits; the first one is being rated, if there is a worker.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.results: list[dict[str, Any]] = []
+        self._options, self._strengths = options, Strengths()
+        self.due: deque[Due] = deque()
+        self._worker: Worker | None = None
+        self._died = 0
+
+    def add(self, due: Due) -> None:
+        """Has a player rated; its generators are its own."""
+        self.due.append(due)
+
+    def finished(self, wait: bool = False) -> list[tuple[list[dict[str, Any]], str]]:
+        """What has been found since the last call: the results of each rating, and the same in words.
+
+        Args:
+            wait: whether for all that are due.
+
+        Raises:
+            RuntimeError: the process that rates dies again and again; or, as `WorkerError`, an opponent failed.
+        """
+        found = []
+        while self.due:
+            worker = self._working()
+            if not wait and not worker.connection.poll():
+                break
+            answer = worker.answer()
+            if answer is None:
+                self._died += 1
+                if self._died == ATTEMPTS:
+                    raise RuntimeError(f"the process that rates the player died {ATTEMPTS} times")
+                continue
+            self.due.popleft()
+            self._died = 0
+            new, self._strengths, words = answer[0]
+            self.results += new
+            found.append((new, words))
+        return found
+
+    def _working(self) -> Worker:
+        """The process that rates the next one."""
+        if self._worker is None or not self._worker.process.is_alive():
+            self._worker = Worker(functools.partial(_rate, self._options))
+        if self._worker.item is None:
+            self._worker.take((self.due[0], self.results, self._strengths))
+        return self._worker
+
+    def close(self) -> None:
+        """Ends the process; what is due stays so."""
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Arrays and facts (for JSON) for `restore`."""
+        arrays = {f"{PREFIX}{due.update}.{name}": tensor for due in self.due for name, tensor in due.tensors.items()}
+        return arrays, {"results": self.results, "strengths": self._strengths, "due": [due[:3] for due in self.due]}
+
+    def restore(self, arrays: dict[str, np.ndarray], facts: Rated) -> None:
+        """Goes on where `state` was taken.
+
+        Raises:
+            ValueError: a network that is to be rated is none.
+        """
+        self.results, self._strengths = facts.results, facts.strengths
+        for update, decisions, hours in facts.due:
+            tensors = under(f"{PREFIX}{update}.", arrays)
+            parts(tensors, f"{PREFIX}{update}")
+            self.add(Due(update, decisions, hours, tensors))
+
+
+# ---------------------------------------------------------------------------------------------------- in the other process
+
+
+_opponent = functools.cache(load)
+
+
+@functools.cache
+def _step_back() -> None:
+    """Leaves the cores to those who train."""
+    os.nice(NICENESS)
+
+
+def _rate(options: Options, item: tuple[Due, list[dict[str, Any]], Strengths]) -> tuple[list[dict[str, Any]], Strengths, str]:
+    """Plays the matches of a rating and draws the curves; returns the results, the baselines' strengths, and words."""
+    _step_back()
+    player, before, strengths = item
+    agent = PPO.of(player.tensors)
+    results: list[dict[str, Any]] = []
+    words = []
+    games: list[tuple[tuple[str, ...], Played]] = []
+    names = list(dict.fromkeys(options.baselines))
+    for n in sorted(set(options.players) & set(options.rating_players)) or sorted(set(options.players)):
+        for name in names:
+            match = play_match(
+                [agent, *[_opponent(name)] * (n - 1)],
+                options.rating_games,
+                Rules(num_players=n, **options.game),
+                seed=player.update,
+            )
+            games += [((SELF, *[name] * (n - 1)), game) for game in match.played]
+            score = match.scores[0]
+            when = {"decisions": player.decisions, "hours": player.hours, "players": n, "against": name}
+            results.append(when | {"wins": score.wins, "games": score.games, "rank": score.mean_rank})
+            words.append(f"{player.decisions:,}: {n} players, against {name}: {score}")
+    strengths = tournament.rate([SELF, *names], games, strengths)
+    mu, sigma = strengths.pop(SELF)  # the next self is another player
+    words.append(f"{player.decisions:,}: rating {mu:.1f} ± {sigma:.1f}")
+    results = [one | {"mu": mu, "sigma": sigma} for one in results]
+    draw_curves([*before, *results], options.run / "curves.png")
+    return results, strengths, "\n".join(words)

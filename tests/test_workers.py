@@ -1,0 +1,194 @@
+"""Training in several processes: equal runs, exact resumption, and what happens when somebody goes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sb3_contrib")
+import torch.distributed as dist  # noqa: E402
+
+from euphoria_agents.training import workers  # noqa: E402
+from euphoria_agents.training.options import Options  # noqa: E402
+from euphoria_agents.training.run import Run  # noqa: E402
+from euphoria_agents.training.workers import Group, WorkerLost  # noqa: E402
+from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def small(run: Path, **changed: Any) -> Options:
+    """A run in two processes."""
+    return options(run, **({"workers": 2, "envs": 42, "decisions": 4 * 42 * 8} | changed))
+
+
+def command(run: Path, *more: str) -> list[str]:
+    """What follows `euphoria` for a run as `small` has it."""
+    arguments = ["--run", str(run), "--envs", "42", "--decisions", str(4 * 42 * 8), "--players", "2", "2", "3", "--rollout", "8"]
+    arguments += ["--batch", "64", "--epochs", "2", "--max-turns", "40", "--snapshot", "1", "--save", "1", "--league", "2"]
+    arguments += ["--rate", "3", "--rating-games", "4", "--trunk", "16", "12", "--branch", "8", *more]
+    return ["train", *arguments]
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of four updates in two processes, without interruption."""
+    folder = tmp_path_factory.mktemp("straight") / "run"
+    go(small(folder))
+    return folder
+
+
+def test_the_workers_share_the_games_and_the_network(straight: Path) -> None:
+    facts, arrays = state_of(straight)
+    assert facts["decisions"] == 4 * 42 * 8 and len(facts["workers"]) == 2
+    first, second = (arrays[f"worker.{rank}.games.0.games"] for rank in (0, 1))
+    assert len(first) == len(second) == 14 and not np.array_equal(first, second)
+    assert not np.array_equal(arrays["worker.0.torch"], arrays["worker.1.torch"])
+    rated = {(one["decisions"], one["against"]) for one in facts["ratings"]["results"]}
+    assert rated == {(n * 42 * 8, name) for n in (0, 3, 4) for name in ("random", "weights")}
+    assert facts["ratings"]["due"] == []
+
+
+def test_a_run_in_two_processes_resumes_exactly(straight: Path, tmp_path: Path) -> None:
+    go(small(tmp_path / "run"), updates=2)
+    assert state_of(tmp_path / "run")[0]["decisions"] == 2 * 42 * 8
+    go(Options(resume=tmp_path / "run"))  # with the workers that it had
+    assert_same(state_of(tmp_path / "run"), state_of(straight))
+
+
+def test_torchrun_starts_the_same_run(straight: Path, tmp_path: Path) -> None:
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "--"]
+    subprocess.run(
+        [*torchrun, "euphoria_agents", *command(tmp_path / "run")], check=True, capture_output=True, env=ENVIRONMENT, timeout=300
+    )
+    assert_same(state_of(tmp_path / "run"), state_of(straight))
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+def test_a_worker_that_is_killed_stops_the_others_and_nothing_is_lost(
+    straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_step = Run._on_step
+
+    def killing(self: Any) -> bool:
+        if self.update == 2:
+            for one in multiprocessing.active_children():
+                one.kill()
+        return bool(on_step(self))
+
+    monkeypatch.setattr(Run, "_on_step", killing)
+    with pytest.raises(WorkerLost, match=f"a worker has gone: it was killed.*--resume {tmp_path / 'run'}"):
+        go(small(tmp_path / "run", rating_games=0))
+    monkeypatch.undo()
+    assert multiprocessing.active_children() == []
+    assert 0 < state_of(tmp_path / "run")[0]["decisions"] <= 2 * 42 * 8
+    go(Options(resume=tmp_path / "run"))
+    (facts, arrays), (expected, their) = state_of(tmp_path / "run"), state_of(straight)
+    assert facts.pop("ratings")["results"] == [] and expected.pop("ratings")["results"]
+    assert_same((facts, arrays), (expected, their))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+def test_the_workers_end_with_the_first_one(tmp_path: Path) -> None:
+    run = subprocess.Popen(
+        [sys.executable, "-m", "euphoria_agents", *command(tmp_path / "run", "--workers", "2", "--decisions", "10000000")],
+        stdout=subprocess.DEVNULL,
+        env=ENVIRONMENT,
+    )
+    while not (tmp_path / "run" / "state.safetensors").exists():
+        assert run.poll() is None
+        time.sleep(0.01)
+    others = children(run.pid)
+    assert others
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    until = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" for pid in others):
+        assert time.monotonic() < until, "a worker goes on alone"
+        time.sleep(0.05)
+
+
+def test_what_goes_wrong_in_another_worker_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "their_baseline.py").write_text(
+        "import multiprocessing\n"
+        "class Theirs:\n"
+        "    def act(self, observation, mask, rng, game=None):\n"
+        "        if multiprocessing.parent_process():\n"
+        "            raise KeyError('lost the map')\n"
+        "        return int(mask.argmax())\n"
+    )
+    with pytest.raises(WorkerLost, match=r"worker 1: KeyError: 'lost the map'.*their_baseline"):
+        go(small(tmp_path / "run", baselines=["their_baseline:Theirs"], rating_games=0))
+
+
+def test_numbers_of_workers_that_cannot_be(straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="workers: must be an integer from 1"):
+        go(small(tmp_path / "run", workers=0))
+    with pytest.raises(ValueError, match="envs: must be at least 1 for each of players and workers, not 42 .* and 15 workers"):
+        go(small(tmp_path / "run", workers=15))
+    with pytest.raises(ValueError, match="batch must be at least 2 for each worker.*not 3 for 2"):
+        go(small(tmp_path / "run", batch=3))
+    for name, value in {"TORCHELASTIC_RUN_ID": "x", "WORLD_SIZE": "3", "RANK": "0"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match="the run has 2 workers, but torchrun has started 3"):
+        go(Options(resume=straight))
+    assert not (tmp_path / "run").exists()
+
+
+def _three(rank: int, port: int, answers: Any) -> None:
+    """One of three workers: what it gets from the others."""
+    group = Group(rank, 3, dist.TCPStore("127.0.0.1", port, 3, timeout=timedelta(seconds=60)))
+    one, none, two = (torch.nn.Parameter(torch.zeros(shape)) for shape in ((2, 3), (5,), (4,)))
+    one.grad, two.grad = torch.full((2, 3), float(rank)), torch.arange(4.0) * rank
+    group.average([one, none, two])
+    got = one.grad.tolist(), none.grad, two.grad.tolist(), group.gather(rank), group.share(f"from {rank}")
+    workers.version = lambda name: "1.0" if rank == 2 and name == "numba" else "2.0"
+    fault = ""
+    try:
+        group.agree()
+    except ValueError as error:
+        fault = str(error)
+    answers.put((rank, got, fault))
+    group.close()
+
+
+def test_what_workers_tell_each_other() -> None:
+    store = dist.TCPStore("127.0.0.1", 0, 3, is_master=True, wait_for_workers=False)
+    context = multiprocessing.get_context("spawn")
+    answers = context.Queue()
+    processes = [context.Process(target=_three, args=(rank, store.port, answers)) for rank in range(3)]
+    for process in processes:
+        process.start()
+    got = sorted(answers.get(timeout=120) for _ in processes)
+    for process in processes:
+        process.join()
+    mean = [1.0] * 3
+    expected = [mean, mean], None, [0.0, 1.0, 2.0, 3.0], [0, 1, 2], "from 0"
+    assert [one[:2] for one in got] == [(rank, expected) for rank in range(3)]
+    assert [one[2] for one in got] == ["worker 2 has numba 1.0, the first one 2.0: they must be the same", "", ""]
+
+
+def test_one_worker_needs_nobody() -> None:
+    group, one = Group(), torch.nn.Parameter(torch.zeros(2))
+    one.grad = torch.tensor([1.0, 2.0])
+    group.average([one])
+    assert one.grad.tolist() == [1.0, 2.0] and group.first and not dist.is_initialized()
+    assert group.gather("a") == ["a"] and group.share("b") == "b"

@@ -1,0 +1,45 @@
+"""Training runs that are over in seconds, and what is kept of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from euphoria_agents.network.checkpoint import read_tensors
+from euphoria_agents.training.options import Options
+from euphoria_agents.training.run import RUN_FORMAT, Run, train
+
+State = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+
+def options(run: Path, **changed: Any) -> Options:
+    """A small run of four updates."""
+    small = {
+        "decisions": 4 * 21 * 8, "players": [2, 2, 3], "workers": 1, "envs": 21, "rollout": 8, "batch": 64, "epochs": 2,
+        "max_turns": 40, "snapshot": 1, "save": 1, "league": 2, "rate": 3, "rating_games": 4, "trunk": [16, 12], "branch": [8],
+    }  # fmt: skip
+    return Options(run=run, **(small | changed))
+
+
+def go(chosen: Options, updates: int | None = None) -> Run:
+    """Trains without a word."""
+    return train(chosen, Console(quiet=True), updates)
+
+
+def state_of(folder: Path) -> State:
+    """All that is kept of a run, but for clock and folder."""
+    facts, arrays = read_tensors(folder / "state.safetensors", RUN_FORMAT)
+    for rating in facts["ratings"]["results"]:
+        del rating["hours"]
+    facts["ratings"]["due"] = [[update, decisions] for update, decisions, _ in facts["ratings"]["due"]]
+    return {name: fact for name, fact in facts.items() if name not in ("options", "seconds")}, arrays
+
+
+def assert_same(one: State, other: State) -> None:
+    """Two runs are the same, bit for bit."""
+    assert one[0] == other[0]
+    assert one[1].keys() == other[1].keys()
+    assert [name for name in one[1] if not np.array_equal(one[1][name], other[1][name])] == []
