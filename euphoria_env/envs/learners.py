@@ -13,7 +13,7 @@ from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, one_of, why_illegal
 from euphoria_env.envs.asking import Player
-from euphoria_env.envs.opponents import Opponents, seat_number
+from euphoria_env.envs.opponents import Asked, Opponents, answer, seat_number
 from euphoria_env.envs.streams import derived_generator
 from euphoria_env.game import Game
 from euphoria_env.observations import OBS_SIZE
@@ -113,12 +113,18 @@ class Learners:
         self.batch, self._rng = batch, rng
         self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
-        self._play_others(batch)
+        self._under_way = False
+        play_others([self])
         self.terminated[:] = self.truncated[:] = False
         self.rewards[:] = 0.0
 
     def step(self, actions: Any, active: np.ndarray | None = None) -> None:
-        """Plays a decision of the learners, and those of the others until their next ones.
+        """Plays a decision of the learners, and those of the others until their next ones; as `decide` otherwise."""
+        self.decide(actions, active)
+        play_others([self])
+
+    def decide(self, actions: Any, active: np.ndarray | None = None) -> None:
+        """Plays a decision of the learners; `play_others` comes next.
 
         Args:
             actions: (N,) integers.
@@ -141,7 +147,7 @@ class Learners:
         self._credit(batch)
         if refused:
             self._end_illegal(batch, np.array(refused))
-        self._play_others(batch)
+        self._under_way = False
 
     def _refused(self, batch: Batch, actions: Any, active: np.ndarray | None) -> dict[int, str]:
         """The games whose action is illegal, with what is to be said of it."""
@@ -190,19 +196,18 @@ class Learners:
         self.batch, self._rng, self._under_way = batch, rng, True
         self.seats[:] = seats
 
-    def _play_others(self, batch: Batch) -> None:
-        """Plays until every game waits for its learner."""
-        self._under_way = False
-        theirs = derived_generator(self._rng)
-        while True:
-            others = batch.player != self.seats
-            (games,) = others.nonzero()
-            if len(games) == 0:
-                break
-            self.opponents.answer(batch, games, theirs, self._rng, self._moves)
-            batch.step(self._moves, others)
-            self._credit(batch)
-        self._under_way = True
+    def _waiting(self) -> Asked | None:
+        """The games that do not wait for their learner; None: all do."""
+        if self.batch is None:
+            return None
+        (games,) = (self.batch.player != self.seats).nonzero()
+        self._under_way = len(games) == 0
+        return None if self._under_way else Asked(self.opponents, self.batch, games, self._rng, self._moves)
+
+    def _go_on(self, batch: Batch) -> None:
+        """Plays the moves of the opponents who were asked."""
+        batch.step(self._moves, batch.player != self.seats)
+        self._credit(batch)
 
     def _credit(self, batch: Batch) -> None:
         """Gives the learners the rewards of a decision, whoever made it, until their game has ended."""
@@ -239,6 +244,18 @@ class Learners:
         else:
             self.seats[games] = self._given_seat
         self.opponents.sit_down(games, self.seats[games], self._rng)
+
+
+def play_others(several: Sequence[Learners]) -> None:
+    """Plays on until every game of all of them waits for its learner, whose decisions were played before (`decide`).
+
+    All are served side by side: an opponent is asked once a round, whatever the number of players in its games.
+    """
+    theirs = derived_generator(several[0]._rng)
+    while waiting := [(one, asked) for one in several if (asked := one._waiting()) is not None]:
+        answer([asked for _, asked in waiting], theirs)
+        for one, asked in waiting:
+            one._go_on(asked.batch)
 
 
 def _seed(rng: np.random.Generator) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import bisect
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -159,29 +160,63 @@ class Opponents:
         """Who sits at a game, by seat; at the learner's there is somebody who is never asked."""
         return [self.agents[k] for k in self._sitting[game]]
 
-    def answer(
-        self, batch: Batch, games: np.ndarray, theirs: np.random.Generator, rng: np.random.Generator, moves: np.ndarray
-    ) -> None:
-        """Writes the moves of the opponents who must decide in some games.
-
-        Args:
-            batch, games: which games.
-            theirs: what they draw from; it must tell nothing about `rng` (`streams.derived_generator`).
-            rng: what the games that they get are dealt from.
-            moves: (N,) int64, where they are written.
-        """
+    def asked(self, batch: Batch, games: np.ndarray) -> Iterator[tuple[Player, np.ndarray]]:
+        """Who must decide in some games: each agent with the games where it does."""
         who = self._sitting[games, batch.player[games]]
         (present,) = np.bincount(who).nonzero()
         for k in present.tolist():
-            asked = games if len(present) == 1 else games[who == k]
-            moves[asked] = _answers(self.agents[k], batch, asked, theirs, rng)
+            yield self.agents[k], games if len(present) == 1 else games[who == k]
 
 
-def _answers(agent: Player, batch: Batch, games: np.ndarray, theirs: np.random.Generator, rng: np.random.Generator) -> np.ndarray:
-    """The moves of one agent in some games; see `Opponents.answer`."""
+class Asked(NamedTuple):
+    """Games of a batch in which opponents must decide.
+
+    Attributes:
+        opponents, batch, games: who, and which games.
+        rng: what the games that they get are dealt from.
+        moves: (N,) int64, where their moves are written.
+    """
+
+    opponents: Opponents
+    batch: Batch
+    games: np.ndarray
+    rng: np.random.Generator
+    moves: np.ndarray
+
+
+def answer(asked: Sequence[Asked], theirs: np.random.Generator) -> None:
+    """Writes the moves of the opponents, each of whom is asked once, for all batches together.
+
+    Args:
+        asked: the games, of any number of batches.
+        theirs: what the opponents draw from; it must tell nothing about what games are dealt from (`streams.derived_generator`).
+    """
+    agents: dict[int, Player] = {}
+    parts: dict[int, list[tuple[Asked, np.ndarray]]] = {}
+    for one in asked:
+        for agent, games in one.opponents.asked(one.batch, one.games):
+            agents[id(agent)] = agent
+            parts.setdefault(id(agent), []).append((one, games))
+    for key, agent in agents.items():
+        _answer(agent, parts[key], theirs)
+
+
+def _answer(agent: Player, parts: list[tuple[Asked, np.ndarray]], theirs: np.random.Generator) -> None:
+    """Writes the moves of one agent in some games of some batches; see `answer`."""
+    ends = np.cumsum([len(games) for _, games in parts]).tolist()
 
     def deal(k: int) -> Game:
-        i = int(games[k])
-        return batch.game(i).determinize(int(batch.player[i]), derived_seed(rng))
+        part = bisect.bisect_right(ends, k)
+        one, games = parts[part]
+        i = int(games[k - ends[part]])  # counted from the end of its part
+        return one.batch.game(i).determinize(int(one.batch.player[i]), derived_seed(one.rng))
 
-    return ask(agent, batch.observation[games], batch.mask[games], theirs, deal)[0]
+    observations = _together([one.batch.observation[games] for one, games in parts])
+    masks = _together([one.batch.mask[games] for one, games in parts])
+    moves, _ = ask(agent, observations, masks, theirs, deal)
+    for (one, games), end in zip(parts, ends, strict=True):
+        one.moves[games] = moves[end - len(games) : end]
+
+
+def _together(arrays: list[np.ndarray]) -> np.ndarray:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -19,7 +19,7 @@ from euphoria_env import actions
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
 from euphoria_env.envs.arguments import MASKS, frame_size, one_of, position_from, rules_from, starts_from
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
-from euphoria_env.envs.learners import Learners
+from euphoria_env.envs.learners import Learners, play_others
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
 from euphoria_env.envs.streams import generator_from
 from euphoria_env.reader import read_array
@@ -138,8 +138,12 @@ class EuphoriaVecEnv(VecEnv):
             IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
             ResetNeeded: no game has begun.
         """
+        self._learners.step(self._actions)
+        return self._told()
+
+    def _told(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """What there is to say after a step."""
         learners = self._learners
-        learners.step(self._actions)
         self._returns += learners.rewards
         self._lengths += 1
         dones = learners.terminated | learners.truncated
@@ -244,7 +248,10 @@ class JoinedVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Plays a decision of every learner, and those of the others until their next ones."""
-        observations, rewards, dones, infos = zip(*(part.step_wait() for part in self.parts), strict=True)
+        for part in self.parts:
+            part._learners.decide(part._actions)
+        play_others([part._learners for part in self.parts])
+        observations, rewards, dones, infos = zip(*(part._told() for part in self.parts), strict=True)
         together = np.concatenate(observations), np.concatenate(rewards), np.concatenate(dones)
         return *together, [info for some in infos for info in some]
 
