@@ -30,16 +30,6 @@ def features_of_entry(e, seen, starts, offset, scale, rest, n, index, value):  #
 
 
 @jit
-def find_features(observation, starts, offset, scale, rest, index, value):  # type: ignore[no-untyped-def]
-    """Writes the features that are not as in an observation of zeros, and by how much; returns how many."""
-    n = 0
-    for e in range(len(observation)):
-        if observation[e] != 0:
-            n = features_of_entry(e, observation[e], starts, offset, scale, rest, n, index, value)
-    return n
-
-
-@jit
 def add_weighted(x, weight, index, value, first, last):  # type: ignore[no-untyped-def]
     """Adds rows index[first] to index[last - 1] of `weight` to x, each times its value."""
     for k in range(first, last - 3, 4):  # four at a time: x is read and written less often
@@ -123,16 +113,19 @@ def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-de
 
 
 @jit
-def hidden(observation, starts, offset, scale, rest, weights, table, index, value, x, y):  # type: ignore[no-untyped-def]
+def hidden(observation, begins, rows, weights, table, index, x, y):  # type: ignore[no-untyped-def]
     """All layers one after another; returns the one of x and y that has the last.
 
-    The rows of `table`: where the weights of the layer begin, its inputs, its outputs.
+    `begins`, `rows`, `weights` and `table` are those of `network.flat`; `index` has room for every entry.
     """
-    n = find_features(observation, starts, offset, scale, rest, index, value)
-    at, size_in, size_out = table[0]
-    end = at + size_in * size_out
-    x[:size_out] = weights[end : end + size_out]
-    add_weighted(x[:size_out], weights[at:end].reshape((size_in, size_out)), index, value, 0, n)
+    n = 0
+    for e in range(len(observation)):
+        if observation[e] > 0 and begins[e] < begins[e + 1]:
+            index[n] = min(begins[e] + observation[e], begins[e + 1]) - 1
+            n += 1
+    at, _, size_out = table[0]
+    x[:size_out] = weights[at : at + size_out]
+    add_rows(x[:size_out], rows, index, 0, n)
     for j in range(size_out):
         x[j] = max(x[j], np.float32(0.0))
     for k in range(1, len(table)):
@@ -142,17 +135,17 @@ def hidden(observation, starts, offset, scale, rest, weights, table, index, valu
 
 
 @entry
-def choose_by_network(observations, masks, spins, starts, offset, scale, rest, weights, table, head, bias, moves, chances):  # type: ignore[no-untyped-def]
+def choose_by_network(observations, masks, spins, begins, rows, weights, table, head, bias, moves, chances):  # type: ignore[no-untyped-def]
     """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal.
 
     `chances` gets the logarithms of the probabilities of the legal moves, if it has room.
     """
-    index, value = np.empty(len(offset), np.int32), np.empty(len(offset), np.float32)
+    index = np.empty(len(begins), np.int32)
     width = table[:, 2].max()
     x, y = np.empty(width, np.float32), np.empty(width, np.float32)
     legal, found = np.empty(len(bias), np.int64), np.empty(len(bias), np.float32)
     for i in range(len(observations)):
-        last = hidden(observations[i], starts, offset, scale, rest, weights, table, index, value, x, y)
+        last = hidden(observations[i], begins, rows, weights, table, index, x, y)
         n = log_legal_chances(last, head, bias, masks[i], legal, found)
         k = draw_by_logs(found, n, spins[i])
         moves[i] = legal[k] if k >= 0 else -1

@@ -10,6 +10,7 @@ import numpy as np
 from euphoria_agents.agent import Agent, check_found, int8_rows
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Features, Layers, parts, read_checkpoint
+from euphoria_agents.network.flat import flatten, readings
 from euphoria_env import actions
 
 if TYPE_CHECKING:
@@ -49,13 +50,9 @@ class PPO(Agent):
 
     def __init__(self, features: Features, layers: Layers) -> None:
         *hidden, (head, bias) = layers
-        first, first_bias = hidden[0]
-        hidden[0] = first, first_bias + features.rest @ first  # for the kernels count from an observation of zeros
-        sizes = np.array([weight.shape for weight, _ in hidden], np.int64)
-        ends = np.cumsum((sizes[:, 0] + 1) * sizes[:, 1])
-        weights = np.concatenate([part.ravel() for layer in hidden for part in layer]).astype(np.float32)
-        table = np.column_stack([np.concatenate([[0], ends[:-1]]), sizes])
-        self._network = (*features.arrays(), weights, table, np.ascontiguousarray(head.T), np.ascontiguousarray(bias))
+        begins, rows, hidden = readings(features, hidden)
+        weights, (table,) = flatten([hidden])
+        self._network = (begins, rows, weights, table, np.ascontiguousarray(head.T), np.ascontiguousarray(bias))
 
     @classmethod
     def load(cls, path: str | Path) -> PPO:

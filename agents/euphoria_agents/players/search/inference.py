@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Layers, parts, read_checkpoint
+from euphoria_agents.network.flat import flatten, readings
 from euphoria_agents.network.kernels import hidden, layer, log_chances
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
@@ -23,19 +24,16 @@ class Network(NamedTuple):
     """A network in flat arrays, and room to ask it.
 
     Attributes:
-        starts, offset, scale, rest: what it sees of an observation; see `network.checkpoint.Features`.
-        weights: float32, of each hidden layer the (in, out) weights, then the bias.
-        trunk, policy, value: int64 (layers, 3), of each hidden layer where its weights begin, its inputs and its outputs.
+        begins, rows: what it sees of an observation; see `network.flat.readings`.
+        weights, trunk, policy, value: the hidden layers; see `network.flat.flatten`.
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
-        observation, places, change, x, y: room.
+        observation, places, x, y: room.
         seen: float32, what came out of the trunk last.
     """
 
-    starts: np.ndarray
-    offset: np.ndarray
-    scale: np.ndarray
-    rest: np.ndarray
+    begins: np.ndarray
+    rows: np.ndarray
     weights: np.ndarray
     trunk: np.ndarray
     policy: np.ndarray
@@ -46,7 +44,6 @@ class Network(NamedTuple):
     worth_bias: np.ndarray
     observation: np.ndarray
     places: np.ndarray
-    change: np.ndarray
     x: np.ndarray
     y: np.ndarray
     seen: np.ndarray
@@ -77,37 +74,23 @@ def load_network(path: str | Path) -> tuple[Network, int]:
 
 def build_network(features: Features, trunk: Layers, policy: Layers, value: Layers) -> Network:
     """A network from its layers, as (in, out) weights and bias."""
-    (first, bias), *others = trunk
-    trunk = [(first, bias + features.rest @ first), *others]  # for the kernels count from an observation of zeros
-    flat: list[np.ndarray] = []
-    tables = []
-    start, widest = 0, 1
-    for layers in (trunk, policy[:-1], value[:-1]):
-        table = np.zeros((len(layers), 3), np.int64)
-        for row, (weight, bias) in zip(table, layers, strict=True):
-            row[:] = start, *weight.shape
-            flat += [weight.ravel(), bias]
-            start += weight.size + bias.size
-            widest = max(widest, *weight.shape)
-        tables.append(table)
+    begins, rows, trunk = readings(features, trunk)
+    weights, (trunk_table, policy_table, value_table) = flatten([trunk, policy[:-1], value[:-1]])
+    widest = max(1, *(int(table[:, 1:].max(initial=0)) for table in (trunk_table, policy_table, value_table)))
     (logits, logits_bias), (worth, worth_bias) = policy[-1], value[-1]
-    starts, offset, scale, rest = features.arrays()
     return Network(
-        starts,
-        offset,
-        scale,
-        rest,
-        np.concatenate(flat).astype(np.float32),
-        tables[0],
-        tables[1],
-        tables[2],
+        begins,
+        rows,
+        weights,
+        trunk_table,
+        policy_table,
+        value_table,
         np.ascontiguousarray(logits.T, np.float32),
         np.ascontiguousarray(logits_bias, np.float32),
         np.ascontiguousarray(worth.ravel(), np.float32),
         np.ascontiguousarray(worth_bias, np.float32),
         np.zeros(OBS_SIZE, np.int8),
-        np.zeros(len(features.source), np.int32),
-        np.zeros(len(features.source), np.float32),
+        np.zeros(OBS_SIZE, np.int32),
         np.zeros(widest, np.float32),
         np.zeros(widest, np.float32),
         np.zeros(trunk[-1][0].shape[1], np.float32),
@@ -118,9 +101,7 @@ def build_network(features: Features, trunk: Layers, policy: Layers, value: Laye
 def observe(net, g, p):  # type: ignore[no-untyped-def]
     """Takes what a player sees through the trunk."""
     fill_observation(g, p, net.observation)
-    last = hidden(
-        net.observation, net.starts, net.offset, net.scale, net.rest, net.weights, net.trunk, net.places, net.change, net.x, net.y
-    )
+    last = hidden(net.observation, net.begins, net.rows, net.weights, net.trunk, net.places, net.x, net.y)
     net.seen[:] = last[: len(net.seen)]
 
 
