@@ -55,7 +55,6 @@ class Group:
     def __init__(self, rank: int = 0, size: int = 1, store: dist.Store | None = None) -> None:
         self.rank, self.size, self._store = rank, size, store
         self.waited = 0.0
-        self._flat = torch.empty(0)  # where gradients are averaged
         if size > 1:
             with self._together():
                 dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=PATIENCE)
@@ -82,19 +81,24 @@ class Group:
         return found
 
     def average(self, parameters: Sequence[torch.nn.Parameter]) -> None:
-        """Replaces the gradients by their means over the workers."""
+        """Replaces the gradients by their means over the workers: the greatest one in place, the others together."""
         if self.size == 1:
             return
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-        sizes = [gradient.numel() for gradient in gradients]
-        if len(self._flat) != sum(sizes):
-            self._flat = torch.empty(sum(sizes))
-        torch.cat([gradient.reshape(-1).cpu() for gradient in gradients], out=self._flat)
-        with self._together():
-            dist.all_reduce(self._flat)
-        self._flat /= self.size
-        for gradient, mean in zip(gradients, self._flat.split(sizes), strict=True):
+        *small, largest = sorted(gradients, key=torch.Tensor.numel)
+        flat = torch.cat([gradient.reshape(-1) for gradient in small]) if small else torch.empty(0)
+        for mean in (largest, flat):
+            self._add_up(mean)
+            mean /= self.size
+        for gradient, mean in zip(small, flat.split([gradient.numel() for gradient in small]), strict=True):
             gradient.copy_(mean.view_as(gradient))
+
+    def _add_up(self, tensor: torch.Tensor) -> None:
+        """Replaces a tensor by its sum over the workers."""
+        here = tensor.cpu()  # the same one, on the processor
+        with self._together():
+            dist.all_reduce(here)
+        tensor.copy_(here)
 
     def agree(self) -> None:
         """Looks whether all have the same versions of what they compute with.
