@@ -107,7 +107,7 @@ $(VENV)/.created:
 
 $(RLLIB)/.installed: $(VENV)/.created requirements-rllib.lock
 	$(PYTHON) -m venv --clear $(RLLIB)
-	$(RLLIB)/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements-rllib.lock -e '.[rllib]' pytest pytest-timeout
+	$(RLLIB)/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements-rllib.lock -e '.[rllib,train]' pytest pytest-timeout
 	@touch $@
 
 $(VENV)/.installed-run: $(VENV)/.created $(PINS)
