@@ -40,6 +40,8 @@ def test_help() -> None:
         ("--seconds nan", "must be positive"),
         ("--groups all", "invalid choice: 'all'"),
         ("--seed -1", "seed must be at least 0"),
+        ("--workers 2", "workers are measured with --training only"),
+        ("--training --workers 0", "workers must be at least 1, not 0"),
     ],
 )
 def test_bad_input(wrong: str, message: str) -> None:
@@ -113,3 +115,19 @@ def test_a_peer_that_cannot_be_installed_is_left_out(tmp_path: Path) -> None:
     written = json.loads(found.read_text())
     assert list(written["left_out"]) == ["rlcard"]
     assert {row["peer"] for row in written["results"]} == {"euphoria-env"}
+
+
+def test_training_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sb3_contrib")
+    from euphoria_agents.speed import training
+    from tests.tools.small_runs import options
+
+    monkeypatch.setattr(training, "WARM", 1)
+    monkeypatch.setattr(training, "UPDATES", 1)
+    monkeypatch.setattr(training, "Options", lambda **given: options(**given, decisions=100 * 21 * 8))
+    speed, *shares = training.measure_training([1], repeats=2, seed=3)
+    assert (speed.layer, speed.unit, len(speed.values)) == ("training, 1 worker", "own decisions/s", 2)
+    assert min(speed.values) > 0
+    assert [one.layer.partition(": ")[2] for one in shares] == list(training.PARTS)
+    for values in zip(*(one.values for one in shares), strict=True):
+        assert sum(values) == pytest.approx(100) and values[2] == 0  # one worker waits for nobody
