@@ -30,7 +30,7 @@ from euphoria_agents.options import command, option, parse_options
 from euphoria_env import Rules
 
 PLAYERS = 4
-DECISIONS = 1_000_000  # of the learner, unless the time is up before
+DECISIONS = 2_000_000  # of the learner, unless the time is up before
 OPPONENTS = {"random": 1.0, "weights": 1.0, "greedy": 0.25, "ppo": 1.0}  # with the share of the games: greedy is slow
 LIBRARIES = ("euphoria-env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 
@@ -54,11 +54,11 @@ def heading(console: Console, text: str) -> None:
 def prepare(console: Console) -> None:
     """Compiles the engine and the agents, once after each installation."""
     start = time.perf_counter()
-    with console.status("compiling the engine and the agents (once, about two minutes) ..."):
+    with console.status("compiling the engine and the agents (once, about a minute) ..."):
         for spec in OPPONENTS:
             play_match([load(spec), load("random")], 1)
     seconds = time.perf_counter() - start
-    console.print(f"ready after {seconds:.1f} s" + (" (compiled; from now on it is cached)" if seconds > 20 else ""))
+    console.print(f"ready after {seconds:.1f} s" + (" (compiled; from now on it is cached)" if seconds > 10 else ""))
 
 
 def train_one(console: Console, options: Options, folder: Path) -> str:
