@@ -62,7 +62,7 @@ def stars(game: Game) -> list[int]:
 
 def test_shapes_and_types() -> None:
     batch = Batch(5, SHORT, seed=1)
-    shapes = {name: (getattr(batch, name).shape, getattr(batch, name).dtype) for name in ARRAYS[:-2]}
+    shapes = {name: (getattr(batch, name).shape, getattr(batch, name).dtype) for name in ARRAYS[:-1]}
     assert shapes == {
         "player": ((5,), np.int8),
         "mask": ((5, actions.NUM_ACTIONS), np.bool_),

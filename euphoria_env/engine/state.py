@@ -208,6 +208,12 @@ def copy_chosen(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
     np.take(rows.view(np.uint8).reshape(-1, width), chosen, axis=0, out=room, mode="clip")  # "raise" would make a copy first
 
 
+def put_rows(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
+    """The reverse: copies rows to those with these numbers among others."""
+    width = rows.dtype.itemsize
+    out.view(np.uint8).reshape(-1, width)[chosen] = rows.view(np.uint8).reshape(-1, width)
+
+
 @jit
 def push(g, op, player, a, b):
     """Puts an operation on the stack; the last one pushed is carried out first."""

@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 
 from euphoria_env.batch import Batch
 from euphoria_env.engine.rewards import reward_number
-from euphoria_env.engine.state import GAME_DTYPE, copy_rows
+from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
 from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, one_of, why_illegal
 from euphoria_env.envs.asking import Player
 from euphoria_env.envs.opponents import Asked, Opponents, answer, seat_number
@@ -227,7 +227,7 @@ class Learners:
 
     def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray) -> None:
         """Keeps how games ended, what the learners saw last, and who sat where."""
-        self.final_states[games] = states
+        put_rows(states, games, self.final_states)
         self.final_observation[games] = observations
         self.final_seats[games] = self.seats[games]
         for i in games.tolist():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -162,6 +163,9 @@ class Opponents:
 
     def asked(self, batch: Batch, games: np.ndarray) -> Iterator[tuple[Player, np.ndarray]]:
         """Who must decide in some games: each agent with the games where it does."""
+        if len(self.agents) == 1:
+            yield self.agents[0], games
+            return
         who = self._sitting[games, batch.player[games]]
         (present,) = np.bincount(who).nonzero()
         for k in present.tolist():
@@ -203,7 +207,7 @@ def answer(asked: Sequence[Asked], theirs: np.random.Generator) -> None:
 
 def _answer(agent: Player, parts: list[tuple[Asked, np.ndarray]], theirs: np.random.Generator) -> None:
     """Writes the moves of one agent in some games of some batches; see `answer`."""
-    ends = np.cumsum([len(games) for _, games in parts]).tolist()
+    ends = list(itertools.accumulate(len(games) for _, games in parts))
 
     def deal(k: int) -> Game:
         part = bisect.bisect_right(ends, k)
