@@ -139,6 +139,13 @@ def test_what_goes_wrong_in_another_worker_is_told(tmp_path: Path, monkeypatch: 
         go(small(tmp_path / "run", baselines=["their_baseline:Theirs"], rating_games=0))
 
 
+def test_a_worker_that_does_not_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_join", print)  # ends at once, as where a script starts itself again and again
+    with pytest.raises(WorkerLost, match="worker 1 did not come: its process has ended; a script that trains must"):
+        go(small(tmp_path / "run"))
+    assert multiprocessing.active_children() == [] and not (tmp_path / "run").exists()
+
+
 def test_numbers_of_workers_that_cannot_be(straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="workers: must be an integer from 1"):
         go(small(tmp_path / "run", workers=0))

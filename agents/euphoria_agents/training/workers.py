@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from importlib.metadata import version
-from multiprocessing.process import BaseProcess
 from typing import Any
 
 import torch
@@ -29,6 +28,7 @@ ARRIVAL = 120.0  # seconds until a worker that was started must be there
 LAST_WORDS = 2.0  # seconds in which a worker that fails says why
 SAME = ("euphoria-env", "torch", "numba", "numpy")  # packages that must have the same versions everywhere
 FAULT, HERE = "fault", "here"  # keys of the store
+NOT_MAIN = "its process has ended; a script that trains must do so below `if __name__ == '__main__':`"
 
 Work = Callable[["Group"], None]
 
@@ -195,7 +195,7 @@ def _here(size: int, work: Work) -> Iterator[dist.Store]:
     store = _meeting(host, size)
     processes = {rank: start_process(_join, (work, rank, size, host, store.port)) for rank in range(1, size)}
     try:
-        _await(store, size, processes)
+        _await(store, size, lambda rank: None if processes[rank].is_alive() else NOT_MAIN)
         yield store
     finally:
         for process in processes.values():
@@ -214,25 +214,42 @@ def _on_ray(size: int, work: Work, address: str | None) -> Iterator[dist.Store]:
         store = _meeting(host, size)
         remote = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(_join)
         tasks = [remote.remote(work, rank, size, host, store.port) for rank in range(1, size)]
+
+        def ended(rank: int) -> str | None:
+            """Why a task is over, if it is."""
+            done, _ = ray.wait([tasks[rank - 1]], timeout=0)
+            try:
+                return "its task has ended" if done and ray.get(done) else None
+            except ray.exceptions.RayError as error:
+                return one_line(getattr(error, "cause", error))
+
         try:
-            _await(store, size, {})
+            _await(store, size, ended)
             yield store
         finally:
             for task in tasks:
                 ray.cancel(task, force=True)
 
 
-def _await(store: dist.Store, size: int, processes: dict[int, BaseProcess]) -> None:
-    """Waits until all others have come, for the group would wait long for one that never does."""
+def _await(store: dist.Store, size: int, ended: Callable[[int], str | None]) -> None:
+    """Waits until all others have come, for the group would wait long for one that never does.
+
+    Args:
+        store: where they say that they are there.
+        size: of the group.
+        ended: why a worker cannot come any more; None: it may.
+
+    Raises:
+        WorkerLost: somebody does not come; with what is known of it.
+    """
     until = time.monotonic() + ARRIVAL
-    missing = set(range(1, size))
-    while missing:
-        missing = {rank for rank in missing if not store.check([f"{HERE}/{rank}"])}
-        gone = [rank for rank in missing if rank in processes and not processes[rank].is_alive()]
-        if gone or (missing and time.monotonic() > until):
-            said = store.get(FAULT).decode() if store.check([FAULT]) else "it did not say why"
-            raise WorkerLost(f"worker {min(gone or missing)} did not come: {said}")
-        time.sleep(0.01)
+    for rank in range(1, size):
+        while not store.check([f"{HERE}/{rank}"]):
+            why = ended(rank) or (time.monotonic() > until and f"it is not there after {ARRIVAL:.0f} s")
+            if why:
+                said = store.get(FAULT).decode() if store.check([FAULT]) else why
+                raise WorkerLost(f"worker {rank} did not come: {said}")
+            time.sleep(0.01)
 
 
 def _join(work: Work, rank: int, size: int, host: str, port: int) -> None:
