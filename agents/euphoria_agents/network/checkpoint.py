@@ -40,8 +40,13 @@ class Features:
     def __init__(self, source: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> None:
         self.source = source.astype(np.int32)
         self.offset, self.scale = offset.astype(np.float32), scale.astype(np.float32)
-        self.rest = np.clip(-self.offset * self.scale, -1, 1)
+        self.rest = self.at(np.zeros(1, np.float32))[:, 0]
         self._starts = np.searchsorted(self.source, np.arange(observations.OBS_SIZE + 1)).astype(np.int64)
+
+    def at(self, values: np.ndarray) -> np.ndarray:
+        """The features where their entries have these values, float32 (V,): float32 (F, V)."""
+        found: np.ndarray = np.clip((values - self.offset[:, None]) * self.scale[:, None], -1, 1)
+        return found
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """As `network.kernels` takes them."""
@@ -145,6 +150,11 @@ def _header(path: str | Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{path} cannot be read as a checkpoint: {error}") from error
     return header if isinstance(header, dict) else {}
+
+
+def under(prefix: str, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The tensors whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -11,7 +11,7 @@ from euphoria_agents.network.kernels import VALUES
 from euphoria_env.observations import OBS_SIZE
 
 
-def readings(features: Features, layers: Layers) -> tuple[np.ndarray, np.ndarray, Layers]:
+def reading_rows(features: Features, layers: Layers) -> tuple[np.ndarray, np.ndarray, Layers]:
     """What each reading of an observation, an entry that is not 0 with its value, adds to the first layer.
 
     Args:
@@ -25,7 +25,7 @@ def readings(features: Features, layers: Layers) -> tuple[np.ndarray, np.ndarray
     (weight, bias), *others = layers
     source, rest = features.source, features.rest
     seen = np.arange(1, VALUES, dtype=np.float32)
-    changes = np.clip((seen - features.offset[:, None]) * features.scale[:, None], -1, 1) - rest[:, None]
+    changes = features.at(seen) - rest[:, None]
     differ = changes != changes[:, -1:]
     settled = np.where(differ.any(1), VALUES - differ[:, ::-1].argmax(1), 1)  # the value from which a feature stays as it is
     most = np.zeros(OBS_SIZE, np.int64)

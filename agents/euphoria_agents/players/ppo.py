@@ -10,7 +10,7 @@ import numpy as np
 from euphoria_agents.agent import Agent, check_found, int8_rows
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Features, Layers, parts, read_checkpoint
-from euphoria_agents.network.flat import flatten, readings
+from euphoria_agents.network.flat import flatten, reading_rows
 from euphoria_env import actions
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class PPO(Agent):
 
     def __init__(self, features: Features, layers: Layers) -> None:
         *hidden, (head, bias) = layers
-        begins, rows, hidden = readings(features, hidden)
+        begins, rows, hidden = reading_rows(features, hidden)
         weights, (table,) = flatten([hidden])
         self._network = (begins, rows, weights, table, np.ascontiguousarray(head.T), np.ascontiguousarray(bias))
 

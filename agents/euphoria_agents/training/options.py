@@ -66,6 +66,7 @@ class Options:
     rate: int = option(100, "updates between two ratings")
     rating_games: int = option(200, "games against each baseline in a rating; 0: no ratings")
     rating_players: list[int] = option([2, 4], "numbers of players that are rated")
+    mixed: float = option(0.0, "share of the games in which the options below that are not set are drawn at random")
     game: dict[str, Any] = rules_options(without=NOT_OF_GAME)
 
     def shares(self) -> dict[int, int]:
@@ -85,7 +86,7 @@ INTEGERS: dict[str, tuple[int, int]] = {
 }  # fmt: skip
 NUMBERS: dict[str, tuple[float, float]] = {"minutes": (0, MANY)}  # the others are shares, from 0 to 1
 ABOVE_0 = ("minutes", "learning_rate", "gamma", "gae_lambda", "clip")
-MOST_IN_UPDATE = 2**22  # decisions; they take some 3 kB each
+MOST_IN_UPDATE = 2**22  # decisions; they take some 0.5 kB each, or 2 kB for a dense network
 
 
 def check(options: Options) -> None:

@@ -20,7 +20,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.files import write_whole
-from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, write_tensors
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, under, write_tensors
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load, load_untrusted
 from euphoria_agents.training.facts import Facts, check_sizes
@@ -28,7 +28,7 @@ from euphoria_agents.training.league import League
 from euphoria_agents.training.model import make_envs, make_model
 from euphoria_agents.training.options import Options, check, plain, read_options
 from euphoria_agents.training.ratings import Due, Ratings
-from euphoria_agents.training.state import pack_network, pack_worker, under, unpack_network, unpack_worker
+from euphoria_agents.training.state import pack_network, pack_worker, unpack_network, unpack_worker
 from euphoria_agents.training.workers import Group, WorkerLost, torchrun_rank, torchrun_size, workers
 from euphoria_env.reader import Reader, shown
 
@@ -77,10 +77,11 @@ class Run(BaseCallback):
         self._agents |= {name: PPO.of(tensors, self._self_file(name)) for name, tensors in job.selves.items()}
         self.ratings = Ratings(options)
         self._ended: list[tuple[int, list[int], list[str]]] = []  # games of this update, as the league counts them
+        self._saved: list[tuple[dict[str, np.ndarray], dict[str, Any]]] = []  # what `save` got from all workers
         self.spent: list[dict[str, float]] = []
         self._seconds, self._resumed = 0.0, False
         self._interrupted, self._stop = False, False  # stop at the end of this update; now
-        self._envs = make_envs(options, list(baselines.values()))
+        self._envs = make_envs(options, list(baselines.values()), group.rank)
         self.learner = make_model(options, self._envs, group.rank)
         self.learner.average = group.average if group.size > 1 else None
         if job.start is not None:
@@ -142,11 +143,11 @@ class Run(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         self._count("learning")
-        self._between_rollouts()
+        self._stop_or_go_on()
         self.spent.append({})
         self._count("saving")
 
-    def _between_rollouts(self) -> None:
+    def _stop_or_go_on(self) -> None:
         """Stops, if it is time, and does what is due."""
         if self._resumed:  # what follows was done before the state was saved
             self._resumed = False
@@ -248,7 +249,7 @@ class Run(BaseCallback):
         playing = {id(agent) for part in self._envs.parts for agent in part.opponents}
         members = {member.name for member in self.league}
         self._agents = {name: a for name, a in self._agents.items() if name in members or id(a) in playing}
-        self._parts = self._group.gather(self._own_state())
+        self._saved = self._group.gather(self._own_state())
         if self._group.first:
             self._write()
 
@@ -268,14 +269,14 @@ class Run(BaseCallback):
         self.save_player(options.run / "ppo.safetensors")
         rated, ratings = self.ratings.state()
         arrays = pack_network(model) | rated
-        for rank, (own, _) in enumerate(self._parts):
+        for rank, (own, _) in enumerate(self._saved):
             arrays |= {f"worker.{rank}.{name}": array for name, array in own.items()}
         facts = {
             "options": plain(options),
             "decisions": self.decisions,
             "updates": model._n_updates,
             "seconds": self.seconds,
-            "workers": [own for _, own in self._parts],
+            "workers": [own for _, own in self._saved],
             "league": self.league.state(),
             "ratings": ratings,
         }
@@ -308,7 +309,8 @@ class Run(BaseCallback):
         unpack_worker(model, own)
         model.num_timesteps, model._n_updates = facts.decisions // group.size, facts.updates
         model._last_obs = np.concatenate(seen)
-        self.ratings.restore(arrays, facts.ratings)
+        if group.first:
+            self.ratings.restore(arrays, facts.ratings)
         self._seconds, self._resumed = facts.seconds, True
 
 

@@ -12,11 +12,6 @@ from euphoria_agents.network.checkpoint import parts
 from euphoria_env.reader import Reader, read_array
 
 
-def under(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays whose names begin so, by the rest of their names."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
 def pack_network(model: MaskablePPO) -> dict[str, np.ndarray]:
     """Network and optimizer, which are the same in all workers."""
     arrays = {f"policy.{name}": tensor.cpu().numpy() for name, tensor in model.policy.state_dict().items()}

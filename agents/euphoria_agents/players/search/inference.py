@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Layers, parts, read_checkpoint
-from euphoria_agents.network.flat import flatten, readings
+from euphoria_agents.network.flat import flatten, reading_rows
 from euphoria_agents.network.kernels import hidden, layer, log_chances
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
@@ -24,7 +24,7 @@ class Network(NamedTuple):
     """A network in flat arrays, and room to ask it.
 
     Attributes:
-        begins, rows: what it sees of an observation; see `network.flat.readings`.
+        begins, rows: what it sees of an observation; see `network.flat.reading_rows`.
         weights, trunk, policy, value: the hidden layers; see `network.flat.flatten`.
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
@@ -74,7 +74,7 @@ def load_network(path: str | Path) -> tuple[Network, int]:
 
 def build_network(features: Features, trunk: Layers, policy: Layers, value: Layers) -> Network:
     """A network from its layers, as (in, out) weights and bias."""
-    begins, rows, trunk = readings(features, trunk)
+    begins, rows, trunk = reading_rows(features, trunk)
     weights, (trunk_table, policy_table, value_table) = flatten([trunk, policy[:-1], value[:-1]])
     widest = max(1, *(int(table[:, 1:].max(initial=0)) for table in (trunk_table, policy_table, value_table)))
     (logits, logits_bias), (worth, worth_bias) = policy[-1], value[-1]
