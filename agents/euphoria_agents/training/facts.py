@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from euphoria_agents.training.mixture import game_parts
 from euphoria_agents.training.options import MOST_IN_ALL, Options
 from euphoria_env.reader import Reader, as_key
 
@@ -155,6 +155,8 @@ def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
         found = [arrays.get(f"policy.{layer}.bias", np.zeros(0)).size for layer in layers]
         if found != list(getattr(options, name)):
             Reader.fail(f"options.{name}", f"{list(getattr(options, name))} are not the widths of the network, {found}")
-    for rank, (k, games) in itertools.product(range(options.workers), enumerate(options.shares().values())):
-        if len(np.atleast_1d(arrays.get(f"worker.{rank}.games.{k}.games", np.zeros(0)))) != games:
+    for rank in range(options.workers):
+        sizes = [games for games, _ in game_parts(options, rank)]
+        found = [len(np.atleast_1d(arrays.get(f"worker.{rank}.games.{k}.games", ()))) for k in range(len(sizes))]
+        if found != sizes:
             Reader.fail("options.envs", f"{options.envs} for {options.workers} workers are not the games that are there")

@@ -10,16 +10,16 @@ import torch
 from euphoria_agents.agent import Agent
 from euphoria_agents.training.buffers import RolloutBuffer, SparseBuffer
 from euphoria_agents.training.learner import Learner
+from euphoria_agents.training.mixture import game_parts
 from euphoria_agents.training.options import Options
 from euphoria_agents.training.policy import DensePolicy, Policy, make_features
 from euphoria_agents.training.vec_env import EuphoriaVecEnv, JoinedVecEnv
 
 
-def make_envs(options: Options, opponents: list[Agent]) -> JoinedVecEnv:
+def make_envs(options: Options, opponents: list[Agent], rank: int = 0) -> JoinedVecEnv:
     """The games of a worker, side by side, at first against these opponents."""
     common: dict[str, Any] = {"reward": options.reward, "threads": 1, "pool": opponents}
-    rules: dict[str, Any] = {**options.game, "max_turns": options.max_turns}
-    return JoinedVecEnv([EuphoriaVecEnv(size, num_players=n, **common, **rules) for n, size in options.shares().items()])
+    return JoinedVecEnv([EuphoriaVecEnv(games, **common, **rules) for games, rules in game_parts(options, rank)])
 
 
 def make_model(options: Options, env: JoinedVecEnv, rank: int = 0) -> Learner:

@@ -1,0 +1,45 @@
+"""Games with other options, mixed into those of a run, so that the player knows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from euphoria_agents.training.options import Options
+from euphoria_env.board import NUM_MARKETS, STARS
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from euphoria_env.rules import OPTIONS, RECRUITS_A_PLAYER, Flag
+
+DRAWS = 2  # of options, for each number of players of a worker
+USUAL = 0.5  # how often an option is drawn as it usually is
+SHORTEST, MOST_TRADES = 4, 3  # stars to win, and trades in a turn, that are drawn
+
+
+def game_parts(options: Options, rank: int) -> list[tuple[int, dict[str, Any]]]:
+    """The games of a worker: how many there are of each kind, and the options of these; equal seeds draw the same."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    for n, games in options.shares().items():
+        rules = {**options.game, "num_players": n, "max_turns": options.max_turns}
+        enough = {"market_draft": False} if "markets" in options.game else {}  # the draft needs more tiles than may be there
+        mixed = int(games * options.mixed) // DRAWS
+        found.append((games - DRAWS * mixed, rules))
+        for k in range(DRAWS if mixed else 0):
+            found.append((mixed, {**draw_options(np.random.default_rng([options.seed, rank, n, k]), n), **enough, **rules}))
+    return [(games, rules) for games, rules in found if games]
+
+
+def draw_options(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """Options of a game for n players: each as usual or not, at random; there are always cards enough."""
+
+    def pool(names: tuple[str, ...], least: int) -> list[str] | None:
+        size = int(rng.integers(least, len(names) + 1))
+        return None if rng.random() < USUAL else rng.permutation(names)[:size].tolist()
+
+    drawn: dict[str, Any] = {name: bool(rng.random() >= USUAL) for name, option in OPTIONS.items() if isinstance(option, Flag)}
+    drawn["trades_per_turn"] = int(rng.integers(1, MOST_TRADES + 1))
+    drawn["stars_to_win"] = STARS if rng.random() < USUAL else int(rng.integers(SHORTEST, STARS))
+    drawn["recruits"] = pool(RECRUIT_NAMES, RECRUITS_A_PLAYER * n)
+    drawn["markets"] = pool(TILES, NUM_MARKETS + n)
+    return drawn

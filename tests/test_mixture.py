@@ -1,0 +1,64 @@
+"""Games with other options among those of a training run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+from euphoria_agents.training.mixture import DRAWS, draw_options, game_parts  # noqa: E402
+from euphoria_agents.training.options import Options  # noqa: E402
+from euphoria_env.board import NUM_MARKETS  # noqa: E402
+from euphoria_env.cards.tiles import TILES  # noqa: E402
+from euphoria_env.rules import OPTIONS, Rules  # noqa: E402
+from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
+
+
+def test_no_game_is_mixed_in_unless_asked_for() -> None:
+    parts = game_parts(Options(workers=1, players=[2, 4, 4], envs=30, max_turns=50, game={"trading": True}), rank=0)
+    assert parts == [
+        (10, {"num_players": 2, "max_turns": 50, "trading": True}),
+        (20, {"num_players": 4, "max_turns": 50, "trading": True}),
+    ]
+
+
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_the_share_of_the_mixed_games(share: float) -> None:
+    parts = game_parts(Options(workers=2, players=[2, 6], envs=2000, mixed=share), rank=1)
+    mixed = sum(games for games, rules in parts if set(rules) > {"num_players", "max_turns"})
+    assert sum(games for games, _ in parts) == 1000 and mixed == pytest.approx(1000 * share, abs=2 * DRAWS)
+
+
+def test_draws_depend_on_seed_worker_and_number() -> None:
+    one, same, other_worker, other_seed = (
+        game_parts(Options(workers=1, players=[3], envs=40, mixed=1.0, seed=seed), rank)
+        for seed, rank in ((0, 0), (0, 0), (0, 1), (1, 0))
+    )
+    assert one == same and len(one) == DRAWS
+    kinds = [str(rules) for parts in (one, other_worker, other_seed) for _, rules in parts]
+    assert len(set(kinds)) == len(kinds)
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+def test_every_option_is_drawn_and_every_draw_is_allowed(n: int) -> None:
+    drawn = [Rules(**draw_options(np.random.default_rng(k), n), num_players=n) for k in range(60)]
+    for name in set(OPTIONS) - {"num_players", "max_turns"}:
+        assert len({getattr(rules, name) for rules in drawn}) > 1, name
+
+
+def test_what_is_set_stays() -> None:
+    for _, rules in game_parts(Options(workers=1, players=[6], envs=8, mixed=1.0, game={"trading": True, "stars_to_win": 7}), 0):
+        assert rules["trading"] and rules["stars_to_win"] == 7
+    given = {"markets": list(TILES[:NUM_MARKETS])}
+    for seed in range(20):
+        for _, rules in game_parts(Options(workers=1, players=[6], envs=8, mixed=1.0, seed=seed, game=given), 0):
+            assert Rules(**rules).markets == tuple(given["markets"])  # too few for a draft of the tiles
+
+
+def test_a_run_with_mixed_games_goes_on_exactly(tmp_path: Path) -> None:
+    go(options(tmp_path / "straight", mixed=0.6))
+    go(options(tmp_path / "broken", mixed=0.6), updates=2)
+    go(options(Path(), resume=tmp_path / "broken"))
+    assert_same(state_of(tmp_path / "straight"), state_of(tmp_path / "broken"))
