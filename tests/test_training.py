@@ -73,7 +73,7 @@ def test_a_checkpoint_plays_what_its_tensors_say(tmp_path: Path) -> None:
     path = save_checkpoint(tmp_path / "new" / "a.safetensors", tensors, {"reward": "win"})
     assert [file.name for file in path.parent.iterdir()] == ["a.safetensors"]
     header = read_checkpoint(path)[0]
-    assert header["training"] == {"reward": "win"} and header["network"] == {"trunk": 1, "policy": 2, "value": 1}
+    assert header["training"] == {"reward": "win"} and header["network"] == {"trunk": 1, "policy": 2, "value": 1, "outlook": 0}
     agent = load(f"ppo:{path}")
     assert isinstance(agent, PPO)
     seen, mask = positions(200)

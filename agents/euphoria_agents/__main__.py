@@ -37,6 +37,13 @@ COMMANDS = {
         "train",
         "torch",
     ),
+    "outlook": Command(
+        "give a trained player the chances of all seats, for the search",
+        "euphoria_agents.training.options:OutlookOptions",
+        "euphoria_agents.commands.outlook:run",
+        "train",
+        "torch",
+    ),
     "evaluate": Command(
         "compare an agent with others, with intervals",
         "euphoria_agents.commands.options:EvaluateOptions",

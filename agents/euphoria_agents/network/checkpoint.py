@@ -2,8 +2,10 @@
 
 A checkpoint is a safetensors file: arrays and one line of JSON, nothing that could be executed. Feature k of an observation is
 clip((observation[source k] - offset k) * scale k, -1, 1). They go through the layers of `trunk`, then through those of `policy`
-(logits of the moves) or of `value` (the expected sum of rewards); each layer but the last of `policy` and `value` is followed by
-a rectifier. A training run keeps its state in the same kind of file.
+(logits of the moves) or of `value` (the expected sum of rewards). A player may have an `outlook` too: layers of its own from the
+features to a logit for each of six seats, the observer's first; the softmax over those that play says how probable it is that
+each wins. Each layer but the last of `policy`, `value` and `outlook` is followed by a rectifier. A training run keeps its state
+in the same kind of file.
 """
 
 from __future__ import annotations
@@ -12,17 +14,18 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from euphoria_agents.faults import one_line
 from euphoria_agents.files import whole_file
 from euphoria_env import actions, observations
+from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.reader import read_json, shown
 
 CHECKPOINT_FORMAT, CHECKPOINT_VERSION = "euphoria-ppo", 3
-PARTS = ("trunk", "policy", "value")
+PARTS = ("trunk", "policy", "value", "outlook")
 
 
 class Features:
@@ -64,7 +67,9 @@ def layout() -> dict[str, Any]:
     return {"observations": observations.OBS_SIZE, "actions": actions.NUM_ACTIONS, "layout": digest.hexdigest()}
 
 
-def save_checkpoint(path: str | Path, tensors: Mapping[str, np.ndarray], training: Mapping[str, Any]) -> Path:
+def save_checkpoint(
+    path: str | Path, tensors: Mapping[str, np.ndarray], training: Mapping[str, Any], kind: type = np.float32
+) -> Path:
     """Writes a checkpoint whole.
 
     Args:
@@ -72,8 +77,9 @@ def save_checkpoint(path: str | Path, tensors: Mapping[str, np.ndarray], trainin
         tensors: `features.source` (F,), `.offset`, `.scale`, and for each part and layer `trunk.0.weight` (out, in),
             `trunk.0.bias` (out,), ...
         training: how it came about, to be read by people; its `reward` and `gamma` say what the value means.
+        kind: of the numbers in weights and biases, np.float32 or, in half the space, np.float16.
     """
-    kinds = {name: np.int32 if name == "features.source" else np.float32 for name in tensors}
+    kinds = {name: kind if not name.startswith("features.") else np.float32 for name in tensors} | {"features.source": np.int32}
     header = {"network": count_layers(tensors), "training": dict(training)}
     return write_tensors(path, CHECKPOINT_FORMAT, {name: tensor.astype(kinds[name]) for name, tensor in tensors.items()}, header)
 
@@ -158,8 +164,9 @@ def under(prefix: str, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Reads header and tensors of a checkpoint; errors as of `read_tensors`."""
-    return read_tensors(path, CHECKPOINT_FORMAT)
+    """Reads header and tensors of a checkpoint, those of float16 as float32; errors as of `read_tensors`."""
+    header, tensors = read_tensors(path, CHECKPOINT_FORMAT)
+    return header, {name: one.astype(np.float32) if one.dtype == np.float16 else one for name, one in tensors.items()}
 
 
 Layers = list[tuple[np.ndarray, np.ndarray]]
@@ -200,8 +207,18 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
     return Features(source, offset, scale)
 
 
-def parts(tensors: dict[str, np.ndarray], path: str | Path) -> tuple[Features, Layers, Layers, Layers]:
-    """The features of a network and the layers of its trunk, policy and value; arguments and errors as of `PPO.of`."""
+class Parts(NamedTuple):
+    """The features of a network, and the layers of its parts; `outlook` has none if there is no such part."""
+
+    features: Features
+    trunk: Layers
+    policy: Layers
+    value: Layers
+    outlook: Layers
+
+
+def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:
+    """The parts of a network; arguments and errors as of `PPO.of`."""
     network = count_layers(tensors)
     features = _features(path, tensors)
     trunk, shared = _layers(path, "trunk", network["trunk"], tensors, np.ones(len(features.source)))
@@ -210,4 +227,7 @@ def parts(tensors: dict[str, np.ndarray], path: str | Path) -> tuple[Features, L
     if not (trunk and policy and value) or (len(logits), len(values)) != (actions.NUM_ACTIONS, 1):
         found = f"{len(logits)} logits and {len(values)} values"
         raise ValueError(f"{path}: the network has {found}, not {actions.NUM_ACTIONS} and 1")
-    return features, trunk, policy, value
+    outlook, seats = _layers(path, "outlook", network["outlook"], tensors, np.ones(len(features.source)))
+    if outlook and len(seats) != MAX_PLAYERS:
+        raise ValueError(f"{path}: the outlook has {len(seats)} seats, not {MAX_PLAYERS}")
+    return Parts(features, trunk, policy, value, outlook)

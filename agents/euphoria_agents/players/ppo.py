@@ -74,8 +74,8 @@ class PPO(Agent):
         Raises:
             ValueError: the tensors do not fit together.
         """
-        features, trunk, policy, _ = parts(tensors, path)
-        return cls(features, trunk + policy)
+        found = parts(tensors, path)
+        return cls(found.features, found.trunk + found.policy)
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """The logarithms of the probabilities of all moves: float32 (N, NUM_ACTIONS); -inf where illegal."""

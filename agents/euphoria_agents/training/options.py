@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.options import option, rules_options
+from euphoria_agents.options import option, positional, rules_options
 from euphoria_env.reader import Reader, shown
 from euphoria_env.rules import OPTIONS, Rules
 
@@ -75,6 +75,31 @@ class Options:
         return {n: self.envs * share // parts for n, share in sorted(Counter(self.players).items())}
 
 
+@dataclasses.dataclass
+class OutlookOptions:
+    """Gives a trained player an outlook: how probable it is that each seat wins, learnt from games that it plays against itself.
+
+    With it `mcts:BUDGET:ppo:NEW` judges a position in one pass for all seats. Policy and value stay as they are.
+    """
+
+    player: Path = positional("the file of the player, such as ppo.safetensors in the folder of a run")
+    new: Path = positional("the file to write; it may be the same")
+    games: int = option(40_000, "games of each number of players")
+    players: list[int] = option([2, 3, 4, 5, 6], "numbers of players")
+    mixed: float = option(0.06, "share of the games with other options, drawn at random")
+    widths: list[int] = option([128, 64], "widths of the hidden layers")
+    batch: int = option(1024, "positions in a step of the optimizer")
+    epochs: int = option(2, "how often it goes through the positions")
+    learning_rate: float = option(1e-3, "of Adam at the beginning; goes down towards 0 in a straight line")
+    half: bool = option(False, "write all weights as numbers of 16 bits, which takes half the space")
+    processes: int = option(os.cpu_count() or 1, "that play; any number gives the same result")
+    seed: int = option(0, "of the games and the network")
+
+    def facts(self) -> dict[str, Any]:
+        """What the file says of how it came about."""
+        return {name: value for name, value in vars(self).items() if name not in ("player", "new", "processes")}
+
+
 MANY, MOST_IN_ALL, MOST_WIDE = 10**9, 10**12, 2**14
 # The lowest and the highest value of integers, and of those in lists; and of other numbers.
 INTEGERS: dict[str, tuple[int, int]] = {
@@ -83,6 +108,7 @@ INTEGERS: dict[str, tuple[int, int]] = {
     "league": (1, 10**4), "snapshot": (1, MANY), "save": (1, MANY), "rate": (1, MANY), "rating_games": (0, 10**6),
     "seed": (0, 2**32 - 1), "max_turns": (1, 2**31 - 1),
     "players": (2, 6), "rating_players": (2, 6), "trunk": (1, MOST_WIDE), "branch": (1, MOST_WIDE),
+    "games": (1, MANY), "widths": (1, MOST_WIDE), "processes": (1, 10**4),
 }  # fmt: skip
 NUMBERS: dict[str, tuple[float, float]] = {"minutes": (0, MANY)}  # the others are shares, from 0 to 1
 ABOVE_0 = ("minutes", "learning_rate", "gamma", "gae_lambda", "clip")
@@ -95,14 +121,8 @@ def check(options: Options) -> None:
     Raises:
         ValueError: an option is wrong; names it and what is allowed.
     """
-    reader, hints = Reader(), typing.get_type_hints(Options)
-    for name, value in vars(options).items():
-        kinds = typing.get_args(hints[name]) if isinstance(hints[name], types.UnionType) else (hints[name],)
-        if not (value is None and types.NoneType in kinds):
-            _check_value(reader, name, value, kinds[0])
-    for name in ABOVE_0:
-        if getattr(options, name) == 0:
-            raise ValueError(f"{name}: must be above 0")
+    reader = Reader()
+    _check_values(reader, options)
     if not options.trunk:
         raise ValueError("trunk: must have at least one width")
     if not options.players or options.envs < len(options.players) * options.workers:
@@ -115,6 +135,30 @@ def check(options: Options) -> None:
     reader.mapping("game", options.game, set(OPTIONS) - set(NOT_OF_GAME))
     for n in options.players:
         Rules.from_dict({**options.game, "num_players": n, "max_turns": options.max_turns})
+
+
+def check_outlook(options: OutlookOptions) -> None:
+    """Looks at the types and ranges of all options.
+
+    Raises:
+        ValueError: an option is wrong; names it and what is allowed.
+    """
+    _check_values(Reader(), options)
+    for name in ("players", "widths"):
+        if not getattr(options, name):
+            raise ValueError(f"{name}: must have at least one")
+
+
+def _check_values(reader: Reader, options: Any) -> None:
+    """Looks at the types and ranges of all options of a dataclass."""
+    hints = typing.get_type_hints(type(options))
+    for name, value in vars(options).items():
+        kinds = typing.get_args(hints[name]) if isinstance(hints[name], types.UnionType) else (hints[name],)
+        if not (value is None and types.NoneType in kinds):
+            _check_value(reader, name, value, kinds[0])
+    for name in ABOVE_0:
+        if getattr(options, name, None) == 0:
+            raise ValueError(f"{name}: must be above 0")
 
 
 def _check_value(reader: Reader, name: str, value: Any, kind: Any) -> None:

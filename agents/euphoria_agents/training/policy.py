@@ -213,13 +213,13 @@ class Policy(MaskableActorCriticPolicy):
         """Takes over the tensors of a checkpoint.
 
         Args:
-            tensors: as `tensors` gives them.
+            tensors: as `tensors` gives them; an outlook is passed over.
             path: where they are from, for what is wrong with them.
 
         Raises:
             ValueError: they do not fit together, or are of a network of other features or widths.
         """
-        mine = self.tensors()
+        mine, tensors = self.tensors(), {name: one for name, one in tensors.items() if not name.startswith("outlook.")}
         differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
         if differing or any(not np.array_equal(mine[name], tensors[name]) for name in self.first.features.tensors()):
             raise ValueError(f"{path} is of another network: {differing[0] if differing else 'its features'} differs")

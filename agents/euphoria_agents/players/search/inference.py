@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_agents.network.checkpoint import Features, Layers, parts, read_checkpoint
+from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
 from euphoria_agents.network.flat import flatten, reading_rows
 from euphoria_agents.network.kernels import hidden, layer, log_chances
 from euphoria_env.engine.jit import jit
@@ -26,8 +26,10 @@ class Network(NamedTuple):
     Attributes:
         begins, rows: what it sees of an observation; see `network.flat.reading_rows`.
         weights, trunk, policy, value: the hidden layers; see `network.flat.flatten`.
+        outlook_rows, outlook: the same of the network that says who wins; no rows if there is none.
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
+        seats, seats_bias: float32 (MAX_PLAYERS, in) and (MAX_PLAYERS,), the last layer of the outlook.
         observation, places, x, y: room.
         seen: float32, what came out of the trunk last.
     """
@@ -38,10 +40,14 @@ class Network(NamedTuple):
     trunk: np.ndarray
     policy: np.ndarray
     value: np.ndarray
+    outlook_rows: np.ndarray
+    outlook: np.ndarray
     logits: np.ndarray
     bias: np.ndarray
     worth: np.ndarray
     worth_bias: np.ndarray
+    seats: np.ndarray
+    seats_bias: np.ndarray
     observation: np.ndarray
     places: np.ndarray
     x: np.ndarray
@@ -53,7 +59,7 @@ def no_network() -> Network:
     """What is passed where no network is asked."""
     empty = np.zeros(0)
     layers = [(np.zeros((0, 0)), empty)]
-    return build_network(Features(empty, empty, empty), layers, layers, layers)
+    return build_network(Parts(Features(empty, empty, empty), layers, layers, layers, []))
 
 
 def load_network(path: str | Path) -> tuple[Network, int]:
@@ -63,7 +69,7 @@ def load_network(path: str | Path) -> tuple[Network, int]:
         ValueError: it cannot be read (see `read_checkpoint`), its tensors do not fit, or it names no reward.
     """
     header, tensors = read_checkpoint(path)
-    network = build_network(*parts(tensors, path))
+    network = build_network(parts(tensors, path))
     training = header.get("training")
     reward = training.get("reward") if isinstance(training, dict) else None
     try:
@@ -72,12 +78,16 @@ def load_network(path: str | Path) -> tuple[Network, int]:
         raise ValueError(f"{path}: the header does not say for which reward the network was trained: {error}") from error
 
 
-def build_network(features: Features, trunk: Layers, policy: Layers, value: Layers) -> Network:
-    """A network from its layers, as (in, out) weights and bias."""
-    begins, rows, trunk = reading_rows(features, trunk)
-    weights, (trunk_table, policy_table, value_table) = flatten([trunk, policy[:-1], value[:-1]])
-    widest = max(1, *(int(table[:, 1:].max(initial=0)) for table in (trunk_table, policy_table, value_table)))
-    (logits, logits_bias), (worth, worth_bias) = policy[-1], value[-1]
+def build_network(found: Parts) -> Network:
+    """A network from its parts."""
+    begins, rows, trunk = reading_rows(found.features, found.trunk)
+    absent = np.zeros((len(found.features.source), 0)), np.zeros(0)
+    *judging, (seats, seats_bias) = found.outlook or [absent, absent]
+    _, outlook_rows, judging = reading_rows(found.features, judging)
+    weights, tables = flatten([trunk, found.policy[:-1], found.value[:-1], judging])
+    trunk_table, policy_table, value_table, outlook_table = tables
+    widest = max(1, *(int(table[:, 1:].max(initial=0)) for table in tables))
+    (logits, logits_bias), (worth, worth_bias) = found.policy[-1], found.value[-1]
     return Network(
         begins,
         rows,
@@ -85,15 +95,19 @@ def build_network(features: Features, trunk: Layers, policy: Layers, value: Laye
         trunk_table,
         policy_table,
         value_table,
+        outlook_rows,
+        outlook_table,
         np.ascontiguousarray(logits.T, np.float32),
         np.ascontiguousarray(logits_bias, np.float32),
         np.ascontiguousarray(worth.ravel(), np.float32),
         np.ascontiguousarray(worth_bias, np.float32),
+        np.ascontiguousarray(seats.T, np.float32),
+        np.ascontiguousarray(seats_bias, np.float32),
         np.zeros(OBS_SIZE, np.int8),
         np.zeros(OBS_SIZE, np.int32),
         np.zeros(widest, np.float32),
         np.zeros(widest, np.float32),
-        np.zeros(trunk[-1][0].shape[1], np.float32),
+        np.zeros(found.trunk[-1][0].shape[1], np.float32),
     )
 
 
@@ -132,3 +146,30 @@ def value(net):  # type: ignore[no-untyped-def]
     for j in range(len(net.worth)):
         worth += x[j] * net.worth[j]
     return float(worth)
+
+
+@jit
+def has_outlook(net):  # type: ignore[no-untyped-def]
+    """Whether the network says who wins."""
+    return net.outlook_rows.shape[1] > 0
+
+
+@jit
+def outlook(net, g, observer, chances):  # type: ignore[no-untyped-def]
+    """Writes everybody's chance to win, as one of the players sees it, by seat."""
+    n = int(g["num_players"])
+    fill_observation(g, observer, net.observation)
+    x = hidden(net.observation, net.begins, net.outlook_rows, net.weights, net.outlook, net.places, net.x, net.y)
+    highest = -math.inf
+    for k in range(n):
+        logit = net.seats_bias[k]
+        for j in range(net.seats.shape[1]):
+            logit += x[j] * net.seats[k, j]
+        chances[(observer + k) % n] = logit
+        highest = max(highest, logit)
+    total = 0.0
+    for p in range(n):
+        chances[p] = math.exp(chances[p] - highest)
+        total += chances[p]
+    for p in range(n):
+        chances[p] /= total

@@ -224,7 +224,10 @@ def judge(g, room, net, plan, observed):  # type: ignore[no-untyped-def]
     """Writes to `values` what each player may expect, from 0 to 1; `observed`: the network has just seen this for the mover."""
     if g["status"] < OVER:
         if plan.values == BY_NETWORK:
-            ask_network(g, room.values, net, plan, observed)
+            if inference.has_outlook(net):
+                inference.outlook(net, g, int(room.rows[1]["player"]), room.values)
+            else:
+                ask_network(g, room.values, net, plan, observed)
             return
         last_turn = ALL_TURNS if plan.values == BY_WEIGHTS else int(g["turn"])
         play_out(g, room.tape, room.moves, room.weights, last_turn, LONGEST_PLAYOUT)
