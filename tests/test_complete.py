@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 import sys
+from collections import Counter
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,55 @@ def test_a_chain_of_branches_names_every_member(kind: type[IntEnum], functions: 
     named = set().union(*(members(node, kind) for node in bodies if node.name in functions))
     missing = [member.name for member in kind if member.name not in named and member is not Ask.NOTHING]
     assert not missing, f"{functions[0]} has no branch for {kind.__name__}.{missing[0]}"
+
+
+def kept(function: ast.FunctionDef) -> set[str]:
+    """The parameters of a function that are never given another value, but for `x = borrowed(x)`."""
+    lent = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            to, what = node.targets[0], node.value
+            several = isinstance(to, ast.Tuple) and isinstance(what, ast.Tuple)
+            pairs = zip(to.elts, what.elts, strict=True) if several else [(to, what)]
+            lent |= {name for name, value in pairs if ast.unparse(value) == f"borrowed({ast.unparse(name)})"}
+    names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return {argument.arg for argument in function.args.args} - {name.id for name in names if name not in lent}
+
+
+def borrows(node: ast.AST) -> list[str]:
+    """What is borrowed below a node."""
+    calls = (found for found in ast.walk(node) if isinstance(found, ast.Call))
+    return [ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func).split(".")[-1] == "borrowed"]
+
+
+def borrowed_wrongly(tree: ast.Module) -> list[str]:
+    """What a module borrows that its owner may not keep until the call is over: all but a function's own parameters."""
+    allowed = [name for node in tree.body if isinstance(node, ast.FunctionDef) for name in borrows(node) if name in kept(node)]
+    return list((Counter(borrows(tree)) - Counter(allowed)).elements())
+
+
+def test_only_parameters_are_borrowed() -> None:
+    """What a function makes itself is freed once it is named for the last time, whoever has borrowed it."""
+    assert sum(len(borrows(tree)) for tree in ENGINE.values()) > 5
+    assert {name: wrong for name, tree in ENGINE.items() if (wrong := borrowed_wrongly(tree))} == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("def f(x): return g(borrowed(x))", []),
+        ("def f(x): x = borrowed(x)", []),
+        ("def f(x, y):\n    z, x, y = x[0], borrowed(x), borrowed(y)\n    g(memory.borrowed(y))", []),
+        ("def f(n):\n    x = empty(n)\n    g(borrowed(x))", ["x"]),
+        ("def f(x):\n    x = x[1:]\n    g(borrowed(x))", ["x"]),
+        ("def f(x):\n    for x in x: g(borrowed(x))", ["x"]),
+        ("def f(x): g(borrowed(x[0]), memory.borrowed(empty(1)))", ["x[0]", "empty(1)"]),
+        ("def f(x): pass\nx = borrowed(empty(1))", ["empty(1)"]),
+        ("def f(x): pass\ndef g(): f(borrowed(x))", ["x"]),
+    ],
+)
+def test_what_is_borrowed_wrongly_is_found(code: str, wrong: list[str]) -> None:
+    assert borrowed_wrongly(ast.parse(code)) == wrong
 
 
 WRONG = """

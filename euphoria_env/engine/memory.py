@@ -16,7 +16,7 @@ if numba.config.DISABLE_JIT:
         out[at : at + n] = source.reshape(-1)[:n]
 
     def borrowed(array: Any) -> Any:
-        """The same array; compiled, passing it on counts no references. Its owner must outlive the call."""
+        """The same array; compiled, passing it on counts no references. For parameters only: their owner outlives the call."""
         return array
 
 else:
@@ -36,7 +36,7 @@ else:
 
     @intrinsic
     def borrowed(typing_context: Any, array: Any) -> Any:
-        """The same array; compiled, passing it on counts no references. Its owner must outlive the call."""
+        """The same array; compiled, passing it on counts no references. For parameters only: their owner outlives the call."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             lent = context.make_array(array)(context, builder, arguments[0])

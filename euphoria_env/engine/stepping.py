@@ -20,6 +20,7 @@ from euphoria_env.engine.state import OVER, TRUNCATED
 @jit
 def play_on(g, action, tape, kind, before, rewards):
     """Plays a legal move and writes its rewards; `before` is room for the stars to place before it."""
+    before = borrowed(before)
     for p in range(MAX_PLAYERS):
         before[p] = g["stars"][p]
     answer(g, tape, action)
@@ -108,8 +109,7 @@ def step_games(
     games, tape, rewards, mask, observation = (
         borrowed(games), borrowed(tape), borrowed(rewards), borrowed(mask), borrowed(observation),
     )  # fmt: skip
-    room = np.empty(MAX_PLAYERS, np.int8)
-    before, ends = borrowed(room), 0
+    before, ends = np.empty(MAX_PLAYERS, np.int8), 0
     for i in range(first, last):
         if not active[i]:
             rewards[i] = 0.0
