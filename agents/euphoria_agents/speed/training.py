@@ -12,7 +12,7 @@ from euphoria_agents.speed.measure import Result
 from euphoria_agents.training.options import Options
 from euphoria_agents.training.run import train
 
-WARM = 3  # updates that do not count: the games are all at their beginnings, and nobody has met a past self
+WARM = 12  # updates that do not count: playing gets slower until all games have been seated with past selves
 UPDATES = 4  # of a repeat
 PARTS = ("playing", "learning", "waiting")  # of a worker's time; saves and ratings are left out
 
