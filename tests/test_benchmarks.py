@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -42,6 +44,13 @@ def test_help() -> None:
         ("--seed -1", "seed must be at least 0"),
         ("--workers 2", "workers are measured with --training only"),
         ("--training --workers 0", "workers must be at least 1, not 0"),
+        ("--training --repeats 0", "repeats must be at least 1, not 0"),
+        ("--training --seed -1", "seed must be at least 0, not -1"),
+        (
+            "--training --workers 1 --quick --plot a.png --groups engine --players 2 --sizes 1 --seconds 1 --clock cpu",
+            "only --workers, --repeats, --seed, --json go with --training, "
+            "not --quick, --plot, --groups, --players, --sizes, --seconds, --clock",
+        ),
     ],
 )
 def test_bad_input(wrong: str, message: str) -> None:
@@ -120,14 +129,36 @@ def test_a_peer_that_cannot_be_installed_is_left_out(tmp_path: Path) -> None:
 def test_training_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sb3_contrib")
     from euphoria_agents.speed import training
+    from euphoria_agents.speed.options import TrainingPlan
     from tests.tools.small_runs import options
 
     monkeypatch.setattr(training, "WARM", 1)
     monkeypatch.setattr(training, "UPDATES", 1)
     monkeypatch.setattr(training, "Options", lambda **given: options(**given, decisions=100 * 21 * 8))
-    speed, *shares = training.measure_training([1], repeats=2, seed=3)
+    speed, *shares = training.measure_training(TrainingPlan([1], repeats=2, seed=3))
     assert (speed.layer, speed.unit, len(speed.values)) == ("training, 1 worker", "own decisions/s", 2)
     assert min(speed.values) > 0
     assert [one.layer.partition(": ")[2] for one in shares] == list(training.PARTS)
     for values in zip(*(one.values for one in shares), strict=True):
         assert sum(values) == pytest.approx(100) and values[2] == 0  # one worker waits for nobody
+
+
+def test_what_is_measured_of_training_is_shown_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from euphoria_agents.commands import speed
+    from euphoria_agents.speed.measure import Result
+    from euphoria_agents.speed.options import SpeedOptions, TrainingPlan
+
+    def measured(plan: TrainingPlan) -> Iterator[Result]:
+        yield Result("training, 3 workers", 0, 0, "own decisions/s", [float(plan.seed)] * plan.repeats)
+        yield Result("training, 3 workers: waiting", 0, 0, "%", [12.5])
+
+    monkeypatch.setitem(sys.modules, "euphoria_agents.speed.training", SimpleNamespace(measure_training=measured))
+    speed.run(SpeedOptions(training=True, workers=[3], seed=7000, json=tmp_path / "found.json"))
+    lines = [line.replace("│", "").replace("┃", "").split() for line in capsys.readouterr().out.splitlines()]
+    assert ["training", "median", "unit"] in lines and ["training,", "3", "workers", "7k", "own", "decisions/s"] in lines
+    assert ["training,", "3", "workers:", "waiting", "12.5", "%"] in lines
+    written = json.loads((tmp_path / "found.json").read_text())
+    assert written["options"] == {"workers": [3], "repeats": 5, "seed": 7000}
+    assert [row["median"] for row in written["results"]] == [7000, 12.5]

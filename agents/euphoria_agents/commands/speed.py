@@ -13,8 +13,8 @@ from rich.table import Table
 
 from euphoria_agents.files import write_whole
 from euphoria_agents.speed.layers import Plan, measure
-from euphoria_agents.speed.measure import Result, choose_clock, readable, report, write
-from euphoria_agents.speed.options import SpeedOptions, plan_of, workers_of
+from euphoria_agents.speed.measure import Result, readable, report, write
+from euphoria_agents.speed.options import SpeedOptions, TrainingPlan, plan_of, training_plan_of
 
 
 def table(results: Iterable[Result], players: list[int]) -> Table:
@@ -35,6 +35,17 @@ def table(results: Iterable[Result], players: list[int]) -> Table:
         columns = [line.get(p, line.get(0, "") if k == 0 else "") for k, p in enumerate(players)]
         made.add_row(layer if layer != before else "", f"{n:,}" if n else "", *columns, unit)
         before, before_n = layer, n
+    return made
+
+
+def training_table(results: Iterable[Result]) -> Table:
+    """All figures of training, a line each."""
+    made = Table("training", "median", "unit")
+    made.columns[1].justify = "right"
+    for result in results:
+        if result.more_is_better:
+            made.add_section()
+        made.add_row(result.layer, readable(result.median, result.unit), result.unit)
     return made
 
 
@@ -72,27 +83,28 @@ def _draw(panel: Any, results: list[Result]) -> None:
                 panel.axhline(result.median, linestyle=style, color="grey", linewidth=1, label=layer)
 
 
-def _training(workers: list[int], plan: Plan) -> Iterator[Result]:
+def _measured(plan: Plan | TrainingPlan) -> Iterator[Result]:
+    if isinstance(plan, Plan):
+        return measure(plan)
     from euphoria_agents.speed.training import measure_training  # brings PyTorch along
 
-    return measure_training(workers, plan.repeats, plan.seed)
+    return measure_training(plan)
 
 
 def run(options: SpeedOptions) -> None:
     """The command: measures, prints, writes and draws; only a whole measurement is written."""
-    console, plan, workers = Console(), plan_of(options), workers_of(options)
-    choose_clock(options.clock)
+    console, plan = Console(), training_plan_of(options) if options.training else plan_of(options)
     results: list[Result] = []
     with console.status("measuring ...") as status:
         try:
-            for result in _training(workers, plan) if options.training else measure(plan):
+            for result in _measured(plan):
                 results.append(result)
                 where = ", ".join(f"{k} {name}" for k, name in ((result.players, "players"), (result.n, "games")) if k)
-                status.update(f"{result.layer}: {readable(result.median, result.unit)} {result.unit} ({where})")
+                status.update(f"{result.layer}: {readable(result.median, result.unit)} {result.unit}{where and f' ({where})'}")
         finally:  # what there is, also after an interrupt
             status.stop()
-            console.print(table(results, plan.players))
-    written = report(results, {**dataclasses.asdict(plan), "clock": options.clock})
+            console.print(table(results, plan.players) if isinstance(plan, Plan) else training_table(results))
+    written = report(results, dataclasses.asdict(plan))
     console.print(", ".join(f"{name} {version}" for name, version in written["versions"].items()))
     console.print(", ".join(f"{name}: {value}" for name, value in written["machine"].items()))
     if options.json:

@@ -17,7 +17,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from euphoria_agents.speed.measure import Chunk, Result, clock, clock_of_children, rates
+from euphoria_agents.speed.measure import Chunk, Result, choose_clock, clock, clock_of_children, rates
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import chance, determinize, observe, run
 from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
@@ -465,6 +465,7 @@ class Plan:
         seconds: how long a repeat measures.
         repeats: how many of them.
         seed: of games and moves.
+        clock: which of CLOCKS measures.
     """
 
     groups: list[str]
@@ -473,10 +474,12 @@ class Plan:
     seconds: float
     repeats: int
     seed: int
+    clock: str = "wall"
 
 
 def measure(plan: Plan) -> Iterator[Result]:
     """All figures, one after the other."""
+    choose_clock(plan.clock)
     for layer in LAYERS:
         if layer.group in plan.groups:
             try:

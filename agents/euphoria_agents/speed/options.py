@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from euphoria_agents.options import option
@@ -13,6 +14,26 @@ from euphoria_agents.speed.measure import CLOCKS
 SIZES = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536]
 FULL = Plan(list(GROUPS), [2, 4, 6], SIZES, seconds=0.5, repeats=5, seed=0)
 QUICK = Plan([group for group in GROUPS if group != "start"], [4], [1, 64, 1024], seconds=0.1, repeats=3, seed=0)
+WITH_TRAINING = ("workers", "repeats", "seed", "json")  # the options that go with --training
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingPlan:
+    """How much of training is measured.
+
+    Attributes:
+        workers: for which numbers of workers.
+        repeats: how many times each.
+        seed: of the games and the network.
+    """
+
+    workers: list[int]
+    repeats: int
+    seed: int
+
+
+def _flags(names: Iterable[str]) -> str:
+    return ", ".join(f"--{name}" for name in names)
 
 
 @dataclasses.dataclass
@@ -27,7 +48,7 @@ class SpeedOptions:
     quick: bool = option(False, f"about a minute: {QUICK.players[0]} players, {len(QUICK.sizes)} sizes, short, no cold start")
     json: Path | None = option(None, "write all figures, versions and the machine as JSON", metavar="FILE")
     plot: Path | None = option(None, "draw decisions a second over the number of games", metavar="FILE")
-    training: bool = option(False, "measure training instead, for 1, 2, ... workers")
+    training: bool = option(False, f"measure training instead; only {_flags(WITH_TRAINING)} go with it")
     workers: list[int] | None = option(None, "numbers of workers for --training; default 1 to the number of cores")
     groups: list[str] | None = option(None, f"only some of: {', '.join(GROUPS)}", choices=GROUPS, metavar="NAME")
     players: list[int] | None = option(None, f"default {FULL.players}")
@@ -38,26 +59,14 @@ class SpeedOptions:
     seed: int | None = option(None, f"of games and moves; default {FULL.seed}")
 
 
-def workers_of(options: SpeedOptions) -> list[int]:
-    """For which numbers of workers training is measured.
-
-    Raises:
-        ValueError: a number is wrong, or training is not measured at all.
-    """
-    if options.workers is not None and not options.training:
-        raise ValueError("workers are measured with --training only")
-    found = list(range(1, (os.cpu_count() or 1) + 1)) if options.workers is None else options.workers
-    if min(found) < 1:
-        raise ValueError(f"workers must be at least 1, not {min(found)}")
-    return found
-
-
 def plan_of(options: SpeedOptions) -> Plan:
     """What is measured: the preset, and what the command line says otherwise.
 
     Raises:
-        ValueError: a number is wrong.
+        ValueError: a number is wrong, or an option goes with --training only.
     """
+    if options.workers is not None:
+        raise ValueError("workers are measured with --training only")
     preset = QUICK if options.quick else FULL
     given = {field.name: getattr(options, field.name) for field in dataclasses.fields(Plan)}
     plan = dataclasses.replace(preset, **{name: value for name, value in given.items() if value is not None})
@@ -68,3 +77,22 @@ def plan_of(options: SpeedOptions) -> Plan:
     if plan.seed < 0:
         raise ValueError(f"seed must be at least 0, not {plan.seed}")
     return plan
+
+
+def training_plan_of(options: SpeedOptions) -> TrainingPlan:
+    """What of training is measured.
+
+    Raises:
+        ValueError: a number is wrong, or an option does not go with --training.
+    """
+    changed = [field.name for field in dataclasses.fields(options) if getattr(options, field.name) != field.default]
+    others = [name for name in changed if name not in ("training", *WITH_TRAINING)]
+    if others:
+        raise ValueError(f"only {_flags(WITH_TRAINING)} go with --training, not {_flags(others)}")
+    workers = list(range(1, (os.cpu_count() or 1) + 1)) if options.workers is None else options.workers
+    repeats = FULL.repeats if options.repeats is None else options.repeats
+    seed = FULL.seed if options.seed is None else options.seed
+    for name, least, value in (("workers", 1, min(workers)), ("repeats", 1, repeats), ("seed", 0, seed)):
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, not {value}")
+    return TrainingPlan(workers, repeats, seed)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
 
 from euphoria_agents.speed.measure import Result
+from euphoria_agents.speed.options import TrainingPlan
 from euphoria_agents.training.options import Options
 from euphoria_agents.training.run import train
 
@@ -17,20 +18,14 @@ UPDATES = 4  # of a repeat
 PARTS = ("playing", "learning", "waiting")  # of a worker's time; saves and ratings are left out
 
 
-def measure_training(workers: Sequence[int], repeats: int, seed: int) -> Iterator[Result]:
-    """Decisions of the learner a second with the default options, and the shares of playing, learning and waiting.
-
-    Args:
-        workers: for these numbers of workers.
-        repeats: how many times.
-        seed: of the games and the network.
-    """
-    for size in workers:
+def measure_training(plan: TrainingPlan) -> Iterator[Result]:
+    """Decisions of the learner a second with the default options, and the shares of playing, learning and waiting."""
+    for size in plan.workers:
         with tempfile.TemporaryDirectory() as folder:
-            options = Options(run=Path(folder) / "run", workers=size, rating_games=0, seed=seed)
-            run = train(options, Console(quiet=True), updates=WARM + repeats * UPDATES)
+            options = Options(run=Path(folder) / "run", workers=size, rating_games=0, seed=plan.seed)
+            run = train(options, Console(quiet=True), updates=WARM + plan.repeats * UPDATES)
         done = run.decisions / run.update
-        chunks = [run.spent[first : first + UPDATES] for first in range(WARM, WARM + repeats * UPDATES, UPDATES)]
+        chunks = [run.spent[first : first + UPDATES] for first in range(WARM, WARM + plan.repeats * UPDATES, UPDATES)]
         spent = {part: [sum(one.get(part, 0.0) for one in chunk) for chunk in chunks] for part in PARTS}
         whole = [sum(parts) for parts in zip(*spent.values(), strict=True)]
         name = f"training, {size} worker{'s' * (size > 1)}"
