@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import pickle
@@ -211,7 +210,7 @@ pytest.importorskip("sb3_contrib")
 from euphoria_agents.training.model import make_envs, make_model  # noqa: E402
 from euphoria_agents.training.options import Options  # noqa: E402
 from euphoria_agents.training.run import RUN_FORMAT, Run  # noqa: E402
-from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
+from tests.tools.small_runs import arguments, assert_same, go, options, state_of  # noqa: E402
 
 
 def test_torch_and_the_player_agree(tmp_path: Path) -> None:
@@ -451,23 +450,14 @@ def test_a_resumed_run_is_the_one_that_was_not_interrupted(straight: Path, tmp_p
 
 def test_a_killed_run_loses_no_more_than_since_its_last_save(straight: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    chosen = dataclasses.asdict(options(run))
-    arguments = [sys.executable, "-m", "euphoria_agents", "train"]
-    del chosen["game"]
-    for name, value in chosen.items():
-        if isinstance(value, list):
-            arguments += [f"--{name.replace('_', '-')}", *map(str, value)]
-        elif isinstance(value, bool):
-            arguments += [f"--{'' if value else 'no-'}{name.replace('_', '-')}"]
-        elif value is not None:
-            arguments += [f"--{name.replace('_', '-')}", str(value)]
-    trainer = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    command = [sys.executable, "-m", "euphoria_agents", "train", *arguments(options(run))]
+    trainer = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     while trainer.poll() is None and not (run / "state.safetensors").exists():
         time.sleep(0.005)
     trainer.send_signal(signal.SIGKILL)
     trainer.wait()
     assert trainer.returncode == -signal.SIGKILL
-    assert state_of(run)[0]["decisions"] < chosen["decisions"]
+    assert state_of(run)[0]["decisions"] < options(run).decisions
     go(Options(resume=run))
     assert_same(state_of(run), state_of(straight))
 

@@ -23,7 +23,7 @@ from euphoria_agents.training import workers  # noqa: E402
 from euphoria_agents.training.options import Options  # noqa: E402
 from euphoria_agents.training.run import Run  # noqa: E402
 from euphoria_agents.training.workers import Group, WorkerLost  # noqa: E402
-from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
+from tests.tools.small_runs import arguments, assert_same, go, options, state_of  # noqa: E402
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
@@ -31,14 +31,6 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 def small(run: Path, **changed: Any) -> Options:
     """A run in two processes."""
     return options(run, **({"workers": 2, "envs": 42, "decisions": 4 * 42 * 8} | changed))
-
-
-def command(run: Path, *more: str) -> list[str]:
-    """What follows `euphoria` for a run as `small` has it."""
-    arguments = ["--run", str(run), "--envs", "42", "--decisions", str(4 * 42 * 8), "--players", "2", "2", "3", "--rollout", "8"]
-    arguments += ["--batch", "64", "--epochs", "2", "--max-turns", "40", "--snapshot", "1", "--save", "1", "--league", "2"]
-    arguments += ["--rate", "3", "--rating-games", "4", "--trunk", "16", "12", "--branch", "8", *more]
-    return ["train", *arguments]
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +61,8 @@ def test_a_run_in_two_processes_resumes_exactly(straight: Path, tmp_path: Path) 
 
 def test_torchrun_starts_the_same_run(straight: Path, tmp_path: Path) -> None:
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "--"]
-    subprocess.run(
-        [*torchrun, "euphoria_agents", *command(tmp_path / "run")], check=True, capture_output=True, env=ENVIRONMENT, timeout=300
-    )
+    command = ["euphoria_agents", "train", *arguments(small(tmp_path / "run", workers=1))]  # torchrun starts two
+    subprocess.run([*torchrun, *command], check=True, capture_output=True, env=ENVIRONMENT, timeout=300)
     assert_same(state_of(tmp_path / "run"), state_of(straight))
 
 
@@ -107,7 +98,7 @@ def test_a_worker_that_is_killed_stops_the_others_and_nothing_is_lost(
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 def test_the_workers_end_with_the_first_one(tmp_path: Path) -> None:
     run = subprocess.Popen(
-        [sys.executable, "-m", "euphoria_agents", *command(tmp_path / "run", "--workers", "2", "--decisions", "10000000")],
+        [sys.executable, "-m", "euphoria_agents", "train", *arguments(small(tmp_path / "run", decisions=10_000_000))],
         stdout=subprocess.DEVNULL,
         env=ENVIRONMENT,
     )

@@ -24,6 +24,20 @@ def options(run: Path, **changed: Any) -> Options:
     return Options(run=run, **(small | changed))
 
 
+def arguments(chosen: Options) -> list[str]:
+    """What follows `euphoria train` on a command line with these options."""
+    values = {**vars(chosen), **chosen.game}
+    del values["game"]
+    told = []
+    for name, value in values.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            told.append(f"--{flag}" if value else f"--no-{flag}")
+        elif value is not None:
+            told += [f"--{flag}", *map(str, value if isinstance(value, list) else [value])]
+    return told
+
+
 def go(chosen: Options, updates: int | None = None) -> Run:
     """Trains without a word."""
     return train(chosen, Console(quiet=True), updates)
