@@ -84,10 +84,25 @@ def digits(out, at, value):
         value //= DIGIT
 
 
+# Players are counted from the observer p on, in the order of play: p is at place 0, the next one at place 1.
+
+
 @jit
-def seat_of(player, p, n):
-    """The seat of a player as the observer counts."""
+def place_of(player, p, n):
+    """At which place a player is."""
     return player - p if player >= p else player - p + n
+
+
+@jit
+def place_plus_one(player, p, n):
+    """At which place a player is, plus 1; 0 for nobody (-1)."""
+    return place_of(player, p, n) + 1 if player >= 0 else 0
+
+
+@jit
+def player_at(place, p, n):
+    """Who is at a place."""
+    return p + place if p + place < n else p + place - n
 
 
 @jit
@@ -155,11 +170,12 @@ def fill_board(g, p, n, out):
     copy_bytes(out, _ALLEGIANCE, g["allegiance"], len(FACTIONS))
     copy_bytes(out, _MINERS, g["miners"], len(TUNNELS))
     for q in range(n):
-        k = seat_of(q, p, n)
+        k = place_of(q, p, n)
         for s in range(NUM_AREAS):
             copy_bytes(out, _AREAS + 36 * s + 6 * k, g["area"][s, q], 6)
             out[_TERRITORIES + 6 * s + k] = g["territory"][s, q]
     copy_bytes(out, _OCCUPANT_FACE, g["face"][NUM_AREAS:], NUM_SPACES - NUM_AREAS)
+    # `place_plus_one` once more, in int8: so the compiler does many spaces at once.
     occupant, first, last, before = g["occupant"], np.int8(p), np.int8(1 - p), np.int8(1 - p + n)
     for s in range(NUM_SPACES - NUM_AREAS):
         player = occupant[NUM_AREAS + s]
@@ -169,19 +185,12 @@ def fill_board(g, p, n, out):
             out[_BUILT + m] = 1
             out[_TILE + m] = g["tile"][m] + 1
             for k in range(n):
-                out[_MARKET_STARS + 6 * m + k] = (int(g["market_stars"][m]) >> (p + k if p + k < n else p + k - n)) & 1
+                out[_MARKET_STARS + 6 * m + k] = (int(g["market_stars"][m]) >> player_at(k, p, n)) & 1
     copy_bytes(out, _DISCARDS, g["discards"], len(ARTIFACTS))
     deck = 0
     for kind in range(len(ARTIFACTS)):
         deck += int(g["deck"][kind])
     out[_DECK_SIZE] = deck
-
-
-@jit
-def seat_plus_one(player, p, n):
-    """The seat of a player as the observer counts, plus 1; 0 for nobody (-1)."""
-    seat = player - p + 1
-    return (seat if seat > 0 else seat + n) if player >= 0 else 0
 
 
 @jit
@@ -227,11 +236,11 @@ def fill_decision(g, p, n, out):
 @jit
 def fill_placement(g, p, n, out):
     """Writes the placement, the roll, the retrieval and the trade under way."""
-    out[_PARTNER] = seat_plus_one(g["partner"], p, n)
+    out[_PARTNER] = place_plus_one(g["partner"], p, n)
     out[_PLACED_FACE] = g["placed_face"]
     if g["placed_face"]:
         out[_SPACE] = g["space"] + 1
-    out[_BUMPED] = seat_plus_one(g["bumped"], p, n)
+    out[_BUMPED] = place_plus_one(g["bumped"], p, n)
     out[_BUMPED_FACE] = g["bumped_face"]
     copy_bytes(out, _BEFORE, g["before"], len(FACTIONS))
     out[_DUE] = g["due_morale"]
@@ -240,14 +249,14 @@ def fill_placement(g, p, n, out):
     out[_STAR_PLACED] = g["star_placed"]
     out[_TOOK_RESOURCE] = g["took_resource"]
     for k in range(n):
-        out[_HELPED + k] = (int(g["helped"]) >> (p + k if p + k < n else p + k - n)) & 1
+        out[_HELPED + k] = (int(g["helped"]) >> player_at(k, p, n)) & 1
     out[_NEW_WORKER] = g["new_worker"]
     out[_NEW_FACE] = g["new_face"]
     out[_SET_FACE] = g["set_face"]
     for k in range(MAX_WORKERS):
-        out[_TO_ROLL + k] = seat_plus_one(g["back_owner"][k], p, n)
+        out[_TO_ROLL + k] = place_plus_one(g["back_owner"][k], p, n)
         out[_TO_ROLL + MAX_WORKERS + k] = g["back_face"][k]
-    out[_ROLLER] = seat_plus_one(g["roller"], p, n)
+    out[_ROLLER] = place_plus_one(g["roller"], p, n)
     if g["num_taken"] or g["ask"] == Ask.TAKE:
         out[_PAYMENT] = g["payment"] + 1
         for k in range(int(g["num_taken"])):
@@ -263,12 +272,12 @@ def fill_observation(g, p, out):
     copy_bytes(out, 0, g["shown_rules"], OPTIONS_SIZE)
     digits(out, _TURN, g["turn"])
     out[_STATUS] = g["status"]
-    out[_ACTIVE + (int(g["active"]) - p + n) % n] = 1
+    out[_ACTIVE + place_of(g["active"], p, n)] = 1
     if g["ask"] != Ask.NOTHING:
-        out[_DECIDER + (int(g["player"]) - p + n) % n] = 1
+        out[_DECIDER + place_of(g["player"], p, n)] = 1
     for k in range(n):
         first = PLAYERS_START + PLAYER_SIZE * k
-        fill_player(g, p + k if p + k < n else p + k - n, out[first : first + PLAYER_SIZE])
+        fill_player(g, player_at(k, p, n), out[first : first + PLAYER_SIZE])
     fill_private(g, p, out)
     fill_board(g, p, n, out)
     fill_decision(g, p, n, out)
