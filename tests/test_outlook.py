@@ -13,6 +13,7 @@ from rich.console import Console  # noqa: E402
 
 from euphoria_agents import load  # noqa: E402
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint  # noqa: E402
+from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
 from euphoria_agents.players.search import inference  # noqa: E402
 from euphoria_agents.training import outlook  # noqa: E402
 from euphoria_agents.training.options import OutlookOptions  # noqa: E402
@@ -94,21 +95,22 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
     assert model(seen, torch.tensor([n])).exp()[0].tolist() == pytest.approx([*[1 / n] * n, *[0] * (6 - n)], abs=0.05)
 
 
-def test_it_learns_who_wins(player: Path) -> None:
-    """The loss on games that it has not seen goes down: after a few rounds it knows that stars win."""
-    positions = together([play_round(Round(player, (2,), 64, 0.0, 0, number)) for number in range(6)])
-    fresh = play_round(Round(player, (2,), 64, 0.0, 1, 0))
+def test_it_learns_who_wins() -> None:
+    """The loss on games that it has not seen goes down: after a few hundred games it knows that stars win."""
+    positions = together([play_round(Round(SHIPPED, (2,), 64, 0.0, 0, number)) for number in range(6)])
+    fresh = play_round(Round(SHIPPED, (2,), 64, 0.0, 1, 0))
     torch.manual_seed(0)
-    model = outlook.Outlook(parts(read_checkpoint(player)[1], player).features, [32])
+    model = outlook.Outlook(parts(read_checkpoint(SHIPPED)[1], SHIPPED).features, [32])
 
     def loss() -> float:
         seen = look_up(fresh.readings._replace(items=fresh.readings.items.copy()), model.first.features)
         chances = model(seen, torch.from_numpy(fresh.players))
-        return float(-chances.gather(1, torch.from_numpy(fresh.winners)[:, None]).mean())
+        return -chances.gather(1, torch.from_numpy(fresh.winners)[:, None]).mean().item()
 
     before, optimizer = loss(), torch.optim.Adam(model.parameters(), 1e-3)
-    outlook._learn(model, optimizer, positions, small(player, player), np.random.default_rng(0), np.full(7, np.nan))
-    assert before == pytest.approx(np.log(2), abs=0.02) and loss() < 0.9 * before
+    outlook._learn(model, optimizer, positions, small(SHIPPED, SHIPPED), np.random.default_rng(0), np.full(7, np.nan))
+    assert before == pytest.approx(np.log(2), abs=0.02)
+    assert loss() < 0.9 * before
 
 
 def test_the_positions_of_a_round(player: Path) -> None:
