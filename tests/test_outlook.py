@@ -18,7 +18,7 @@ from euphoria_agents.players.search import inference  # noqa: E402
 from euphoria_agents.training import outlook  # noqa: E402
 from euphoria_agents.training.options import OutlookOptions  # noqa: E402
 from euphoria_agents.training.rows import find_readings, look_up  # noqa: E402
-from euphoria_agents.training.self_play import Round, play_round, together  # noqa: E402
+from euphoria_agents.training.self_play import Round, play_round  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from tests.tools.small_runs import go, options  # noqa: E402
 
@@ -97,7 +97,7 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
 
 def test_it_learns_who_wins() -> None:
     """The loss on games that it has not seen goes down: after a few hundred games it knows that stars win."""
-    positions = together([play_round(Round(SHIPPED, (2,), 64, 0.0, 0, number)) for number in range(6)])
+    positions = play_round(Round(SHIPPED, (2,), 300, 0.0, 0, 0))
     fresh = play_round(Round(SHIPPED, (2,), 64, 0.0, 1, 0))
     torch.manual_seed(0)
     model = outlook.Outlook(parts(read_checkpoint(SHIPPED)[1], SHIPPED).features, [32])

@@ -236,8 +236,28 @@ def test_torch_and_the_player_agree(tmp_path: Path) -> None:
     other.load(policy.tensors())
     again = other.evaluate_actions(*tensors)
     assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip((values, chosen, entropy), again, strict=True))
-    with pytest.raises(ValueError, match="another network: trunk.0.weight"):
+    with pytest.raises(ValueError, match="another network: trunk.1.weight differs"):
+        other.load(small_policy("Policy").tensors())
+    with pytest.raises(ValueError, match="trunk.0 are missing or do not fit"):
         other.load({**policy.tensors(), "trunk.0.weight": np.zeros((3, 3))})
+
+
+def test_a_network_of_fewer_features_goes_on() -> None:
+    """That of a player of an older version, which looks at less; what it plays stays what it was."""
+    import torch
+
+    one, other = small_policy("Policy"), small_policy("Policy")
+    tensors = one.tensors()
+    kept = np.random.default_rng(0).random(len(tensors["features.source"])) < 0.9
+    fewer = {name: tensor[kept] if name.startswith("features.") else tensor for name, tensor in tensors.items()}
+    fewer["trunk.0.weight"] = tensors["trunk.0.weight"][:, kept]
+    other.load(fewer)
+    seen, mask = positions(50)
+    found = other.get_distribution(torch.from_numpy(seen), mask).distribution.probs.detach().numpy()
+    assert found == pytest.approx(np.exp(PPO.of(fewer).log_chances(seen, mask)), abs=1e-5)
+    fewer["features.offset"] = fewer["features.offset"] + 1
+    with pytest.raises(ValueError, match="features that this one does not have"):
+        other.load(fewer)
 
 
 def small_policy(kind: str) -> Any:

@@ -18,7 +18,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
 from euphoria_agents.network import kernels
-from euphoria_agents.network.checkpoint import Features, parts
+from euphoria_agents.network.checkpoint import Features, widened
 from euphoria_agents.training.rows import Rows, Seen, find_legal, find_readings, look_up
 from euphoria_env.observations import FIELDS
 
@@ -217,13 +217,12 @@ class Policy(MaskableActorCriticPolicy):
             path: where they are from, for what is wrong with them.
 
         Raises:
-            ValueError: they do not fit together, or are of a network of other features or widths.
+            ValueError: they do not fit together, or are of a network of other widths, or of features that this one lacks.
         """
-        mine, tensors = self.tensors(), {name: one for name, one in tensors.items() if not name.startswith("outlook.")}
+        mine, tensors = self.tensors(), widened(tensors, self.first.features, path)
         differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
-        if differing or any(not np.array_equal(mine[name], tensors[name]) for name in self.first.features.tensors()):
-            raise ValueError(f"{path} is of another network: {differing[0] if differing else 'its features'} differs")
-        parts(tensors, path)
+        if differing:
+            raise ValueError(f"{path} is of another network: {differing[0]} differs")
         with torch.no_grad():
             weight = tensors["trunk.0.weight"].T
             self.first.weight.copy_(torch.from_numpy(weight))

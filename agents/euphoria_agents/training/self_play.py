@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from euphoria_agents.players.ppo import PPO
 from euphoria_agents.training.mixture import draw_options
 from euphoria_agents.training.rows import Rows, find_readings, join
 from euphoria_env.batch import Batch
+from euphoria_env.engine.state import GAME_DTYPE, copy_chosen
 from euphoria_env.engine.stepping import show_seats
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
@@ -39,8 +39,22 @@ class Round(NamedTuple):
     number: int
 
 
+class Kept(NamedTuple):
+    """Positions of games with a winner.
+
+    Attributes:
+        rows: (K,) the positions.
+        winners: (K,) int64, the seat that won.
+        shares: (K,) float64, what share of the decisions of the game was played.
+    """
+
+    rows: np.ndarray
+    winners: np.ndarray
+    shares: np.ndarray
+
+
 class Positions(NamedTuple):
-    """Positions of games with a winner, each as one of the players saw it.
+    """Positions as one of the players saw each.
 
     Attributes:
         readings: what they saw; see `rows.Seen`.
@@ -54,7 +68,7 @@ class Positions(NamedTuple):
 
 
 def play_round(one: Round) -> Positions:
-    """Plays the games of a round.
+    """Plays the games of a round; each position is seen by its mover or, as often, by anybody.
 
     Raises:
         ValueError: the player cannot be read.
@@ -64,54 +78,42 @@ def play_round(one: Round) -> Positions:
     found = []
     for n in one.players:
         kinds: list[tuple[int, dict[str, Any]]] = [(one.games - mixed, {}), (mixed, draw_options(rng, n))]
-        found += [
-            play_games(agent, games, Rules(num_players=n, **{"max_turns": MOST_TURNS, **drawn}), rng)
-            for games, drawn in kinds
-            if games
-        ]
-    return together(found)
+        for games, options in kinds:
+            if games:
+                found.append(_seen(play_games(agent, games, Rules(num_players=n, max_turns=MOST_TURNS, **options), rng), n, rng))
+    readings, winners, players = zip(*found, strict=True)
+    return Positions(join(readings), np.concatenate(winners), np.concatenate(players))
 
 
-def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator) -> Positions:
-    """Plays games to their ends; of the positions some are kept, each as seen by the mover or, as often, by anybody."""
-    n = rules.num_players
+def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator) -> Kept:
+    """Plays games to their ends, and keeps some of the positions."""
     batch = Batch(games, rules, int(rng.integers(2**62)), threads=1)
-    active, winner = np.ones(games, np.bool_), np.full(games, -1)
+    active, winner, lengths = np.ones(games, np.bool_), np.full(games, -1), np.zeros(games)
     moves = np.zeros(games, np.int64)
-    readings, which, observers = [], [], []
+    rows, of_game, when = [], [], []
     while active.any():
-        (kept,) = (active & (rng.random(games) < KEPT)).nonzero()
-        seats = np.where(rng.random(len(kept)) < 0.5, batch.player[kept], rng.integers(n, size=len(kept)))
-        observations = np.empty((len(kept), OBS_SIZE), np.int8)
-        show_seats(batch.states, kept, seats, observations)
-        readings.append(find_readings(observations))
-        which.append(kept)
-        observers.append(seats)
         (asked,) = active.nonzero()
+        kept = asked[rng.random(len(asked)) < KEPT]
+        rows.append(np.empty(len(kept), GAME_DTYPE))
+        copy_chosen(batch.states, kept, rows[-1])
+        of_game.append(kept)
+        when.append(lengths[kept])
         moves[asked] = agent.act_batch(batch.observation[asked], batch.mask[asked], rng)
         batch.step(moves, active)
+        lengths[asked] += 1
         won = active & batch.terminated
         winner[won] = batch.ranking[won].argmin(1)
         active &= ~(batch.terminated | batch.truncated)
-    of_game, seen_by = np.concatenate(which), np.concatenate(observers)
-    (known,) = (winner[of_game] >= 0).nonzero()
-    after = (winner[of_game[known]] - seen_by[known]) % n
-    return Positions(_only(join(readings), known), after, np.full(len(known), n))
+    which = np.concatenate(of_game)
+    known = winner[which] >= 0
+    shares = np.concatenate(when) / lengths[which]
+    return Kept(np.concatenate(rows)[known], winner[which][known], shares[known])
 
 
-def together(parts: Sequence[Positions]) -> Positions:
-    """All positions of all parts."""
-    return Positions(
-        join([part.readings for part in parts]),
-        np.concatenate([part.winners for part in parts]),
-        np.concatenate([part.players for part in parts]),
-    )
-
-
-def _only(rows: Rows, chosen: np.ndarray) -> Rows:
-    """Some of the rows, and nothing of the others."""
-    sizes = np.diff(rows.starts)
-    mask = np.zeros(len(sizes), np.bool_)
-    mask[chosen] = True
-    starts = np.concatenate([[0], np.cumsum(sizes[chosen])])
-    return Rows(starts, rows.items[np.repeat(mask, sizes)], np.arange(len(chosen)))
+def _seen(kept: Kept, n: int, rng: np.random.Generator) -> Positions:
+    """Positions of games of n players, as observers drawn at random see them."""
+    size = len(kept.rows)
+    observers = np.where(rng.random(size) < 0.5, kept.rows["player"], rng.integers(n, size=size))
+    observations = np.empty((size, OBS_SIZE), np.int8)
+    show_seats(kept.rows, np.arange(size), observers, observations)
+    return Positions(find_readings(observations), (kept.winners - observers) % n, np.full(size, n))
