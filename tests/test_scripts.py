@@ -1,0 +1,53 @@
+"""The scripts that say how good a trained player is, with little to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sb3_contrib")
+pytest.importorskip("rich")
+from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
+
+SCRIPTS = Path(__file__).parent.parent / "scripts"
+
+
+def call(name: str, *arguments: str, code: int = 0) -> str:
+    """Runs a script; what it printed, or if it fails, said of it."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "COLUMNS": "120"}
+    command = [sys.executable, str(SCRIPTS / f"{name}.py"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stderr if code else done.stdout
+
+
+@pytest.mark.parametrize("name", ["calibration", "best_response"])
+def test_help_and_bad_input(name: str, tmp_path: Path) -> None:
+    assert "--player" in call(name, "--help")
+    told = call(name, "--player", str(tmp_path / "nobody"), code=2)
+    assert "nobody" in told and told.count("error: ") == 1
+
+
+def test_calibration() -> None:
+    text = call("calibration", "--games", "6", "--players", "3")
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines() if line.startswith("│")]
+    losses = {row[2]: float(row[-1]) for row in rows if row[0] == "3"}
+    assert losses.keys() >= {"value", "evaluation"} and all(0 < loss < 2 for loss in losses.values())
+    seats = [int(row[1].replace(",", "")) for row in rows if row[0].endswith("%")]
+    assert sum(seats) % (3 * len(losses)) == 0 and sum(seats) > 0
+
+
+def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:
+    small = ("--out", str(tmp_path), "--decisions", "30000", "--learning-rates", "1e-4", "3e-4", "--games", "8", "--workers", "1")
+    text = call("best_response", *small)
+    found = json.loads((tmp_path / "result.json").read_text())
+    assert found["player"] == str(SHIPPED) and found["counted"]["games"] == 8 and set(found["chosen"]) == {"0.0001", "0.0003"}
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("league/*")}
+    again = call("best_response", *small)
+    assert text.splitlines()[-3:] == again.splitlines()[-3:]
+    assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("league/*")}  # nothing is trained again
