@@ -48,6 +48,7 @@ def judged(net: inference.Network, reward: int, kept: Kept, n: int) -> dict[str,
     found = {name: np.zeros((len(kept.rows), n)) for name in ("outlook", "value", "evaluation")}
     for k, row in enumerate(track(kept.rows, f"{n} players", transient=True)):
         if inference.has_outlook(net):
+            inference.look(net, row, int(row["player"]))
             inference.outlook(net, row, int(row["player"]), room)
             found["outlook"][k] = room[:n]
         for p in range(n):

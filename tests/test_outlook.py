@@ -83,6 +83,7 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
         game.play(int(rng.choice(game.legal_actions())))
     for observer in range(n):
         chances = np.full(6, np.nan)
+        inference.look(net, game.states[0], observer)
         inference.outlook(net, game.states[0], observer, chances)
         assert chances[:n].sum() == pytest.approx(1) and (chances[:n] > 0).all() and np.isnan(chances[n:]).all()
         x = np.clip((game.observation(observer)[found.features.source] - found.features.offset) * found.features.scale, -1, 1)

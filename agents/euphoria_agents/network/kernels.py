@@ -113,16 +113,22 @@ def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-de
 
 
 @jit
-def hidden(observation, begins, rows, weights, table, index, x, y):  # type: ignore[no-untyped-def]
-    """All layers one after another; returns the one of x and y that has the last.
-
-    `begins`, `rows`, `weights` and `table` are those of `network.flat`; `index` has room for every entry.
-    """
+def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
+    """Writes which rows (`network.flat`) an observation adds up; returns how many. `index` has room for every entry."""
     n = 0
     for e in range(len(observation)):
         if observation[e] > 0 and begins[e] < begins[e + 1]:
             index[n] = min(begins[e] + observation[e], begins[e + 1]) - 1
             n += 1
+    return n
+
+
+@jit
+def hidden(index, n, rows, weights, table, x, y):  # type: ignore[no-untyped-def]
+    """All layers one after another, from the n rows that are added up; returns the one of x and y that has the last.
+
+    `rows`, `weights` and `table` are those of `network.flat`.
+    """
     at, _, size_out = table[0]
     x[:size_out] = weights[at : at + size_out]
     add_rows(x[:size_out], rows, index, 0, n)
@@ -145,7 +151,7 @@ def choose_by_network(observations, masks, spins, begins, rows, weights, table, 
     x, y = np.empty(width, np.float32), np.empty(width, np.float32)
     legal, found = np.empty(len(bias), np.int64), np.empty(len(bias), np.float32)
     for i in range(len(observations)):
-        last = hidden(observations[i], begins, rows, weights, table, index, x, y)
+        last = hidden(index, find_rows(observations[i], begins, index), rows, weights, table, x, y)
         n = log_legal_chances(last, head, bias, masks[i], legal, found)
         k = draw_by_logs(found, n, spins[i])
         moves[i] = legal[k] if k >= 0 else -1

@@ -13,7 +13,7 @@ import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
 from euphoria_agents.network.flat import flatten, reading_rows
-from euphoria_agents.network.kernels import hidden, layer, log_chances
+from euphoria_agents.network.kernels import find_rows, hidden, layer, log_chances
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import reward_number
@@ -30,7 +30,7 @@ class Network(NamedTuple):
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
         seats, seats_bias: float32 (MAX_PLAYERS, in) and (MAX_PLAYERS,), the last layer of the outlook.
-        observation, places, x, y: room.
+        observation, places, count, x, y: room; `places` are the rows that what was seen last adds up, `count` how many.
         seen: float32, what came out of the trunk last.
     """
 
@@ -50,6 +50,7 @@ class Network(NamedTuple):
     seats_bias: np.ndarray
     observation: np.ndarray
     places: np.ndarray
+    count: np.ndarray
     x: np.ndarray
     y: np.ndarray
     seen: np.ndarray
@@ -105,6 +106,7 @@ def build_network(found: Parts) -> Network:
         np.ascontiguousarray(seats_bias, np.float32),
         np.zeros(OBS_SIZE, np.int8),
         np.zeros(OBS_SIZE, np.int32),
+        np.zeros(1, np.int64),
         np.zeros(widest, np.float32),
         np.zeros(widest, np.float32),
         np.zeros(found.trunk[-1][0].shape[1], np.float32),
@@ -112,10 +114,17 @@ def build_network(found: Parts) -> Network:
 
 
 @jit
+def look(net, g, p):  # type: ignore[no-untyped-def]
+    """Finds what a player sees."""
+    fill_observation(g, p, net.observation)
+    net.count[0] = find_rows(net.observation, net.begins, net.places)
+
+
+@jit
 def observe(net, g, p):  # type: ignore[no-untyped-def]
     """Takes what a player sees through the trunk."""
-    fill_observation(g, p, net.observation)
-    last = hidden(net.observation, net.begins, net.rows, net.weights, net.trunk, net.places, net.x, net.y)
+    look(net, g, p)
+    last = hidden(net.places, net.count[0], net.rows, net.weights, net.trunk, net.x, net.y)
     net.seen[:] = last[: len(net.seen)]
 
 
@@ -156,10 +165,9 @@ def has_outlook(net):  # type: ignore[no-untyped-def]
 
 @jit
 def outlook(net, g, observer, chances):  # type: ignore[no-untyped-def]
-    """Writes everybody's chance to win, as one of the players sees it, by seat."""
+    """Writes everybody's chance to win by seat, from what this player sees, who has just been looked for."""
     n = int(g["num_players"])
-    fill_observation(g, observer, net.observation)
-    x = hidden(net.observation, net.begins, net.outlook_rows, net.weights, net.outlook, net.places, net.x, net.y)
+    x = hidden(net.places, net.count[0], net.outlook_rows, net.weights, net.outlook, net.x, net.y)
     highest = -math.inf
     for k in range(n):
         logit = net.seats_bias[k]

@@ -225,13 +225,21 @@ def judge(g, room, net, plan, observed):  # type: ignore[no-untyped-def]
     if g["status"] < OVER:
         if plan.values == BY_NETWORK:
             if inference.has_outlook(net):
-                inference.outlook(net, g, int(room.rows[1]["player"]), room.values)
+                ask_outlook(g, int(room.rows[1]["player"]), room.values, net, observed)
             else:
                 ask_network(g, room.values, net, plan, observed)
             return
         last_turn = ALL_TURNS if plan.values == BY_WEIGHTS else int(g["turn"])
         play_out(g, room.tape, room.moves, room.weights, last_turn, LONGEST_PLAYOUT)
     outlook(g, WEIGHTS, room.features, room.values)
+
+
+@jit
+def ask_outlook(g, observer, values, net, observed):  # type: ignore[no-untyped-def]
+    """Asks for everybody's chances with what the searching player sees: the hidden cards of the others are only dealt."""
+    if not observed or observer != g["player"]:
+        inference.look(net, g, observer)
+    inference.outlook(net, g, observer, values)
 
 
 @jit
