@@ -98,8 +98,8 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
 
 def test_it_learns_who_wins() -> None:
     """The loss on games that it has not seen goes down: after a few hundred games it knows that stars win."""
-    positions = play_round(Round(SHIPPED, (2,), 300, 0.0, 0, 0))
-    fresh = play_round(Round(SHIPPED, (2,), 64, 0.0, 1, 0))
+    positions = play_round(Round(SHIPPED, (2,), 300, 0.0, 0.0, 0, 0))
+    fresh = play_round(Round(SHIPPED, (2,), 64, 0.0, 0.0, 1, 0))
     torch.manual_seed(0)
     model = outlook.Outlook(parts(read_checkpoint(SHIPPED)[1], SHIPPED).features, [32])
 
@@ -115,7 +115,7 @@ def test_it_learns_who_wins() -> None:
 
 
 def test_the_positions_of_a_round(player: Path) -> None:
-    one = Round(player, (2, 5), 12, 0.5, 7, 0)
+    one = Round(player, (2, 5), 12, 0.5, 0.1, 7, 0)
     first, again, other = play_round(one), play_round(one), play_round(one._replace(number=1))
     assert np.array_equal(first.readings.items, again.readings.items) and np.array_equal(first.winners, again.winners)
     assert not np.array_equal(first.readings.items, other.readings.items)

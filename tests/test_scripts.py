@@ -26,7 +26,7 @@ def call(name: str, *arguments: str, code: int = 0) -> str:
     return done.stderr if code else done.stdout
 
 
-@pytest.mark.parametrize("name", ["calibration", "best_response"])
+@pytest.mark.parametrize("name", ["calibration", "best_response", "gain"])
 def test_help_and_bad_input(name: str, tmp_path: Path) -> None:
     assert "--player" in call(name, "--help")
     told = call(name, "--player", str(tmp_path / "nobody"), code=2)
@@ -40,6 +40,15 @@ def test_calibration() -> None:
     assert losses.keys() >= {"value", "evaluation"} and all(0 < loss < 2 for loss in losses.values())
     seats = [int(row[1].replace(",", "")) for row in rows if row[0].endswith("%")]
     assert sum(seats) % (3 * len(losses)) == 0 and sum(seats) > 0
+
+
+def test_the_gain_of_a_decision() -> None:
+    """A random move costs much, and a draw of the player itself nothing but noise."""
+    text = call("gain", "--positions", "30", "--playouts", "40", "--agents", "ppo", "random", "mcts:20:ppo")
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines() if line.startswith("│")]
+    gains = {row[0]: (float(row[1].rstrip("%")), float(row[2].rstrip("%"))) for row in rows}
+    assert gains.keys() == {"ppo", "random", "mcts:20:ppo"}
+    assert gains["random"][0] < -gains["random"][1] and abs(gains["ppo"][0]) < 2 * gains["ppo"][1]
 
 
 def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:

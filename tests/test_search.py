@@ -20,7 +20,7 @@ from euphoria_agents.players.greedy import Greedy
 from euphoria_agents.players.search import searcher
 from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
 from euphoria_agents.players.search.searcher import Searcher
-from euphoria_agents.players.search.tree import Tree
+from euphoria_agents.players.search.tree import FLATTENED, Tree
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.board import FACTIONS, MARKETS
 from euphoria_env.engine.rewards import REWARD_NAMES
@@ -305,7 +305,7 @@ def test_the_network_says_what_its_tensors_say(n: int, checkpoint: Path) -> None
         return through("trunk", np.clip((entries - tensors["features.offset"]) * tensors["features.scale"], -1, 1))
 
     logits = through("policy", seen(game.player))[game.legal_actions()]
-    chances = np.exp(logits - logits.max())
+    chances = np.exp(logits - logits.max()) ** FLATTENED
     found = edges(agent._tree)
     assert found["move"].tolist() == game.legal_actions().tolist()
     assert found["prior"] == pytest.approx(chances / chances.sum(), abs=1e-4)

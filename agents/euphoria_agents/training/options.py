@@ -87,6 +87,7 @@ class OutlookOptions:
     games: int = option(40_000, "games of each number of players")
     players: list[int] = option([2, 3, 4, 5, 6], "numbers of players")
     mixed: float = option(0.06, "share of the games with other options, drawn at random")
+    strays: float = option(0.03, "share of the moves that are drawn from all that are legal")
     widths: list[int] = option([128, 64], "widths of the hidden layers")
     batch: int = option(1024, "positions in a step of the optimizer")
     epochs: int = option(2, "how often it goes through the positions")

@@ -74,7 +74,8 @@ def fit(options: OutlookOptions, console: Console) -> Path:
     optimizer = torch.optim.Adam(model.parameters(), eps=1e-5, fused=True)
     players = tuple(sorted(set(options.players)))
     rounds = [
-        Round(options.player, players, ROUND, options.mixed, options.seed, number) for number in range(-(-options.games // ROUND))
+        Round(options.player, players, ROUND, options.mixed, options.strays, options.seed, number)
+        for number in range(-(-options.games // ROUND))
     ]
     rng, losses = np.random.default_rng(options.seed), np.full(MAX_PLAYERS + 1, np.nan)
     with _progress(console) as bar:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.players.ppo import PPO
+from euphoria_agents.players.uniform import Uniform
 from euphoria_agents.training.mixture import draw_options
 from euphoria_agents.training.rows import Rows, find_readings, join
 from euphoria_env.batch import Batch
@@ -17,6 +18,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
 KEPT = 1 / 8  # share of the positions: those of a game are much alike
+_UNIFORM = Uniform()
 MOST_TURNS = 600  # longer games are cut off, and left out
 
 
@@ -28,6 +30,7 @@ class Round(NamedTuple):
         players: numbers of players; of each so many games.
         games: of each number of players.
         mixed: share of these with other options, drawn anew.
+        strays: share of the moves that are drawn from all that are legal, so that what the player would never do is judged too.
         seed, number: of the round.
     """
 
@@ -35,6 +38,7 @@ class Round(NamedTuple):
     players: tuple[int, ...]
     games: int
     mixed: float
+    strays: float
     seed: int
     number: int
 
@@ -80,13 +84,14 @@ def play_round(one: Round) -> Positions:
         kinds: list[tuple[int, dict[str, Any]]] = [(one.games - mixed, {}), (mixed, draw_options(rng, n))]
         for games, options in kinds:
             if games:
-                found.append(_seen(play_games(agent, games, Rules(num_players=n, max_turns=MOST_TURNS, **options), rng), n, rng))
+                rules = Rules(num_players=n, max_turns=MOST_TURNS, **options)
+                found.append(_seen(play_games(agent, games, rules, rng, one.strays), n, rng))
     readings, winners, players = zip(*found, strict=True)
     return Positions(join(readings), np.concatenate(winners), np.concatenate(players))
 
 
-def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator) -> Kept:
-    """Plays games to their ends, and keeps some of the positions."""
+def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, strays: float = 0.0) -> Kept:
+    """Plays games to their ends, and keeps some of the positions; `strays` is the share of the moves that anything legal is."""
     batch = Batch(games, rules, int(rng.integers(2**62)), threads=1)
     active, winner, lengths = np.ones(games, np.bool_), np.full(games, -1), np.zeros(games)
     moves = np.zeros(games, np.int64)
@@ -99,6 +104,8 @@ def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator) -
         of_game.append(kept)
         when.append(lengths[kept])
         moves[asked] = agent.act_batch(batch.observation[asked], batch.mask[asked], rng)
+        stray = asked[rng.random(len(asked)) < strays]
+        moves[stray] = _UNIFORM.act_batch(batch.observation[stray], batch.mask[stray], rng)
         batch.step(moves, active)
         lengths[asked] += 1
         won = active & batch.terminated

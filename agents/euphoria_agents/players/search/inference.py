@@ -30,7 +30,7 @@ class Network(NamedTuple):
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
         seats, seats_bias: float32 (MAX_PLAYERS, in) and (MAX_PLAYERS,), the last layer of the outlook.
-        observation, places, count, x, y: room; `places` are the rows that what was seen last adds up, `count` how many.
+        observation, places, known, x, y: room; `places` are the rows that what was seen last adds up, `known` how many.
         seen: float32, what came out of the trunk last.
     """
 
@@ -50,7 +50,7 @@ class Network(NamedTuple):
     seats_bias: np.ndarray
     observation: np.ndarray
     places: np.ndarray
-    count: np.ndarray
+    known: np.ndarray
     x: np.ndarray
     y: np.ndarray
     seen: np.ndarray
@@ -117,14 +117,14 @@ def build_network(found: Parts) -> Network:
 def look(net, g, p):  # type: ignore[no-untyped-def]
     """Finds what a player sees."""
     fill_observation(g, p, net.observation)
-    net.count[0] = find_rows(net.observation, net.begins, net.places)
+    net.known[0] = find_rows(net.observation, net.begins, net.places)
 
 
 @jit
 def observe(net, g, p):  # type: ignore[no-untyped-def]
     """Takes what a player sees through the trunk."""
     look(net, g, p)
-    last = hidden(net.places, net.count[0], net.rows, net.weights, net.trunk, net.x, net.y)
+    last = hidden(net.places, net.known[0], net.rows, net.weights, net.trunk, net.x, net.y)
     net.seen[:] = last[: len(net.seen)]
 
 
@@ -140,11 +140,15 @@ def head(net, table):  # type: ignore[no-untyped-def]
 
 
 @jit
-def policy(net, moves, n, priors):  # type: ignore[no-untyped-def]
-    """Writes the probabilities of n legal moves, as of what was seen last."""
+def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
+    """Writes the probabilities of n legal moves, taken to a power, as of what was seen last."""
     log_chances(head(net, net.policy), net.logits, net.bias, moves, n, priors)
+    total = 0.0
     for k in range(n):
-        priors[k] = math.exp(priors[k])
+        priors[k] = math.exp(power * priors[k])
+        total += priors[k]
+    for k in range(n):
+        priors[k] /= total
 
 
 @jit
@@ -167,7 +171,7 @@ def has_outlook(net):  # type: ignore[no-untyped-def]
 def outlook(net, g, observer, chances):  # type: ignore[no-untyped-def]
     """Writes everybody's chance to win by seat, from what this player sees, who has just been looked for."""
     n = int(g["num_players"])
-    x = hidden(net.places, net.count[0], net.outlook_rows, net.weights, net.outlook, net.x, net.y)
+    x = hidden(net.places, net.known[0], net.outlook_rows, net.weights, net.outlook, net.x, net.y)
     highest = -math.inf
     for k in range(n):
         logit = net.seats_bias[k]

@@ -49,6 +49,7 @@ BY_WEIGHTS, BY_GREEDY, BY_NETWORK = range(len(EVALUATORS))
 PUCT, BOARDSPACE = range(2)
 
 
+FLATTENED = 0.3  # the power that a network's probabilities are taken to, which after long training leave too little to be tried
 EVEN = 0.25  # share of the prior that is spread evenly over the moves, the rest goes by the weights
 VIRTUAL_VISITS = 100.0  # of a new node, spread by the weights (boardspace)
 PLAYOUT_PER_PLAYER = 100  # decisions (boardspace)
@@ -207,7 +208,7 @@ def set_priors(g, room, net, plan, n):  # type: ignore[no-untyped-def]
     """Writes to `weights` how probable each of n legal moves is thought to be."""
     if plan.priors == BY_NETWORK:
         inference.observe(net, g, int(g["player"]))
-        inference.policy(net, room.moves, n, room.weights)
+        inference.policy(net, room.moves, n, FLATTENED, room.weights)
         return
     weigh(g, room.moves, n, room.weights)
     total = 0.0
@@ -225,7 +226,7 @@ def judge(g, room, net, plan, observed):  # type: ignore[no-untyped-def]
     if g["status"] < OVER:
         if plan.values == BY_NETWORK:
             if inference.has_outlook(net):
-                ask_outlook(g, int(room.rows[1]["player"]), room.values, net, observed)
+                ask_outlook(g, room.values, net, observed)
             else:
                 ask_network(g, room.values, net, plan, observed)
             return
@@ -235,11 +236,11 @@ def judge(g, room, net, plan, observed):  # type: ignore[no-untyped-def]
 
 
 @jit
-def ask_outlook(g, observer, values, net, observed):  # type: ignore[no-untyped-def]
-    """Asks for everybody's chances with what the searching player sees: the hidden cards of the others are only dealt."""
-    if not observed or observer != g["player"]:
-        inference.look(net, g, observer)
-    inference.outlook(net, g, observer, values)
+def ask_outlook(g, values, net, observed):  # type: ignore[no-untyped-def]
+    """Asks for everybody's chances with what the mover sees."""
+    if not observed:
+        inference.look(net, g, int(g["player"]))
+    inference.outlook(net, g, int(g["player"]), values)
 
 
 @jit
