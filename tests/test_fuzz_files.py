@@ -158,7 +158,14 @@ def test_a_reward_that_is_none_is_told_with_the_file(tmp_path: Path, reward: Any
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("policy.0.weight", 1e30), ("trunk.0.bias", 3e38), ("features.scale", 3e38), ("value.0.weight", 1e20)]
+    ("name", "value"),
+    [
+        ("policy.0.weight", 1e30),
+        ("trunk.0.bias", 3e38),
+        ("features.scale", 3e38),
+        ("value.0.weight", 1e20),
+        ("outlook.1.weight", 1e30),
+    ],
 )
 def test_numbers_beyond_all_measure_are_refused(tmp_path: Path, name: str, value: float) -> None:
     """They are finite, and what is computed from them is not."""

@@ -28,6 +28,7 @@ from tqdm import tqdm
 
 from euphoria_agents import load
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions, observations, pending
+from euphoria_env.board import MAX_PLAYERS
 from tests.tools.playing import is_sound, prefer, random_move
 from tests.tools.positions import any_position, random_rules
 
@@ -318,7 +319,10 @@ def small_network() -> dict[str, np.ndarray]:
         "features.offset": rng.choice([0.0, 0.5, 1.5], f),
         "features.scale": rng.choice([0.2, 2.0], f),
     }
-    shapes = {"trunk.0": (8, f), "policy.0": (6, 8), "policy.1": (actions.NUM_ACTIONS, 6), "value.0": (1, 8)}
+    shapes = {
+        "trunk.0": (8, f), "policy.0": (6, 8), "policy.1": (actions.NUM_ACTIONS, 6), "value.0": (1, 8),
+        "outlook.0": (5, f), "outlook.1": (MAX_PLAYERS, 5),
+    }  # fmt: skip
     for name, shape in shapes.items():
         tensors |= {f"{name}.weight": rng.normal(size=shape), f"{name}.bias": rng.normal(size=shape[0])}
     return {name: tensor if tensor.dtype == np.int32 else tensor.astype(np.float32) for name, tensor in tensors.items()}
