@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import os
 import signal
@@ -18,10 +19,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 import torch.distributed as dist  # noqa: E402
+from rich.progress import Progress  # noqa: E402
 
+from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.training import workers  # noqa: E402
 from euphoria_agents.training.options import Options  # noqa: E402
-from euphoria_agents.training.run import Run  # noqa: E402
+from euphoria_agents.training.run import Run, open_run, reopen  # noqa: E402
 from euphoria_agents.training.workers import Group, WorkerLost  # noqa: E402
 from tests.tools.small_runs import arguments, assert_same, go, options, state_of  # noqa: E402
 
@@ -39,6 +42,21 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("straight") / "run"
     go(small(folder))
     return folder
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_only_the_first_worker_rates_what_is_due(rank: int, straight: Path) -> None:
+    """Ratings that a run was stopped over are made by one worker, not by each."""
+    job = reopen(Options(resume=straight), straight)
+    assert job.state is not None
+    facts, arrays = job.state
+    network = read_checkpoint(straight / "ppo.safetensors")[1]
+    waiting = dataclasses.replace(facts, ratings=dataclasses.replace(facts.ratings, due=[(3, 1008, 0.1)]))
+    state = waiting, arrays | {f"rating.3.{name}": tensor for name, tensor in network.items()}
+    group = Group()
+    group.rank, group.size = rank, 2  # nobody is asked for anything
+    run = open_run(job._replace(state=state), Progress(), group)
+    assert [due.update for due in run.ratings.due] == [3] * (rank == 0)
 
 
 def test_the_workers_share_the_games_and_the_network(straight: Path) -> None:
