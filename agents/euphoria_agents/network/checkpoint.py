@@ -169,6 +169,11 @@ def under(prefix: str, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
+def without_outlook(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The tensors of features, policy and value."""
+    return {name: tensor for name, tensor in tensors.items() if not name.startswith("outlook.")}
+
+
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Reads header and tensors of a checkpoint, those of float16 as float32; errors as of `read_tensors`."""
     header, tensors = read_tensors(path, CHECKPOINT_FORMAT)
@@ -212,8 +217,7 @@ def widened(tensors: dict[str, np.ndarray], features: Features, path: str | Path
     weight = np.zeros((len(found.trunk[0][1]), len(wanted)), np.float32)
     places = {feature: k for k, feature in enumerate(wanted)}
     weight[:, [places[feature] for feature in given]] = tensors["trunk.0.weight"]
-    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("outlook.")}
-    return kept | features.tensors() | {"trunk.0.weight": weight}
+    return without_outlook(tensors) | features.tensors() | {"trunk.0.weight": weight}
 
 
 def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:

@@ -76,6 +76,20 @@ def log_chances(x, weight, bias, moves, n, out):  # type: ignore[no-untyped-def]
 
 
 @jit
+def softmax(values, n):  # type: ignore[no-untyped-def]
+    """Replaces n logits by the probabilities that they stand for."""
+    highest = -math.inf
+    for k in range(n):
+        highest = max(highest, values[k])
+    total = 0.0
+    for k in range(n):
+        values[k] = math.exp(values[k] - highest)
+        total += values[k]
+    for k in range(n):
+        values[k] /= total
+
+
+@jit
 def log_legal_chances(x, weight, bias, mask, legal, out):  # type: ignore[no-untyped-def]
     """Writes the legal moves and the logarithms of their probabilities; returns how many."""
     n = 0

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from torch import nn
 
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint
+from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_outlook
 from euphoria_agents.training.options import OutlookOptions, check_outlook
-from euphoria_agents.training.policy import FirstLayer, hidden_layers, linear, run
+from euphoria_agents.training.policy import FirstLayer, hidden_layers, linear, linear_tensors, run
+from euphoria_agents.training.progress import progress
 from euphoria_agents.training.rows import Seen, look_up
-from euphoria_agents.training.self_play import Positions, Round, play_round
+from euphoria_agents.training.self_play import MOST_TURNS, Positions, Round, play_round
 from euphoria_env.board import MAX_PLAYERS
 
 ROUND = 256  # games of each number of players
@@ -50,10 +50,9 @@ class Outlook(nn.Module):
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `network.checkpoint` has them."""
-        features, weight = self.first.features, self.first.weight.detach().numpy()
-        found = {"outlook.0.weight": weight.T, "outlook.0.bias": self.first.bias.detach().numpy() - features.rest @ weight}
+        found = self.first.tensors("outlook.0")
         for k, one in enumerate([*self.hidden, self.head], start=1):
-            found |= {f"outlook.{k}.weight": one.weight.detach().numpy(), f"outlook.{k}.bias": one.bias.detach().numpy()}
+            found |= linear_tensors(f"outlook.{k}", one)
         return found
 
 
@@ -63,7 +62,7 @@ def fit(options: OutlookOptions, console: Console) -> Path:
     The same options give the same outlook on one machine, whatever the number of processes.
 
     Raises:
-        ValueError: an option is wrong, or the player cannot be read.
+        ValueError: an option is wrong, the player cannot be read, or wins no game.
         OSError: the file cannot be written.
     """
     check_outlook(options)
@@ -78,16 +77,22 @@ def fit(options: OutlookOptions, console: Console) -> Path:
         for number in range(-(-options.games // ROUND))
     ]
     rng, losses = np.random.default_rng(options.seed), np.full(MAX_PLAYERS + 1, np.nan)
-    with _progress(console) as bar:
+    with progress(console) as bar:
         task = bar.add_task("outlook", total=len(rounds), report="")
         for number, positions in enumerate(_played(rounds, options.processes)):
             for group in optimizer.param_groups:
                 group["lr"] = options.learning_rate * (1 - number / len(rounds))
             _learn(model, optimizer, positions, options, rng, losses)
             bar.update(task, advance=1, report=", ".join(f"{n} players {losses[n]:.3f}" for n in players))
-    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("outlook.")}
-    training = {**header.get("training", {}), "outlook": options.facts() | {"losses": [round(losses[n], 4) for n in players]}}
-    return save_checkpoint(options.new, kept | model.tensors(), training, np.float16 if options.half else np.float32)
+    found = {str(n): round(losses[n], 4) for n in players if not np.isnan(losses[n])}
+    if not found:
+        raise ValueError(
+            f"{options.player}: none of its games was won within {MOST_TURNS} turns, so there is nothing to learn from"
+        )
+    training = {**header.get("training", {}), "outlook": options.facts() | {"losses": found}}
+    return save_checkpoint(
+        options.new, without_outlook(tensors) | model.tensors(), training, np.float16 if options.half else np.float32
+    )
 
 
 def _played(rounds: list[Round], processes: int) -> Iterator[Positions]:
@@ -110,6 +115,8 @@ def _learn(
     losses: np.ndarray,
 ) -> None:
     """Goes through the positions of a round; `losses` keep a running mean of those of the first pass, by number of players."""
+    if not len(positions.winners):
+        return
     seen = look_up(positions.readings, model.first.features)
     winners, players = torch.from_numpy(positions.winners), torch.from_numpy(positions.players)
     for epoch in range(options.epochs):
@@ -126,9 +133,3 @@ def _learn(
             for n in np.unique(positions.players):
                 new = first[positions.players == n].mean()
                 losses[n] = new if np.isnan(losses[n]) else losses[n] + (new - losses[n]) / 10
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        BarColumn(20), TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[report]}"), console=console
-    )

@@ -87,6 +87,11 @@ class FirstLayer(nn.Module):
         found: torch.Tensor = _AddReadings.apply(self.weight, self.bias, observations)
         return found
 
+    def tensors(self, name: str) -> dict[str, np.ndarray]:
+        """As a checkpoint has the layer: there the bias is that of features, here that of an observation of zeros."""
+        weight, bias = self.weight.detach().cpu().numpy(), self.bias.detach().cpu().numpy()
+        return {f"{name}.weight": weight.T, f"{name}.bias": bias - self.features.rest @ weight}
+
 
 class DenseFirstLayer(FirstLayer):
     """The same with all features, on any device."""
@@ -108,6 +113,11 @@ def linear(size_in: int, size_out: int, gain: float) -> nn.Linear:
     nn.init.orthogonal_(made.weight, gain)
     nn.init.zeros_(made.bias)
     return made
+
+
+def linear_tensors(name: str, layer: nn.Linear) -> dict[str, np.ndarray]:
+    """As a checkpoint has a layer."""
+    return {f"{name}.weight": layer.weight.detach().cpu().numpy(), f"{name}.bias": layer.bias.detach().cpu().numpy()}
 
 
 def hidden_layers(size: int, sizes: list[int]) -> list[nn.Linear]:
@@ -201,12 +211,9 @@ class Policy(MaskableActorCriticPolicy):
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `network.checkpoint` has them."""
-        features = self.first.features
-        weight = self.first.weight.detach().cpu().numpy()
-        found = features.tensors()
-        found |= {"trunk.0.weight": weight.T, "trunk.0.bias": self.first.bias.detach().cpu().numpy() - features.rest @ weight}
+        found = self.first.features.tensors() | self.first.tensors("trunk.0")
         for name, one in self._linear():
-            found |= {f"{name}.weight": one.weight.detach().cpu().numpy(), f"{name}.bias": one.bias.detach().cpu().numpy()}
+            found |= linear_tensors(name, one)
         return {name: tensor.copy() for name, tensor in found.items()}
 
     def load(self, tensors: dict[str, np.ndarray], path: str | Path = "the checkpoint") -> None:

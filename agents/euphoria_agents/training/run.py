@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress
 from stable_baselines3.common.callbacks import BaseCallback
 
 from euphoria_agents.agent import Agent
@@ -27,6 +27,7 @@ from euphoria_agents.training.facts import Facts, check_sizes
 from euphoria_agents.training.league import League
 from euphoria_agents.training.model import make_envs, make_model
 from euphoria_agents.training.options import Options, check, plain, read_options
+from euphoria_agents.training.progress import progress
 from euphoria_agents.training.ratings import Due, Ratings
 from euphoria_agents.training.state import pack_network, pack_worker, unpack_network, unpack_worker
 from euphoria_agents.training.workers import Group, WorkerLost, torchrun_rank, torchrun_size, workers
@@ -359,7 +360,7 @@ def _work(group: Group) -> None:
 def _go(job: Job | None, group: Group, console: Console, updates: int | None = None) -> Run:
     """A worker's part in the run, which the first one knows."""
     group.agree()
-    with _progress(console if group.first else Console(quiet=True)) as bar:
+    with progress(console if group.first else Console(quiet=True)) as bar:
         run = open_run(group.share(job), bar, group, updates)
         run.go()
     return run
@@ -425,10 +426,3 @@ def _look_at(spec: str, allowed: Collection[str]) -> None:
     except ValueError as error:
         again = "" if spec in allowed else f" (here: --baselines {spec})"
         raise ValueError(f"{error}{again}") from error
-
-
-def _progress(console: Console) -> Progress:
-    """The bar, and what there is to say of the last update."""
-    return Progress(
-        BarColumn(20), TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[report]}"), console=console
-    )

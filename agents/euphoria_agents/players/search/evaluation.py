@@ -7,10 +7,9 @@ conditional logit fitted to self-play (docs/search.md).
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from euphoria_agents.network.kernels import softmax
 from euphoria_env.board import (
     ALLEGIANCE_END,
     ARTIFACTS,
@@ -199,17 +198,10 @@ def outlook(g, table, features, chances):  # type: ignore[no-untyped-def]
         for p in range(n):
             chances[p] = g["winner"] == p if g["status"] == OVER else 1.0 / n
         return
-    highest = -math.inf
     for p in range(n):
         describe(g, p, features)
         standing = 0.0
         for k in range(NUM_FEATURES):
             standing += table[k] * features[k]
         chances[p] = standing
-        highest = max(highest, standing)
-    total = 0.0
-    for p in range(n):
-        chances[p] = math.exp(chances[p] - highest)
-        total += chances[p]
-    for p in range(n):
-        chances[p] /= total
+    softmax(chances, n)

@@ -5,7 +5,6 @@ Its answers are those of `players.ppo`, from the same compiled parts (`network.k
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
 from euphoria_agents.network.flat import flatten, reading_rows
-from euphoria_agents.network.kernels import find_rows, hidden, layer, log_chances
+from euphoria_agents.network.kernels import find_rows, hidden, layer, log_chances, softmax
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import reward_number
@@ -143,12 +142,9 @@ def head(net, table):  # type: ignore[no-untyped-def]
 def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
     """Writes the probabilities of n legal moves, taken to a power, as of what was seen last."""
     log_chances(head(net, net.policy), net.logits, net.bias, moves, n, priors)
-    total = 0.0
     for k in range(n):
-        priors[k] = math.exp(power * priors[k])
-        total += priors[k]
-    for k in range(n):
-        priors[k] /= total
+        priors[k] *= power
+    softmax(priors, n)
 
 
 @jit
@@ -172,16 +168,9 @@ def outlook(net, g, observer, chances):  # type: ignore[no-untyped-def]
     """Writes everybody's chance to win by seat, from what this player sees, who has just been looked for."""
     n = int(g["num_players"])
     x = hidden(net.places, net.known[0], net.outlook_rows, net.weights, net.outlook, net.x, net.y)
-    highest = -math.inf
     for k in range(n):
         logit = net.seats_bias[k]
         for j in range(net.seats.shape[1]):
             logit += x[j] * net.seats[k, j]
         chances[(observer + k) % n] = logit
-        highest = max(highest, logit)
-    total = 0.0
-    for p in range(n):
-        chances[p] = math.exp(chances[p] - highest)
-        total += chances[p]
-    for p in range(n):
-        chances[p] /= total
+    softmax(chances, n)
