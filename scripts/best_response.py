@@ -21,6 +21,7 @@ from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.network.checkpoint import parts, read_checkpoint
 from euphoria_agents.options import command, option, parse_options
 from euphoria_agents.players.ppo import checkpoint_path
+from euphoria_agents.registry import hash_of
 from euphoria_env import Rules
 
 CHOOSING, COUNTING = 1, 2  # seeds: of the deals on which the learning rate is chosen, and of those that count
@@ -40,14 +41,29 @@ class Options:
     seed: int = option(0, "of the runs; the deals that count are always the same")
 
 
+def keep_to(options: Options, player: Path) -> None:
+    """Notes in the folder what is asked there.
+
+    Raises:
+        ValueError: something else was asked there before.
+    """
+    plan, path = {"player": hash_of(f"ppo:{player}").hex()}, options.out / "plan.json"
+    plan |= {name: getattr(options, name) for name in ("players", "decisions", "seed")}
+    before = json.loads(path.read_text()) if path.exists() else plan
+    other = [name for name, value in plan.items() if before.get(name) != value]
+    if other:
+        raise ValueError(f"{options.out} holds runs with another {', '.join(other)}: choose another --out")
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps(plan, indent=1))
+
+
 def learner(options: Options, player: Path, rate: float, console: Console) -> Path:
     """The learner with this learning rate; trained, unless it is there already, and gone on with, if it is not finished."""
     from euphoria_agents.training import run as training  # brings PyTorch along: not before it is needed
-    from euphoria_agents.training.run import STATE
 
     folder = options.out / f"{rate:g}"
     spec = f"ppo:{player}"
-    if (folder / STATE).exists():
+    if (folder / training.STATE).exists():
         choices = training.Options(resume=folder, baselines=[spec])
     else:
         network = parts(read_checkpoint(player)[1], player)
@@ -61,9 +77,9 @@ def learner(options: Options, player: Path, rate: float, console: Console) -> Pa
     return folder / "ppo.safetensors"
 
 
-def wins(learner: Path, player: Path, options: Options, seed: int) -> Score:
-    """How the learner does on the deals of a seed, alone against the player."""
-    line_up = [load(f"ppo:{learner}"), *[load(f"ppo:{player}")] * (options.players - 1)]
+def wins(response: Path, player: Path, options: Options, seed: int) -> Score:
+    """How a learner does on the deals of a seed, alone against the player."""
+    line_up = [load(f"ppo:{response}"), *[load(f"ppo:{player}")] * (options.players - 1)]
     return play_match(line_up, options.games, Rules(num_players=options.players), seed).scores[0]
 
 
@@ -71,6 +87,7 @@ def main() -> None:
     options, console = parse_options(Options), Console()
     check_counts(games=options.games, seed=options.seed)
     player = checkpoint_path(options.player)
+    keep_to(options, player)
     chosen: dict[float, Score] = {}
     for rate in options.learning_rates:
         console.print(f"learning rate {rate:g}")

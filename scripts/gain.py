@@ -22,6 +22,7 @@ from euphoria_agents import load
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.options import command, option, parse_options
 from euphoria_agents.players.ppo import PPO, checkpoint_path
+from euphoria_agents.training.self_play import play_on
 from euphoria_env import Batch, Game, Rules
 
 SIDE_BY_SIDE = 2048  # playouts
@@ -71,21 +72,15 @@ def worth(player: PPO, games: list[Game], asked: list[tuple[int, int]], playouts
             starts[i] = game.determinize(game.player, int(rng.integers(2**62)))
             if move != DRAWN:
                 starts[i].play(move)
-        over = {i: game for i, game in starts.items() if game.ranking is not None}
-        for i, game in over.items():
-            wins[some[i]] += game.winner == games[asked[some[i]][0]].player
-        active = np.array([i not in over for i in range(len(some))])
+        winner = np.array([-1 if starts[i].winner is None else starts[i].winner for i in range(len(some))])
+        active = np.array([starts[i].ranking is None for i in range(len(some))])
         going = np.flatnonzero(active).tolist()
         if going:
             batch.restart(going, {i: starts[i] for i in going})
-        while active.any():
-            (left,) = active.nonzero()
-            moves = np.zeros(len(some), np.int64)
-            moves[left] = player.act_batch(batch.observation[left], batch.mask[left], rng)
-            batch.step(moves, active)
-            for i in np.flatnonzero(active & batch.terminated).tolist():
-                wins[some[i]] += batch.ranking[i].argmin() == games[asked[some[i]][0]].player
-            active &= ~(batch.terminated | batch.truncated)
+        for _ in play_on(player, batch, active, winner, rng):
+            pass
+        for i, k in enumerate(some):
+            wins[k] += winner[i] == games[asked[k][0]].player
     return wins / playouts
 
 

@@ -15,7 +15,7 @@ from euphoria_agents import load  # noqa: E402
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint  # noqa: E402
 from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
 from euphoria_agents.players.search import inference  # noqa: E402
-from euphoria_agents.training import outlook  # noqa: E402
+from euphoria_agents.training import outlook, self_play  # noqa: E402
 from euphoria_agents.training.options import OutlookOptions  # noqa: E402
 from euphoria_agents.training.rows import find_readings, look_up  # noqa: E402
 from euphoria_agents.training.self_play import Round, play_round  # noqa: E402
@@ -141,6 +141,14 @@ def test_half_the_space(player: Path, fitted: Path, tmp_path: Path, quick: None)
 def test_training_begins_with_a_player_that_has_an_outlook(fitted: Path, tmp_path: Path) -> None:
     go(options(tmp_path / "run", start=fitted, rating_games=0), updates=1)
     assert not any(name.startswith("outlook.") for name in read_checkpoint(tmp_path / "run" / "ppo.safetensors")[1])
+
+
+def test_nothing_to_learn_from(player: Path, tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody wins in one turn."""
+    monkeypatch.setattr(self_play, "MOST_TURNS", 1)
+    with pytest.raises(ValueError, match="none of its games was won within"):
+        outlook.fit(small(player, tmp_path / "new"), Console(quiet=True))
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(

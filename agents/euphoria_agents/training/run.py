@@ -381,8 +381,9 @@ def reopen(given: Options, folder: Path) -> Job:
     header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
     with _of_a_run(folder):
         options = read_options(header.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
-        for spec in options.baselines:
-            _look_at(spec, given.baselines)
+    for spec in options.baselines:
+        _look_at(spec, given.baselines)
+    with _of_a_run(folder):
         check_sizes(options, arrays)
         facts = Facts.read(header)
         others = [name for name in facts.names() if name not in options.baselines]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,28 +94,42 @@ def play_round(one: Round) -> Positions:
 def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, strays: float = 0.0) -> Kept:
     """Plays games to their ends, and keeps some of the positions; `strays` is the share of the moves that anything legal is."""
     batch = Batch(games, rules, int(rng.integers(2**62)), threads=1)
-    active, winner, lengths = np.ones(games, np.bool_), np.full(games, -1), np.zeros(games)
-    moves = np.zeros(games, np.int64)
+    winner, lengths = np.full(games, -1), np.zeros(games)
     rows, of_game, when = [], [], []
-    while active.any():
-        (asked,) = active.nonzero()
+    for asked in play_on(agent, batch, np.ones(games, np.bool_), winner, rng, strays):
         kept = asked[rng.random(len(asked)) < KEPT]
         rows.append(np.empty(len(kept), GAME_DTYPE))
         copy_chosen(batch.states, kept, rows[-1])
         of_game.append(kept)
         when.append(lengths[kept])
-        moves[asked] = agent.act_batch(batch.observation[asked], batch.mask[asked], rng)
-        stray = asked[rng.random(len(asked)) < strays]
-        moves[stray] = _UNIFORM.act_batch(batch.observation[stray], batch.mask[stray], rng)
-        batch.step(moves, active)
         lengths[asked] += 1
-        won = active & batch.terminated
-        winner[won] = batch.ranking[won].argmin(1)
-        active &= ~(batch.terminated | batch.truncated)
     which = np.concatenate(of_game)
     known = winner[which] >= 0
     shares = np.concatenate(when) / lengths[which]
     return Kept(np.concatenate(rows)[known], winner[which][known], shares[known])
+
+
+def play_on(
+    agent: PPO, batch: Batch, active: np.ndarray, winner: np.ndarray, rng: np.random.Generator, strays: float = 0.0
+) -> Iterator[np.ndarray]:
+    """Plays the active games of a batch to their ends; before each step it yields which of them are asked.
+
+    Args:
+        active: (N,) bool; all False in the end.
+        winner: (N,) int64; gets the seats that win, and stays as it is where a game is cut off.
+        strays: the share of the moves that anything legal is.
+    """
+    moves = np.zeros(len(active), np.int64)
+    while active.any():
+        (asked,) = active.nonzero()
+        yield asked
+        moves[asked] = agent.act_batch(batch.observation[asked], batch.mask[asked], rng)
+        stray = asked[rng.random(len(asked)) < strays]
+        moves[stray] = _UNIFORM.act_batch(batch.observation[stray], batch.mask[stray], rng)
+        batch.step(moves, active)
+        won = active & batch.terminated
+        winner[won] = batch.ranking[won].argmin(1)
+        active &= ~(batch.terminated | batch.truncated)
 
 
 def _seen(kept: Kept, n: int, rng: np.random.Generator) -> Positions:
