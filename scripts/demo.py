@@ -67,7 +67,7 @@ def train_one(console: Console, options: Options, folder: Path) -> str:
 
     choices = training.Options(
         run=folder, players=[PLAYERS], minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
-        learning_rate=1.2e-3, envs=512, snapshot=10, rate=15, rating_games=100,
+        learning_rate=1.2e-3, envs=512, snapshot=10, rate=15, rating_games=100, baselines=["weights"], newest=0.2, older=0.1,
     )  # fmt: skip
     start = time.perf_counter()
     run = training.train(choices, console)

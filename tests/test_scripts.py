@@ -44,7 +44,7 @@ def test_calibration() -> None:
 
 def test_the_gain_of_a_decision() -> None:
     """A random move costs much, and a draw of the player itself nothing but noise."""
-    text = call("gain", "--positions", "30", "--playouts", "40", "--agents", "ppo", "random", "mcts:20:ppo")
+    text = call("gain", "--positions", "100", "--playouts", "40", "--agents", "ppo", "random", "mcts:20:ppo")
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines() if line.startswith("│")]
     gains = {row[0]: (float(row[1].rstrip("%")), float(row[2].rstrip("%"))) for row in rows}
     assert gains.keys() == {"ppo", "random", "mcts:20:ppo"}
