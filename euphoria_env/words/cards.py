@@ -124,7 +124,7 @@ _ALSO = {
     "gained_knowledge_gains_morale": "Each knowledge gained or paid: morale +1",
     "bliss_loses_knowledge": "Retrieving with bliss: may take knowledge -2 instead of morale +2",
     "bliss_for_market_resource": "1 bliss pays for the resource in the cost of a built market",
-    "tunnel_ends_for_knowledge": "May use open tunnel ends of any faction, for knowledge +2 where one has no active recruit of it",
+    "tunnel_ends_for_knowledge": "May use the open tunnel ends of other factions, for knowledge +2",
     "bumping_in_tunnel_for_knowledge": "Bumping another player's worker from a tunnel: knowledge +1 pays for it",
 }
 assert {*_EVENTS} == {*Event} and {*_CONDITIONS} == {*When} and {*_PRICES} == {*Price}
@@ -283,7 +283,7 @@ def space_words(space: str, tile: str | None = None) -> str:
 
 COMMODITY_AREAS = {
     area: f"Free; all faces there are added up: 1 to 4 gives 1 {good} and {faction(k)} allegiance +1, 5 to 8 gives 1 {good} and "
-    f"knowledge -1, 9 and more gives 2 {good} and knowledge +1; 1 more {good} with an active {faction(k)} recruit at allegiance 2 "
-    "and more"
+    f"knowledge -1, 9 and more gives 2 {good} and knowledge +1; 1 more {good} with an active {faction(k)} recruit at allegiance "
+    "2 and more"
     for k, (area, good) in enumerate(zip(SPACES[:4], COMMODITIES, strict=True))
 }

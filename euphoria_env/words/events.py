@@ -10,11 +10,14 @@ from euphoria_env import actions
 from euphoria_env.board import (
     ARTIFACTS,
     FACTIONS,
+    FIRST_MARKET,
+    FIRST_SLOT,
     GAINS,
     GOODS,
     ITEMS,
     MARKETS,
     NUM_AREAS,
+    SLOTS_PER_SITE,
     STAR_PLACES,
     TERRITORIES,
     TUNNELS,
@@ -51,7 +54,7 @@ def event(before: Explained, move: str | int, after: Explained, outcomes: Sequen
     first, say = next((first, say) for first, say in reversed(_SAID) if action >= first)
     said = f"Player {player} {say(old, action - first, seat in (None, player) and seat == player)}"
     dice = [int(value) for kind, value in outcomes if kind == "dice"]
-    return "; ".join([said, *_dice(old, new, dice), *_changes(old, new, seat), *_table(old, new, seat)])
+    return "; ".join([said, *_dice(old, new, action, dice), *_changes(old, new, seat), *_table(old, new, seat)])
 
 
 # ------------------------------------------------------------------------------------------------------------- the choice
@@ -167,13 +170,59 @@ _SAID = [
 # -------------------------------------------------------------------------------------------------------- what followed
 
 
-def _dice(old: np.void, new: np.void, dice: list[int]) -> Iterator[str]:
-    """The dice that were rolled, in order."""
-    if old["status"] == SETUP and dice:
-        for p in range(int(old["num_players"])):
-            yield f"player {p} rolls {listed(str(face) for face in dice[2 * p : 2 * p + 2])}"
-    elif dice:
-        yield f"rolled: {listed(str(face) for face in dice)}"
+def _dice(old: np.void, new: np.void, action: int, dice: list[int]) -> Iterator[str]:
+    """The dice that were rolled, by player where one roll came after another; at the end of the game there may be roll-offs."""
+    if not dice:
+        return
+    rolls = [(p, 2) for p in range(int(old["num_players"]))] if old["status"] == SETUP else _rolls(old, new, action)
+    if sum(n for _, n in rolls) != len(dice):
+        yield f"dice: {listed(str(face) for face in dice)}"
+        return
+    at = 0
+    for p, n in rolls:
+        yield f"player {p} rolls {listed(str(face) for face in dice[at : at + n])}"
+        at += n
+
+
+def _rolls(old: np.void, new: np.void, action: int) -> list[tuple[int, int]]:
+    """Who rolled how many dice with a move, in order: workers that came back (R4.2, R4.8, R3.4), then one gained."""
+    placing = action < actions.END
+    actor, space = int(old["player"]), action % NUM_SPACES if placing else int(old["space"])
+    order = [int(owner) for owner in old["back_owner"]]
+    if placing and space >= NUM_AREAS:
+        order.append(int(old["occupant"][space]))
+    if FIRST_SLOT <= space < FIRST_MARKET:
+        first = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
+        slots = range(first, first + SLOTS_PER_SITE)
+        order += [actor if placing and slot == space else int(old["occupant"][slot]) for slot in slots]
+    rolls = []
+    for p in [owner for owner in dict.fromkeys([*order, int(old["active"])]) if owner >= 0]:
+        sacrificed = p == actor and actions.SACRIFICE <= action < actions.CHOOSE_RECRUIT
+        n = _coming(old, p) - _coming(new, p) + (placing and p == actor) - sacrificed
+        n -= bool(old["set_face"] or actions.SET <= action < actions.SACRIFICE) and not new["set_face"] and p == _setter(old)
+        if n > 0:
+            rolls.append((p, n))
+    if _gained(old, new):
+        rolls.append((int(old["active"]), 1))
+    return rolls
+
+
+def _setter(g: np.void) -> int:
+    """Whose worker is given a face: the one that is bumped, or one that is retrieved."""
+    owner = int(g["back_owner"][0])
+    return owner if owner >= 0 else int(g["active"])
+
+
+def _coming(g: np.void, p: int) -> int:
+    """The workers of a player on the board, and those that came back and are not yet rolled."""
+    return int(g["area"][:, p].sum() + (g["occupant"] == p).sum() + (g["back_owner"] == p).sum())
+
+
+def _gained(old: np.void, new: np.void) -> bool:
+    """Whether a worker was gained and rolled."""
+    if not new["lost_worker"][int(old["active"])] or old["lost_worker"][int(old["active"])]:
+        return bool(new["owned"][int(old["active"])] > old["owned"][int(old["active"])])
+    return bool(new["owned"][int(old["active"])] >= old["owned"][int(old["active"])])
 
 
 def _changes(old: np.void, new: np.void, seat: int | None) -> Iterator[str]:
