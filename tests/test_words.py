@@ -199,6 +199,10 @@ class _Completed:
         return f"{self.game.legal()[0].split()[0]} {self.game.player}"  # such as "discard 2"
 
 
+def _gains_worker(move: Move) -> bool:
+    return "1 worker" in re.split("[,;] ", move.gain)
+
+
 def _lose_asked(done: _Completed, p: int) -> bool:
     return f"lose {p}" in done.asked
 
@@ -216,7 +220,7 @@ def test_placements_and_retrievals_cost_and_give_what_is_said(rules: Rules) -> N
             done = _Completed(game, move.notation, rng)
             g = game.states[0]
             steven = RECRUIT_NAMES.index("steven_the_scholar")
-            lost = done.game.states[0]["owned"][p] < g["owned"][p] + ("1 worker" in move.gain)
+            lost = done.game.states[0]["owned"][p] < g["owned"][p] + _gains_worker(move)
             if not done.whole or _lose_asked(done, p) or (lost and int(g["active_cards"][p]) >> steven & 1):
                 continue
             changes, unsure = _foretold(move)
@@ -229,6 +233,58 @@ def test_placements_and_retrievals_cost_and_give_what_is_said(rules: Rules) -> N
     assert checked > 100
 
 
+@pytest.mark.parametrize("rules", RULES, ids=_id)
+def test_abilities_cost_and_give_what_is_said(rules: Rules) -> None:
+    """Used or skipped, everything else being equal, the difference is what the two moves say."""
+    for game, rng in _games(rules):
+        if game.deciding != "use" or "_site_" in _space(game):
+            continue
+        use, skip = words.legal_moves(game, game.player)
+        seed = rng.getrandbits(30)
+        used, skipped = (_Completed(game, move.notation, random.Random(seed)) for move in (use, skip))
+        drawing = "drawn" in skip.gain
+        if (
+            not (used.whole and skipped.whole)
+            or skipped.asked
+            or any(what.startswith(("lose", "discard")) for what in used.asked)
+        ):
+            continue
+        (gained, unsure), (instead, other) = _foretold(use), _foretold(skip)
+        unsure |= other | ({"artifact"} if drawing else set())
+        for name in {*used.after, *skipped.after} - unsure:
+            real = used.after[name] - skipped.after[name]
+            assert real == gained[name] - instead[name], f"{use}: {name} differs by {real}; {used.asked}"
+
+
+def _space(game: Game) -> str:
+    return SPACES[int(game.states[0]["space"])]
+
+
+_ONE_OF = ("gain", "lose", "discard", "star", "accept", "refuse", "pay")
+
+
+@pytest.mark.parametrize("rules", RULES, ids=_id)
+def test_choices_differ_by_what_is_said(rules: Rules) -> None:
+    """Of two choices in the same decision, everything else being equal, the difference is what the two say."""
+    checked = 0
+    for game, rng in _games(rules):
+        moves = [move for move in words.legal_moves(game, game.player) if move.notation.split()[0] in _ONE_OF]
+        if len(moves) < 2:
+            continue
+        one, two = rng.sample(moves, 2)
+        seed = rng.getrandbits(30)
+        ends = [_Completed(game, move.notation, random.Random(seed)) for move in (one, two)]
+        if not all(end.whole and not end.asked for end in ends) or (one.group == "Pay" and "_site_" not in _space(game)):
+            continue
+        (first, open_first), (second, open_second) = _foretold(one), _foretold(two)
+        before = _fields(game, game.player)
+        for name in {*before, *ends[0].after, *ends[1].after} - open_first - open_second:
+            real = ends[0].after[name] - ends[1].after[name]
+            assert real == first[name] - second[name], f"{one} {two}: {name} differs by {real}"
+        checked += 1
+    assert checked > 3
+
+
 # ----------------------------------------------------------------------------------------------------- chances are exact
 
 
@@ -238,7 +294,7 @@ def _stated(move: Move, whose: str = "") -> float:
 
 def _chance(game: Game, move: Move, p: int, dice: int) -> float:
     """The share of all rolls with which a player loses a worker to the knowledge check."""
-    owned = int(game.states[0]["owned"][p]) + ("1 worker" in move.gain and p == game.player)
+    owned = int(game.states[0]["owned"][p]) + (_gains_worker(move) and p == game.player)
     lost = 0
     for faces in itertools.product(range(1, 7), repeat=dice):
         after = _Completed(game, move.notation, random.Random(0), faces).game
@@ -253,7 +309,7 @@ def _rolled(game: Game, move: Move) -> tuple[str, int]:
         return "done", taken
     if move.notation.startswith("set "):
         return "set", max(0, taken - 1)
-    if not move.notation.startswith("place") or not move.risk:
+    if not move.notation.startswith("place") or not move.risk or "unless" in move.gain:
         return "", 0
     if built := re.findall(r"(\d) workers? there", move.risk):
         return "built", sum(map(int, built))
@@ -277,7 +333,7 @@ def test_the_knowledge_check_is_exact(rules: Rules) -> None:
             assert abs(real - said) <= 0.0501, f"{move}: {real}"
             checked[kind] += 1
             uncertain += 0 < said < 100
-    assert checked["bumps"] > 10 and checked["done"] > 10 and uncertain > 5, checked
+    assert checked["bumps"] > 10 and checked["done"] > 10 and uncertain >= 5, checked
 
 
 # ------------------------------------------------------------------------------------------------- nothing hidden is told

@@ -13,7 +13,7 @@ from euphoria_env.engine.state import powers
 
 @entry
 def price(games, i, p, space, out):
-    """Writes what a space costs a player now: units a, set a, units b, set b, morale, knowledge; whether it asks artifacts (R10.1)."""
+    """Writes what a space costs a player now: units a, set a, units b, set b, morale, knowledge; whether it asks for cards."""
     g = games[i]
     bumping = space >= NUM_AREAS and g["occupant"][space] >= 0 and g["occupant"][space] != p
     out[0], out[1], out[2], out[3] = cost_of(g, p, space, bumping)

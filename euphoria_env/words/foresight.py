@@ -168,6 +168,7 @@ class Account:
         self.allegiance = [int(step) for step in g["allegiance"]]
         self.goods = [int(n) for n in g["goods"][p]]
         self.star_placed = self.gets_worker = False
+        self.may_lose = False  # a worker, before one is gained
         self.discards = 0
         self.sure: list[str] = []
         self.notes: list[str] = []
@@ -365,10 +366,11 @@ class Account:
 
     def worker(self) -> None:
         """A new worker (R6.3, R12.7)."""
+        unless = " (unless one is lost before)" if self.may_lose else ""
         if self.owned >= MAX_WORKERS:
-            self.notes.append(f"no worker: one owns {MAX_WORKERS}")
+            self.notes.append(f"no worker: one owns {MAX_WORKERS}{unless}")
         elif self.owned >= 2 and under(self.g, self.p, LABORATORY):
-            self.notes.append("no worker: Laboratory")
+            self.notes.append(f"no worker: Laboratory{unless if self.owned == 2 else ''}")
         else:
             self.gets_worker = True
             self.sure.append("1 worker")
@@ -387,6 +389,7 @@ def placement(rows: np.ndarray, p: int, face: int, space: int, extra_morale: int
     others.remove(face)
     owner = int(g["occupant"][space]) if space >= NUM_AREAS else -1
     risks = _bump_risks(g, p, space, owner, others)
+    account.may_lose = owner == p and loss_chance(g, p, int(g["knowledge"][p]), others, 1) > 0
 
     cost = _pay(rows, account, space, extra_morale)
     cost_text, account.sure = cost, []
@@ -472,6 +475,18 @@ def _recruits(rows: np.ndarray, account: Account, face: int, space: int) -> None
             else:
                 for step in ability.do:
                     account.step(step, space, why)
+
+
+def answered(account: Account, space: int, met: set[When]) -> None:
+    """The automatic abilities that act on a placement by how it was paid or what was taken, which fulfils these conditions."""
+    for card in account.active():
+        row = int(ROW[Event.PLACED, card])
+        if row < 0 or not has(account.g, account.p, card):
+            continue
+        ability = _ABILITIES[row]
+        if ability.when in met and ability.at >> space & 1:
+            for step in ability.do:
+                account.step(step, space, f" ({short_name(RECRUIT_NAMES[card])})")
 
 
 def offer_words(account: Account, ability: Ability, card: int, space: int) -> str:

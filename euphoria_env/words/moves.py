@@ -13,16 +13,21 @@ from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARTIFACTS,
     FIRST_ARTIFACT,
+    FOOD,
     GAINS,
+    GOLD,
     GOODS,
     ITEMS,
     KNOWLEDGE_ITEM,
+    MARKET_SET,
     MARKETS,
+    SLOT_SET,
     SPACES,
     STAR_PLACES,
 )
 from euphoria_env.cards.recruits import AMANDA, GEEK, RECRUIT_NAMES
-from euphoria_env.cards.tiles import FACE_PENALTY, TILES
+from euphoria_env.cards.tiles import FACE_PENALTY, TILE_FOOD, TILES
+from euphoria_env.cards.vocabulary import When
 from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation
 from euphoria_env.prompts import prompt
@@ -31,6 +36,7 @@ from euphoria_env.words.foresight import (
     _ABILITIES,
     Account,
     Foreseen,
+    answered,
     check_words,
     faces,
     joined,
@@ -240,8 +246,28 @@ def _pay(d: _Decision, item: int) -> _Parts:
     account = Account(d.g, d.p)
     if item == KNOWLEDGE_ITEM:
         account.marker("knowledge", 1)
-    cost = ", ".join(account.sure) or amount(1, ITEMS[item])
-    return {"group": "Pay", "text": f"Pay {cost.split(',')[0]} for {d.paying_for}{d.progress}", "cost": cost}
+    cost, account.sure = ", ".join(account.sure) or amount(1, ITEMS[item]), []
+    if d.top[0] == Operation.PAID:
+        answered(account, int(d.g["space"]), _paid_with(d, item))
+    text = f"Pay {cost.split(',')[0]} for {d.paying_for}{d.progress}"
+    return {"group": "Pay", "text": text, "cost": cost, "gain": account.text()}
+
+
+def _paid_with(d: _Decision, item: int) -> set[When]:
+    """The conditions that this item of a payment fulfils."""
+    space = int(d.g["space"])
+    if SLOT_SET >> space & 1:
+        return {When.PAID_GOLD} if item == GOLD else {When.PAID_ARTIFACT} if item >= FIRST_ARTIFACT else set()
+    if MARKET_SET >> space & 1 and item == FOOD:
+        printed = int(TILE_FOOD[int(d.g["tile"][MARKETS.index(SPACES[space])])])
+        return {When.PAID_FOOD_FOR_BLISS} if d.g["chosen"][FOOD] == printed else set()
+    return set()
+
+
+def _pay_one(d: _Decision, k: int) -> _Parts:
+    account = Account(d.g, d.p)
+    answered(account, int(d.g["space"]), {When.PAID_ONE_ARTIFACT})
+    return {**_way("1 artifact")(d, k), "gain": account.text()}
 
 
 def _way(cost: str) -> _Explain:
@@ -265,6 +291,9 @@ def _gain(d: _Decision, k: int) -> _Parts:
         account.limit()
     else:
         account.good(k, 1)
+        if d.g["verb"] == Verb.MINE and account.hand == 0:
+            answered(account, int(d.g["space"]), {When.TOOK_RESOURCE})
+            account.limit()
     verb = (
         "Lose 1 knowledge" if GAINS[k] == "knowledge" else f"Gain {gain_name(GAINS[k]).removeprefix('morale +1') or '1 morale'}"
     )
@@ -438,7 +467,7 @@ _BLOCKS: list[tuple[int, _Explain]] = [
     (actions.PAY_THREE, _way("3 artifacts")),
     (actions.PAY_MATCH, _pay_match),
     (actions.PAY_TWO, _way("2 artifacts")),
-    (actions.PAY_ONE, _way("1 artifact")),
+    (actions.PAY_ONE, _pay_one),
     (actions.GAIN, _gain),
     (actions.LOSE, _lose),
     (actions.DISCARD, _discard),
