@@ -21,7 +21,7 @@ from tests.tools.golden_games import FOLDER
 from tests.tools.playing import all_rules, prefer, random_move
 
 RULES = list(all_rules())
-DECISIONS = 400
+DECISIONS = 250
 _ARTIFACT_WORDS = {
     "balloons",
     "bats",
@@ -321,7 +321,7 @@ def _rolled(game: Game, move: Move) -> tuple[str, int]:
 @pytest.mark.parametrize("rules", [Rules(num_players=n, doubles_cost_morale=n == 4) for n in (2, 3, 4)], ids=_id)
 def test_the_knowledge_check_is_exact(rules: Rules) -> None:
     checked, uncertain = Counter[str](), 0
-    for game, rng in _games(rules, 600):
+    for game, rng in _games(rules, 400):
         p = game.player
         for move in words.legal_moves(game, p):
             kind, dice = _rolled(game, move)

@@ -59,7 +59,7 @@ _EVENTS = {
     Event.BEFORE_ROLL: "Retrieving, before the roll",
     Event.RETRIEVED: "Retrieving, after the roll",
 }
-_CONDITIONS = {
+CONDITIONS = {
     When.ALWAYS: "",
     When.NO_ARTIFACT: "with no artifact in hand",
     When.NO_RESOURCE: "with no resource",
@@ -127,7 +127,7 @@ _ALSO = {
     "tunnel_ends_for_knowledge": "May use the open tunnel ends of other factions, for knowledge +2",
     "bumping_in_tunnel_for_knowledge": "Bumping another player's worker from a tunnel: knowledge +1 pays for it",
 }
-assert {*_EVENTS} == {*Event} and {*_CONDITIONS} == {*When} and {*_PRICES} == {*Price}
+assert {*_EVENTS} == {*Event} and {*CONDITIONS} == {*When} and {*_PRICES} == {*Price}
 assert {*_ALSO} == {word for recruit in RECRUITS for word in recruit.also}
 
 _PLACES = (
@@ -156,7 +156,7 @@ def recruit_words(name: str) -> str:
 def _ability(ability: Ability) -> str:
     """An ability: when it acts, for what, and what it does."""
     occasion = _EVENTS[ability.on].format(at=_places(ability))
-    if condition := _CONDITIONS[ability.when]:
+    if condition := CONDITIONS[ability.when]:
         occasion += (" " if ability.when in (When.BUMPED_HIGHER, When.BUMPED_NO_SUBTERRAN) else ", ") + condition
     doing = ", ".join(filter(None, (step_words(step) for step in ability.do)))
     if not ability.may:
@@ -252,6 +252,18 @@ def gain_words(space: str) -> str:
         resource = RESOURCES[TUNNELS.index(space)]
         return f"its miner +1, 1 {resource} or 1 artifact"
     return ", ".join(filter(None, (step_words(step) for step in SPACE_PROGRAM[SPACES.index(space)] if step[0] >= 0)))
+
+
+# In a few words, where the space itself is seen: a star goes where the space is.
+_SHORT = {Effect.STAR_IN_TERRITORY: "star", Effect.STAR_IN_REGION: "star", Effect.ADVANCE: "allegiance", Effect.MINER: ""}
+
+
+def short_gain(space: str) -> str:
+    """The printed gain of a space, as a board says it: "star, allegiance"."""
+    if space in TUNNELS:
+        return f"{RESOURCES[TUNNELS.index(space)]} or artifact"
+    steps = [step for step in SPACE_PROGRAM[SPACES.index(space)] if step[0] >= 0]
+    return ", ".join(filter(None, (_SHORT.get(Effect(int(step[0])), step_words(step)) for step in steps)))
 
 
 def space_words(space: str, tile: str | None = None) -> str:

@@ -64,10 +64,10 @@ from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price
 from euphoria_env.engine.allegiance import REVEALING_ALLEGIANCE, REVEALING_MINER
 from euphoria_env.engine.foresee import acting, price
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, RETRIEVE_FREE, copy_rows
-from euphoria_env.words.cards import _CONDITIONS, price_words, step_words
+from euphoria_env.words.cards import CONDITIONS, price_words, step_words
 from euphoria_env.words.names import amount, faction, gains, listed, short_name, signed, space_name, territory_name, units
 
-_ABILITIES: list[Ability] = [ability for recruit in RECRUITS for ability in recruit.abilities]  # as `ROW_EVENT` numbers them
+ABILITIES: list[Ability] = [ability for recruit in RECRUITS for ability in recruit.abilities]  # as `ROW_EVENT` numbers them
 # Conditions that depend on what will be paid or chosen.
 _IF = (When.PAID_GOLD, When.PAID_ARTIFACT, When.PAID_ONE_ARTIFACT, When.PAID_FOOD_FOR_BLISS, When.TOOK_RESOURCE)
 _BEFORE_PAYING = (Event.BUMPED, Event.BUMPING)
@@ -456,7 +456,7 @@ def _artifact_ways(account: Account, space: int) -> str:
 
 def _recruits(rows: np.ndarray, account: Account, face: int, space: int) -> None:
     """The recruits that act on a placement, in the order in which they became active (R4.5, R4.11)."""
-    scratch, acts = copy_rows(rows), np.zeros(len(_ABILITIES), np.int8)
+    scratch, acts = copy_rows(rows), np.zeros(len(ABILITIES), np.int8)
     acting(scratch, 0, account.p, face, space, int(account.star_placed), acts)
     before = Account(account.g, account.p)
     for card in account.active():
@@ -464,14 +464,14 @@ def _recruits(rows: np.ndarray, account: Account, face: int, space: int) -> None
             row = int(ROW[event, card])
             if row < 0 or not acts[row]:
                 continue
-            ability, why = _ABILITIES[row], f" ({short_name(RECRUIT_NAMES[card])})"
+            ability, why = ABILITIES[row], f" ({short_name(RECRUIT_NAMES[card])})"
             if ability.when == When.NO_ARTIFACT and account.hand or ability.when == When.TOOK_RESOURCE and account.hand:
                 continue
             if ability.may:
                 if (before if event in _BEFORE_PAYING else account).room(ability):
                     account.notes.append(offer_words(account, ability, card, space))
             elif ability.when in _IF:
-                account.notes.append(f"{_CONDITIONS[ability.when]}: {effects_words(account, ability, space)}{why}")
+                account.notes.append(f"{CONDITIONS[ability.when]}: {effects_words(account, ability, space)}{why}")
             else:
                 for step in ability.do:
                     account.step(step, space, why)
@@ -483,7 +483,7 @@ def answered(account: Account, space: int, met: set[When]) -> None:
         row = int(ROW[Event.PLACED, card])
         if row < 0 or not has(account.g, account.p, card):
             continue
-        ability = _ABILITIES[row]
+        ability = ABILITIES[row]
         if ability.when in met and ability.at >> space & 1:
             for step in ability.do:
                 account.step(step, space, f" ({short_name(RECRUIT_NAMES[card])})")
@@ -592,7 +592,7 @@ def _retrieving_recruits(account: Account, payment: int, workers: int) -> None:
             row = int(ROW[event, card])
             if row < 0 or not has(account.g, account.p, card):
                 continue
-            ability = _ABILITIES[row]
+            ability = ABILITIES[row]
             if ability.when == When.FREE_RETRIEVAL and payment != RETRIEVE_FREE:
                 continue
             if ability.may:
@@ -600,7 +600,7 @@ def _retrieving_recruits(account: Account, payment: int, workers: int) -> None:
                     account.notes.append(offer_words(account, ability, card, 0))
             else:
                 effects = effects_words(account, ability, 0)
-                account.notes.append(f"{_CONDITIONS[ability.when]}: {effects} ({short_name(RECRUIT_NAMES[card])})")
+                account.notes.append(f"{CONDITIONS[ability.when]}: {effects} ({short_name(RECRUIT_NAMES[card])})")
 
 
 def retrieved_check(g: np.void, p: int, workers: int) -> str:

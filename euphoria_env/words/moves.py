@@ -33,7 +33,7 @@ from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation
 from euphoria_env.prompts import prompt
 from euphoria_env.words.cards import cost_words, price_words, recruit_words, tile_words
 from euphoria_env.words.foresight import (
-    _ABILITIES,
+    ABILITIES,
     Account,
     Foreseen,
     answered,
@@ -345,7 +345,7 @@ def _ability_now(d: _Decision, card: int) -> _Parts:
             return {"cost": cost, "gain": joined([account.text(), "then discard 2"])}
         account.draw(2)
         return {"gain": account.text(), "risk": "if the hand, which is shown, then holds a pair, every opponent draws 1 artifact"}
-    ability = _ABILITIES[a]
+    ability = ABILITIES[a]
     cost = price_words(ability)
     if ability.morale:
         account.marker("morale", -ability.morale)
