@@ -1,4 +1,4 @@
-"""Writes the generated pages of docs/ (actions.md, observations.md, rules-map.md) and the tables in environment.md.
+"""Writes the generated pages of docs/ (actions.md, cards.md, observations.md, rules-map.md) and the tables in environment.md.
 
 `python scripts/generate_docs.py` writes them, `--check` only says whether one is stale, by exit code 1.
 """
@@ -18,8 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from euphoria_env import actions, observations  # noqa: E402
-from euphoria_env.board import FACTIONS, NUM_AREAS, SPACES  # noqa: E402
+from euphoria_env import actions, observations, words  # noqa: E402
+from euphoria_env.board import ARTIFACTS, FACTIONS, MARKETS, NUM_AREAS, SLOTS, SPACES  # noqa: E402
 from euphoria_env.cards import recruits, tiles  # noqa: E402
 from euphoria_env.engine.rewards import REWARDS  # noqa: E402
 from euphoria_env.rules import OPTIONS, Option, Rules  # noqa: E402
@@ -39,6 +39,43 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
 def page(title: str, *parts: Iterable[str]) -> str:
     """A generated page."""
     return "\n".join([f"# {title}", "", GENERATED, "", *(line for part in parts for line in part)]) + "\n"
+
+
+# ---------------------------------------------------------------------------------------------------------------- cards
+
+
+def cards_page() -> str:
+    """docs/cards.md."""
+    spaces = [space for space in SPACES if space not in MARKETS and space not in SLOTS]
+    sites = [slot for slot in SLOTS if slot.endswith(("_1", "_2"))]  # slots 2 to 4 of a site cost the same
+    return page(
+        "Cards and spaces in words",
+        [
+            "What `euphoria_env.words` says of the cards and the spaces; the tables of `euphoria_env.cards` are what the engine plays."
+        ],
+        [
+            "",
+            "Markers move as the sign says, to the end of their track at most: `knowledge +1` is a price, `knowledge -1` a gain.",
+        ],
+        ["", "## Recruits"],
+        *(_recruits_in_words(faction, name) for faction, name in enumerate(FACTIONS)),
+        ["", "## Market tiles", ""],
+        table(
+            ("tile", "cost of its space", "for whoever has no star on it"),
+            ((words.title(name), words.cost_words(MARKETS[0], name), words.tile_words(name)) for name in tiles.TILES),
+        ),
+        ["", "A built market gives a star in the territory of its region and allegiance +1 there.", "", "## Dilemmas", ""],
+        table(("dilemma", ""), ((words.title(name), words.dilemma_words(name)) for name in ARTIFACTS)),
+        ["", "## Spaces", ""],
+        table(("space", ""), ((f"`{space}`", words.space_words(space)) for space in spaces)),
+        ["", "Slots of construction sites (slots 3 and 4 are like slot 2):", ""],
+        table(("slot", ""), ((f"`{slot}`", words.space_words(slot)) for slot in sites)),
+    )
+
+
+def _recruits_in_words(faction: int, name: str) -> list[str]:
+    rows = ((words.title(r.name), words.recruit_words(r.name)) for r in recruits.RECRUITS if r.faction == faction)
+    return ["", f"### {name.capitalize()}", "", *table(("recruit", ""), rows)]
 
 
 # -------------------------------------------------------------------------------------------------------------- actions
@@ -357,6 +394,7 @@ def environment_page() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "actions.md": actions_page,
+    "cards.md": cards_page,
     "environment.md": environment_page,
     "observations.md": observations_page,
     "rules-map.md": rules_map_page,

@@ -21,7 +21,6 @@ from euphoria_env.board import (
     TUNNELS,
 )
 from euphoria_env.render.view import (
-    PENALTY_TEXTS,
     REGION_NAMES,
     Drawable,
     PlayerView,
@@ -31,21 +30,10 @@ from euphoria_env.render.view import (
     site_of,
     view_of,
 )
+from euphoria_env.words import short_gain, tile_words
 
 TEXT_WIDTH = 100
 _NAME = 36  # columns of a space's name
-_TUNNEL_GAINS = ("gold", "stone", "clay")
-_GAINS = {
-    "euphorian_tunnel_end": "3 water",
-    "subterran_tunnel_end": "3 food",
-    "wastelander_tunnel_end": "3 energy",
-    "wind_salon": "star",
-    "nimbus_loft": "star",
-    "breeze_bar": "2 artifacts",
-    "sky_lounge": "2 resources",
-    "tank_energy": "worker, lose 2 knowledge",
-    "tank_water": "worker, gain 2 morale",
-}
 
 
 def board_text(game: Drawable, seat: int | None = None) -> str:
@@ -185,15 +173,15 @@ def _area(view: View, area: str) -> str:
 def _land(view: View, faction: int) -> Iterator[str]:
     """Tunnel, sites or markets, and artifact market of a region on the ground."""
     tunnel, end = TUNNELS[faction], TUNNEL_ENDS[faction]
-    yield _space(view, tunnel, f"{cost_text(tunnel)} -> {_TUNNEL_GAINS[faction]} or artifact")
+    yield _space(view, tunnel, f"{cost_text(tunnel)} -> {short_gain(tunnel)}")
     if view.miners[FACTIONS[faction]] < MINER_END:
         yield f"  {end:{_NAME}} closed"
     else:
-        yield _space(view, end, f"-> {_GAINS[end]}")
+        yield _space(view, end, f"-> {short_gain(end)}")
     for market in MARKETS[2 * faction : 2 * faction + 2]:
         yield from _site_or_market(view, market)
     artifact_market = ARTIFACT_MARKETS[faction]
-    yield _space(view, artifact_market, f"{cost_text(artifact_market)} -> star, allegiance")
+    yield _space(view, artifact_market, f"{cost_text(artifact_market)} -> {short_gain(artifact_market)}")
 
 
 def _site_or_market(view: View, market: str) -> Iterator[str]:
@@ -206,14 +194,14 @@ def _site_or_market(view: View, market: str) -> Iterator[str]:
         places = [f"{k}: {_worker(view.worker_on(slot))} {cost_text(slot)}" for k, slot in enumerate(slots, 1)]
         yield "    " + " | ".join(places)
         return
-    yield _space(view, market, f"{cost_text(market, tile)} -> star, allegiance")
+    yield _space(view, market, f"{cost_text(market, tile)} -> {short_gain(market)}")
     yield f"    = {tile}, stars: {' '.join(f'P{p}' for p in stars) or 'none'}"
-    yield f"      without a star: {PENALTY_TEXTS[tile]}"
+    yield f"      without a star: {tile_words(tile)}"
 
 
 def _icarus(view: View) -> Iterator[str]:
     for space in ICARUS:
-        yield _space(view, space, f"{cost_text(space)} -> {_GAINS[space]}, allegiance")
+        yield _space(view, space, f"{cost_text(space)} -> {short_gain(space)}")
 
 
 def _territory(view: View, territory: str) -> str:
@@ -224,7 +212,7 @@ def _territory(view: View, territory: str) -> str:
 
 def _tank(view: View) -> Iterator[str]:
     for space in TANK:
-        yield _space(view, space, f"{cost_text(space)} -> {_GAINS[space]}")
+        yield _space(view, space, f"{cost_text(space)} -> {short_gain(space)}")
 
 
 def _cards(view: View) -> list[str]:

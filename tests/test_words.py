@@ -1,0 +1,409 @@
+"""What is said of moves, events and cards: that everything has words, that they are exact, and that they tell nothing hidden."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from euphoria_env import Game, Rules, actions, words
+from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, MARKETS, SPACES
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from euphoria_env.words import Move
+from tests.tools.golden_games import FOLDER
+from tests.tools.playing import all_rules, prefer, random_move
+
+RULES = list(all_rules())
+DECISIONS = 250
+_ARTIFACT_WORDS = {
+    "balloons",
+    "bats",
+    "bat",
+    "bear",
+    "bears",
+    "bifocals",
+    "book",
+    "books",
+    "box",
+    "boxes",
+    "artifact",
+    "artifacts",
+}
+
+
+def _id(rules: Rules) -> str:
+    return "-".join([str(rules.num_players), *(name for name, value in rules.to_dict().items() if value is True)])
+
+
+def _games(rules: Rules, decisions: int = DECISIONS) -> Iterator[tuple[Game, random.Random]]:
+    """The decisions of two random games, the second of a player who finishes games."""
+    for policy in (random_move, prefer):
+        rng = random.Random(f"{rules} {policy.__name__}")
+        game = Game(rules, seed=rng.getrandbits(32))
+        for _ in range(decisions):
+            if not game.legal():
+                break
+            yield game, rng
+            game.play(policy(game, rng))
+
+
+# ------------------------------------------------------------------------------------------------- everything has words
+
+
+def _check_text(text: str) -> None:
+    assert text and "_" not in text and "{" not in text and "  " not in text and text == text.strip(), text
+
+
+def test_every_card_and_space_has_words() -> None:
+    for name in RECRUIT_NAMES:
+        _check_text(words.recruit_words(name))
+    assert len({words.recruit_words(name) for name in RECRUIT_NAMES}) == len(RECRUIT_NAMES)
+    for name in TILES:
+        _check_text(words.tile_words(name))
+        _check_text(words.space_words(MARKETS[0], name))
+    for space in SPACES:
+        _check_text(words.space_words(space))
+    for artifact in ARTIFACTS:
+        _check_text(words.dilemma_words(artifact))
+
+
+@pytest.mark.parametrize("say", [words.recruit_words, words.tile_words, words.dilemma_words, words.space_words])
+def test_an_unknown_name_is_named(say) -> None:
+    with pytest.raises(ValueError, match="'nobody'"):
+        say("nobody")
+
+
+@pytest.mark.parametrize("rules", RULES, ids=_id)
+def test_every_move_has_words(rules: Rules) -> None:
+    for game, _ in _games(rules):
+        _check_text(words.question(game))
+        explained = words.legal_moves(game, game.player)
+        assert [move.action for move in explained] == game.legal_actions().tolist()
+        for move in explained:
+            assert move.notation == actions.NAMES[move.action]
+            _check_text(move.group)
+            _check_text(move.text)
+            for text in (move.cost, move.gain, move.risk):
+                if text:
+                    _check_text(text)
+            assert move.space == "" or move.space in SPACES or move.space.endswith("_territory")
+        assert len({(move.text, move.group) for move in explained}) == len(explained)
+        assert all(words.legal_moves(game, seat) == [] for seat in range(rules.num_players) if seat != game.player)
+    assert words.legal_moves(game, game.player) == [] or game.legal()
+
+
+def test_seats_are_checked() -> None:
+    game = Game(Rules(num_players=3), seed=1)
+    for seat in (3, -1, True, "0"):
+        with pytest.raises(ValueError, match="0 to 2"):
+            words.legal_moves(game, seat)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="0 to 2"):
+            words.question(game, seat)  # type: ignore[arg-type]
+
+
+# --------------------------------------------------------------------------------------- costs and gains are the engine's
+
+
+def _fields(game: Game, p: int) -> Counter[str]:
+    """What a player has, and where the markers of everybody are, by the words for it."""
+    g = game.states[0]
+    found = Counter({name: int(n) for name, n in zip(GOODS, g["goods"][p], strict=True)})
+    found |= {name: int(g[name][p]) for name in ("knowledge", "morale")}
+    found["artifact"], found["star"] = int(g["hand_size"][p]), -int(g["stars"][p])
+    found |= {f"{name} allegiance": int(n) for name, n in zip(FACTIONS, g["allegiance"], strict=True)}
+    found |= {f"{name} miner": int(n) for name, n in zip(FACTIONS, g["miners"], strict=False)}
+    return found
+
+
+def _parse(part: str) -> tuple[str, int] | None:
+    """A part of a cost or a gain as (field, number); None if it leaves a choice or says something else."""
+    part = re.sub(r" \(.*?\)", "", part)
+    if " or " in part:
+        return None
+    if match := re.fullmatch(r"(.+) ([+-]\d+)", part):
+        return match[1].lower(), int(match[2])
+    if match := re.fullmatch(r"1 star .*", part):
+        return "star", 1
+    if match := re.fullmatch(r"(\d+) (\w+)( other than bliss)?", part):
+        what = "artifact" if match[2] in _ARTIFACT_WORDS else match[2]
+        return (what, int(match[1])) if what in GOODS or what == "artifact" else None
+    return None
+
+
+def _mentioned(text: str) -> set[str]:
+    """The fields that a text names; kinds of goods name all of theirs."""
+    found = {name for name in (*GOODS, "knowledge", "morale", "star") if name in text}
+    found |= {f"{name} {track}" for name in FACTIONS for track in ("allegiance", "miner") if track in text}
+    if any(word in text for word in _ARTIFACT_WORDS):
+        found.add("artifact")
+    for kind, items in (("resource", GOODS[4:]), ("commodity", GOODS[:4]), ("commodities", GOODS[:4])):
+        if kind in text:
+            found |= {*items}
+    if "knowledge" in found or "morale" in found:
+        found |= {"knowledge", "morale"}  # Nick, Curtis
+    return found
+
+
+def _foretold(move: Move) -> tuple[Counter[str], set[str]]:
+    """The changes that a move says for sure, and the fields of which it says no exact number."""
+    changes, open_fields = Counter[str](), set[str]()
+    sure, *notes = move.gain.split("; ")
+    if ": " in sure or " may" in sure or sure.startswith(("the ", "no ", "hidden ")):
+        sure, notes = "", [sure, *notes]
+    for text, sign in ((move.cost, -1), (sure, 1)):
+        for part in filter(None, text.split(", ")):
+            parsed = _parse(part)
+            if parsed is None:
+                open_fields |= _mentioned(part)
+            elif re.search(r"[+-]\d", part):
+                changes[parsed[0]] += parsed[1]
+            else:
+                changes[parsed[0]] += sign * parsed[1]
+    for note in notes:
+        if " may" not in note:
+            open_fields |= _mentioned(note)
+    if "lose a good" in move.risk:
+        open_fields |= {*GOODS}
+    if match := re.search(r"hand limit: discard (\d+)", move.risk):
+        changes["artifact"] -= int(match[1])
+    return changes, open_fields
+
+
+class _Completed:
+    """A move carried out until the next decision of a turn: abilities are skipped, everything else is chosen at random."""
+
+    def __init__(self, game: Game, move: str, rng: random.Random, dice: tuple[int, ...] = ()) -> None:
+        self.game = game.clone()
+        self.asked: list[str] = []
+        p, turn = self.game.player, self.game.turn
+        if dice:
+            self.game.load(dice=list(dice))
+        self.game.play(move)
+        self.whole = True
+        while self.game.turn == turn and self.game.deciding not in ("open", "further", "nothing"):
+            self.asked.append(self._what())
+            legal = self.game.legal()
+            self.game.play("skip" if "skip" in legal else rng.choice(legal))
+        if self.game.over or self.game.truncated:
+            self.whole = False
+        self.after = _fields(self.game, p)
+
+    def _what(self) -> str:
+        return f"{self.game.legal()[0].split()[0]} {self.game.player}"  # such as "discard 2"
+
+
+def _gains_worker(move: Move) -> bool:
+    return "1 worker" in re.split("[,;] ", move.gain)
+
+
+def _lose_asked(done: _Completed, p: int) -> bool:
+    return f"lose {p}" in done.asked
+
+
+@pytest.mark.parametrize("rules", RULES, ids=_id)
+def test_placements_and_retrievals_cost_and_give_what_is_said(rules: Rules) -> None:
+    checked = 0
+    for game, rng in _games(rules):
+        if game.deciding not in ("open", "further") or rng.random() < 0.4:
+            continue
+        p, before = game.player, _fields(game, game.player)
+        for move in rng.sample(legal := words.legal_moves(game, p), min(6, len(legal))):
+            if not move.notation.startswith(("place", "retrieve", "dilemma star")):
+                continue
+            done = _Completed(game, move.notation, rng)
+            g = game.states[0]
+            steven = RECRUIT_NAMES.index("steven_the_scholar")
+            lost = done.game.states[0]["owned"][p] < g["owned"][p] + _gains_worker(move)
+            if not done.whole or _lose_asked(done, p) or (lost and int(g["active_cards"][p]) >> steven & 1):
+                continue
+            changes, unsure = _foretold(move)
+            if f"discard {p}" in done.asked and "hand limit" not in move.risk and "artifact" not in unsure:
+                raise AssertionError(f"{move}: a discard that was not foretold")
+            for name in {*before, *done.after} - unsure:
+                real = done.after[name] - before[name]
+                assert real == changes[name], f"{move}: {name} changed by {real}; {done.game.history[-1]}"
+            checked += 1
+    assert checked > 100
+
+
+@pytest.mark.parametrize("rules", RULES, ids=_id)
+def test_abilities_cost_and_give_what_is_said(rules: Rules) -> None:
+    """Used or skipped, everything else being equal, the difference is what the two moves say."""
+    for game, rng in _games(rules):
+        if game.deciding != "use" or "_site_" in _space(game):
+            continue
+        use, skip = words.legal_moves(game, game.player)
+        seed = rng.getrandbits(30)
+        used, skipped = (_Completed(game, move.notation, random.Random(seed)) for move in (use, skip))
+        drawing = "drawn" in skip.gain
+        if (
+            not (used.whole and skipped.whole)
+            or skipped.asked
+            or any(what.startswith(("lose", "discard")) for what in used.asked)
+        ):
+            continue
+        (gained, unsure), (instead, other) = _foretold(use), _foretold(skip)
+        unsure |= other | ({"artifact"} if drawing else set())
+        for name in {*used.after, *skipped.after} - unsure:
+            real = used.after[name] - skipped.after[name]
+            assert real == gained[name] - instead[name], f"{use}: {name} differs by {real}; {used.asked}"
+
+
+def _space(game: Game) -> str:
+    return SPACES[int(game.states[0]["space"])]
+
+
+_ONE_OF = ("gain", "lose", "discard", "star", "accept", "refuse", "pay")
+
+
+@pytest.mark.parametrize("rules", RULES, ids=_id)
+def test_choices_differ_by_what_is_said(rules: Rules) -> None:
+    """Of two choices in the same decision, everything else being equal, the difference is what the two say."""
+    checked = 0
+    for game, rng in _games(rules):
+        moves = [move for move in words.legal_moves(game, game.player) if move.notation.split()[0] in _ONE_OF]
+        if len(moves) < 2:
+            continue
+        one, two = rng.sample(moves, 2)
+        seed = rng.getrandbits(30)
+        ends = [_Completed(game, move.notation, random.Random(seed)) for move in (one, two)]
+        if not all(end.whole and not end.asked for end in ends) or (one.group == "Pay" and "_site_" not in _space(game)):
+            continue
+        (first, open_first), (second, open_second) = _foretold(one), _foretold(two)
+        before = _fields(game, game.player)
+        for name in {*before, *ends[0].after, *ends[1].after} - open_first - open_second:
+            real = ends[0].after[name] - ends[1].after[name]
+            assert real == first[name] - second[name], f"{one} {two}: {name} differs by {real}"
+        checked += 1
+    assert checked > 3
+
+
+# ----------------------------------------------------------------------------------------------------- chances are exact
+
+
+def _stated(move: Move, whose: str = "") -> float:
+    return sum(float(found) for found in re.findall(rf"(?:^|; ){whose}knowledge check: ([\d.]+) %", move.risk))
+
+
+def _chance(game: Game, move: Move, p: int, dice: int) -> float:
+    """The share of all rolls with which a player loses a worker to the knowledge check."""
+    owned = int(game.states[0]["owned"][p]) + (_gains_worker(move) and p == game.player)
+    lost = 0
+    for faces in itertools.product(range(1, 7), repeat=dice):
+        after = _Completed(game, move.notation, random.Random(0), faces).game
+        lost += owned - int(after.states[0]["owned"][p])
+    return 100 * lost / 6**dice
+
+
+def _rolled(game: Game, move: Move) -> tuple[str, int]:
+    """Why a move rolls dice, and how many; "" if it rolls none, or if how many is left open."""
+    taken = int(game.states[0]["num_taken"])
+    if move.notation == "done":
+        return "done", taken
+    if move.notation.startswith("set "):
+        return "set", max(0, taken - 1)
+    if not move.notation.startswith("place") or not move.risk or "unless" in move.gain:
+        return "", 0
+    if built := re.findall(r"(\d) workers? there", move.risk):
+        return "built", sum(map(int, built))
+    own, new, other = (words in move.risk for words in ("own ", "new worker", "bumps"))
+    kind = "both" if own and new else "own" if own else "" if new and other else "new" if new else "bumps" if other else ""
+    return kind, own + new + other
+
+
+@pytest.mark.parametrize("rules", [Rules(num_players=n, doubles_cost_morale=n == 4) for n in (2, 3, 4)], ids=_id)
+def test_the_knowledge_check_is_exact(rules: Rules) -> None:
+    checked, uncertain = Counter[str](), 0
+    for game, rng in _games(rules, 400):
+        p = game.player
+        for move in words.legal_moves(game, p):
+            kind, dice = _rolled(game, move)
+            if not kind or dice > 3 or checked[kind] > 40 or (kind in ("bumps", "done") and rng.random() < 0.5):
+                continue
+            other = re.search(r"bumps player (\d)", move.risk)
+            q, whose = (int(other[1]), "their ") if other else (p, "")
+            real, said = _chance(game, move, q, dice), _stated(move, whose)
+            assert abs(real - said) <= 0.0501, f"{move}: {real}"
+            checked[kind] += 1
+            uncertain += 0 < said < 100
+    assert checked["bumps"] > 10 and checked["done"] > 10 and uncertain >= 5, checked
+
+
+# ------------------------------------------------------------------------------------------------- nothing hidden is told
+
+
+@pytest.mark.parametrize("rules", RULES, ids=_id)
+def test_words_are_the_same_in_every_deal_that_a_seat_may_believe(rules: Rules) -> None:
+    for game, rng in _games(rules):
+        if rng.random() < 0.7:
+            continue
+        before, mark = game.clone(), len(game.outcomes)
+        move = rng.choice(game.legal())
+        after = game.clone()
+        after.play(move)
+        outcomes = after.outcomes[mark:]
+        hidden = [(kind, "book" if kind in ("artifacts", "dilemmas") else value) for kind, value in outcomes]
+        for seat in range(rules.num_players):
+            other, later = before.determinize(seat, rng.getrandbits(30)), after.determinize(seat, rng.getrandbits(30))
+            assert words.legal_moves(other, seat) == words.legal_moves(before, seat)
+            assert words.question(other, seat) == words.question(before, seat)
+            told = words.event(before, move, after, outcomes, seat)
+            same = move
+            if seat != game.player and game.deciding in ("recruit", "tile"):
+                same = f"choose {rng.choice(RECRUIT_NAMES if game.deciding == 'recruit' else TILES)}"
+            assert words.event(other, same, later, hidden, seat) == told
+
+
+# ------------------------------------------------------------------------------------------------------- events are told
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.record")), ids=lambda path: path.stem)
+def test_whole_games_are_told(path: Path) -> None:
+    text = path.read_text()
+    lines = text.splitlines()[1:-1]
+    whole = Game.from_record(text)
+    game = _start(text)
+    rolled = unsaid = 0
+    for line in lines:
+        if line.startswith("load "):
+            game.load(**json.loads(line.removeprefix("load ")))
+            continue
+        before, mark = game.clone(), len(game.outcomes)
+        game.play(line.split(" | ")[0])
+        outcomes = game.outcomes[mark:]
+        told = [
+            words.event(before, line.split(" | ")[0], game, outcomes, seat) for seat in (None, *range(game.rules.num_players))
+        ]
+        for event in told:
+            _check_text(event)
+            assert event.startswith(f"Player {before.player} ")
+        dice = [value for kind, value in outcomes if kind == "dice"]
+        rolled += bool(dice)
+        unsaid += "; dice: " in told[0]
+        assert sum(len(re.findall(r"\d", part.split(" rolls ")[1])) for part in told[0].split("; ") if " rolls " in part) == (
+            0 if "; dice: " in told[0] else len(dice)
+        )
+        _check_dice_against_hands(told[0], before, game)
+    assert game.fingerprint() == whole.fingerprint()
+    assert rolled > 5 and unsaid <= 1 + whole.over
+
+
+def _start(text: str) -> Game:
+    header = json.loads(text.splitlines()[0])
+    if "position" in header:
+        return Game.from_dict(header["position"])
+    return Game(Rules.from_dict(header["rules"]), header["seed"], header.get("load"))
+
+
+def _check_dice_against_hands(told: str, before: Game, after: Game) -> None:
+    """Whoever is said to have rolled one die, and lost none, shows its face."""
+    for player, face in re.findall(r"player (\d) rolls (\d)(?:;|$)", told):
+        if after.states[0]["owned"][int(player)] >= before.states[0]["owned"][int(player)] and after.turn >= before.turn:
+            assert after.states[0]["available"][int(player), int(face) - 1] or "places" in told
