@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from euphoria_env.envs.asking import Player, agent_name
+from euphoria_env.observations import start_of
 from euphoria_env.reader import Reader
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Explanation(TypedDict):
     seats: list[float] | None
 
 
+_CLOSE = 1e-6
 _THOUGHTS = ("action", "prior", "visits", "value")
 
 
@@ -113,11 +115,11 @@ def explained(
     except Exception as error:
         error.add_note(f"raised by the agent {agent_name(agent)}")
         raise
-    return _checked(agent, said, np.flatnonzero(mask).tolist())
+    return _checked(agent, said, np.flatnonzero(mask).tolist(), int(observation[start_of("num_players")]))
 
 
-def _checked(agent: Player, said: Any, legal: list[int]) -> Explanation:
-    """What an agent says, once it is an explanation of these legal moves."""
+def _checked(agent: Player, said: Any, legal: list[int], players: int) -> Explanation:
+    """What an agent says, once it is an explanation of these legal moves in a game of so many players."""
     reader, of = Reader(), f"what the agent {agent_name(agent)} explains"
     given = reader.mapping(of, said, ("moves", "seats"))
     moves = reader.items(f"{of}.moves", given.get("moves"))
@@ -132,8 +134,10 @@ def _checked(agent: Player, said: Any, legal: list[int]) -> Explanation:
     if [move.get("action") for move in moves] != legal:
         reader.fail(f"{of}.moves", f"must be the legal moves {legal}, in this order")
     if given.get("seats") is not None:
-        for k, chance in enumerate(reader.items(f"{of}.seats", given["seats"])):
-            reader.number(f"{of}.seats[{k}]", chance, 0, 1)
+        seats = reader.items(f"{of}.seats", given["seats"])
+        total = sum(reader.number(f"{of}.seats[{k}]", chance, 0, 1) for k, chance in enumerate(seats))
+        if len(seats) != players or abs(total - 1) > _CLOSE:
+            reader.fail(f"{of}.seats", f"must be {players} chances that add up to 1")
     return {"moves": [{name: move.get(name) for name in _THOUGHTS} for move in moves], "seats": given.get("seats")}  # type: ignore[misc]
 
 

@@ -75,7 +75,7 @@ class Analysis:
                 yield self._entry(ply - 1, before, judged.seats)
             before = judged
         if before is not None:
-            yield self._entry(self.decisions - 1, before, self._judge.last)
+            yield self._entry(self.decisions - 1, before, self._judge.at_the_end())
 
     def _judged(self, first: int, processes: int) -> Iterator[Judged]:
         """What the agent makes of each decision, in order; of the first one here, so that all is compiled before others begin."""

@@ -105,15 +105,18 @@ class Judge:
             expected = self._after(ply, lambda seed: _with_other_chance(state, seed))
         return Judged(rows, said["seats"], regret(rows, played), expected)
 
-    @property
-    def last(self) -> list[float] | None:
-        """The chances to win by seat after the last decision; None if the game has not ended."""
-        return outcome(self.game)
+    def at_the_end(self) -> list[float] | None:
+        """The chances to win by seat after the last decision of the record, whether the game has ended or not."""
+        return self._seats(self.game, np.random.default_rng((self.seed, len(self.game.played))))
 
     def _explain(self, game: Game, chance: Chance) -> Explanation:
         """What the agent says to the player who must decide, from what that player may know (R19)."""
         seat = game.player
         return explained(self.agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
+
+    def _seats(self, game: Game, rng: np.random.Generator) -> list[float] | None:
+        """The chances to win by seat; None if the agent does not know."""
+        return outcome(game) or self._explain(game, Chance(rng))["seats"]
 
     def _after(self, ply: int, start: Callable[[int], Game]) -> list[float] | None:
         """The mean chances by seat once the move is played, in games that `start` makes of seeds; None if they are not known."""
@@ -122,7 +125,7 @@ class Judge:
             rng = np.random.default_rng((self.seed, ply, 1 + k))
             game = start(derived_seed(rng) >> 1)
             game.play(self.game.played[ply])
-            seats = outcome(game) or self._explain(game, Chance(rng))["seats"]
+            seats = self._seats(game, rng)
             if seats is None:
                 return None
             found.append(seats)
@@ -147,7 +150,7 @@ def outcome(game: Game) -> list[float] | None:
 def best_of(rows: Sequence[Row]) -> Row:
     """The move that the agent thinks best: that followed most often, where it searched, else that of the highest value."""
     if any(visits is not None for _, _, visits, _ in rows):
-        return max(rows, key=lambda row: (row[2] or 0, row[1] or 0.0))
+        return max(rows, key=lambda row: (row[2] or 0, row[1] or 0.0, row[3] or 0.0))
     return max(rows, key=lambda row: (row[3] or 0.0, row[1] or 0.0))
 
 
