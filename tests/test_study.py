@@ -458,6 +458,7 @@ def test_wrong_options(words: list[str], message: str, saved: Path, capsys: Any)
         main(["analyse", str(saved), "--processes", "1", "--agent", SPEC, *words])
     told = capsys.readouterr().err
     assert ended.value.code == 2 and told.startswith("error: ") and message in told and told.count("\n") == 1
+    assert saved.name not in told
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.study.analysis import Analysis, Entry
 from euphoria_agents.study.judging import best_of
 from euphoria_agents.study.summary import mistakes, summarise
+from euphoria_env import Game
 from euphoria_env.actions import NAMES
 
 SHOWN = 10  # mistakes
@@ -31,9 +32,10 @@ def analyse(options: AnalyseOptions, console: Console) -> None:
         raise ValueError(f"threshold must be a number from 0 to 1, not {options.threshold}")
     text = read(options.record)
     try:
-        analysis = Analysis(text, options.agent, options.seed)
+        Game.from_record(text)  # alone, so that it is named where it is to blame
     except ValueError as error:
         raise ValueError(f"{options.record}: {error}") from error
+    analysis = Analysis(text, options.agent, options.seed)
     entries = []
     with progress_bar(console, "decisions") as bar:
         task = bar.add_task("judging", total=analysis.decisions)
