@@ -231,7 +231,8 @@ class Game:
     def determinize(self, player: int, seed: int) -> Game:
         """A copy in which all that `player` cannot know (R19) is dealt again at random, consistently with what the player sees.
 
-        The copy has no loaded outcomes and a generator seeded from `seed`; its history starts there.
+        The copy has no loaded outcomes and a generator seeded from `seed`; its history starts there. With equal seeds it is the
+        same for all games that differ only in what the player cannot know.
 
         Raises:
             ValueError: no such player, or a seed that is no integer.

@@ -168,6 +168,8 @@ def check_secrets(game: Game, rng: random.Random) -> int:
         assert differing(other.observation(observer), game.observation(observer)) == []
         if observer == game.player:
             assert other.legal() == game.legal()
+        seed = rng.getrandbits(30)
+        assert other.determinize(observer, seed) == game.determinize(observer, seed), "a deal tells nothing of what was there"
         n = game.rules.num_players
         seen += any(differing(other.observation(q), game.observation(q)) for q in range(n) if q != observer)
     return seen

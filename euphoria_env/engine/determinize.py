@@ -16,7 +16,7 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal import count_legal
 from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, SETUP, Operation
 
-_FREE = 100  # place of a card that was taken out of a hand to be dealt again
+_FREE = 30  # place of a card that was taken out of a hand to be dealt again
 _TRIES = 100_000
 
 
@@ -183,6 +183,23 @@ def unknown_cards(places, player):
 
 
 @jit
+def forget_places(places, cards):
+    """Sorts the places of the cards whose bits are set, so that a deal is made of nothing but what is known."""
+    numbers = np.zeros(_FREE + 1, np.int64)
+    left = cards
+    while left:
+        numbers[places[lowest_bit(left)]] += 1
+        left &= left - 1
+    place = 0
+    while cards:
+        while not numbers[place]:
+            place += 1
+        places[lowest_bit(cards)] = place
+        numbers[place] -= 1
+        cards &= cards - 1
+
+
+@jit
 def random_card(g, cards):
     """Any of the cards whose bits are set."""
     for _ in range(random_below(g["rng"], count_bits(cards))):
@@ -213,6 +230,7 @@ def deal_recruits(g, player):
                     places[int(g["hand"][q, k])] = _FREE
                 if g["kept"][q, k] >= 0:
                     places[int(g["kept"][q, k])] = _FREE
+    forget_places(places, unknown_cards(places, player))
     concealed = 0
     revealed = int(g["revealed"]) if g["status"] < OVER else 0  # a game can end before they become active (R4.7, R4.9)
     for card in range(NUM_RECRUITS):
@@ -251,11 +269,15 @@ def deal_hidden_tiles(g, player):
     if g["status"] == SETUP and g["tile"][0] < 0:
         deal_drafted_tiles(g, player)
         return
+    own = site_of_own_tile(g, player)
+    move_own_tile(g, own, 0)
     # Who put which tile on the board in the game nobody else knows: the marks are dealt apart from the tiles.
     marks = places[g["tile"]]
+    forget_marks(marks, IN_BY + player)
     for k in range(NUM_MARKETS):
         if not g["built"][k] and marks[k] != IN_BY + player:
             places[int(g["tile"][k])] = _FREE
+    forget_places(places, unknown_cards(places, player))
     for k in range(NUM_MARKETS):
         if not g["built"][k] and marks[k] != IN_BY + player:
             g["tile"][k] = deal_one(g, places, ON_SITE, unknown_cards(places, player))
@@ -267,27 +289,39 @@ def deal_hidden_tiles(g, player):
                 other = k + random_below(g["rng"], NUM_MARKETS - k)
             marks[k], marks[other] = marks[other], marks[k]
         places[int(g["tile"][k])] = marks[k]
-    move_own_tile(g, player)
+    own = site_of_own_tile(g, player)
+    if own >= 0:  # on which site it is, is not known
+        move_own_tile(g, own, random_below(g["rng"], NUM_MARKETS - int(g["built"].sum())))
 
 
 @jit
-def move_own_tile(g, player):
-    """Puts the tile that the observer put in the game on any of the sites: on which one is not known."""
-    own = -1
-    n = 0
+def site_of_own_tile(g, player):
+    """The site with the tile that the observer put in the game; -1 if there is none, or it is built."""
     for k in range(NUM_MARKETS):
-        if not g["built"][k]:
-            n += 1
-            if g["tile_place"][int(g["tile"][k])] == IN_BY + player:
-                own = k
+        if not g["built"][k] and g["tile_place"][int(g["tile"][k])] == IN_BY + player:
+            return k
+    return -1
+
+
+@jit
+def move_own_tile(g, own, n):
+    """Changes places between the tile of this site, if it is one, and that of the n-th site that is not built."""
     if own < 0:
         return
-    n = random_below(g["rng"], n)
     k = 0
     while n > 0 or g["built"][k]:
         n -= 1 - int(g["built"][k])
         k += 1
     g["tile"][own], g["tile"][k] = g["tile"][k], g["tile"][own]
+
+
+@jit
+def forget_marks(marks, own):
+    """Sorts the marks of the tiles, but for the observer's own, which stays where it is."""
+    for k in range(NUM_MARKETS):
+        for other in range(k + 1, NUM_MARKETS):
+            if marks[k] != own and marks[other] != own and marks[other] < marks[k]:
+                marks[k], marks[other] = marks[other], marks[k]
 
 
 @jit
@@ -298,6 +332,7 @@ def deal_drafted_tiles(g, player):
     for tile in range(NUM_TILES):
         own = places[tile] == HELD + player or places[tile] == OUT_BY + player or places[tile] == IN_BY + player
         hidden |= int(not own and places[tile] != ABSENT) << tile
+    forget_places(places, hidden)
     shuffle_places(g, places, hidden)
     for q in range(int(g["num_players"])):
         if q != player:

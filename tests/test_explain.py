@@ -1,0 +1,255 @@
+"""What agents say they think: of the legal moves, by what the seat may know, and by what `act` then plays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_agents import Agent, load
+from euphoria_agents.agent import Explanation, explained
+from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint, without_outlook
+from euphoria_agents.players.ppo import PPO, SHIPPED
+from euphoria_agents.players.search.searcher import Searcher
+from euphoria_agents.registry import BUILTIN
+from euphoria_env import Game, Rules
+
+SPECS = ["random", "weights", "greedy:2", "ppo", "mcts:30:greedy", "mcts:25:ppo", "mcts:6:weights", "boardspace:12"]
+EVERYTHING = dict.fromkeys(("trading", "recruit_draft", "market_draft", "track_draft", "doubles_cost_morale"), True)
+RULES = [Rules(num_players=n, **(EVERYTHING if n % 2 else {})) for n in range(2, 7)]
+FORCED = {"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": []}], "workers": {"farm": [[0, 2]]}}
+
+
+def decisions(rules: Rules, number: int = 8) -> Iterator[Game]:
+    """Some decisions of a game, of every phase of it."""
+    rng, weights, game = np.random.default_rng(rules.num_players), load("weights"), Game(rules, seed=rules.num_players)
+    for _ in range(number):
+        yield game
+        for _ in range(int(rng.integers(1, 40))):
+            if game.over:
+                return
+            game.play(weights.act(game.observation(game.player), game.mask(), rng))
+
+
+def said(agent: Any, game: Game, seed: int = 0, deal: int = 3) -> Explanation:
+    """What an agent explains to the player who decides, who gets what everybody gets."""
+    seat = game.player
+    return explained(agent, game.observation(seat), game.mask(), np.random.default_rng(seed), game.determinize(seat, deal))
+
+
+def column(explanation: Explanation, name: str) -> list[Any]:
+    return [move[name] for move in explanation["moves"]]  # type: ignore[literal-required]
+
+
+def test_every_agent_is_asked() -> None:
+    assert {spec.partition(":")[0] for spec in SPECS} == set(BUILTIN)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("rules", RULES, ids=lambda rules: str(rules.num_players))
+def test_what_is_said_of_random_decisions(spec: str, rules: Rules) -> None:
+    agent = load(spec)
+    for game in decisions(rules):
+        explanation, legal = said(agent, game), game.legal_actions().tolist()
+        assert column(explanation, "action") == legal
+        assert {*explanation} == {"moves", "seats"}
+        assert all(list(move) == ["action", "prior", "visits", "value"] for move in explanation["moves"])
+        assert json.loads(json.dumps(explanation)) == explanation, "numbers are plain ones"
+        if not spec.startswith("greedy"):
+            assert sum(column(explanation, "prior")) == pytest.approx(1) and min(column(explanation, "prior")) >= 0
+        values = [value for value in column(explanation, "value") if value is not None]
+        assert all(0 <= value <= 1 for value in values)
+        if isinstance(agent, Searcher):
+            visits = column(explanation, "visits")
+            assert sum(visits) == agent.budget.simulations - 1, "the first judges the position itself"
+            assert [value is None for value in column(explanation, "value")] == [number == 0 for number in visits]
+        else:
+            assert set(column(explanation, "visits")) == {None}
+            assert len(values) == (len(legal) if spec.startswith("greedy") else 0)
+        if spec in ("random", "weights"):
+            assert explanation["seats"] is None
+        else:
+            assert len(explanation["seats"] or []) == rules.num_players
+            assert sum(explanation["seats"] or []) == pytest.approx(1) and min(explanation["seats"] or []) >= 0
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_explaining_changes_nothing(spec: str) -> None:
+    """Neither the generator, nor the game, nor what is then played: the same with a fresh agent that explains nothing."""
+    talking, silent = load(spec), load(spec)
+    for rules in RULES:
+        for game in decisions(rules, 4):
+            seat, seen, mask = game.player, game.observation(game.player), game.mask()
+            dealt, rngs = game.determinize(seat, 3), [np.random.default_rng(7) for _ in range(2)]
+            first = explained(talking, seen, mask, rngs[0], dealt)
+            assert explained(talking, seen, mask, rngs[0], dealt) == first
+            assert rngs[0].bit_generator.state == rngs[1].bit_generator.state and dealt == game.determinize(seat, 3)
+            moves = [agent.act(seen, mask, rng, dealt) for agent, rng in zip((talking, silent), rngs, strict=True)]
+            assert moves[0] == moves[1] and rngs[0].bit_generator.state == rngs[1].bit_generator.state
+            assert explained(silent, seen, mask, np.random.default_rng(7), dealt) == first
+
+
+@pytest.mark.parametrize("spec", ["mcts:30:greedy", "mcts:25:ppo", "mcts:1", "mcts:40:ppo+greedy"])
+@pytest.mark.parametrize("rules", RULES, ids=lambda rules: str(rules.num_players))
+def test_the_move_followed_most_is_played(spec: str, rules: Rules) -> None:
+    agent = load(spec)
+    for game in decisions(rules):
+        explanation = said(agent, game, seed=5)
+        seen, dealt = game.observation(game.player), game.determinize(game.player, 3)
+        most = max(explanation["moves"], key=lambda move: (move["visits"] or 0, move["prior"] or 0.0, move["value"] or 0.0))
+        assert most["action"] == agent.act(seen, game.mask(), np.random.default_rng(5), dealt)
+
+
+def test_greedy_plays_its_best_value_and_weights_and_ppo_draw_by_their_priors() -> None:
+    game = next(game for game in decisions(RULES[2]) if len(game.legal()) > 5)
+    seen, mask, dealt = game.observation(game.player), game.mask(), game.determinize(game.player, 3)
+    explanation = said(load("greedy"), game, seed=5)
+    best = max(explanation["moves"], key=lambda move: move["value"] or 0.0)
+    assert best["action"] == load("greedy").act(seen, mask, np.random.default_rng(5), dealt)
+    assert (explanation["seats"] or [])[game.player] == best["value"]
+    for spec in ("random", "weights", "ppo"):
+        rows = 4000
+        drawn = load(spec).act_batch(np.tile(seen, (rows, 1)), np.tile(mask, (rows, 1)), np.random.default_rng(0))
+        explanation = said(load(spec), game)
+        shares = np.array([(drawn == action).mean() for action in column(explanation, "action")])
+        assert shares == pytest.approx(np.array(column(explanation, "prior")), abs=0.04), spec
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_what_the_seat_cannot_know_changes_nothing(spec: str) -> None:
+    """Two games with other secrets, each dealt again for the seat with the same seed: the same to the last bit."""
+    agent = load(spec)
+    for rules in RULES:
+        for game in decisions(rules, 5):
+            other = game.determinize(game.player, 77)
+            assert other != game and said(agent, other, seed=1) == said(agent, game, seed=1)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_single_legal_move_is_explained_too(spec: str) -> None:
+    game, agent = Game.from_dict(FORCED), load(spec)
+    (move,) = said(agent, game)["moves"]
+    assert move["action"] == game.legal_actions()[0] and move["prior"] == (None if spec.startswith("greedy") else 1)
+    if isinstance(agent, Searcher):
+        assert move["visits"] == agent.budget.simulations - 1 and 0 <= (move["value"] or -1) <= 1
+
+
+@pytest.mark.parametrize("spec", ["greedy", "mcts:3", "boardspace:3"])
+def test_who_searches_needs_a_game(spec: str) -> None:
+    game = Game(Rules(num_players=2), seed=1)
+    with pytest.raises(ValueError, match="needs a game that has not ended"):
+        load(spec).explain(game.observation(game.player), game.mask(), np.random.default_rng(0))
+
+
+def test_a_budget_in_seconds() -> None:
+    agent = load("mcts:0.05s")
+    assert isinstance(agent, Searcher) and str(agent.budget) == "0.05s" and str(load("mcts:30").budget) == "30"  # type: ignore[attr-defined]
+    assert sum(column(said(agent, Game(Rules(num_players=3), seed=1)), "visits")) > 0
+
+
+# ------------------------------------------------------------------------------------------------------ networks of all kinds
+
+
+def test_the_seats_of_a_network(tmp_path: Path) -> None:
+    """By its outlook; without one by its values, if it is known what they count; without a game not at all."""
+    header, tensors = read_checkpoint(SHIPPED)
+    valued = save_checkpoint(tmp_path / "valued.safetensors", without_outlook(tensors), header["training"])
+    silent = save_checkpoint(tmp_path / "silent.safetensors", without_outlook(tensors), {})
+    for rules in RULES:
+        for game in decisions(rules, 4):
+            by_outlook, by_value = said(load("ppo"), game), said(load(f"ppo:{valued}"), game)
+            assert by_outlook["moves"] == by_value["moves"] and by_outlook["seats"] != by_value["seats"]
+            assert sum(by_value["seats"] or []) == pytest.approx(1) and len(by_value["seats"] or []) == rules.num_players
+            assert said(load(f"ppo:{silent}"), game) == {"moves": by_value["moves"], "seats": None}
+            without = load("ppo").explain(game.observation(game.player), game.mask(), np.random.default_rng(0))
+            assert without == {"moves": by_outlook["moves"], "seats": None}
+            assert said(PPO.of(tensors), game) == by_outlook
+
+
+def test_the_outlook_is_of_seats_and_not_of_who_is_asked() -> None:
+    """Who has all but won is thought likely to win, whoever must decide."""
+    rich = {"stars": 2, "goods": {"gold": 5, "stone": 5, "clay": 5, "energy": 5}, "workers": [1, 2, 3, 6]}
+    for leader in range(3):
+        for player in range(3):
+            players = [rich if seat == leader else {"workers": [1, 2]} for seat in range(3)]
+            territories = {f"{one}_territory": [leader] * 2 for one in ("euphorian", "subterran", "wastelander", "icarite")}
+            game = Game.from_dict(
+                {"rules": {"num_players": 3}, "seed": 1, "player": player, "players": players, "territories": territories}
+            )
+            for spec in ("ppo", "greedy", "mcts:50:ppo", "boardspace:50"):
+                assert int(np.argmax(said(load(spec), game)["seats"] or [])) == leader, spec
+
+
+# -------------------------------------------------------------------------------------------------------- anybody's own agents
+
+
+class Silent:
+    """An agent from before there was `explain`."""
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
+        return int(mask.argmax())
+
+
+class Plain(Agent):
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+        return int(mask.argmax())
+
+
+class Saying(Silent):
+    def __init__(self, what: Any) -> None:
+        self.what = what
+
+    def explain(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> Any:
+        return self.what(np.flatnonzero(mask).tolist())
+
+
+def test_agents_that_do_not_explain() -> None:
+    game = Game(Rules(num_players=2), seed=1)
+    nothing = {"prior": None, "visits": None, "value": None}
+    for agent in (Silent(), Plain()):
+        assert said(agent, game) == {"moves": [{"action": a, **nothing} for a in game.legal_actions().tolist()], "seats": None}
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        (lambda legal: None, "must be an object, not None"),
+        (lambda legal: {"moves": [], "seats": None}, "moves: must be the legal moves"),
+        (lambda legal: {"moves": [{"action": a} for a in reversed(legal)]}, "moves: must be the legal moves"),
+        (
+            lambda legal: {"moves": [{"action": a, "prior": 2.0} for a in legal]},
+            r"moves\[0\].prior: must be a number from 0 to 1",
+        ),
+        (
+            lambda legal: {"moves": [{"action": a, "value": "x"} for a in legal]},
+            r"moves\[0\].value: must be a number from 0 to 1",
+        ),
+        (lambda legal: {"moves": [{"action": a, "visits": 0.5} for a in legal]}, r"moves\[0\].visits: must be an integer"),
+        (
+            lambda legal: {"moves": [{"action": a} for a in legal], "seats": [0.5, 0.6]},
+            "seats: must be 2 chances that add up to 1",
+        ),
+        (lambda legal: {"moves": [{"action": a} for a in legal], "seats": [1.0]}, "seats: must be 2 chances that add up to 1"),
+        (lambda legal: {"moves": [{"action": a} for a in legal], "more": 1}, "more: no such key"),
+    ],
+)
+def test_what_is_no_explanation_is_refused(what: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"what the agent tests\.test_explain\.Saying explains.*{message}"):
+        said(Saying(what), Game(Rules(num_players=2), seed=1))
+
+
+def test_what_is_left_out_is_not_known() -> None:
+    game = Game(Rules(num_players=2), seed=1)
+    explanation = said(Saying(lambda legal: {"moves": [{"action": a, "value": 0.5} for a in legal], "seats": [0.25, 0.75]}), game)
+    assert column(explanation, "value") == [0.5] * len(game.legal()) and set(column(explanation, "visits")) == {None}
+    assert explanation["seats"] == [0.25, 0.75]
+
+
+def test_whose_fault_it_is() -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        said(Saying(lambda legal: 1 / 0), Game(Rules(num_players=2), seed=1))
+    assert raised.value.__notes__ == ["raised by the agent tests.test_explain.Saying"]

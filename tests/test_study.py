@@ -1,0 +1,514 @@
+"""The analysis of a recorded game: what it says, that it can be gone on with, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_agents import load
+from euphoria_agents.__main__ import main
+from euphoria_agents.agent import explained
+from euphoria_agents.matches.arena import Chance
+from euphoria_agents.study import analysis as analysis_module
+from euphoria_agents.study.analysis import Analysis, Entry, analyse
+from euphoria_agents.study.judging import FUTURES, Judge, best_of, outcome
+from euphoria_agents.study.summary import mistakes, summarise
+from euphoria_env import Game, Rules, actions
+from tests.test_commands import euphoria, folder, start  # noqa: F401
+
+GOLDEN = Path(__file__).parent / "golden"
+SPEC = "mcts:12:greedy"
+
+
+def record_of(rules: Rules, specs: list[str], seed: int = 3, decisions: int = 10_000) -> str:
+    """A game of these agents, or its beginning, as a record."""
+    game, rng, agents = Game(rules, seed=seed), np.random.default_rng(seed), [load(spec) for spec in specs]
+    while not (game.over or game.truncated) and decisions:
+        game.play(int(agents[game.player].act(game.observation(game.player), game.mask(), rng)))
+        decisions -= 1
+    return game.to_record()
+
+
+@pytest.fixture(scope="module")
+def record() -> str:
+    """A whole game of two players, one better than the other."""
+    return record_of(Rules(num_players=2, stars_to_win=4), ["ppo", "weights"])
+
+
+@pytest.fixture(scope="module")
+def entries(record: str) -> list[Entry]:
+    return list(analyse(record, SPEC))
+
+
+@pytest.fixture(scope="module")
+def whole(record: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of its analysis."""
+    path = tmp_path_factory.mktemp("whole") / "a.jsonl"
+    assert sum(1 for _ in Analysis(record, SPEC).in_file(path)) == len(path.read_bytes().splitlines()) - 1
+    return path.read_bytes()
+
+
+def positions(record: str) -> Iterator[Game]:
+    """The game before each decision, and after the last."""
+    done = Game.from_record(record)
+    start = json.loads(record.splitlines()[0])
+    game = Game.from_dict(start["position"]) if "position" in start else Game(done.rules, start["seed"], start.get("load"))
+    for line in done.history:
+        yield game
+        game.play(line.split(" | ")[0])
+    yield game
+
+
+# ----------------------------------------------------------------------------------------------------------- what it says
+
+
+def test_every_decision_has_an_entry(record: str, entries: list[Entry]) -> None:
+    assert len(entries) == len(Game.from_record(record).history)
+    for ply, (entry, game) in enumerate(zip(entries, positions(record), strict=False)):
+        assert list(entry) == ["ply", "player", "played", "moves", "values", "regret", "luck"]
+        assert (entry["ply"], entry["player"]) == (ply, game.player)
+        assert [row[0] for row in entry["moves"]] == game.legal_actions().tolist() and entry["played"] in game.legal_actions()
+        assert sum(entry["values"]) == pytest.approx(1, abs=1e-4) and sum(row[2] for row in entry["moves"]) == 11
+        assert 0 <= entry["regret"] <= 1
+
+
+def test_the_moves_are_those_that_the_agent_explains(record: str, entries: list[Entry]) -> None:
+    """Asked as it is asked in play, with chance of its own for each decision."""
+    agent = load(SPEC)
+    for ply, game in enumerate(positions(record)):
+        if ply % 17 or game.over:
+            continue
+        chance = Chance(np.random.default_rng((0, ply)))
+        seat = game.player
+        said = explained(agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
+        for move, row in zip(said["moves"], entries[ply]["moves"], strict=True):
+            assert row[:3] == [move["action"], pytest.approx(move["prior"], abs=1e-5), move["visits"]]
+            if row[0] != entries[ply]["played"]:
+                assert row[3] == (None if move["value"] is None else pytest.approx(move["value"], abs=1e-5))
+        assert entries[ply]["values"] == pytest.approx(said["seats"], abs=1e-5)
+
+
+def test_regret(entries: list[Entry]) -> None:
+    """0 for the best move, else what its value lacks; never less."""
+    best, others = 0, []
+    for entry in entries:
+        (played,) = (row for row in entry["moves"] if row[0] == entry["played"])
+        top = best_of(entry["moves"])
+        assert top[2] == max(row[2] for row in entry["moves"])
+        assert entry["regret"] == pytest.approx(max(0, top[3] - played[3]), abs=2e-5)
+        if top is played:
+            best += 1
+            assert entry["regret"] == 0
+        else:
+            others.append(entry["regret"])
+    assert best > len(entries) / 3 and max(others) > 0.02
+
+
+def test_who_plays_by_the_search_regrets_nothing() -> None:
+    """The agent judges its own game with the same chance: it has always played what it thinks best."""
+    game, agent = Game(Rules(num_players=3, max_turns=30), seed=2), load(SPEC)
+    while not (game.over or game.truncated):
+        chance, seat = Chance(np.random.default_rng((9, len(game.history)))), game.player
+        game.play(agent.act(game.observation(seat), game.mask(), chance.own, chance.deal(game, seat)))
+    found = list(analyse(game.to_record(), SPEC, seed=9))
+    assert len(found) > 50 and all(entry["regret"] == 0 for entry in found)
+    assert any(entry["regret"] for entry in analyse(game.to_record(), SPEC, seed=8))
+
+
+def test_a_move_that_was_never_followed_is_tried() -> None:
+    """Then its value is what it leads to on average; it is the worst that one can do here."""
+    text = record_of(Rules(num_players=4), ["random"] * 4, decisions=120)
+    judge, found = Judge(text, "mcts:30:ppo", 0), 0
+    for entry in analyse(text, "mcts:30:ppo"):
+        (played,) = (row for row in entry["moves"] if row[0] == entry["played"])
+        if played[2] == 0:
+            found += 1
+            assert 0 <= played[3] <= 1 and entry["regret"] is not None
+            game = Game.from_rows(judge.game.before[entry["ply"]].copy())
+            agent, seat = load("mcts:30:ppo"), game.player
+            chance = Chance(np.random.default_rng((0, entry["ply"])))
+            said = explained(agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
+            assert next(m for m in said["moves"] if m["action"] == entry["played"])["value"] is None
+        elif played[2] < FUTURES and best_of(entry["moves"]) is not played:
+            assert played[3] is not None
+    assert found > 5
+
+
+def test_luck_is_where_something_was_drawn(record: str, entries: list[Entry]) -> None:
+    history = Game.from_record(record).history
+    drawn = [entry for entry, line in zip(entries, history, strict=True) if " | " in line]
+    quiet = [entry for entry, line in zip(entries, history, strict=True) if " | " not in line]
+    assert drawn and quiet and all(entry["luck"] == [0.0, 0.0] for entry in quiet)
+    assert sum(any(entry["luck"]) for entry in drawn) > len(drawn) / 2
+    assert all(sum(entry["luck"]) == pytest.approx(0, abs=1e-4) for entry in entries)
+
+
+def dice(faces: list[int]) -> str:
+    """A record of a player who retrieves three workers and rolls so."""
+    star = {"stars": 7, "knowledge": 6}
+    game = Game.from_dict(
+        {
+            "rules": {"num_players": 2},
+            "seed": 1,
+            "players": [{**star, "workers": [], "goods": {"food": 1}}, {**star, "workers": [1, 2]}],
+            "workers": {"farm": [[0, 1], [0, 2], [0, 3]]},
+            "territories": {f"{one}_territory": [0, 1] for one in ("euphorian", "subterran", "wastelander")},
+        }
+    )
+    for move in ("retrieve food", "take 1 farm", "take 2 farm"):
+        game.play(move)
+    game.load(dice=faces)
+    game.play("take 3 farm")
+    return game.to_record()
+
+
+def test_good_dice_are_luck_and_bad_ones_are_not() -> None:
+    """The same moves with other dice: a worker lost to knowledge is bad luck (R5.3), and none of the player's fault."""
+    lucky, unlucky = (list(analyse(dice(faces), "mcts:60:ppo")) for faces in ([1, 1, 1], [6, 4, 3]))
+    assert [entry["played"] for entry in lucky] == [entry["played"] for entry in unlucky]
+    assert lucky[:-1] == unlucky[:-1] and not any(any(entry["luck"]) for entry in lucky[:-1])
+    assert {**lucky[-1], "luck": None} == {**unlucky[-1], "luck": None}
+    assert lucky[-1]["luck"][0] > 0.1 and unlucky[-1]["luck"][0] < -0.03
+
+
+def test_on_average_there_is_no_luck() -> None:
+    """Over dice as they fall it comes to nothing: 60 rolls have a mean of 0.006 with a standard error of 0.012."""
+    rng, lucks = np.random.default_rng(0), []
+    for seed in range(60):
+        (entry,) = analyse(dice(rng.integers(1, 7, 3).tolist()), "mcts:60:ppo", seed, first=3)
+        lucks.append(entry["luck"][0])
+    assert abs(np.mean(lucks)) < 0.04 < np.std(lucks)
+
+
+def test_the_end_of_a_game() -> None:
+    """Who has won had all the luck there was; a game that was cut off is nobody's."""
+    text = record_of(Rules(num_players=2, stars_to_win=3), ["ppo", "ppo"])
+    game = Game.from_record(text)
+    assert game.over and outcome(game) == [float(seat == game.winner) for seat in range(2)]
+    short = record_of(Rules(num_players=3, max_turns=4), ["ppo"] * 3)
+    assert Game.from_record(short).truncated and outcome(Game.from_record(short)) == [1 / 3] * 3
+    assert list(analyse(short, SPEC))[-1]["luck"] is not None
+    begun = record_of(Rules(num_players=3), ["weights"] * 3, decisions=40)
+    while " | " not in Game.from_record(begun).history[-1]:
+        game = Game.from_record(begun)
+        game.play(game.legal()[0])
+        begun = game.to_record()
+    last = list(analyse(begun, SPEC))[-1]
+    assert last["luck"] is not None and any(last["luck"]), "the position that it leads to is in the record"
+
+
+@pytest.mark.parametrize(
+    ("spec", "regrets", "seats"),
+    [("random", False, False), ("weights", False, False), ("ppo", False, True), ("greedy:2", True, True)],
+)
+def test_what_an_agent_does_not_know_is_left_open(spec: str, regrets: bool, seats: bool) -> None:
+    text = record_of(Rules(num_players=3), ["weights"] * 3, decisions=60)
+    found = list(analyse(text, spec))
+    drawn = [" | " in line for line in Game.from_record(text).history]
+    assert all((entry["regret"] is not None) == regrets for entry in found)
+    assert all((entry["values"] is not None) == seats for entry in found)
+    assert all((entry["luck"] is not None) == seats for entry in found) and any(drawn)
+    players = summarise(found, 3)
+    assert [one.mean_regret is not None for one in players] == [regrets] * 3
+    assert [one.luck is not None for one in players] == [seats] * 3
+
+
+@pytest.mark.parametrize("name", ["from_a_position", "2_players_trading", "3_players_drafts_trading"])
+def test_games_of_every_kind(name: str) -> None:
+    """From a position, with trades, with drafts: the whole of it."""
+    text = (GOLDEN / f"{name}.record").read_text()
+    found = list(analyse(text, "mcts:3"))
+    assert [entry["played"] for entry in found] == [
+        actions.parse(line.split(" | ")[0]) for line in Game.from_record(text).history
+    ]
+    if "trading" in name:
+        assert any(actions.name(entry["played"]).startswith("trade") for entry in found)
+
+
+def test_the_summary_of_a_player(entries: list[Entry]) -> None:
+    players = summarise(entries, 2, 0.01)
+    assert sum(one.decisions for one in players) == len(entries)
+    assert sum(one.mistakes for one in players) == len(mistakes(entries, 0.01)) > 0
+    assert players[0].luck == pytest.approx(-(players[1].luck or 0), abs=1e-3)
+    for one in players:
+        own = [entry["regret"] for entry in entries if entry["player"] == one.player]
+        assert one.mean_regret == pytest.approx(np.mean(own))
+        assert [entries[ply]["regret"] for ply in one.largest] == sorted((r for r in own if r > 0.01), reverse=True)[:3]
+    assert [one.mistakes for one in summarise(entries, 2, 1.0)] == [0, 0] == [len(one.largest) for one in summarise([], 2)]
+
+
+# ------------------------------------------------------------------------------------------------------------ the same again
+
+
+def test_equal_seeds_give_equal_analyses(record: str, entries: list[Entry]) -> None:
+    assert list(analyse(record, SPEC)) == entries != list(analyse(record, SPEC, seed=1))
+
+
+def test_any_number_of_processes_gives_the_same_bytes(record: str, whole: bytes, tmp_path: Path) -> None:
+    for processes in (2, 3):
+        path = tmp_path / f"{processes}.jsonl"
+        list(Analysis(record, SPEC).in_file(path, processes))
+        assert path.read_bytes() == whole
+
+
+def test_one_that_begins_later_is_the_rest(record: str, entries: list[Entry]) -> None:
+    for first in (0, 1, 7, len(entries) - 1, len(entries)):
+        assert list(analyse(record, SPEC, first=first)) == entries[first:]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.77, 0.9999, 1.0])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_torn_file_is_gone_on_with(share: float, processes: int, record: str, whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(whole[: int(share * len(whole))])
+    assert [*Analysis(record, SPEC).in_file(path, processes)] == [json.loads(line) for line in whole.splitlines()[1:]]
+    assert path.read_bytes() == whole
+
+
+def test_whoever_stops_it_keeps_what_there_is(record: str, whole: bytes, tmp_path: Path) -> None:
+    """In the background of a server: the iteration is ended, and later it goes on."""
+    path = tmp_path / "a.jsonl"
+    for processes, more in ((1, 3), (2, 5), (1, 1)):
+        there = len(path.read_bytes().splitlines()) - 1 if path.exists() else 0
+        going = Analysis(record, SPEC).in_file(path, processes)
+        for _ in range(there + more):
+            next(going)
+        going.close()  # type: ignore[attr-defined]
+        assert path.read_bytes() == b"".join(whole.splitlines(keepends=True)[: 1 + there + more])
+    list(Analysis(record, SPEC).in_file(path))
+    assert path.read_bytes() == whole
+
+
+def test_what_is_there_is_not_judged_again(record: str, whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, judged = tmp_path / "a.jsonl", list[int]()
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-4]))
+    original = Judge.__call__
+    monkeypatch.setattr(Judge, "__call__", lambda self, ply: judged.append(ply) or original(self, ply))
+    number = len(list(Analysis(record, SPEC).in_file(path)))
+    assert judged == list(range(number - 4, number)) and path.read_bytes() == whole
+    judged.clear()
+    list(Analysis(record, SPEC).in_file(path))
+    assert judged == []
+
+
+def test_ends_of_lines_of_the_record_do_not_matter(record: str, whole: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(whole)
+    list(Analysis(record.replace("\n", "\r\n"), SPEC).in_file(tmp_path / "a.jsonl"))
+    assert (tmp_path / "a.jsonl").read_bytes() == whole
+
+
+# ----------------------------------------------------------------------------------------------------------------- bad input
+
+
+def changed(line: bytes, **what: Any) -> bytes:
+    return json.dumps({**json.loads(line), **what}).encode() + b"\n"
+
+
+HEADERS = [
+    ({"format": "euphoria-record"}, "no analysis of this project"),
+    ({"version": 2}, "version is 2 there and 1 here"),
+    ({"seed": 5}, "seed is 5 there and 0 here"),
+    ({"agent": "greedy"}, "agent is 'greedy' there and 'mcts:12:greedy' here"),
+    ({"record": "ab"}, "record is 'ab' there and '.*' here"),
+    ({"sources": "ab", "budget": "13"}, "sources is 'ab' there and '.*' here; budget is '13' there and '12' here"),
+    ({"more": [1]}, r"more is \[1\] there and None here"),
+]
+
+
+@pytest.mark.parametrize(("what", "message"), HEADERS)
+def test_another_analysis_is_refused(what: Any, message: str, record: str, whole: bytes, tmp_path: Path) -> None:
+    path, (first, *others) = tmp_path / "a.jsonl", whole.splitlines(keepends=True)
+    path.write_bytes(changed(first, **what) + b"".join(others[:5]))
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=message):
+        list(Analysis(record, SPEC).in_file(path))
+    assert path.read_bytes() == before
+
+
+ENTRIES = [
+    ({"ply": 2}, "ply: must be an integer from 3 to 3, not 2"),
+    ({"player": 2}, "player: must be an integer from 0 to 1"),
+    ({"played": -1}, "played: must be an integer from"),
+    ({"moves": 1}, "moves: must be a list"),
+    ({"moves": [[1, 0.5, 1]]}, r"moves\[0\]: must be an action id, prior, visits and value"),
+    ({"moves": [[1, 0.5, 1, 1.5]]}, r"moves\[0\]\[3\]: must be a number from 0 to 1"),
+    ({"moves": [[1, "a", 1, None]]}, r"moves\[0\]\[1\]: must be a number from 0 to 1"),
+    ({"moves": [[1, None, -1, None]]}, r"moves\[0\]\[2\]: must be an integer"),
+    ({"values": [0.5]}, "values: must have 2 entries"),
+    ({"values": [0.5, float("nan")]}, r"values\[1\]: must be a number"),
+    ({"regret": -0.5}, "regret: must be a number from 0 to 1"),
+    ({"luck": [2, 0]}, r"luck\[0\]: must be a number from -1 to 1"),
+    ({"more": 0}, "more: no such key"),
+]
+
+
+@pytest.mark.parametrize(("what", "message"), ENTRIES)
+def test_a_damaged_entry_is_refused(what: Any, message: str, record: str, whole: bytes, tmp_path: Path) -> None:
+    path, lines = tmp_path / "a.jsonl", whole.splitlines(keepends=True)
+    lines[4] = changed(lines[4], **what)
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(ValueError, match=rf"a\.jsonl, line 5: {message}"):
+        list(Analysis(record, SPEC).in_file(path))
+    assert path.read_bytes() == b"".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"not ours", "no analysis of this project"),
+        (b"not ours\n", "a.jsonl: Expecting value"),
+        (b"[]\n", "a.jsonl: no analysis of this project"),
+        (b"\xff\xfe\n", "a.jsonl: 'utf-8' codec"),
+        (b"[" * 100_000 + b"\n", "a.jsonl: JSON that is nested too deep"),
+    ],
+)
+def test_files_that_are_none_of_ours(content: bytes, message: str, record: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        list(Analysis(record, SPEC).in_file(path))
+    assert path.read_bytes() == content
+
+
+def test_lines_that_are_too_many_or_garbled(record: str, whole: bytes, tmp_path: Path) -> None:
+    path, lines = tmp_path / "a.jsonl", whole.splitlines(keepends=True)
+    path.write_bytes(whole + lines[-1])
+    with pytest.raises(ValueError, match=rf"a\.jsonl has {len(lines)} entries, but the game only {len(lines) - 1} decisions"):
+        list(Analysis(record, SPEC).in_file(path))
+    path.write_bytes(b"".join([*lines[:3], lines[3][:10] + b"\n", *lines[4:]]))
+    with pytest.raises(ValueError, match=r"a\.jsonl, line 4: "):
+        list(Analysis(record, SPEC).in_file(path))
+
+
+def test_a_damaged_record_or_a_wrong_agent(record: str) -> None:
+    with pytest.raises(ValueError, match="line 3: "):
+        Analysis(record.replace(record.splitlines()[2], "end"), SPEC)
+    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
+        Analysis(record, "nobody")
+    with pytest.raises(ValueError, match="seed must be at least 0, not -1"):
+        Analysis(record, SPEC, -1)
+    with pytest.raises(ValueError, match="processes must be at least 1, not 0"):
+        list(analyse(record, SPEC, processes=0))
+
+
+def test_a_full_disk(record: str, whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was written stays, and is gone on with."""
+    path, written, original = tmp_path / "a.jsonl", list[str](), analysis_module.append_line
+
+    def fill(file: Path, line: str) -> None:
+        written.append(line)
+        if len(written) == 9:
+            file.write_bytes(file.read_bytes() + line[:20].encode())
+            raise OSError(28, "No space left on device")
+        original(file, line)
+
+    monkeypatch.setattr(analysis_module, "append_line", fill)
+    with pytest.raises(OSError, match="No space left"):
+        list(Analysis(record, SPEC).in_file(path))
+    list(Analysis(record, SPEC).in_file(path))
+    assert path.read_bytes() == whole
+
+
+# --------------------------------------------------------------------------------------------------------------- the command
+
+
+@pytest.fixture
+def saved(record: str, tmp_path: Path) -> Path:
+    path = tmp_path / "game.record"
+    path.write_text(record)
+    return path
+
+
+def test_the_command(saved: Path, whole: bytes, tmp_path: Path, capsys: Any) -> None:
+    words = ["analyse", str(saved), "--agent", SPEC, "--processes", "1", "--threshold", "0.02"]
+    main([*words, "--out", str(tmp_path / "a.jsonl"), "--plot", str(tmp_path / "plot.png")])
+    printed = capsys.readouterr().out
+    assert (tmp_path / "a.jsonl").read_bytes() == whole and (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert re.search(r"\d+ mistakes, which cost more than 2\.0%", printed) and "better" in printed and "luck" in printed
+    main(words)
+    assert capsys.readouterr().out == printed, "without a file it says the same"
+    main([*words[:-1], "1"])
+    assert "mistakes, which" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--agent", "nobody"], "no agent is called 'nobody'"),
+        (["--threshold", "2"], "threshold must be a number from 0 to 1, not 2.0"),
+        (["--threshold", "nan"], "threshold must be a number from 0 to 1, not nan"),
+        (["--processes", "0"], "processes must be at least 1, not 0"),
+        (["--seed", "-1"], "seed must be at least 0, not -1"),
+        (["--out", "."], "Is a directory"),
+    ],
+)
+def test_wrong_options(words: list[str], message: str, saved: Path, capsys: Any) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["analyse", str(saved), "--processes", "1", "--agent", SPEC, *words])
+    told = capsys.readouterr().err
+    assert ended.value.code == 2 and told.startswith("error: ") and message in told and told.count("\n") == 1
+    assert saved.name not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("", "line 0: a record has"), ("{}\nx\n", "line 1: not a record"), (None, "cannot be read")]
+)
+def test_records_that_are_none(text: str | None, message: str, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "x.record"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        main(["analyse", str(path), "--agent", SPEC])
+    told = capsys.readouterr().err
+    assert ended.value.code == 2 and "x.record" in told and message in told and told.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_interrupt_loses_next_to_nothing(processes: int, saved: Path, tmp_path: Path) -> None:
+    """Ctrl-C and kill, again and again; in the end the file is the same as without."""
+    out, more = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    words = ("analyse", saved, "--agent", "mcts:400:greedy", "--processes", processes, "--out")
+    assert euphoria(*words, more)[0] == 0
+    for send in (signal.SIGINT, signal.SIGKILL, signal.SIGINT):
+        there = out.stat().st_size if out.exists() else 0
+        with start(*words, out, session=True) as process:
+            while process.poll() is None and (not out.exists() or out.stat().st_size <= there + 500):
+                time.sleep(0.01)
+            os.killpg(process.pid, send)
+            _, told = process.communicate(timeout=30)
+        assert send == signal.SIGKILL or (process.returncode == 130 and told.endswith("\nstopped\n") and "Traceback" not in told)
+        assert more.read_bytes().startswith(out.read_bytes()) and out.stat().st_size > there
+    assert euphoria(*words, out)[0] == 0 and out.read_bytes() == more.read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_agent_that_fails_is_named(processes: int, saved: Path, folder: Path) -> None:  # noqa: F811
+    (folder / "failing.py").write_text(
+        "class Bad:\n    def act(self, *a): return 0\n    def explain(self, *a): return {}['gold']\n"
+    )
+    status, _, told = euphoria("analyse", saved, "--agent", "failing:Bad", "--processes", processes, cwd=folder)
+    assert status == 2 and told == "error: KeyError: 'gold' (failing.py, line 3), raised by the agent failing.Bad\n"
+
+
+def test_whoever_only_studies_needs_no_torch() -> None:
+    program = "import sys, euphoria_agents.study.analysis\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert not {"torch", "stable_baselines3", "matplotlib", "rich"} & set(done.stdout.split()), done.stderr
