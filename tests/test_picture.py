@@ -8,6 +8,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
@@ -80,23 +81,41 @@ def _painted(element: ET.Element, x: float, y: float, scale: float) -> Iterator[
             yield Shape("text", where, at["fill"], text=text, size=size * scale)
 
 
-def contains(outer: Shape, inner: Shape, slack: float = 0.5) -> bool:
-    (a, b, c, d), (e, f, g, h) = outer.box, inner.box
-    return a <= e + slack and b <= f + slack and c >= g - slack and d >= h - slack
+@dataclass
+class Layers:
+    """Where the shapes of a picture lie, one painted over the other; shapes of `GROUNDS` are what others lie on."""
 
+    painted: list[Shape]
 
-def disjoint(one: Shape, other: Shape, slack: float = 0.5) -> bool:
-    (a, b, c, d), (e, f, g, h) = one.box, other.box
-    return c <= e + slack or g <= a + slack or d <= f + slack or h <= b + slack
+    GROUNDS = ("rect", "disc", "star")
 
+    def __post_init__(self) -> None:
+        self.left, self.top, self.right, self.bottom = np.array([shape.box for shape in self.painted]).T
+        self.grounds = np.array([shape.kind in self.GROUNDS for shape in self.painted])
+        self.filled = self.grounds & np.array([shape.fill != "none" for shape in self.painted])
 
-def ground(painted: list[Shape], k: int) -> str:
-    """The colour under the middle of a shape: that of the last filled one painted there before it."""
-    left, top, right, bottom = painted[k].box
-    point = Shape("point", ((left + right) / 2, (top + bottom) / 2) * 2)
-    return next(
-        s.fill for s in reversed(painted[:k]) if s.kind in ("rect", "disc", "star") and s.fill != "none" and contains(s, point)
-    )
+    def containing(self, box: tuple[float, float, float, float], slack: float = 0.5) -> np.ndarray:
+        """Which shapes contain a box whole."""
+        a, b, c, d = box
+        return (self.left <= a + slack) & (self.top <= b + slack) & (self.right >= c - slack) & (self.bottom >= d - slack)
+
+    def apart(self, box: tuple[float, float, float, float], slack: float = 0.5) -> np.ndarray:
+        """Which shapes have nothing in common with a box."""
+        a, b, c, d = box
+        return (self.right <= a + slack) | (c <= self.left + slack) | (self.bottom <= b + slack) | (d <= self.top + slack)
+
+    def in_the_way(self, k: int) -> list[Shape]:
+        """What a text overlaps that is not its ground, whole and below it."""
+        fine = self.apart(self.painted[k].box) | (self.grounds & self.containing(self.painted[k].box))
+        fine[k] = True
+        fine[k + 1 :] = self.apart(self.painted[k].box)[k + 1 :]
+        return [self.painted[i] for i in np.flatnonzero(~fine)]
+
+    def ground(self, k: int) -> str:
+        """The colour under the middle of a shape: that of the last filled one painted there before it."""
+        left, top, right, bottom = self.painted[k].box
+        middle = ((left + right) / 2, (top + bottom) / 2) * 2
+        return self.painted[np.flatnonzero((self.filled & self.containing(middle))[:k])[-1]].fill
 
 
 # --------------------------------------------------------------------------------------------------------------- colours
@@ -112,12 +131,14 @@ SIGHTS = {
 _XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
 
 
+@cache
 def light(colour: str) -> np.ndarray:
     """Linear red, green and blue."""
     c = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
+@cache
 def contrast(one: str, other: str) -> float:
     """As WCAG 2 defines it, 1 to 21."""
     dark, bright = sorted(float(SIGHTS["grey"][0] @ light(colour)) for colour in (one, other))
@@ -192,21 +213,16 @@ def fullest(n: int) -> Game:
 
 
 def assert_readable(game: Game, num_players: int, **options) -> None:
-    painted = shapes(board_svg(game, game.player, names=NAMES[:num_players], last=LAST, **options))
-    for k, shape in enumerate(painted):
+    layers = Layers(shapes(board_svg(game, game.player, names=NAMES[:num_players], last=LAST, **options)))
+    for k, shape in enumerate(layers.painted):
         if shape.kind == "text":
-            for other in painted[:k]:
-                apart = disjoint(shape, other)
-                assert apart or other.kind in ("rect", "disc", "star") and contains(other, shape), (shape, other)
-            for other in painted[k + 1 :]:
-                assert disjoint(shape, other), (shape, other)
-            assert contrast(shape.fill, ground(painted, k)) >= 4.5, shape
+            assert not layers.in_the_way(k), shape
+            assert contrast(shape.fill, layers.ground(k)) >= 4.5, shape
             assert shape.size >= SMALL or shape.text.isdecimal(), shape
         elif shape.stroke != "none":
-            around = ground(painted, k)
-            assert contrast(shape.stroke, around) >= 3, (shape, around)
+            assert contrast(shape.stroke, layers.ground(k)) >= 3, shape
         elif shape.kind in ("disc", "star"):
-            assert contrast(shape.fill, ground(painted, k)) >= 3, shape
+            assert contrast(shape.fill, layers.ground(k)) >= 3, shape
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 
 from euphoria_env.board import MAX_PLAYERS
@@ -317,6 +318,7 @@ _WIDTHS = {weight: [int(w) for w in widths.split()] for weight, widths in ((400,
 _OTHER_WIDTH = 100  # of all other characters: no smaller than any that is written here
 
 
+@lru_cache(4096)
 def text_width(text: str, size: float, weight: int = 400) -> float:
     """How wide a text is in the widest font."""
     widths = _WIDTHS[weight]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from euphoria_env.board import (
     ALLEGIANCE_END,
@@ -57,7 +57,8 @@ _TANK_EFFECTS = ("2 less knowledge", "2 more morale")
 Block = tuple[float, Callable[[float, float, float], None]]  # its least width; draws it at x, y, so wide
 
 
-def flow(widths: Sequence[float], room: float) -> list[tuple[int, float, float]]:
+@lru_cache(256)
+def flow(widths: tuple[float, ...], room: float) -> list[tuple[int, float, float]]:
     """Blocks of least widths in as few rows as there can be, all about as full: the row, the left side and the width of each."""
     number = len(_rows(widths, room))
     narrowest = next(w for w in (*range(int(max(widths)), int(room), 8), room) if len(_rows(widths, w)) <= number)
@@ -82,13 +83,13 @@ def _rows(widths: Sequence[float], room: float) -> list[list[float]]:
 
 def draw_flow(blocks: Sequence[Block], x: float, y: float, w: float, height: float) -> None:
     """Draws blocks of one height in rows."""
-    for (row, left, width), (_, draw) in zip(flow([least for least, _ in blocks], w), blocks, strict=True):
+    for (row, left, width), (_, draw) in zip(flow(tuple(least for least, _ in blocks), w), blocks, strict=True):
         draw(x + left, y + row * height, width)
 
 
 def flow_height(blocks: Sequence[Block], w: float, height: float) -> float:
     """How much height blocks in rows need."""
-    return height * (flow([least for least, _ in blocks], w)[-1][0] + 1)
+    return height * (flow(tuple(least for least, _ in blocks), w)[-1][0] + 1)
 
 
 # -------------------------------------------------------------------------------------------------------------- regions
