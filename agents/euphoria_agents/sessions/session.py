@@ -70,12 +70,12 @@ class Seat:
 
 
 class _Decision(NamedTuple):
-    """A decision that was made: who made which, in what state, an array of one row, and after how many outcomes."""
+    """A decision that was made: by whom, in what state, an array of one row, after how many outcomes, and which."""
 
     seat: int
-    action: int
     rows: np.ndarray
     outcomes: int
+    action: int
 
 
 class Session:
@@ -137,12 +137,7 @@ class Session:
             if len(self._decisions) == decisions or not line:
                 return
             if not line.startswith("load "):
-                self._note(actions.parse(move_of(line)))
-
-    def _note(self, action: int) -> None:
-        """Keeps what is known before a decision is made."""
-        game = self._game
-        self._decisions.append(_Decision(game.player, action, game.states.copy(), len(game.outcomes)))
+                self._decisions.append(_Decision(*_now(game), actions.parse(move_of(line))))
 
     # ------------------------------------------------------------------------------------------------------------- looking
 
@@ -243,18 +238,20 @@ class Session:
             In each case nothing is changed.
         """
         self._check_turn(seat, version)
-        player, rows, outcomes = self._game.player, self._game.states.copy(), len(self._game.outcomes)
-        number = actions.parse(action) if action in actions.NAMES else action
-        self._game.play(number)
-        self._decisions.append(_Decision(player, int(number), rows, outcomes))
+        now = _now(self._game)
+        self._game.play(action)
+        self._decisions.append(_Decision(*now, actions.parse(action) if isinstance(action, str) else actions.number(action)))
         self.version += 1
 
     def _check_turn(self, seat: int, version: int | None = None) -> None:
         self._check_seat(seat)
-        if version is not None and version != self.version:
-            raise Stale(f"the game has changed since version {shown(version)}; this is version {self.version}")
+        self._check_version(version)
         if not self.over and seat != self.player:
             raise WrongSeat(f"seat {self.player} must decide, not seat {seat}")
+
+    def _check_version(self, version: Any) -> None:
+        if version is not None and version != self.version:
+            raise Stale(f"the game has changed since version {shown(version)}; this is version {self.version}")
 
     def thinker(self) -> Callable[[], int] | None:
         """What asks the agent that must decide for its move; None if it is a person who must, or the game has ended.
@@ -267,10 +264,10 @@ class Session:
         spec = self.seats[seat].spec
         if self.over or spec is None:
             return None
-        game = self._game.clone()
-        chance = Chance(np.random.default_rng(_hash(self._start, str(self.decisions))))
+        game, seed = self._game.clone(), _hash(self._start, str(self.decisions))
 
         def think() -> int:
+            chance = Chance(np.random.default_rng(seed))
             try:
                 with self._agents.borrowed(spec) as agent:
                     observations, masks = game.observation(seat)[None], game.mask()[None]
@@ -333,6 +330,8 @@ class Session:
             ValueError: it may not be taken back, or there is no such seat.
             In each case nothing is changed.
         """
+        self._check_seat(seat)
+        self._check_version(version)
         if not self.can_undo(seat):
             raise ValueError("nothing can be taken back: somebody has decided since, something was drawn, or a card was shown")
         self._go_to(self.record(), self.last_decision(seat))
@@ -420,6 +419,11 @@ class Session:
 
 
 _BUILT_IN = Agents()
+
+
+def _now(game: Game) -> tuple[int, np.ndarray, int]:
+    """What is kept of a game before a decision."""
+    return game.player, game.states.copy(), len(game.outcomes)
 
 
 def _read_seat(reader: Reader, key: str, value: Any) -> Seat:

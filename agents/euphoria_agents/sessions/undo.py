@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from euphoria_env import Game
-from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.render.view import view_of
 
 
@@ -40,11 +39,11 @@ def _offered(before: Game, after: Game) -> bool:
 
 
 def _shown(game: Game) -> Hashable:
-    """The cards that lie open, how many each player holds, and the factions whose recruits have to show themselves (R7.4)."""
+    """The cards that lie open, how many each player holds, and the factions whose recruits have shown themselves (R7.4)."""
     view = view_of(game)
     return (
         tuple((p.hand_size, tuple(recruit.name for recruit in p.recruits), p.dilemma) for p in view.players),
         tuple(view.discards.items()),
         tuple(market.tile for market in view.markets.values()),
-        revealed_factions(game.states[0]),
+        int(game.states[0]["revealed"]),
     )
