@@ -1,0 +1,459 @@
+"""Games with people and agents at a table: who may do what, what may be taken back, and that nothing hidden shows (R19)."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_agents.sessions import AgentFailed, Agents, Seat, Session, Stale, WrongSeat
+from euphoria_env import Game, IllegalMove, Rules
+
+PEOPLE = [Seat("Ann"), Seat("Bob"), Seat("Cleo"), Seat("Dan"), Seat("Eve"), Seat("Finn")]
+DRAFTS = {"recruit_draft": True, "market_draft": True, "track_draft": True, "trading": True, "doubles_cost_morale": True}
+
+
+def table(num_players: int = 2, seed: int = 1, specs: dict[int, str] | None = None, **more: Any) -> Session:
+    """A table of people, with agents on some seats."""
+    seats = [Seat(PEOPLE[k].name, (specs or {}).get(k)) for k in range(num_players)]
+    rules = Rules(num_players=num_players, **more.pop("rules", {}))
+    return Session(rules, seats, seed, **more)
+
+
+def of(game: Game, practice: bool = False) -> Session:
+    return Session.of(game, PEOPLE[: game.rules.num_players], practice)
+
+
+def go_on(session: Session, rng: random.Random, until: Callable[[Session], bool] = lambda session: session.over) -> Session:
+    """Plays on: agents as they like, people by chance."""
+    while not session.over and not until(session):
+        if not session.agent_turn():
+            session.play(session.player, rng.choice(session.moves(session.player)).action)
+    return session
+
+
+def some_games(every: int = 7) -> Iterator[Game]:
+    """Random games of every number of players, with and without options, at some of their decisions."""
+    for num_players in range(2, 7):
+        for rules in ({}, DRAFTS):
+            game, rng = Game(Rules(num_players=num_players, **rules), seed=num_players), random.Random(num_players)
+            for k in range(420):
+                if game.over:
+                    break
+                if game.turn == 0 or k % every == 0:
+                    yield game.clone()
+                game.play(rng.choice(game.legal()))
+
+
+# -------------------------------------------------------------------------------------------------------------- the table
+
+
+def test_a_whole_game() -> None:
+    session = go_on(table(3, specs={1: "greedy", 2: "weights"}), random.Random(1))
+    assert session.over and session.version == session.decisions > 100 and sorted(session.ranking or [])[0] == 1
+    assert Game.from_record(session.record()).to_record() == session.record()
+    assert len(session.log()) == len(session.log(0)) == session.decisions and session.log(0, 50) == session.log(0)[50:]
+    assert not session.agent_turn() and session.moves(0) == [] and session.thinker() is None
+    with pytest.raises(IllegalMove, match="has ended"):
+        session.play(0, "end")
+
+
+def test_moves_are_checked_by_version_seat_and_rules() -> None:
+    session = table()
+    before = session.to_dict()
+    move = session.moves(0)[0]
+    for seat, action, version, error, message in (
+        (0, move.action, 7, Stale, "has changed since version 7; this is version 0"),
+        (1, move.action, 7, Stale, "version 7"),
+        (1, move.action, 0, WrongSeat, "seat 0 must decide, not seat 1"),
+        (2, move.action, 0, WrongSeat, "from 0 to 1, not 2"),
+        (True, move.action, 0, WrongSeat, "not True"),
+        ("0", move.action, 0, WrongSeat, "not '0'"),
+        (0, "place 4 generator", 0, IllegalMove, "is illegal"),
+        (0, "dance", 0, IllegalMove, "no move"),
+        (0, -1, 0, IllegalMove, "an action is"),
+        (0, None, None, IllegalMove, "an action is"),
+        (0, move.action + 0.5, None, IllegalMove, "an action is"),
+    ):
+        with pytest.raises(error, match=message):
+            session.play(seat, action, version)  # type: ignore[arg-type]
+        assert session.to_dict() == before
+    session.play(0, move.notation, 0)
+    assert session.version == 1 and session.decisions == 1
+
+
+def test_who_is_told_the_legal_moves() -> None:
+    """A refusal names them to the one who decides, and to nobody else."""
+    session = table()
+    names = [move.notation for move in session.moves(0)]
+    with pytest.raises(WrongSeat) as refused:
+        session.play(1, "end")
+    assert not any(name in str(refused.value) for name in names)
+    assert session.moves(1) == []
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a" * 41, "two\nlines", "\x1b[31mred", 3, None])
+def test_no_such_name(name: Any) -> None:
+    with pytest.raises(ValueError, match="a name is a text"):
+        Seat(name)
+
+
+def test_seats_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match="a game of 2 needs as many seats, not 3"):
+        Session(Rules(num_players=2), PEOPLE[:3])
+    for spec in ("ppo:some/path", "os:system", "nobody"):
+        with pytest.raises(ValueError, match="not built in, or names a file"):
+            table(specs={1: spec})
+
+
+# ---------------------------------------------------------------------------------------------------------------- hiding
+
+
+def test_nothing_hidden_shows() -> None:
+    """Two tables that differ only in what a seat cannot know are the same to it: now, and after a move after which it sees the same."""
+    rng, seen = random.Random(0), 0
+    for k, game in enumerate(some_games()):
+        for seat in range(game.rules.num_players):
+            one, other = of(game), of(game.determinize(seat, k))
+            one._decisions.clear()  # those of the other began here
+            assert what_is_shown(one, seat) == what_is_shown(other, seat)
+            move = rng.choice(game.legal())
+            if move in other._game.legal():
+                one.play(game.player, move)
+                other.play(game.player, move)
+                if one._drawn(0) == other._drawn(0) and what_is_seen(one, seat) == what_is_seen(other, seat):
+                    assert what_is_shown(one, seat) == what_is_shown(other, seat), move
+                    seen += 1
+    assert seen > 1000
+
+
+def what_is_seen(session: Session, seat: int | None) -> Any:
+    """The view, and the observation, which has what is under way too."""
+    return session.view(seat), None if seat is None else session._game.observation(seat).tobytes()
+
+
+def what_is_shown(session: Session, seat: int) -> Any:
+    undo = [session.can_undo(p) for p in range(len(session.seats))]
+    return session.view(seat), session.moves(seat), session.question(seat), session.log(seat), undo, session.player
+
+
+def test_choices_that_nobody_saw_are_not_told() -> None:
+    """Whatever a player chose: if the others see the same afterwards, the log told them the same."""
+    hidden = 0
+    for game in some_games():
+        legal = game.legal()
+        if len(legal) < 2:
+            continue
+        tables = []
+        for move in legal[:4]:
+            session = of(game)
+            session.play(game.player, move)
+            tables.append((session, len(session._drawn(session.decisions - 1))))
+        (first, drawn), *others = tables
+        for seat in range(game.rules.num_players):
+            for other, also_drawn in others if seat != game.player else ():
+                if not drawn and not also_drawn and what_is_seen(first, seat) == what_is_seen(other, seat):
+                    assert first.log(seat)[-1] == other.log(seat)[-1]
+                    assert first.log(None)[-1] == other.log(None)[-1]
+                    hidden += 1
+    assert hidden > 100
+
+
+def test_a_recruit_chosen_in_the_setup_is_told_to_nobody_else() -> None:
+    session = table(3)
+    names = [move.text for move in session.moves(0)]
+    session.play(0, session.moves(0)[1].action)
+    assert session.log(0)[0] != session.log(1)[0] == session.log(2)[0] == session.log(None)[0]
+    assert names and "recruit" in session.log(1)[0]
+
+
+def test_a_hint_knows_what_the_seat_knows() -> None:
+    for spec in ("ppo", "greedy", "mcts:20:ppo"):
+        for k, game in enumerate(some_games(every=60)):
+            hints = [of(g).hint(game.player, spec) for g in (game, game.determinize(game.player, k))]
+            assert hints[0] == hints[1]
+            assert [thought["action"] for thought in hints[0]["moves"]] == game.legal_actions().tolist()
+
+
+# ----------------------------------------------------------------------------------------------------------- taking back
+
+
+def test_what_may_be_taken_back_taught_nothing() -> None:
+    """After a decision that may be taken back, its player sees in every world that they hold for possible the same as in this."""
+    allowed = {True: 0, False: 0}
+    for k, game in enumerate(some_games(every=3)):
+        seat = game.player
+        for move in random.Random(k).sample(game.legal(), min(3, len(game.legal()))):
+            session = of(game)
+            session.play(seat, move)
+            may = session.can_undo(seat)
+            allowed[may] += 1
+            for seed in range(6) if may else ():
+                world = of(game.determinize(seat, seed))
+                world.play(seat, move)
+                assert not world._drawn(0)
+                assert what_is_seen(world, seat) == what_is_seen(session, seat)
+    assert min(allowed.values()) > 200
+
+
+def test_taking_back() -> None:
+    session = table(seed=3)
+    start = session.record()
+    assert not session.can_undo(0) and not session.can_undo(1)
+    with pytest.raises(ValueError, match="nothing can be taken back"):
+        session.undo(0)
+    session.play(0, session.moves(0)[1].action)  # the active recruit; the hidden one is still to be chosen
+    assert session.can_undo(0) and not session.can_undo(1)
+    with pytest.raises(Stale):
+        session.undo(0, 0)
+    session.undo(0, 1)
+    assert session.record() == start and session.version == 2 and session.log(0) == []
+    session.play(0, session.moves(0)[0].action)
+    session.play(0, session.moves(0)[0].action)
+    assert session.player == 1 and not session.can_undo(0)  # others know of it
+
+
+@pytest.mark.parametrize("seat", [-1, 2, True, None])
+def test_taking_back_for_no_seat(seat: Any) -> None:
+    with pytest.raises(WrongSeat):
+        table().can_undo(seat)
+    with pytest.raises(WrongSeat):
+        table().undo(seat)
+
+
+@pytest.mark.parametrize(
+    ("move", "may"),
+    [
+        ("place 4 farm", True),  # and the next player is asked what to do
+        ("place 2 euphorian_site_1_1", False),  # builds the market: its tile is shown
+        ("place 4 subterran_tunnel", True),  # a stone or an artifact is to be chosen: nothing has happened yet
+        ("retrieve free", False),  # dice are rolled
+        ("dilemma star", False),  # the card is shown
+        ("place 2 nimbus_loft", False),  # Icarus at 8: a recruit would have to show itself
+        ("trade +1", True),
+    ],
+)
+def test_what_cannot_be_unseen(move: str, may: bool) -> None:
+    game = Game.from_dict(
+        {
+            "rules": {"num_players": 2, "trading": True},
+            "seed": 1,
+            "players": [
+                {
+                    "workers": [2, 4],
+                    "morale": 6,
+                    "goods": {"gold": 1, "stone": 1, "clay": 1, "food": 3, "energy": 3, "water": 3},
+                    "artifacts": {"bat": 1},
+                    "dilemma": {"artifact": "bat"},
+                },
+                {"workers": [3], "goods": {"food": 1, "water": 1}},
+            ],
+            "workers": {"cloud_mine": [[0, 1]], "euphorian_site_1_2": [[1, 6]]},
+            "allegiance": {"icarite": 7},
+        }
+    )
+    session = of(game)
+    session.play(0, move)
+    assert session.can_undo(0) is may
+    if may:
+        session.undo(0)
+        assert session.record() == game.to_record()
+
+
+def test_what_was_said_in_a_trade_stays_said() -> None:
+    players = [{"goods": {"food": 2, "gold": 1}, "workers": [2]}, {"goods": {"gold": 3, "clay": 1}, "workers": [3]}]
+    session = of(Game.from_dict({"rules": {"num_players": 2, "trading": True}, "players": players}))
+    session.play(0, "trade +1")
+    assert session.can_undo(0)
+    for move in ("give food", "ask gold", "offer"):
+        session.play(0, move)
+        assert not session.can_undo(0)
+    session.play(1, "refuse")
+    assert not session.can_undo(0) and not session.can_undo(1)
+
+
+def test_in_practice_everything_can_be_taken_back() -> None:
+    session = go_on(table(3, specs={1: "greedy", 2: "weights"}, practice=True), random.Random(2))
+    record, versions = session.record(), [session.version]
+    while session.can_undo(0):
+        session.undo(0)
+        versions.append(session.version)
+        assert session.player == 0 and not session.over
+    assert session.decisions == 0 and versions == sorted(set(versions)) and len(versions) > 20
+    assert not session.can_undo(1) and session.record() != record
+
+
+def test_after_taking_back_the_same_moves_give_the_same_game() -> None:
+    """Agents are asked by the game's seed and the decision's number, whatever was tried before."""
+    session = table(2, specs={1: "mcts:20:greedy"}, practice=True)
+    go_on(session, random.Random(3), until=lambda s: s.decisions > 60 and s.player == 0)
+    record, mine = session.record(), [d.action for d in session._decisions if d.seat == 0]
+    while session.decisions > 20:
+        session.undo(0)
+    for other in range(3):  # something else, and back
+        session.play(0, session.moves(0)[other % len(session.moves(0))].action)
+        session.undo(0)
+    left = mine[sum(d.seat == 0 for d in session._decisions) :]
+    while session.record() != record:
+        if not session.agent_turn():
+            session.play(0, left.pop(0))
+    assert not left
+
+
+# ------------------------------------------------------------------------------------------------------------- the agents
+
+FAULTY = """
+import numpy as np
+
+class Raises:
+    def act(self, observation, mask, rng, game=None):
+        return {}["gold"]
+
+class Illegal:
+    def act(self, observation, mask, rng, game=None):
+        return int(np.argmin(mask))
+
+class NotANumber:
+    def act(self, observation, mask, rng, game=None):
+        return float("nan")
+
+    def explain(self, observation, mask, rng, game=None):
+        moves = [{"action": int(a), "prior": float("nan"), "visits": None, "value": None} for a in np.flatnonzero(mask)]
+        return {"moves": moves, "seats": None}
+"""
+
+
+@pytest.fixture
+def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agents:
+    (tmp_path / "faulty_at_the_table.py").write_text(FAULTY)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    return Agents([f"faulty_at_the_table:{name}" for name in ("Raises", "Illegal", "NotANumber")])
+
+
+@pytest.mark.parametrize(("name", "reason"), [("Raises", "KeyError"), ("Illegal", "is illegal"), ("NotANumber", "nan")])
+def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, reason: str) -> None:
+    spec = f"faulty_at_the_table:{name}"
+    session = table(2, specs={0: spec}, agents=faulty)
+    before = session.to_dict()
+    for _ in range(2):
+        with pytest.raises(AgentFailed, match=reason) as failed:
+            session.agent_turn()
+        assert (failed.value.seat, failed.value.spec) == (0, spec) and spec in str(failed.value)
+        assert session.to_dict() == before
+    session.hand_over(0, "weights")
+    assert session.version == 1 and session.agent_turn() and session.seats[0] == Seat("Ann", "weights")
+    session.hand_over(0, None, "Zoe")
+    assert not session.agent_turn() and session.seats[0] == Seat("Zoe")
+
+
+def test_a_hint_of_a_failing_agent(faulty: Agents) -> None:
+    session = table(2, agents=faulty)
+    with pytest.raises(AgentFailed, match="must be a number from 0 to 1, not nan"):
+        session.hint(0, "faulty_at_the_table:NotANumber")
+    assert [thought["prior"] for thought in session.hint(0, "faulty_at_the_table:Raises")["moves"]].count(None) > 1
+    with pytest.raises(WrongSeat):
+        session.hint(1, "ppo")
+    with pytest.raises(ValueError, match="not built in"):
+        session.hint(0, "faulty_at_the_table:Other")
+
+
+def test_handing_over_to_nobody() -> None:
+    session = table()
+    for seat, spec, name in ((2, None, None), (0, "nobody:Here", None), (0, None, "a\tb")):
+        with pytest.raises(ValueError):
+            session.hand_over(seat, spec, name)
+    assert session.version == 0 and session.seats == tuple(PEOPLE[:2])
+
+
+def test_agents_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from euphoria_agents.sessions import agents
+
+    made: list[str] = []
+    load = agents.load_untrusted
+    monkeypatch.setattr(agents, "load_untrusted", lambda spec, allowed: (made.append(spec), load(spec, allowed))[1])
+    shared = Agents()
+    for seed in range(3):
+        go_on(table(3, seed, {0: "weights", 1: "greedy", 2: "weights"}, agents=shared), random.Random(0), lambda s: s.decisions > 9)
+    assert made == ["weights", "greedy"]
+
+
+# --------------------------------------------------------------------------------------------------------------- keeping
+
+
+@pytest.mark.parametrize("decisions", [0, 1, 7, 60, 10**6])
+def test_saved_and_loaded_it_goes_on_identically(tmp_path: Path, decisions: int) -> None:
+    session = table(3, 5, {1: "mcts:20:greedy", 2: "ppo"}, practice=True)
+    go_on(session, random.Random(4), until=lambda s: s.decisions >= decisions)
+    session.save(tmp_path / "game.json")
+    again = Session.load(tmp_path / "game.json")
+    assert again.to_dict() == session.to_dict() and again.log(0) == session.log(0)
+    assert [again.can_undo(seat) for seat in range(3)] == [session.can_undo(seat) for seat in range(3)]
+    ends = [go_on(one, random.Random(5)).record() for one in (session, again)]
+    assert ends[0] == ends[1]
+
+
+def test_a_game_from_a_position_and_with_loaded_outcomes() -> None:
+    start = Game.from_dict({"rules": {"num_players": 2}, "seed": 4, "players": [{"workers": [4, 4]}, {"workers": [2]}]})
+    start.load(dice=[6])
+    start.play("place 4 farm")
+    session = of(start, practice=True)
+    assert session.decisions == 1
+    go_on(session, random.Random(1), until=lambda s: s.decisions > 20)
+    again = Session.from_dict(session.to_dict())
+    assert again.record() == session.record()
+    while again.can_undo(0):
+        again.undo(0)
+    assert again.decisions == 0 and again._game.to_dict()["workers"] == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.update(format="other"), "not a saved game"),
+        (lambda d: d.update(version=2), "version: must be"),
+        (lambda d: d.update(changes=-1), "changes: must be"),
+        (lambda d: d.update(practice="no"), "practice: must be true or false"),
+        (lambda d: d.update(more=1), "more: no such key"),
+        (lambda d: d.pop("record"), "record: must be a text"),
+        (lambda d: d.update(record=d["record"].replace("fingerprint", "x")), "record: line"),
+        (lambda d: d.update(seats={}), "seats: must be a list"),
+        (lambda d: d["seats"].pop(), "needs as many seats, not 1"),
+        (lambda d: d["seats"][0].update(name="\x1b[2J"), r"seats\[0\]: a name is"),
+        (lambda d: d["seats"][1].update(spec=4), r"seats\[1\].spec: must be a text"),
+        (lambda d: d["seats"][1].update(spec="os:system:true"), "not built in, or names a file"),
+        (lambda d: d["seats"][1].update(spec="ppo:/etc/passwd"), "not built in, or names a file"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, change: Callable[[Any], Any], message: str) -> None:
+    d = table(2).to_dict()
+    change(d)
+    file = tmp_path / "game.json"
+    file.write_text(json.dumps(d))
+    with pytest.raises(ValueError, match=message) as refused:
+        Session.load(file)
+    assert str(refused.value).startswith(str(file))
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000])
+def test_what_is_no_saved_game(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "game.json"
+    file.write_bytes(content)
+    for path in (file, tmp_path / "nothing", tmp_path):
+        with pytest.raises(ValueError, match=str(tmp_path)):
+            Session.load(path)
+
+
+def test_a_file_runs_no_code_unless_allowed(tmp_path: Path, faulty: Agents) -> None:
+    session = table(2, specs={1: "faulty_at_the_table:Illegal"}, agents=faulty)
+    session.save(tmp_path / "game.json")
+    sys.modules.pop("faulty_at_the_table", None)
+    with pytest.raises(ValueError, match="allow it by name"):
+        Session.load(tmp_path / "game.json")
+    assert "faulty_at_the_table" not in sys.modules
+    assert Session.load(tmp_path / "game.json", Agents(faulty.allowed)).seats == session.seats
