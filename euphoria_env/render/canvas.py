@@ -31,9 +31,9 @@ _PIPS = {
 # Where the pips are, in quarters of the side: the corners a e g i, the middle c, the sides b h.
 _PIP_PLACES = {"a": (1, 1), "e": (3, 1), "g": (1, 3), "i": (3, 3), "c": (2, 2), "b": (1, 2), "h": (3, 2)}
 
-_STAR = "8,0.8 10.1,5.7 15.4,6.1 11.4,9.6 12.6,14.8 8,12 3.4,14.8 4.6,9.6 0.6,6.1 5.9,5.7"
+STAR_POINTS = "8,0.8 10.1,5.7 15.4,6.1 11.4,9.6 12.6,14.8 8,12 3.4,14.8 4.6,9.6 0.6,6.1 5.9,5.7"
 # Shapes of 16 x 16, by name.
-_ICONS = {
+ICONS = {
     "energy": '<polygon points="9.5,0.5 2.5,9.2 7.2,9.2 5.8,15.5 13.5,6.2 8.6,6.2" fill="#f7cf4b"/>',
     "water": '<path d="M8 .8C8 .8 2.8 7 2.8 10.4a5.2 5.2 0 0 0 10.4 0C13.2 7 8 .8 8 .8Z" fill="#54b4ee"/>'
     '<path d="M5 10.4a3 3 0 0 0 2.2 2.9" fill="none" stroke="#d8f0ff" stroke-width="1.2" stroke-linecap="round"/>',
@@ -132,12 +132,12 @@ class Canvas:
     def icon(self, x: float, y: float, name: str, size: float = 16, opacity: float = 1) -> None:
         """One of the small symbols, by name of an item or kind of item."""
         faded = "" if opacity == 1 else f' opacity="{opacity:g}"'
-        self._parts.append(f'<g transform="translate({x:g} {y:g}) scale({size / 16:g})"{faded}>{_ICONS[name]}</g>')
+        self._parts.append(f'<g transform="translate({x:g} {y:g}) scale({size / 16:g})"{faded}>{ICONS[name]}</g>')
 
     def star(self, x: float, y: float, fill: str, size: float = 16, stroke: str = "none") -> None:
         """An authority token."""
         self._parts.append(
-            f'<polygon transform="translate({x:g} {y:g}) scale({size / 16:g})" points="{_STAR}" fill="{fill}" '
+            f'<polygon transform="translate({x:g} {y:g}) scale({size / 16:g})" points="{STAR_POINTS}" fill="{fill}" '
             f'stroke="{stroke}" stroke-linejoin="round"/>'
         )
 
