@@ -23,7 +23,14 @@ from euphoria_agents.web.tables import Hall, Thinkers
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PAGES = {"/": "home.html", "/play/{game}": "play.html"}
-AGENTS = ("ppo", "mcts:200:ppo", "mcts:1000:ppo", "greedy", "weights", "random")  # offered, the default first
+AGENTS = {  # offered, the default first
+    "ppo": "the trained player",
+    "mcts:200:ppo": "the trained player, searching: strong",
+    "mcts:1000:ppo": "the trained player, searching longer: stronger",
+    "greedy": "greedy: looks one decision ahead",
+    "weights": "weights: plays by published weights",
+    "random": "random",
+}
 
 
 def make_app(
@@ -41,7 +48,7 @@ def make_app(
         thinkers: where agents think; None: two at a time, with a minute for each decision.
     """
     hall = Hall(store, thinkers or Thinkers(at_once=2, patience=60))
-    offered = [*AGENTS, *(spec for spec in allowed if spec not in AGENTS)]
+    offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}
     known = facts(offered)
@@ -71,7 +78,7 @@ def make_app(
             *(page(name) for name in PAGES),
             Route("/static/{name}", static),
             Route("/api/facts", everything_known),
-            *Games(hall, offered, list(allowed)).routes(),
+            *Games(hall, list(offered), list(allowed)).routes(),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={Refused: refused, ValueError: refused, HTTPException: missing, Exception: broken},

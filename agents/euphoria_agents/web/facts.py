@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -37,10 +37,11 @@ _TITLES = {
 }
 
 
-def facts(agents: Sequence[str]) -> dict[str, Any]:
-    """The facts, as JSON; `agents`: the specs that are offered."""
+def facts(agents: Mapping[str, str]) -> dict[str, Any]:
+    """The facts, as JSON; `agents`: the specs that are offered, with what they are."""
     return {
         "agents": list(agents),
+        "agent_words": agents,
         "goods": GOODS,
         "artifacts": ARTIFACTS,
         "regions": [_region(k) for k in range(len(FACTIONS))],

@@ -8,11 +8,9 @@ let facts = null;
 const people = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn"];
 const seats = [{ name: "You", spec: null, here: true }, { name: "", spec: "" }]; // an empty spec: the first agent
 
-const label = (spec) => facts.agents_words[spec] ?? spec;
-
 function seatLine(seat, k) {
   const who = seat.spec !== null ? seat.spec : seat.here ? "here" : "link";
-  const options = [["here", "a person at this screen"], ["link", "a person with a link"], ...facts.agents.map((spec) => [spec, label(spec)])];
+  const options = [["here", "a person at this screen"], ["link", "a person with a link"], ...facts.agents.map((spec) => [spec, facts.agent_words[spec]])];
   return el("div", { class: "seatline" }, el("span", { class: `badge seat${k}`, "aria-hidden": "true" }, String(k)),
     el("select", { "aria-label": `who plays seat ${k}`, id: `who-${k}`, onchange: (event) => {
       const value = event.target.value;
@@ -71,7 +69,7 @@ async function list() {
 try {
   facts = await get("/api/facts");
   at("new").append(
-    el("fieldset", {}, el("legend", {}, "Who plays"), el("div", { id: "seats", class: "options" })),
+    el("fieldset", {}, el("legend", {}, "Who plays"), el("div", { id: "seats", class: "stack" })),
     el("details", {}, el("summary", {}, "Rules of this game"), el("div", { class: "options" }, Object.entries(facts.rules).map(ruleLine))),
     el("p", { class: "options" }, el("label", {}, el("input", { type: "checkbox", id: "practice" }), "practice: anything may be taken back, and the record read, at any time")),
     el("p", {}, el("button", { class: "main", id: "start" }, "Start the game")));

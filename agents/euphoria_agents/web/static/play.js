@@ -55,7 +55,7 @@ function draw() {
     const next = state.mine.includes(state.decider) ? state.decider : state.mine[0];
     refill(at("moves"), el("h2", { id: "question" }, `Pass the screen to ${name(next)}`), el("button", { class: "main", type: "button", id: "uncover", onclick: () => take(next) }, `I am ${name(next)}`));
     at("uncover").focus({ preventScroll: true });
-    for (const part of ["board", "players", "log"]) at(part).replaceChildren();
+    for (const part of ["board", "own", "players", "log"]) at(part).replaceChildren();
     drawn = 0;
     return;
   }
@@ -63,8 +63,9 @@ function draw() {
   for (const move of state.moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   refill(at("moves"), panel());
   refill(at("board"), board(facts, state.view, counts, choose));
-  const order = state.view.players.map((p) => p.seat).sort((a, b) => (b === seat) - (a === seat));
-  refill(at("players"), order.map((k) => player(facts, state.view, state.view.players[k], state.seats[k], seat)));
+  const panels = state.view.players.map((p) => player(facts, state.view, p, state.seats[p.seat], seat));
+  refill(at("own"), panels[seat]);
+  refill(at("players"), panels.filter((_, k) => k !== seat));
   drawLog();
 }
 
