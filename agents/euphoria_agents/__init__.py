@@ -1,7 +1,8 @@
 """Agents that play Euphoria, their training and their matches; `load` makes one from a line of text.
 
 Rooms, each of which imports only from those named before it: `network` (layers and files), `players` (with the search they use),
-`registry`, `matches` (arena, tournament, processes, cluster), `training` and `speed`, `commands` (what `euphoria` does).
+`registry`, `matches` (arena, tournament, processes, cluster), `study` (analyses of recorded games), `training` and `speed`,
+`commands` (what `euphoria` does).
 """
 
 from __future__ import annotations

@@ -69,6 +69,12 @@ COMMANDS = {
         "euphoria_agents.commands.replay:run",
         "play",
     ),
+    "analyse": Command(
+        "have an agent judge every decision of a recorded game",
+        "euphoria_agents.commands.options:AnalyseOptions",
+        "euphoria_agents.commands.analyse:run",
+        "play",
+    ),
     "speed": Command(
         "measure the speed of every layer; `speed compare` two such measurements",
         "euphoria_agents.speed.options:SpeedOptions",

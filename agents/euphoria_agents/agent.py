@@ -1,14 +1,49 @@
-"""What every player is: something that answers one decision, and better many at once."""
+"""What every player is: something that answers one decision, and better many at once, and may say what it thinks of it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from euphoria_env.envs.asking import Player, agent_name
+from euphoria_env.reader import Reader
+
 if TYPE_CHECKING:
     from euphoria_env import Game
+
+
+class MoveThought(TypedDict):
+    """What an agent thinks of a legal move; None: it does not think in these terms.
+
+    Attributes:
+        action: its id.
+        prior: how probable the move is before it is looked into, 0 to 1; those of all moves add up to 1.
+        visits: how often a search followed it.
+        value: the mover's chance to win with it, 0 to 1.
+    """
+
+    action: int
+    prior: float | None
+    visits: int | None
+    value: float | None
+
+
+class Explanation(TypedDict):
+    """What an agent thinks of a decision.
+
+    Attributes:
+        moves: the legal moves, in the order of their ids.
+        seats: the chance of each seat to win; they add up to 1. None: it does not know.
+    """
+
+    moves: list[MoveThought]
+    seats: list[float] | None
+
+
+_THOUGHTS = ("action", "prior", "visits", "value")
 
 
 class Agent(ABC):
@@ -34,6 +69,72 @@ class Agent(ABC):
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each of many games: integers (N,), from observations (N, OBS_SIZE) and masks (N, NUM_ACTIONS)."""
         return np.array([self.act(o, m, rng) for o, m in zip(observations, masks, strict=True)])
+
+    def explain(
+        self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
+    ) -> Explanation:
+        """Says what it thinks of a decision, for people; by itself nothing of any move.
+
+        Arguments and errors are those of `act`, but `rng` stays as it is: `act` with the same one then plays by these thoughts.
+        Who does not need a game may get one too; without it the seats cannot be told.
+        """
+        return explanation(np.flatnonzero(mask))
+
+
+def explanation(
+    moves: np.ndarray,
+    priors: Sequence[float] | None = None,
+    visits: Sequence[int] | None = None,
+    values: Sequence[float | None] | None = None,
+    seats: Sequence[float] | None = None,
+) -> Explanation:
+    """An explanation from what is known of each of the moves, ascending action ids, and of each seat."""
+    unknown = [None] * len(moves)
+    rows = zip(moves.tolist(), priors or unknown, visits or unknown, values or unknown, strict=True)
+    thoughts: list[MoveThought] = [{"action": a, "prior": p, "visits": n, "value": q} for a, p, n, q in rows]
+    return {"moves": thoughts, "seats": None if seats is None else list(seats)}
+
+
+def explained(
+    agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
+) -> Explanation:
+    """What an agent thinks of a decision, whoever's it is: of one without `explain` the legal moves, and nothing of them.
+
+    Arguments as of `Agent.explain`.
+
+    Raises:
+        ValueError: it explains something else than this decision; names the agent. What the agent itself raises gets a note that
+            names it.
+    """
+    if not callable(getattr(agent, "explain", None)):
+        return explanation(np.flatnonzero(mask))
+    try:
+        said = agent.explain(observation, mask, rng, game)  # type: ignore[attr-defined]
+    except Exception as error:
+        error.add_note(f"raised by the agent {agent_name(agent)}")
+        raise
+    return _checked(agent, said, np.flatnonzero(mask).tolist())
+
+
+def _checked(agent: Player, said: Any, legal: list[int]) -> Explanation:
+    """What an agent says, once it is an explanation of these legal moves."""
+    reader, of = Reader(), f"what the agent {agent_name(agent)} explains"
+    given = reader.mapping(of, said, ("moves", "seats"))
+    moves = reader.items(f"{of}.moves", given.get("moves"))
+    for k, move in enumerate(moves):
+        key = f"{of}.moves[{k}]"
+        thought = reader.mapping(key, move, _THOUGHTS)
+        for name in ("prior", "value"):
+            if thought.get(name) is not None:
+                reader.number(f"{key}.{name}", thought[name], 0, 1)
+        if thought.get("visits") is not None:
+            reader.integer(f"{key}.visits", thought["visits"], 0, 2**63)
+    if [move.get("action") for move in moves] != legal:
+        reader.fail(f"{of}.moves", f"must be the legal moves {legal}, in this order")
+    if given.get("seats") is not None:
+        for k, chance in enumerate(reader.items(f"{of}.seats", given["seats"])):
+            reader.number(f"{of}.seats[{k}]", chance, 0, 1)
+    return {"moves": [{name: move.get(name) for name in _THOUGHTS} for move in moves], "seats": given.get("seats")}  # type: ignore[misc]
 
 
 def int8_rows(array: Any) -> np.ndarray:

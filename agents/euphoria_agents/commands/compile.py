@@ -13,6 +13,7 @@ from functools import partial
 import numba
 import numpy as np
 
+from euphoria_agents.agent import explained
 from euphoria_agents.commands.options import CompileOptions
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Features
@@ -118,10 +119,12 @@ def measure_engine() -> None:
 
 
 def ask_agent(spec: str) -> None:
-    """A decision of an agent."""
+    """A decision of an agent, and what it thinks of it."""
     game = Game(Rules(), seed=0)
     seen, masks = game.observation(game.player)[None], game.mask()[None]
-    ask(load(spec), seen, masks, np.random.default_rng(0), lambda _: game.determinize(game.player, 0))
+    agent, rng, dealt = load(spec), np.random.default_rng(0), game.determinize(game.player, 0)
+    ask(agent, seen, masks, rng, lambda _: dealt)
+    explained(agent, seen[0], masks[0], rng, dealt)
 
 
 def train_a_little() -> None:

@@ -23,14 +23,11 @@ from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, loa
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
 
-COLUMNS = [
-    TextColumn("{task.description}"),
-    BarColumn(),
-    MofNCompleteColumn(),
-    TextColumn("games"),
-    TimeElapsedColumn(),
-    TimeRemainingColumn(),
-]
+
+def progress_bar(console: Console, what: str) -> Progress:
+    """A bar of how many of `what` are done; nothing where nobody watches."""
+    columns = BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeElapsedColumn(), TimeRemainingColumn()
+    return Progress(TextColumn("{task.description}"), *columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def rules_of(options: MatchOptions) -> list[Rules]:
@@ -53,7 +50,7 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -
     if outdated:
         told = "there are of another version of the code or of an agent's files; they are played again"
         console.print(f"{outdated:,} games {told}", soft_wrap=True)
-    with Progress(*COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with progress_bar(console, "games") as bar:
         task = bar.add_task("playing", total=sum(chunk.games for chunk in chunks))
         return play(chunks, journal, executor(options), partial(bar.advance, task))
 

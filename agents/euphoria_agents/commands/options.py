@@ -79,6 +79,25 @@ class ServeOptions:
 
 
 @dataclasses.dataclass
+class AnalyseOptions:
+    """Has an agent judge every decision of a recorded game: what it would have played, what mistakes cost, and what was luck.
+
+    Regret is how much less the move played is worth than the best one, as a chance to win; luck is what dice and cards did to
+    that chance. With --out the same command goes on with what an interrupted one has written.
+    """
+
+    record: Path = positional("a file such as --records of a tournament or game.to_record() write")
+    agent: str = option("mcts:300:ppo", "who judges, as for euphoria_agents.load; regrets need one that has values")
+    out: Path | None = option(
+        None, "file for the analysis, as JSON lines; what is finished there is not done again", metavar="FILE"
+    )
+    seed: int = option(0, "equal seeds give equal analyses, if the agent does not look at the clock")
+    processes: int = option(os.cpu_count() or 1, "so many decisions at once; any number gives the same results")
+    threshold: float = option(0.06, "a greater regret is a mistake")
+    plot: Path | None = option(None, "also draw the chances over the game, and the regrets: a PNG", metavar="FILE")
+
+
+@dataclasses.dataclass
 class CompareOptions:
     """Compares two measurements that `euphoria speed --json` wrote."""
 

@@ -210,14 +210,14 @@ def play_match(
     seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
     tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n) for k in range(games)]
     rng, thinking = np.random.default_rng(choices), np.zeros(n)
-    chances = {id(agent): _Chance(rng) for agent in agents}
+    chances = {id(agent): Chance(rng) for agent in agents}
     for first in range(0, games, TABLES):
         _play(tables[first : first + TABLES], agents, chances, thinking, progress)
     texts = [table.game.to_record() for table in tables] if records else []
     return Result([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
 
 
-class _Chance:
+class Chance:
     """What one agent draws from, and what the games it gets are dealt from; neither tells anything of other seeds (R19)."""
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -248,7 +248,7 @@ class _Table:
 def _play(
     tables: list[_Table],
     agents: Sequence[Agent],
-    chances: Mapping[int, _Chance],
+    chances: Mapping[int, Chance],
     thinking: np.ndarray,
     progress: Callable[[int], None] | None,
 ) -> None:
@@ -271,7 +271,7 @@ def _play(
         tables = going
 
 
-def _answers(agent: Agent, asked: list[tuple[Game, int]], chance: _Chance) -> tuple[list[int], float]:
+def _answers(agent: Agent, asked: list[tuple[Game, int]], chance: Chance) -> tuple[list[int], float]:
     """The moves of an agent in some games with its seat there, and how many seconds it thought."""
     observations = np.stack([game.observation(seat) for game, seat in asked])
     masks = np.stack([game.mask() for game, _ in asked])

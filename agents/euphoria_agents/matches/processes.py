@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
@@ -24,7 +24,9 @@ Item = TypeVar("Item", bound=Hashable)
 Answer = TypeVar("Answer")
 
 
-def in_processes(work: Callable[[Item], Answer], items: Iterable[Item], processes: int) -> Iterator[tuple[Item, Answer]]:
+def in_processes(
+    work: Callable[[Item], Answer], items: Iterable[Item], processes: int
+) -> Generator[tuple[Item, Answer], None, None]:
     """Calls `work` for every item, and gives each with its answer as it is ready; one process works right here.
 
     If a worker dies, its item is done again by another one. Called from the main thread; whoever stops iterating, or is

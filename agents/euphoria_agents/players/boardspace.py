@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from euphoria_agents.players.search.searcher import Budget, Searcher, read_budget
+from euphoria_agents.players.search.searcher import Budget, Searcher, read_budget, shares
 from euphoria_agents.players.search.tree import BOARDSPACE, BY_WEIGHTS, SearchPlan
-from euphoria_env.engine.rewards import Reward
+from euphoria_env.board import STARS
+from euphoria_env.engine.rewards import STARS_PER_E, Reward
 
 if TYPE_CHECKING:
     from euphoria_env import Game
@@ -30,11 +31,19 @@ class Boardspace(Searcher):
         super().__init__(SearchPlan(BOARDSPACE, BY_WEIGHTS, BY_WEIGHTS, UCT_EXPLORATION, int(Reward.WIN)), budget or TWO_PLAYERS)
         self._own_time = budget is None
 
-    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
-        """Chooses a move; see `Agent.act`."""
-        if self._own_time and game is not None:
+    def _search_from(self, game: Game, rng: np.random.Generator) -> None:
+        if self._own_time:
             self.budget = TWO_PLAYERS if game.rules.num_players == 2 else MORE_PLAYERS
-        return super().act(observation, mask, rng, game)
+        super()._search_from(game, rng)
+
+    # What it counts is a lead over the best of the others, in tenths of a star each. It becomes a chance to win as that of a
+    # network does which was trained to lead.
+
+    def _chances_of_moves(self, results: np.ndarray, players: int) -> np.ndarray:
+        return 1 / (1 + (players - 1) * np.exp(-results * STARS / STARS_PER_E))
+
+    def _chances_of_seats(self, results: np.ndarray) -> np.ndarray:
+        return shares(np.exp(results * STARS / STARS_PER_E))
 
 
 def make_boardspace(argument: str = "") -> Boardspace:

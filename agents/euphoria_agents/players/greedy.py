@@ -5,12 +5,13 @@ The number of deals is 9 if none is named; fewer are faster, and hardly weaker.
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from euphoria_agents.agent import Agent
+from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, outlook
 from euphoria_agents.players.search.playouts import play_out
 from euphoria_env.actions import NUM_ACTIONS
@@ -32,7 +33,7 @@ LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
 
 @entry
 def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # type: ignore[no-untyped-def]
-    """Writes the sum over all deals of the chance to win after each legal move of the last row; how many moves there are.
+    """Writes the sum over all deals of each seat's chance to win after each legal move of the last row; how many moves there are.
 
     The first row is room to play in; the others become deals, in the end the last one too. Each move is played in each deal, and
     the rest of the turn by the weights; what they cannot foresee is judged by the evaluation.
@@ -43,6 +44,7 @@ def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # t
     n = list_moves(root["legal"], moves)
     chosen = moves[:n].copy()
     values[:n] = 0.0
+    players = int(root["num_players"])
     for deal in range(1, len(rows)):
         rows[deal] = root
         deal_hidden_row(rows[deal], p, seed + deal)
@@ -53,7 +55,8 @@ def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # t
             advance(g, tape)
             play_out(g, tape, moves, roulette, int(root["turn"]), LONGEST_TURN)
             outlook(g, table, features, chances)
-            values[k] += chances[p]
+            for q in range(players):
+                values[k, q] += chances[q]
     moves[:n] = chosen
     return n
 
@@ -83,7 +86,7 @@ class Greedy(Agent):
         self._rows = np.zeros(samples + 1, GAME_DTYPE)
         self._tape = empty_tape()
         self._moves = np.empty(NUM_ACTIONS, np.int64)
-        self._roulette, self._values = np.empty(NUM_ACTIONS), np.empty(NUM_ACTIONS)
+        self._roulette, self._values = np.empty(NUM_ACTIONS), np.empty((NUM_ACTIONS, MAX_PLAYERS))
         self._features, self._table = np.empty(NUM_FEATURES), table
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
@@ -92,9 +95,22 @@ class Greedy(Agent):
         Raises:
             ValueError: no game is given, or it has ended.
         """
+        moves, chances, mover = self._look_ahead(rng, game)
+        return int(moves[chances[:, mover].argmax()])
+
+    def explain(
+        self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
+    ) -> Explanation:
+        """Says what each move leads to, and of the seats what the best one does; see `Agent.explain`."""
+        moves, chances, mover = self._look_ahead(copy.deepcopy(rng), game)
+        values = chances[:, mover]
+        return explanation(moves, values=values.tolist(), seats=chances[values.argmax()].tolist())
+
+    def _look_ahead(self, rng: np.random.Generator, game: Game | None) -> tuple[np.ndarray, np.ndarray, int]:
+        """The legal moves, each seat's mean chance to win after each of them (moves, players), and who moves."""
         if game is None or game.over or game.truncated:
             raise ValueError("a searching agent needs a game that has not ended")
         self._rows[-1] = game.states[0]
-        seed = int(rng.integers(2**62))
+        seed, players, mover = int(rng.integers(2**62)), game.rules.num_players, game.player
         n = look_ahead(self._rows, seed, self._table, self._tape, self._moves, self._roulette, self._features, self._values)
-        return int(self._moves[self._values[:n].argmax()])
+        return self._moves[:n], self._values[:n, :players] / (len(self._rows) - 1), mover

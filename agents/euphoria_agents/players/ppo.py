@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from euphoria_agents.agent import Agent, check_found, int8_rows
+from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
 from euphoria_agents.network import kernels
-from euphoria_agents.network.checkpoint import Features, Layers, parts, read_checkpoint
+from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.flat import flatten, reading_rows
+from euphoria_agents.players.search.inference import Network, build_network, reward_of
+from euphoria_agents.players.search.searcher import shares
+from euphoria_agents.players.search.tree import judge_by_network
 from euphoria_env import actions
 
 if TYPE_CHECKING:
@@ -44,13 +48,14 @@ class PPO(Agent):
     """Plays a trained policy: draws each move with the probability that the network gives it.
 
     Args:
-        features: what goes in.
-        layers: of trunk and policy, as (in, out) weights and bias; at least two.
+        found: the parts of the network; of the layers of trunk and policy there are at least two.
+        reward: the number of the reward that its values count; None: they are not to be read.
     """
 
-    def __init__(self, features: Features, layers: Layers) -> None:
-        *hidden, (head, bias) = layers
-        begins, rows, hidden = reading_rows(features, hidden)
+    def __init__(self, found: Parts, reward: int | None = None) -> None:
+        self._parts, self._reward = found, reward
+        *hidden, (head, bias) = found.trunk + found.policy
+        begins, rows, hidden = reading_rows(found.features, hidden)
         weights, (table,) = flatten([hidden])
         self._network = (begins, rows, weights, table, np.ascontiguousarray(head.T), np.ascontiguousarray(bias))
 
@@ -61,7 +66,8 @@ class PPO(Agent):
         Raises:
             ValueError: see `read_tensors`, or the tensors do not fit together.
         """
-        return cls.of(read_checkpoint(path)[1], path)
+        header, tensors = read_checkpoint(path)
+        return cls(parts(tensors, path), reward_of(header))
 
     @classmethod
     def of(cls, tensors: dict[str, np.ndarray], path: str | Path = "network") -> PPO:
@@ -74,8 +80,7 @@ class PPO(Agent):
         Raises:
             ValueError: the tensors do not fit together.
         """
-        found = parts(tensors, path)
-        return cls(found.features, found.trunk + found.policy)
+        return cls(parts(tensors, path))
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """The logarithms of the probabilities of all moves: float32 (N, NUM_ACTIONS); -inf where illegal."""
@@ -96,3 +101,28 @@ class PPO(Agent):
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each game; see `Agent.act_batch`."""
         return self._play(observations, masks, rng.random(len(observations)), _NO_CHANCES)
+
+    def explain(
+        self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
+    ) -> Explanation:
+        """Says how probable each move is and, with a game, how probable it is that each seat wins; see `Agent.explain`.
+
+        The chances are those of the outlook; without one, they are made of the values of all seats, each asked with what it sees
+        in this deal.
+        """
+        legal = np.flatnonzero(mask)
+        chances = np.exp(self.log_chances(int8_rows(observation), int8_rows(mask))[0, legal].astype(np.float64))
+        return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._seats(game))
+
+    @cached_property
+    def _judge(self) -> Network:
+        """The whole network; made when first asked for."""
+        return build_network(self._parts)
+
+    def _seats(self, game: Game | None) -> list[float] | None:
+        """How probable it is that each seat wins; None if that cannot be told."""
+        if game is None or (self._reward is None and not self._parts.outlook):
+            return None
+        chances = np.zeros(game.rules.num_players)
+        judge_by_network(game.states.copy(), self._judge, self._reward or 0, chances)
+        return shares(chances).tolist()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from euphoria_agents.agent import Agent, check_found, int8_rows
+from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
 from euphoria_env.envs.sampling import choose_uniformly
 
 if TYPE_CHECKING:
@@ -26,3 +26,10 @@ class Uniform(Agent):
         moves = np.empty(len(rows), np.int64)
         choose_uniformly(rows, rng.random(len(rows)), moves)
         return check_found(moves)
+
+    def explain(
+        self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
+    ) -> Explanation:
+        """Says how probable each move is; see `Agent.explain`."""
+        legal = np.flatnonzero(mask)
+        return explanation(legal, priors=[1 / len(legal)] * len(legal))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from euphoria_agents.agent import Agent, check_found, int8_rows
+from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
 from euphoria_env.actions import (
     DISCARD,
     DONE,
@@ -259,11 +259,8 @@ def weigh(g, moves, n, weights):  # type: ignore[no-untyped-def]
 
 
 @jit
-def spin(weights, n, chance):  # type: ignore[no-untyped-def]
-    """The roulette: the place of a move, -1 if there is none; `chance` is from [0, 1).
-
-    Where all weights are 0 every move counts the same, at last also those that are NEVER made.
-    """
+def settle(weights, n):  # type: ignore[no-untyped-def]
+    """The sum of the weights that count; where all are 0 every move counts the same, at last also those that are NEVER made."""
     total = 0.0
     for k in range(n):
         total += max(0.0, weights[k])
@@ -273,7 +270,13 @@ def spin(weights, n, chance):  # type: ignore[no-untyped-def]
                 if weights[k] >= lowest:
                     weights[k] = 1.0
                     total += 1.0
-    left = chance * total
+    return total
+
+
+@jit
+def spin(weights, n, chance):  # type: ignore[no-untyped-def]
+    """The roulette: the place of a move, -1 if there is none; `chance` is from [0, 1)."""
+    left = chance * settle(weights, n)
     last = -1
     for k in range(n):
         if weights[k] > 0.0:
@@ -331,6 +334,18 @@ def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignor
         chosen[i] = moves[k] if k >= 0 else -1
 
 
+@entry
+def share_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-untyped-def]
+    """Writes the legal moves of a game, and with what probability the roulette chooses each; how many there are."""
+    read_observation(observation, mask, rows[0])
+    n = list_moves(rows[0]["legal"], moves)
+    weigh(rows[0], moves, n, shares)
+    total = settle(shares, n)
+    for k in range(n):
+        shares[k] = max(0.0, shares[k]) / total
+    return n
+
+
 class Weights(Agent):
     """Plays by roulette on the weights above."""
 
@@ -344,3 +359,11 @@ class Weights(Agent):
         chosen = np.empty(len(rows), np.int64)
         choose_by_weight(int8_rows(observations), rows, rng.random(len(rows)), np.zeros(1, GAME_DTYPE), chosen)
         return check_found(chosen)
+
+    def explain(
+        self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
+    ) -> Explanation:
+        """Says how probable each move is; see `Agent.explain`."""
+        moves, shares = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
+        n = share_by_weight(int8_rows(observation)[0], int8_rows(mask)[0], np.zeros(1, GAME_DTYPE), moves, shares)
+        return explanation(moves[:n], priors=shares[:n].tolist())

@@ -17,12 +17,14 @@ from euphoria_agents.web.facts import colours, facts, page_icon, symbols
 from euphoria_agents.web.faults import Refused, broken, missing, refused
 from euphoria_agents.web.games import Games
 from euphoria_agents.web.guard import LOCAL_HOSTS, Guard
+from euphoria_agents.web.specs import Specs
 from euphoria_agents.web.store import Store
+from euphoria_agents.web.studies import Studies
 from euphoria_agents.web.tables import Hall, Thinkers
 
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-PAGES = {"/": "home.html", "/play/{game}": "play.html"}
+PAGES = {"/": "home.html", "/play/{game}": "play.html", "/study/{study}": "study.html"}
 AGENTS = {  # offered, the default first
     "ppo": "the trained player",
     "mcts:200:ppo": "the trained player, searching: strong",
@@ -52,6 +54,8 @@ def make_app(
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}
     known = facts(offered)
+    specs = Specs(list(offered), allowed, hall.thinkers)
+    studies = Studies(hall, specs)
 
     async def static(request: Request) -> Response:
         name = request.path_params["name"]
@@ -72,13 +76,15 @@ def make_app(
     async def life(_: Starlette) -> AsyncIterator[None]:
         yield
         hall.close()
+        studies.close()
 
     app = Starlette(
         routes=[
             *(page(name) for name in PAGES),
             Route("/static/{name}", static),
             Route("/api/facts", everything_known),
-            *Games(hall, list(offered), list(allowed)).routes(),
+            *Games(hall, specs).routes(),
+            *studies.routes(),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={Refused: refused, ValueError: refused, HTTPException: missing, Exception: broken},

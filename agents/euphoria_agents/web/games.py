@@ -13,10 +13,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from euphoria_agents.players.search.searcher import read_budget
-from euphoria_agents.registry import load_untrusted
 from euphoria_agents.sessions import Seat, Session, Stale, WrongSeat
 from euphoria_agents.web.faults import Refused, read_body
+from euphoria_agents.web.specs import Specs, read_spec
 from euphoria_agents.web.store import HOST, token_hash
 from euphoria_agents.web.tables import MAX_LISTENERS, Hall, Table
 from euphoria_env import Rules
@@ -26,7 +25,6 @@ LISTED = 50  # games in the list
 LOGGED = 40  # lines of the log in a view
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it lives
 LONGEST_PACE = 60.0
-MOST_SIMULATIONS, MOST_SECONDS, MOST_SPECS = 10_000, 10.0, 16
 READ = Reader()
 
 
@@ -35,15 +33,12 @@ class Games:
 
     Args:
         hall: the games.
-        offered: the agents that the form offers; the first one plays on for people who leave, and gives hints.
-        allowed: agents of somebody's own that may be asked for, as the server was started with.
+        specs: the agents that may play.
     """
 
-    def __init__(self, hall: Hall, offered: list[str], allowed: list[str]) -> None:
+    def __init__(self, hall: Hall, specs: Specs) -> None:
         self.hall = hall
-        self.offered = offered
-        self.allowed = allowed
-        self._known: set[str] = set()
+        self.specs = specs
 
     def routes(self) -> list[Route]:
         """Where the endpoints are."""
@@ -78,7 +73,7 @@ class Games:
         seats, here = [], [HOST]
         for k, one in enumerate(given):
             seat = READ.mapping(f"seats[{k}]", one, ("name", "spec", "here"))
-            seats.append(Seat(_name(f"seats[{k}].name", seat.get("name")), _spec(f"seats[{k}].spec", seat.get("spec"))))
+            seats.append(Seat(_name(f"seats[{k}].name", seat.get("name")), read_spec(f"seats[{k}].spec", seat.get("spec"))))
             if seat.get("here") and seats[k].spec is None:
                 here.append(k)
         options = READ.mapping("rules", body.get("rules", {}), Rules().to_dict())
@@ -86,7 +81,7 @@ class Games:
         practice = READ.boolean("practice", body.get("practice", False))
         for seat in seats:
             if seat.spec is not None:
-                await self._check_spec(seat.spec)
+                await self.specs.check(seat.spec)
         session = Session(rules, seats, secrets.randbits(63), practice)
         people = [k for k, seat in enumerate(seats) if seat.spec is None]
         pace = _pace(body["pace"]) if "pace" in body else 0.5
@@ -155,8 +150,8 @@ class Games:
         session = table.session.clone()
         if _version(body) != session.version or session.over or session.player != seat:
             raise Refused(409, "this is not your decision now; look again")
-        spec = _spec("spec", body.get("spec")) or self.offered[0]
-        await self._check_spec(spec)
+        spec = read_spec("spec", body.get("spec")) or self.specs.offered[0]
+        await self.specs.check(spec)
         try:
             said = await self.hall.thinkers.think(spec, lambda: session.hint(seat, spec))
         except TimeoutError as error:
@@ -168,7 +163,7 @@ class Games:
         body = await read_body(request, ("seat", "spec"))
         table = self._table(request)
         seat = READ.integer("seat", body.get("seat"), 0, len(table.session.seats) - 1)
-        spec = _spec("spec", body.get("spec"))
+        spec = read_spec("spec", body.get("spec"))
         if spec is None:
             raise Refused(422, "spec: must be an agent")
         if table.session.seats[seat].spec is None:
@@ -176,7 +171,7 @@ class Games:
                 self._check(request, table, seat)
         else:
             self._check_some(request, table)
-        await self._check_spec(spec)
+        await self.specs.check(spec)
         table = self._table(request)
         table.change(lambda session: session.hand_over(seat, spec))
         return JSONResponse({})
@@ -272,25 +267,6 @@ class Games:
         answer["host"] = HOST in held
         return JSONResponse(answer)
 
-    async def _check_spec(self, spec: str) -> None:
-        """Loads an agent if it may be asked for, in a thread: the first time may take seconds.
-
-        Raises:
-            ValueError: it may not, or cannot be loaded.
-            Refused: too many different ones, or it takes too long.
-        """
-        if spec in self._known:
-            return
-        if spec not in (*self.offered, *self.allowed):
-            _check_budget(spec)
-            if len(self._known) >= MOST_SPECS:
-                raise Refused(503, f"this server plays {MOST_SPECS} different agents, and has as many")
-        try:
-            await self.hall.thinkers.think(spec, lambda: load_untrusted(spec, self.allowed))
-        except TimeoutError as error:
-            raise Refused(503, str(error)) from None
-        self._known.add(spec)
-
 
 def shown(table: Table, seat: int | None, whole: bool) -> Json:
     """What a seat may see, as JSON: a function of what it may know."""
@@ -354,28 +330,5 @@ def _name(key: str, value: Any) -> str:
     return name
 
 
-def _spec(key: str, value: Any) -> str | None:
-    if value is None:
-        return None
-    spec = READ.text(key, value)
-    if len(spec) > 100 or not spec.isprintable():
-        raise ValueError(f"{key}: must be an agent such as ppo, or null for a person")
-    return spec
-
-
 def _pace(value: Any) -> float | None:
     return None if value is None else READ.number("pace", value, 0, LONGEST_PACE)
-
-
-def _check_budget(spec: str) -> None:
-    """Refuses a built-in agent that would think for too long.
-
-    Raises:
-        ValueError: its budget is too big.
-    """
-    kind, _, rest = spec.partition(":")
-    number = rest.partition(":")[0]
-    if kind in ("mcts", "boardspace", "greedy") and number:
-        budget = read_budget(number)
-        if min(budget.simulations / MOST_SIMULATIONS, budget.seconds / MOST_SECONDS) > 1:
-            raise ValueError(f"agent {spec!r} thinks too long: at most {MOST_SIMULATIONS} simulations or {MOST_SECONDS:g} s")

@@ -15,9 +15,8 @@ HOST = -1  # the seat of whoever made a game, beside the seats that play
 _TABLES = """
 CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT);
 CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
-CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, summary TEXT, record TEXT);
-CREATE TABLE analysis (study TEXT, spec TEXT, state TEXT, lines TEXT, PRIMARY KEY (study, spec));
-CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, summary TEXT, state TEXT);
+CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT);
+CREATE TABLE analysis (study TEXT, spec TEXT, entries TEXT, PRIMARY KEY (study, spec));
 """
 
 
@@ -90,6 +89,30 @@ class Store:
     def seat_hashes(self, name: str) -> dict[int, bytes]:
         """The hashed tokens of a game by seat."""
         return dict(self._db.execute("SELECT seat, hash FROM token WHERE game = ?", (name,)))
+
+    # ------------------------------------------------------------------------------------------------------------ studies
+
+    def add_study(self, name: str, names: list[str], record: str) -> None:
+        """Keeps a record to study, with the names of the seats; raises as `add_game`."""
+        self._write(("INSERT INTO study VALUES (?, ?, ?, ?)", [(name, time.time(), _text(names), record)]))
+
+    def study(self, name: str) -> tuple[list[str], str] | None:
+        """The names of the seats and the record of a study; None if there is none of this name."""
+        row = self._db.execute("SELECT names, record FROM study WHERE id = ?", (name,)).fetchone()
+        return row and (json.loads(row[0]), row[1])
+
+    def count_studies(self) -> int:
+        """How many studies there are."""
+        return int(self._db.execute("SELECT count(*) FROM study").fetchone()[0])
+
+    def save_analysis(self, study: str, spec: str, entries: list[Any]) -> None:
+        """Keeps what there is of an analysis; raises as `add_game`."""
+        self._write(("INSERT OR REPLACE INTO analysis VALUES (?, ?, ?)", [(study, spec, _text(entries))]))
+
+    def analysis(self, study: str, spec: str) -> list[Any]:
+        """What there is of an analysis."""
+        row = self._db.execute("SELECT entries FROM analysis WHERE study = ? AND spec = ?", (study, spec)).fetchone()
+        return json.loads(row[0]) if row else []
 
     # ------------------------------------------------------------------------------------------------------------ writing
 

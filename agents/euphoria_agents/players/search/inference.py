@@ -5,8 +5,10 @@ Its answers are those of `players.ppo`, from the same compiled parts (`network.k
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,12 +72,22 @@ def load_network(path: str | Path) -> tuple[Network, int]:
     """
     header, tensors = read_checkpoint(path)
     network = build_network(parts(tensors, path))
-    training = header.get("training")
-    reward = training.get("reward") if isinstance(training, dict) else None
     try:
-        return network, reward_number(reward)
+        return network, reward_number(_reward(header))
     except ValueError as error:
         raise ValueError(f"{path}: the header does not say for which reward the network was trained: {error}") from error
+
+
+def reward_of(header: Mapping[str, Any]) -> int | None:
+    """The number of the reward that the values of a checkpoint count; None if its header does not say."""
+    with contextlib.suppress(ValueError):
+        return reward_number(_reward(header))
+    return None
+
+
+def _reward(header: Mapping[str, Any]) -> Any:
+    training = header.get("training")
+    return training.get("reward") if isinstance(training, dict) else None
 
 
 def build_network(found: Parts) -> Network:

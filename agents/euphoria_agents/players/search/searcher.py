@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 import time
@@ -9,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from euphoria_agents.agent import Agent
+from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.players.search.inference import Network, no_network
-from euphoria_agents.players.search.tree import SearchPlan, empty_room, empty_tree, most_visited, search
+from euphoria_agents.players.search.tree import SearchPlan, empty_room, empty_tree, most_visited, root_edges, search
 
 if TYPE_CHECKING:
     from euphoria_env import Game
@@ -25,6 +26,9 @@ class Budget(NamedTuple):
 
     simulations: int
     seconds: float
+
+    def __str__(self) -> str:
+        return str(self.simulations) if math.isinf(self.seconds) else f"{self.seconds:g}s"
 
 
 def read_budget(text: str) -> Budget:
@@ -64,13 +68,47 @@ class Searcher(Agent):
         Raises:
             ValueError: no game is given, or it has ended.
         """
-        if game is None or not len(moves := game.legal_actions()):
-            raise ValueError("a searching agent needs a game that has not ended")
+        game = _open(game)
+        moves = game.legal_actions()
         if len(moves) == 1:
             return int(moves[0])
+        self._search_from(game, rng)
+        return most_visited(self._tree)
+
+    def explain(
+        self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
+    ) -> Explanation:
+        """Says what the search found, of a single legal move too; see `Agent.explain`.
+
+        The first simulation judges the position itself and follows no move, so that the visits are one less than the simulations.
+        The value of a move is the mean of what its mover got, or None if it was never followed; the chances of the seats are the
+        mean of all simulations.
+        """
+        game = _open(game)
+        self._search_from(game, copy.deepcopy(rng))
+        edges, seats = root_edges(self._tree), self._room.seats[: game.rules.num_players]
+        visits = edges["visits"]
+        values = self._chances_of_moves(edges["value"] / np.maximum(visits, 1), len(seats))
+        return explanation(
+            edges["move"].astype(np.int64),
+            priors=(edges["prior"] / edges["prior"].sum()).tolist(),
+            visits=visits.tolist(),
+            values=[value if followed else None for value, followed in zip(values.tolist(), visits, strict=True)],
+            seats=self._chances_of_seats(seats / (1 + visits.sum())).tolist(),
+        )
+
+    def _chances_of_moves(self, results: np.ndarray, players: int) -> np.ndarray:
+        """The mover's chances to win, from the mean of what it got from each move; here they are that already."""
+        return results
+
+    def _chances_of_seats(self, results: np.ndarray) -> np.ndarray:
+        """The chances of the seats, from the mean of what each got; here they only have to add up to 1."""
+        return shares(results)
+
+    def _search_from(self, game: Game, rng: np.random.Generator) -> None:
+        """Searches a position."""
         self._room.rows[1] = game.states[0]
         self._search(int(rng.integers(2**62)))
-        return most_visited(self._tree)
 
     def _search(self, seed: int) -> None:
         """Searches until the budget is spent, at least one descent; how many at a time changes nothing in the tree."""
@@ -82,3 +120,16 @@ class Searcher(Agent):
             now = time.perf_counter()
             self._pace = (until - done) / (now - before)
             done, before, left = until, now, self.budget.seconds - (now - start)
+
+
+def _open(game: Game | None) -> Game:
+    """The game, once it is one that can be searched."""
+    if game is None or not len(game.legal_actions()):
+        raise ValueError("a searching agent needs a game that has not ended")
+    return game
+
+
+def shares(chances: np.ndarray) -> np.ndarray:
+    """Chances that were found one by one, made to add up to 1; equal ones if all are 0."""
+    total = chances.sum()
+    return chances / total if total > 0 else np.full(len(chances), 1 / len(chances))

@@ -81,7 +81,11 @@ class Tree(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room to work in. `rows`: where descents are played, and the root; `path` and `movers`: the moves of a descent."""
+    """Room to work in.
+
+    `rows`: where descents are played, and the root; `path` and `movers`: the moves of a descent; `seats`: what each seat got from
+    all descents together.
+    """
 
     rows: np.ndarray
     tape: np.ndarray
@@ -94,6 +98,7 @@ class Room(NamedTuple):
     features: np.ndarray
     values: np.ndarray
     scores: np.ndarray
+    seats: np.ndarray
 
 
 def empty_tree() -> Tree:
@@ -113,8 +118,9 @@ def empty_room() -> Room:
         np.empty(DEEPEST, np.int64),
         np.empty(DEEPEST, np.int64),
         np.empty(NUM_FEATURES),
+        np.zeros(MAX_PLAYERS),
         np.empty(MAX_PLAYERS),
-        np.empty(MAX_PLAYERS),
+        np.zeros(MAX_PLAYERS),
     )
 
 
@@ -193,7 +199,9 @@ def add_edges(tree, node, room, n):  # type: ignore[no-untyped-def]
 
 @jit
 def back_up(tree, room, depth):  # type: ignore[no-untyped-def]
-    """Credits the moves of a descent with what came of them for their movers."""
+    """Credits the moves of a descent with what came of them for their movers, and the seats with what came for them."""
+    for p in range(MAX_PLAYERS):
+        room.seats[p] += room.values[p]
     for k in range(depth):
         edge = tree.edges[room.path[k]]
         edge["visits"] += 1
@@ -228,7 +236,7 @@ def judge(g, room, net, plan, observed):  # type: ignore[no-untyped-def]
             if inference.has_outlook(net):
                 ask_outlook(g, room.values, net, observed)
             else:
-                ask_network(g, room.values, net, plan, observed)
+                ask_network(g, room.values, net, plan.reward, observed)
             return
         last_turn = ALL_TURNS if plan.values == BY_WEIGHTS else int(g["turn"])
         play_out(g, room.tape, room.moves, room.weights, last_turn, LONGEST_PLAYOUT)
@@ -244,19 +252,19 @@ def ask_outlook(g, values, net, observed):  # type: ignore[no-untyped-def]
 
 
 @jit
-def ask_network(g, values, net, plan, observed):  # type: ignore[no-untyped-def]
+def ask_network(g, values, net, reward, observed):  # type: ignore[no-untyped-def]
     """Asks the network for everybody's chances; of two players only the mover, since what one wins the other loses."""
     n, mover = int(g["num_players"]), int(g["player"])
     if not observed:
         inference.observe(net, g, mover)
-    values[mover] = chance_to_win(g, mover, inference.value(net), plan.reward)
+    values[mover] = chance_to_win(g, mover, inference.value(net), reward)
     if n == 2:
         values[1 - mover] = 1.0 - values[mover]
         return
     for p in range(n):
         if p != mover:
             inference.observe(net, g, p)
-            values[p] = chance_to_win(g, p, inference.value(net), plan.reward)
+            values[p] = chance_to_win(g, p, inference.value(net), reward)
 
 
 # ---- descents --------------------------------------------------------------------------------------------------------
@@ -403,6 +411,7 @@ def search(tree, room, net, plan, seed, first, last):  # type: ignore[no-untyped
     root = room.rows[1]
     if first == 0:
         tree.used[:] = 0
+        room.seats[:] = 0.0
         add_node(tree, root, -1)
     for number in range(first, last):
         room.rows[0] = root
@@ -413,14 +422,29 @@ def search(tree, room, net, plan, seed, first, last):  # type: ignore[no-untyped
             descend_stored(tree, room, plan)
 
 
+@entry
+def judge_by_network(rows, net, reward, chances):  # type: ignore[no-untyped-def]
+    """Writes what the network says of each seat's chance to win in the game of the first row, as far as its mover sees it."""
+    if inference.has_outlook(net):
+        ask_outlook(rows[0], chances, net, False)
+    else:
+        ask_network(rows[0], chances, net, reward, False)
+
+
+def root_edges(tree: Tree) -> np.ndarray:
+    """The edges of the root, a copy, in the order of their moves."""
+    found, edge = [], int(tree.nodes[0]["first"])
+    while edge >= 0:
+        found.append(edge)
+        edge = int(tree.edges[edge]["next"])
+    rows = tree.edges[found]
+    return rows[rows["move"].argsort()]
+
+
 def most_visited(tree: Tree) -> int:
     """The move of the root that was followed most often, virtual visits included; of equal ones the better, then the first.
 
     A prior of PUCT is less than a visit, and decides only between moves followed equally often.
     """
-    edge, moves = int(tree.nodes[0]["first"]), []
-    while edge >= 0:
-        row = tree.edges[edge]
-        moves.append((float(row["visits"] + row["prior"]), float(row["value"]), -int(row["move"])))
-        edge = int(row["next"])
-    return -max(moves)[-1]
+    rows = root_edges(tree)
+    return int(rows["move"][np.lexsort((-rows["value"], -(rows["visits"] + rows["prior"])))[0]])

@@ -59,6 +59,17 @@ async function start(event) {
   }
 }
 
+async function openRecord(event) {
+  const [file] = event.target.files;
+  if (!file) return;
+  try {
+    location.href = `/study/${(await post("/api/studies", { record: await file.text() })).id}`;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    say(`${file.name}: ${error.message}`, "bad");
+  }
+}
+
 async function list() {
   const { games } = await get("/api/games");
   if (!games.length) return at("games").replaceChildren(el("p", { class: "label" }, "None yet."));
@@ -74,6 +85,7 @@ try {
     el("p", { class: "options" }, el("label", {}, el("input", { type: "checkbox", id: "practice" }), "practice: anything may be taken back, and the record read, at any time")),
     el("p", {}, el("button", { class: "main", id: "start" }, "Start the game")));
   at("new").addEventListener("submit", start);
+  at("file").addEventListener("change", openRecord);
   draw();
   await list();
 } catch (error) {

@@ -92,7 +92,7 @@ function controls() {
       speeds.map(([value, text]) => el("option", { value, selected: value === (state.pace === null ? "" : String(state.pace)) }, text)))),
     steer && agents && state.pace === null && !state.over && button("step", "Step", () => act("step"), !state.waits_for_agent),
     seat !== null && !state.over && button("leave", "Leave", leave),
-    (state.over || state.practice) && button("record", "Record", save),
+    (state.over || state.practice) && [button("record", "Record", save), button("study", "Study", study)],
     state.host && state.over && button("delete", "Delete", remove),
   ];
 }
@@ -205,6 +205,10 @@ const leave = () => guarded(async () => {
 });
 
 const save = () => guarded(async () => download(`${game}.record`, (await get(`${api}/record`)).record));
+
+const study = () => guarded(async () => {
+  location.href = `/study/${(await post("/api/studies", { game })).id}`;
+});
 
 const remove = () => guarded(async () => {
   if (!confirm("Delete this game for everybody?")) return;

@@ -1,0 +1,106 @@
+"""`euphoria analyse`: what an agent thinks of a recorded game."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from euphoria_agents.commands.matches import Report, progress_bar
+from euphoria_agents.commands.options import AnalyseOptions
+from euphoria_agents.commands.replay import read
+from euphoria_agents.files import write_whole
+from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.study.analysis import Analysis, Entry
+from euphoria_agents.study.judging import best_of
+from euphoria_agents.study.summary import mistakes, summarise
+from euphoria_env.actions import NAMES
+
+SHOWN = 10  # mistakes
+
+
+def analyse(options: AnalyseOptions, console: Console) -> None:
+    """Makes the analysis, prints what came of it, and draws it.
+
+    Raises:
+        ValueError: the record or an option is wrong.
+    """
+    check_counts(processes=options.processes)
+    if not 0 <= options.threshold <= 1:
+        raise ValueError(f"threshold must be a number from 0 to 1, not {options.threshold}")
+    text = read(options.record)
+    try:
+        analysis = Analysis(text, options.agent, options.seed)
+    except ValueError as error:
+        raise ValueError(f"{options.record}: {error}") from error
+    entries = []
+    with progress_bar(console, "decisions") as bar:
+        task = bar.add_task("judging", total=analysis.decisions)
+        every = analysis.in_file(options.out, options.processes) if options.out else analysis.entries(0, options.processes)
+        for entry in every:
+            entries.append(entry)
+            bar.advance(task)
+    for report in reports(entries, analysis.players, options.threshold):
+        console.print(report.table())
+    if options.plot:
+        write_whole(options.plot, plot(entries, analysis.players, options.threshold))
+
+
+def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[Report]:
+    """The worst mistakes, and the players."""
+    wrong = mistakes(entries, threshold)
+    worst = [
+        [str(e["ply"]), str(e["player"]), NAMES[e["played"]], NAMES[best_of(e["moves"])[0]], f"{e['regret']:.1%}"]
+        for e in wrong[:SHOWN]
+    ]
+    lines = [
+        [
+            str(one.player),
+            str(one.decisions),
+            "" if one.mean_regret is None else f"{one.mean_regret:.2%}",
+            str(one.mistakes),
+            "" if one.luck is None else f"{one.luck:+.1%}",
+        ]
+        for one in summarise(entries, players, threshold)
+    ]
+    title = f"{len(wrong)} mistakes, which cost more than {threshold:.1%}" + f"; the worst {SHOWN}" * (len(wrong) > SHOWN)
+    return [
+        *([Report(title, ["decision", "player", "played", "better", "regret"], 4, worst)] if wrong else []),
+        Report("players", ["player", "decisions", "mean\nregret", "mistakes", "luck"], 1, lines),
+    ]
+
+
+def plot(entries: Sequence[Entry], players: int, threshold: float) -> bytes:
+    """The chances of the seats over the game, and the regret of each decision: a PNG."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 6), dpi=110, layout="constrained")
+    chances, regrets = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+    known = [entry for entry in entries if entry["values"] is not None]
+    for player in range(players):
+        style = {"color": f"C{player}", "label": f"player {player}"}
+        chances.plot(
+            [entry["ply"] for entry in known],
+            [entry["values"][player] for entry in known],
+            marker="os^Dv*"[player],
+            markevery=(player * 3, 18),
+            markersize=4,
+            linewidth=1.2,
+            **style,
+        )
+        own = [entry for entry in entries if entry["player"] == player and entry["regret"]]
+        regrets.bar([entry["ply"] for entry in own], [entry["regret"] for entry in own], width=1.0, **style)
+    regrets.axhline(threshold, color="grey", linewidth=0.8, linestyle="--")
+    chances.set(ylabel="chance to win, as the player to move sees it", ylim=(0, 1))
+    regrets.set(ylabel="regret", xlabel="decision")
+    chances.legend(fontsize="small", ncols=players)
+    canvas, image = FigureCanvasAgg(figure), io.BytesIO()
+    canvas.print_png(image)
+    return image.getvalue()
+
+
+def run(options: AnalyseOptions) -> None:
+    """The command."""
+    analyse(options, Console())

@@ -1,0 +1,210 @@
+"""The analysis of a whole recorded game, as JSON: a header, and an entry for each decision. In a file it can be gone on with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from euphoria_agents.files import append_line
+from euphoria_agents.matches.processes import in_processes
+from euphoria_agents.matches.tournament import check_counts, sources
+from euphoria_agents.study.judging import Judge, Judged
+from euphoria_env.reader import Reader, read_json, shown
+
+ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 1
+DIGITS = 5  # of everything that is a chance
+
+Entry = dict[str, Any]
+
+
+class Analysis:
+    """The analysis of a recorded game by an agent.
+
+    Args:
+        record: the text of the record.
+        spec: of the agent, as for `euphoria_agents.load`.
+        seed: 0 or more; equal seeds give equal analyses, if the agent does not look at the clock.
+
+    Attributes:
+        header: what the entries depend on; see docs/study.md.
+        players: how many seats there are.
+        decisions: how many there are.
+
+    Raises:
+        ValueError: the record, the spec or the seed is wrong.
+    """
+
+    def __init__(self, record: str, spec: str, seed: int = 0) -> None:
+        check_counts(seed=seed)
+        self._judge = Judge(record, spec, seed)
+        game, agent = self._judge.game, self._judge.agent
+        self.players, self.decisions = game.rules.num_players, len(game.played)
+        budget = getattr(agent, "budget", None)
+        lines = "\n".join(record.splitlines())
+        self.header = {
+            "format": ANALYSIS_FORMAT,
+            "version": ANALYSIS_VERSION,
+            "record": hashlib.blake2b(lines.encode(), digest_size=16).hexdigest(),
+            "fingerprint": game.fingerprint(),
+            "players": self.players,
+            "decisions": self.decisions,
+            "agent": spec,
+            "sources": sources((spec,)),
+            "budget": None if budget is None else str(budget),
+            "seed": seed,
+        }
+
+    def entries(self, first: int = 0, processes: int = 1) -> Iterator[Entry]:
+        """The entries from decision `first` on, in order; the same for any number of processes.
+
+        An entry is ready when the decision after it is judged. Whoever stops iterating, or is interrupted, ends the work; more
+        than one process can only be had from the main thread.
+
+        Raises:
+            ValueError: less than one process. What the agent raises gets a note that names it.
+        """
+        check_counts(processes=processes)
+        before: Judged | None = None
+        for ply, judged in enumerate(self._judged(first, processes), first):
+            if before is not None:
+                yield self._entry(ply - 1, before, judged.seats)
+            before = judged
+        if before is not None:
+            yield self._entry(self.decisions - 1, before, self._judge.last)
+
+    def _judged(self, first: int, processes: int) -> Iterator[Judged]:
+        """What the agent makes of each decision, in order; of the first one here, so that all is compiled before others begin."""
+        if first < self.decisions:
+            yield self._judge(first)
+        due, early = first + 1, dict[int, Judged]()
+        with closing(in_processes(self._judge, range(due, self.decisions), processes)) as others:
+            for ply, judged in others:
+                early[ply] = judged
+                while due in early:
+                    yield early.pop(due)
+                    due += 1
+
+    def _entry(self, ply: int, judged: Judged, after: list[float] | None) -> Entry:
+        """The entry of a decision; `after`: the chances by seat when the next one comes."""
+        luck: list[float] | None = None
+        if not self._judge.game.by_chance[ply]:
+            luck = [0.0] * self.players
+        elif after is not None and judged.expected is not None:
+            luck = [one - other for one, other in zip(after, judged.expected, strict=True)]
+        return {
+            "ply": ply,
+            "player": int(self._judge.game.before[ply]["player"][0]),
+            "played": self._judge.game.played[ply],
+            "moves": [[action, _rounded(prior), visits, _rounded(value)] for action, prior, visits, value in judged.moves],
+            "values": None if judged.seats is None else [_rounded(chance) for chance in judged.seats],
+            "regret": _rounded(judged.regret),
+            "luck": None if luck is None or judged.seats is None else [_rounded(change) for change in luck],
+        }
+
+    def in_file(self, path: str | Path, processes: int = 1) -> Iterator[Entry]:
+        """All entries, with a file: those that it has already, then those that are missing, each written before it is given.
+
+        A torn last line is taken off the file. An interrupt loses what the processes were just doing and one entry more.
+
+        Raises:
+            ValueError: the file is damaged, or of another analysis; says where, or what differs. It is left as it is.
+            OSError: it cannot be read or written.
+        """
+        path = Path(path)
+        whole, found = self._read(path)
+        if path.exists() and path.stat().st_size > whole:
+            os.truncate(path, whole)
+        if not whole:
+            append_line(path, json.dumps(self.header))
+        yield from found
+        for entry in self.entries(len(found), processes):
+            append_line(path, json.dumps(entry))
+            yield entry
+
+    def _read(self, path: Path) -> tuple[int, list[Entry]]:
+        """How many bytes of a file are whole lines, and the entries in them."""
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        torn = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        if not lines:
+            if not json.dumps(self.header).encode().startswith(torn):
+                raise ValueError(f"{path} is no analysis of this project")
+            return 0, []
+        try:
+            check_header(read_json(lines[0].decode()), self.header)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+        if len(lines) - 1 > self.decisions:
+            raise ValueError(f"{path} has {len(lines) - 1} entries, but the game only {self.decisions} decisions")
+        found = []
+        for ply, line in enumerate(lines[1:]):
+            try:
+                found.append(self._checked(ply, read_json(line.decode())))
+            except ValueError as error:
+                raise ValueError(f"{path}, line {ply + 2}: {error}") from error
+        return sum(map(len, lines)), found
+
+    def _checked(self, ply: int, entry: Any) -> Entry:
+        """An entry of a file, once it is one of this decision."""
+        return check_entry(entry, ply, self._judge.game.played[ply], self.players)
+
+
+def analyse(record: str, spec: str, seed: int = 0, first: int = 0, processes: int = 1) -> Iterator[Entry]:
+    """The entries of an analysis one by one; see `Analysis`."""
+    return Analysis(record, spec, seed).entries(first, processes)
+
+
+def check_header(found: Any, wanted: dict[str, Any]) -> None:
+    """Refuses the header of another analysis.
+
+    Raises:
+        ValueError: names what differs.
+    """
+    if not isinstance(found, dict) or found.get("format") != ANALYSIS_FORMAT:
+        raise ValueError("no analysis of this project")
+    differ = [key for key in dict.fromkeys([*wanted, *found]) if found.get(key) != wanted.get(key)]
+    if differ:
+        told = (f"{key} is {shown(found.get(key))} there and {shown(wanted.get(key))} here" for key in differ)
+        raise ValueError(f"it is of another analysis: {'; '.join(told)}")
+
+
+def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
+    """An entry, once it is one of this decision in a game of so many players.
+
+    Raises:
+        ValueError: names the key that is wrong.
+    """
+    reader = Reader(players)
+    given = reader.mapping("", entry, ("ply", "player", "played", "moves", "values", "regret", "luck"))
+    reader.integer("ply", given.get("ply"), ply, ply)
+    reader.integer("player", given.get("player"), 0, players - 1)
+    reader.integer("played", given.get("played"), played, played)
+    for k, row in enumerate(reader.items("moves", given.get("moves"))):
+        if len(reader.items(f"moves[{k}]", row)) != 4:
+            reader.fail(f"moves[{k}]", "must be an action id, prior, visits and value")
+        action, prior, visits, value = row
+        reader.integer(f"moves[{k}][0]", action, 0, 2**15)
+        if visits is not None:
+            reader.integer(f"moves[{k}][2]", visits, 0, 2**63)
+        for place, chance in ((1, prior), (3, value)):
+            if chance is not None:
+                reader.number(f"moves[{k}][{place}]", chance, 0, 1)
+    if given.get("regret") is not None:
+        reader.number("regret", given["regret"], 0, 1)
+    for name, low in (("values", 0), ("luck", -1)):
+        if given.get(name) is not None:
+            chances = reader.items(name, given[name])
+            if len(chances) != players:
+                reader.fail(name, f"must have {players} entries")
+            for k, chance in enumerate(chances):
+                reader.number(f"{name}[{k}]", chance, low, 1)
+    return given
+
+
+def _rounded(chance: float | None) -> float | None:
+    """A number as it is written; never -0.0."""
+    return None if chance is None else round(chance, DIGITS) + 0.0

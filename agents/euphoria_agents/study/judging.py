@@ -1,0 +1,157 @@
+"""What an agent makes of each decision of a recorded game.
+
+A decision is judged from the record, the agent and a seed alone, so that any process can judge any of them and finds the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from euphoria_agents.agent import Agent, Explanation, explained
+from euphoria_agents.matches.arena import Chance
+from euphoria_agents.registry import load
+from euphoria_env import Game, actions
+from euphoria_env.envs.streams import derived_seed
+from euphoria_env.game import seed_row
+
+Row = list[Any]  # of a move: id, prior, visits, value; see `agent.MoveThought`
+FUTURES = 8  # in which a move is tried whose worth nobody says, or after which something is drawn or rolled
+
+
+class Replayed(Game):
+    """A game that keeps what it was before each decision."""
+
+    @cached_property
+    def before(self) -> list[np.ndarray]:
+        """The state before each decision, an array of one row."""
+        return []
+
+    @cached_property
+    def played(self) -> list[int]:
+        """The ids of the moves played."""
+        return [actions.parse(line.partition(" | ")[0]) for line in self.history]
+
+    @cached_property
+    def by_chance(self) -> list[bool]:
+        """Whether anything was drawn or rolled after each move, before the next decision."""
+        return [" | " in line for line in self.history]
+
+    def play(self, move: str | int) -> None:
+        """Plays a move; see `Game.play`."""
+        state = self.states.copy()
+        super().play(move)
+        self.before.append(state)
+
+
+class Judged(NamedTuple):
+    """What an agent makes of a decision.
+
+    Attributes:
+        moves: what it thinks of each; of the one played, with the value that `regret` was found with.
+        seats: the chances to win by seat before the decision.
+        regret: how much the move played is worth less to its player than the one that the agent thinks best.
+        expected: the chances by seat after the move played, before anything is drawn or rolled; None: nothing is, or it is not
+            known.
+    """
+
+    moves: list[Row]
+    seats: list[float] | None
+    regret: float | None
+    expected: list[float] | None
+
+
+class Judge:
+    """Judges the decisions of a recorded game. Sent to another process, it makes its agent and replays its record anew there.
+
+    Args:
+        record: the text of the record.
+        spec: of the agent.
+        seed: of its chance, 0 or more.
+    """
+
+    def __init__(self, record: str, spec: str, seed: int) -> None:
+        self.record, self.spec, self.seed = record, spec, seed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Judge, (self.record, self.spec, self.seed)
+
+    @cached_property
+    def game(self) -> Replayed:
+        """The game at its end."""
+        return Replayed.from_record(self.record)  # type: ignore[return-value]
+
+    @cached_property
+    def agent(self) -> Agent:
+        """Who judges."""
+        return load(self.spec)
+
+    def __call__(self, ply: int) -> Judged:
+        """Judges decision number `ply`; the first is 0."""
+        state, move = self.game.before[ply], self.game.played[ply]
+        now = Game.from_rows(state.copy())
+        said = self._explain(now, Chance(np.random.default_rng((self.seed, ply))))
+        rows: list[Row] = [list(thought.values()) for thought in said["moves"]]
+        played = next(row for row in rows if row[0] == move)
+        if played[2] is not None and played[2] < FUTURES and best_of(rows) is not played:
+            mover = now.player
+            found = self._after(ply, lambda seed: now.determinize(mover, seed))
+            played[3] = played[3] if found is None else found[mover]
+        expected = None
+        if self.game.by_chance[ply] and said["seats"] is not None:
+            expected = self._after(ply, lambda seed: _with_other_chance(state, seed))
+        return Judged(rows, said["seats"], regret(rows, played), expected)
+
+    @property
+    def last(self) -> list[float] | None:
+        """The chances to win by seat after the last decision; None if the game has not ended."""
+        return outcome(self.game)
+
+    def _explain(self, game: Game, chance: Chance) -> Explanation:
+        """What the agent says to the player who must decide, from what that player may know (R19)."""
+        seat = game.player
+        return explained(self.agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
+
+    def _after(self, ply: int, start: Callable[[int], Game]) -> list[float] | None:
+        """The mean chances by seat once the move is played, in games that `start` makes of seeds; None if they are not known."""
+        found = []
+        for k in range(FUTURES):
+            rng = np.random.default_rng((self.seed, ply, 1 + k))
+            game = start(derived_seed(rng) >> 1)
+            game.play(self.game.played[ply])
+            seats = outcome(game) or self._explain(game, Chance(rng))["seats"]
+            if seats is None:
+                return None
+            found.append(seats)
+        mean: list[float] = np.mean(found, axis=0).tolist()
+        return mean
+
+
+def _with_other_chance(state: np.ndarray, seed: int) -> Game:
+    """The same game, all hidden cards included, in which other dice will fall and other cards come."""
+    rows = state.copy()
+    seed_row(rows[0], seed)
+    return Game.from_rows(rows)
+
+
+def outcome(game: Game) -> list[float] | None:
+    """What the chances to win have become in a game that has ended: equal ones if it was cut off; None if it has not."""
+    if game.truncated:
+        return [1 / game.rules.num_players] * game.rules.num_players
+    return [float(seat == game.winner) for seat in range(game.rules.num_players)] if game.over else None
+
+
+def best_of(rows: Sequence[Row]) -> Row:
+    """The move that the agent thinks best: that followed most often, where it searched, else that of the highest value."""
+    if any(visits is not None for _, _, visits, _ in rows):
+        return max(rows, key=lambda row: (row[2] or 0, row[1] or 0.0))
+    return max(rows, key=lambda row: (row[3] or 0.0, row[1] or 0.0))
+
+
+def regret(rows: Sequence[Row], played: Row) -> float | None:
+    """How much less the move played is worth than the best one; 0 if it is that, or is thought to be worth more."""
+    best = best_of(rows)[3]
+    return None if best is None or played[3] is None else max(0.0, best - played[3])
