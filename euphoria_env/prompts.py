@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from euphoria_env.asks import Ask, Verb
@@ -36,8 +38,12 @@ _SERIES: dict[int, str] = {
 assert {*_PROMPTS, Ask.SERIES} == set(Ask) and set(_SERIES) == set(Verb)
 
 
-def prompt(row: np.void) -> str:
-    """The prompt of the decision that a row asks."""
+def _identifier(space: int) -> str:
+    return SPACES[space]
+
+
+def prompt(row: np.void, named: Callable[[int], str] = _identifier, titled: Callable[[str], str] = str) -> str:
+    """The prompt of the decision that a row asks; `named` says a space by its number, `titled` a recruit's identifier."""
     if row["ask"] == Ask.RECRUIT and row["status"] == SETUP:
         if row["recruit_draft"] and (row["kept"] >= 0).any():
             return "keep a recruit of the draft"
@@ -46,8 +52,8 @@ def prompt(row: np.void) -> str:
     paying_dilemma = row["ask"] == Ask.SERIES and row["verb"] == Verb.PAY and row["bumped"] < 0 and row["placed_face"] == 0
     return text.format(
         face=int(row["placed_face"]),
-        space="the dilemma" if paying_dilemma else SPACES[row["space"]],
-        card=RECRUIT_NAMES[row["card"]],
+        space="the dilemma" if paying_dilemma else named(int(row["space"])),
+        card=titled(RECRUIT_NAMES[row["card"]]),
         partner=int(row["partner"]),
         active=int(row["active"]),
     )

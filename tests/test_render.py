@@ -14,7 +14,8 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_array, board_svg, board_text
 from euphoria_env.render.canvas import PAPER
 from euphoria_env.render.text import TEXT_WIDTH
-from euphoria_env.render.view import PENALTY_TEXTS, cost_text, short_title, title
+from euphoria_env.render.view import cost_text
+from euphoria_env.words import PENALTY_TEXTS, short_title, title
 
 POSITION = {
     "rules": {"num_players": 3},

@@ -40,19 +40,16 @@ from euphoria_env.render.canvas import (
     wrap,
 )
 from euphoria_env.render.view import (
-    PAIR_SPACES,
-    PENALTY_TEXTS,
     REGION_NAMES,
     Drawable,
     PlayerView,
     RecruitView,
     View,
     cost_view,
-    short_title,
     site_of,
-    title,
     view_of,
 )
+from euphoria_env.words import PAIR_SPACES, PENALTY_TEXTS, short_title, title
 
 PICTURE_WIDTH, PICTURE_HEIGHT = 1600, 1120
 _MARGIN, _GAP, _PAD = 16, 8, 12

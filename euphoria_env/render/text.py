@@ -21,7 +21,6 @@ from euphoria_env.board import (
     TUNNELS,
 )
 from euphoria_env.render.view import (
-    PENALTY_TEXTS,
     REGION_NAMES,
     Drawable,
     PlayerView,
@@ -31,6 +30,7 @@ from euphoria_env.render.view import (
     site_of,
     view_of,
 )
+from euphoria_env.words import PENALTY_TEXTS
 
 TEXT_WIDTH = 100
 _NAME = 36  # columns of a space's name

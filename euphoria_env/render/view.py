@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from euphoria_env.board import (
-    ARTIFACT_MARKETS,
     ARTIFACT_SET,
     ARTIFACTS,
     CARDS_PER_ARTIFACT,
@@ -22,32 +21,10 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import TILE_COST, TILES
+from euphoria_env.words import PAIR_SPACES, title
 
 REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
 ANY_THREE = (("artifact", 3),)  # drawn as "3 artifacts or a pair"
-PAIR_SPACES = (*ARTIFACT_MARKETS, "wind_salon")
-
-# The penalty of each tile for whoever has no star on it (R12), in a few words.
-PENALTY_TEXTS = {
-    "academy_of_mandatory_equality": "recruits' abilities are off",
-    "apothecary_of_productive_dreams": "no placing in Icarus",
-    "arena_of_peaceful_conflict": "one own worker at most in each commodity area",
-    "bemusement_park": "each 3 rolled: lose a good",
-    "cafeteria_of_nameless_meat": "a free retrieval costs 1 more morale",
-    "center_for_reduced_literacy": "each 6 rolled: lose a good",
-    "clinic_of_blind_hindsight": "each 2 rolled: lose a good",
-    "courthouse_of_hasty_judgment": "no paying with a pair of artifacts",
-    "disassemble_a_teddy_bear_shop": "each 1 rolled: lose a good",
-    "fountain_of_wishful_thinking": "one worker at most placed in a turn",
-    "friendly_local_game_bonfire": "each 4 rolled: lose a good",
-    "laboratory_of_selective_genetics": "no new worker while owning 2 or 3",
-    "lounge_of_opulent_frugality": "no placing on a site with another's worker",
-    "plaza_of_immortalized_humility": "no placing on a market without own star",
-    "registry_of_personal_secrets": "no allegiance bonuses at 2 and 5",
-    "spa_of_fleeting_pleasure": "no bumping of own workers",
-    "stadium_of_guaranteed_home_runs": "each 5 rolled: lose a good",
-    "theater_of_revelatory_propaganda": "each star placed: +1 knowledge",
-}
 
 _SET_NAMES = {
     ARTIFACT_SET: "artifact",
@@ -269,20 +246,6 @@ def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
 
 
 # --------------------------------------------------------------------------------------------------------- costs, names
-
-
-def title(name: str) -> str:
-    """An identifier as a title: "Spa of Fleeting Pleasure"."""
-    small = ("of", "the", "for", "a")
-    words = name.split("_")
-    return " ".join(w if k and w in small else w.capitalize() for k, w in enumerate(words)).replace("Dr ", "Dr. ")
-
-
-def short_title(tile: str) -> str:
-    """The telling words of a tile's name: "Spa", "Bemusement Park"."""
-    words = title(tile).replace("Friendly Local Game ", "").replace("Disassemble a ", "").split(" ")
-    cut = next((k for k, word in enumerate(words) if word in ("of", "for")), len(words))
-    return " ".join(words[:cut])
 
 
 def _cost(row: Sequence[int]) -> CostView:

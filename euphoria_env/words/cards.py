@@ -1,0 +1,289 @@
+"""What cards and spaces do, in words made from the tables that the engine interprets (`cards`)."""
+
+from __future__ import annotations
+
+from euphoria_env.board import (
+    ARTIFACT_MARKETS,
+    ARTIFACTS,
+    COMMODITIES,
+    MARKET_SET,
+    MARKETS,
+    RESOURCES,
+    SLOT_SET,
+    SLOTS,
+    SPACES,
+    TANK_SET,
+    TERRITORIES,
+    TUNNEL_SET,
+    TUNNELS,
+)
+from euphoria_env.cards.recruits import ANY_MARKET, RECRUITS, recruit_number
+from euphoria_env.cards.spaces import SPACE_COST, SPACE_PROGRAM
+from euphoria_env.cards.tiles import FACE_PENALTY, TILE_COST, TILES
+from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price, When
+from euphoria_env.reader import shown
+from euphoria_env.words.names import amount, faction, gains, listed, signed, space_name, territory_name, title, units
+
+PAIR_SPACES = (*ARTIFACT_MARKETS, "wind_salon")
+THREE_OR_PAIR = "3 artifacts or a pair"
+Step = tuple[int, int, int]
+
+# The penalty of each tile for whoever has no star on it (R12), in a few words.
+PENALTY_TEXTS = {
+    "academy_of_mandatory_equality": "recruits' abilities are off",
+    "apothecary_of_productive_dreams": "no placing in Icarus",
+    "arena_of_peaceful_conflict": "one own worker at most in each commodity area",
+    "cafeteria_of_nameless_meat": "a free retrieval costs 1 more morale",
+    "courthouse_of_hasty_judgment": "no paying with a pair of artifacts",
+    "fountain_of_wishful_thinking": "one worker at most placed in a turn",
+    "laboratory_of_selective_genetics": "no new worker while owning 2 or 3",
+    "lounge_of_opulent_frugality": "no placing on a site with another's worker",
+    "plaza_of_immortalized_humility": "no placing on a market without own star",
+    "registry_of_personal_secrets": "no allegiance bonuses at 2 and 5",
+    "spa_of_fleeting_pleasure": "no bumping of own workers",
+    "theater_of_revelatory_propaganda": "each star placed: +1 knowledge",
+} | {TILES[int(tile)]: f"each {face} rolled: lose a good" for face, tile in enumerate(FACE_PENALTY) if face}
+assert set(PENALTY_TEXTS) == set(TILES)
+
+_EVENTS = {
+    Event.PLACED: "Placing on {at}",
+    Event.BUMPED: "Bumping another player's worker{at}",
+    Event.BUMPING: "Bumping another player's worker, before its roll",
+    Event.GETTING_BUMPED: "Own worker is bumped, before its roll",
+    Event.OTHERS_ROLLED: "Another player has rolled",
+    Event.LOST_WORKER: "Losing a worker to the knowledge check",
+    Event.NEW_WORKER: "Gaining a worker, after its roll",
+    Event.BUILT: "A market is built by anybody",
+    Event.STAR: "For each star placed, anywhere",
+    Event.RETRIEVING: "Retrieving, before the roll",
+    Event.BEFORE_ROLL: "Retrieving, before the roll",
+    Event.RETRIEVED: "Retrieving, after the roll",
+}
+_CONDITIONS = {
+    When.ALWAYS: "",
+    When.NO_ARTIFACT: "with no artifact in hand",
+    When.NO_RESOURCE: "with no resource",
+    When.SAME_FACE: "another worker there showing the same face",
+    When.ALONE: "alone there",
+    When.HIGHEST: "highest there or alone",
+    When.LOWEST: "lowest there or alone",
+    When.WITHOUT_BUMPING: "without bumping",
+    When.STAR_PLACED: "after its star was placed",
+    When.PAID_GOLD: "if gold was paid",
+    When.PAID_ARTIFACT: "if an artifact was paid",
+    When.PAID_ONE_ARTIFACT: "if 1 artifact was paid",
+    When.PAID_FOOD_FOR_BLISS: "if food was paid for bliss",
+    When.TOOK_RESOURCE: "if its resource was taken and no artifact is in hand",
+    When.BUMPED_HIGHER: "of a higher face than the own one",
+    When.BUMPED_NO_SUBTERRAN: "whose owner has no active Subterran recruit",
+    When.ROLLER_SHOWS_PAIR: "with two available workers of one face",
+    When.FREE_RETRIEVAL: "for free, one of those workers",
+    When.ALL_FROM_SUBTERRA: "all of them from Subterra",
+}
+_PRICES = {
+    Price.NONE: "",
+    Price.ENERGY: "1 energy",
+    Price.BLISS: "1 bliss",
+    Price.GOLD_TO_BUMPED: "1 gold to its owner",
+    Price.ARTIFACT: "1 artifact",
+    Price.PLACED_WORKER: "that worker",
+    Price.RETRIEVED_WORKER: "one of those workers",
+}
+_EFFECTS = {
+    Effect.TUNNEL_CHOICE: "its resource or 1 artifact",
+    Effect.MINER: "its miner +1",
+    Effect.ICARITE_BONUS: "",
+    Effect.NEW_WORKER: "1 worker",
+    Effect.AREA: "by the sum of the faces there",
+    Effect.SET_FACE: "choose its face instead of rolling it",
+    Effect.TAKE_FACE: "it takes the face of the own worker instead of being rolled (unless its owner has set it)",
+    Effect.PAY_BLISS: "",
+    Effect.SACRIFICE_PLACED: "",
+    Effect.SACRIFICE_RETRIEVED: "",
+    Effect.BUMPED_KNOWLEDGE: "its owner gets knowledge +1",
+    Effect.OTHERS_THERE: "every other player with a worker there gets knowledge +1",
+    Effect.OPPONENTS_DRAW: "every opponent draws 1 artifact",
+    Effect.OPPONENTS_BLISS: "every opponent gets 1 bliss",
+    Effect.BUILDER: "morale +2 if one helped, else knowledge -2",
+    Effect.BARGAIN: "1 energy and either knowledge -1 or morale +1; a book gives 2 energy, knowledge -2 and morale +2",
+    Effect.FUTURE: "2 artifacts, of which 1 is discarded",
+}
+# What no table says, by the words of `Recruit.also`.
+_ALSO = {
+    "retrieves_for_energy": "A retrieval may be paid with 1 energy: knowledge -1, morale +1",
+    "site_for_any_resource": "Any resource pays for a construction site",
+    "places_new_worker": "After gaining a worker, may place a worker of its face at once",
+    "lost_morale_loses_knowledge": "Each morale lost or paid: knowledge -1",
+    "draws_two_for_one": "Once a turn, drawing an artifact: may draw 2 instead; if the hand, shown, then holds a pair, every "
+    "opponent draws 1",
+    "food_for_bliss": "Food pays wherever bliss is asked",
+    "icarus_costs_morale": "Placing in Icarus, Cloud Mine included, also costs morale -1",
+    "site_for_artifact": "An artifact pays for a construction site",
+    "draws_three_for_one": "Once a turn, drawing an artifact: may, for knowledge +1, draw 3 instead, then discard 2",
+    "ark_for_one_artifact": "1 artifact pays for the Ark of Fractured Memories",
+    "gained_knowledge_gains_morale": "Each knowledge gained or paid: morale +1",
+    "bliss_loses_knowledge": "Retrieving with bliss: may take knowledge -2 instead of morale +2",
+    "bliss_for_market_resource": "1 bliss pays for the resource in the cost of a built market",
+    "tunnel_ends_for_knowledge": "May use open tunnel ends of any faction, for knowledge +2 where one has no active recruit of it",
+    "bumping_in_tunnel_for_knowledge": "Bumping another player's worker from a tunnel: knowledge +1 pays for it",
+}
+assert {*_EVENTS} == {*Event} and {*_CONDITIONS} == {*When} and {*_PRICES} == {*Price}
+assert {*_ALSO} == {word for recruit in RECRUITS for word in recruit.also}
+
+_PLACES = (
+    (TUNNEL_SET, "a tunnel"),
+    (TANK_SET, "the Worker Tank"),
+    (SLOT_SET, "a construction site"),
+    (ANY_MARKET, "a market"),
+    (MARKET_SET, "a built market"),
+)
+
+
+def recruit_words(name: str) -> str:
+    """What a recruit does, in a sentence or several.
+
+    Raises:
+        ValueError: no such recruit.
+    """
+    try:
+        recruit = RECRUITS[recruit_number(name)]
+    except ValueError:
+        raise ValueError(f"{shown(name)} is no recruit") from None
+    sentences = [*(_ALSO[word] for word in recruit.also), *map(_ability, recruit.abilities)]
+    return "".join(f"{sentence}. " for sentence in sentences).strip()
+
+
+def _ability(ability: Ability) -> str:
+    """An ability: when it acts, for what, and what it does."""
+    occasion = _EVENTS[ability.on].format(at=_places(ability))
+    if condition := _CONDITIONS[ability.when]:
+        occasion += (" " if ability.when in (When.BUMPED_HIGHER, When.BUMPED_NO_SUBTERRAN) else ", ") + condition
+    doing = ", ".join(filter(None, (step_words(step) for step in ability.do)))
+    if not ability.may:
+        return f"{occasion}: {doing}"
+    for_what = price_words(ability)
+    return f"{occasion}: may pay {for_what}: {doing}" if for_what else f"{occasion}: may have {doing}"
+
+
+def _places(ability: Ability) -> str:
+    """Where an ability acts; nothing if everywhere."""
+    if ability.at == -1:
+        return ""
+    left, names = ability.at, []
+    for spaces, name in _PLACES:
+        if left & spaces == spaces:
+            names.append(name)
+            left &= ~spaces
+    names += [space_name(SPACES[s]) for s in range(len(SPACES)) if left >> s & 1]
+    return (" from " if ability.on == Event.BUMPED else "") + listed(names, "or")
+
+
+def price_words(ability: Ability) -> str:
+    """What an optional ability costs."""
+    parts = [signed("morale", -ability.morale)] if ability.morale else []
+    parts += [signed("knowledge", ability.knowledge)] if ability.knowledge else []
+    return listed([*parts, *filter(None, [_PRICES[ability.price]])])
+
+
+def step_words(step: Step) -> str:
+    """What a step of a card or a space gives, wherever it acts; "" if another part of the text says it."""
+    op, a, b = (int(value) for value in step)
+    if op == Effect.MORALE:
+        return signed("morale", a)
+    if op == Effect.KNOWLEDGE:
+        return signed("knowledge", a)
+    if op == Effect.GOODS:
+        return amount(b, (*COMMODITIES, *RESOURCES)[a])
+    if op == Effect.CHOOSE:
+        return gains(b, CHOICES[a])
+    if op == Effect.DRAW:
+        return amount(a, "artifact")
+    if op == Effect.TUNNEL_RESOURCE:
+        return f"{a} of its resource"
+    if op == Effect.ADVANCE:
+        return f"{faction(a)} allegiance +1"
+    if op == Effect.STAR_IN_TERRITORY:
+        return f"a star in {territory_name(TERRITORIES[a])}"
+    if op == Effect.STAR_IN_REGION:
+        return f"a star in {territory_name(TERRITORIES[a])} or on a built market there"
+    return _EFFECTS[Effect(op)]
+
+
+def tile_words(name: str) -> str:
+    """The penalty of a market tile, for whoever has no star on it.
+
+    Raises:
+        ValueError: no such tile.
+    """
+    if name not in PENALTY_TEXTS:
+        raise ValueError(f"{shown(name)} is no market tile")
+    return PENALTY_TEXTS[name]
+
+
+def dilemma_words(artifact: str) -> str:
+    """What resolving the dilemma of an artifact costs and gives.
+
+    Raises:
+        ValueError: no such artifact.
+    """
+    if artifact not in ARTIFACTS:
+        raise ValueError(f"{shown(artifact)} is no artifact")
+    return f"Once, as a whole turn: pay {amount(1, artifact)} or any 2 artifacts for a star, or for 1 of 2 recruits drawn"
+
+
+def cost_words(space: str, tile: str | None = None) -> str:
+    """The printed cost of a space; at a built market, its tile says."""
+    if space in PAIR_SPACES:
+        return THREE_OR_PAIR
+    row = TILE_COST[TILES.index(tile)] if space in MARKETS and tile else SPACE_COST[SPACES.index(space)]
+    return groups_words(row)
+
+
+def groups_words(row) -> str:  # type: ignore[no-untyped-def]
+    """The groups of a cost: (units, set, units, set)."""
+    return ", ".join(units(int(n), int(items)) for n, items in ((row[0], row[1]), (row[2], row[3])) if n)
+
+
+def gain_words(space: str) -> str:
+    """The printed gain of a space, without bonuses."""
+    if space in SLOTS:
+        return "a star on the market when it is built"
+    if space in TUNNELS:
+        resource = RESOURCES[TUNNELS.index(space)]
+        return f"its miner +1, 1 {resource} or 1 artifact"
+    return ", ".join(filter(None, (step_words(step) for step in SPACE_PROGRAM[SPACES.index(space)] if step[0] >= 0)))
+
+
+def space_words(space: str, tile: str | None = None) -> str:
+    """What a space costs and gives, with bonuses; of a market with the tile that was built there.
+
+    Raises:
+        ValueError: no such space, or no such tile.
+    """
+    if space not in SPACES:
+        raise ValueError(f"{shown(space)} is no space")
+    if tile is not None and tile not in TILES:
+        raise ValueError(f"{shown(tile)} is no market tile")
+    if space in COMMODITY_AREAS:
+        return COMMODITY_AREAS[space]
+    cost, gain = cost_words(space, tile), gain_words(space)
+    if space in MARKETS and tile is None:
+        cost = "what its tile says"
+    text = f"Pay {cost}: {gain}" if cost else f"Free: {gain}"
+    if space in TUNNELS:
+        text += f"; both with an active {faction(TUNNELS.index(space))} recruit at allegiance 5 and more"
+    elif space.endswith("_tunnel_end"):
+        text += f"; only with an active {title(space.split('_')[0])} recruit, when the miner is at 9"
+    elif space in ("wind_salon", "nimbus_loft"):
+        text += "; 1 artifact after the star with an active Icarite recruit at allegiance 5 and more"
+    elif space in SLOTS:
+        text += "; its workers then come back and are rolled"
+    return text
+
+
+COMMODITY_AREAS = {
+    area: f"Free; all faces there are added up: 1 to 4 gives 1 {good} and {faction(k)} allegiance +1, 5 to 8 gives 1 {good} and "
+    f"knowledge -1, 9 and more gives 2 {good} and knowledge +1; 1 more {good} with an active {faction(k)} recruit at allegiance 2 "
+    "and more"
+    for k, (area, good) in enumerate(zip(SPACES[:4], COMMODITIES, strict=True))
+}

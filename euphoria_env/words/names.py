@@ -1,0 +1,120 @@
+"""Names and amounts as they are said: identifiers become titles, sets of items become words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from euphoria_env.board import (
+    ARTIFACT_SET,
+    COMMODITY_SET,
+    FACTIONS,
+    GAINS,
+    ITEMS,
+    MARKETS,
+    RESOURCE_SET,
+    SLOTS,
+    TANK,
+    item_set,
+)
+
+_PLURALS = {"bat": "bats", "bear": "bears", "book": "books", "box": "boxes", "artifact": "artifacts", "resource": "resources"}
+_PLURALS |= {"star": "stars", "worker": "workers", "recruit": "recruits", "commodity": "commodities", "good": "goods"}
+_KINDS = ((ARTIFACT_SET, "artifact"), (RESOURCE_SET, "resource"), (COMMODITY_SET, "commodity"))
+_OTHER_COMMODITY = item_set("energy", "water", "food")
+
+
+def title(name: str) -> str:
+    """An identifier as a title: "Spa of Fleeting Pleasure"."""
+    small = ("of", "the", "for", "a")
+    words = name.split("_")
+    return " ".join(w if k and w in small else w.capitalize() for k, w in enumerate(words)).replace("Dr ", "Dr. ")
+
+
+def short_title(tile: str) -> str:
+    """The telling words of a tile's name: "Spa", "Bemusement Park"."""
+    words = title(tile).replace("Friendly Local Game ", "").replace("Disassemble a ", "").split(" ")
+    cut = next((k for k, word in enumerate(words) if word in ("of", "for")), len(words))
+    return " ".join(words[:cut])
+
+
+def short_name(recruit: str) -> str:
+    """What a recruit is called in passing: "Kyle", "Jonathan the Artist" (there are two)."""
+    name, _, rest = title(recruit).partition(" the ")
+    return f"{name} the {rest}" if name == "Jonathan" else name
+
+
+def amount(n: int, what: str) -> str:
+    """A number of something: "3 water", "2 artifacts"."""
+    return f"{n} {_PLURALS.get(what, what) if n != 1 else what}"
+
+
+def signed(track: str, n: int) -> str:
+    """A step of a marker: "knowledge -1"."""
+    return f"{track} {n:+d}"
+
+
+def listed(parts: Iterable[str], last: str = "and") -> str:
+    """Parts as a list: "a, b and c"."""
+    parts = list(parts)
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+
+
+def faction(number: int) -> str:
+    """The name of a faction."""
+    return FACTIONS[number].capitalize()
+
+
+def units(n: int, items: int) -> str:
+    """So many units of a set of items, any of them: "3 resources", "1 bliss or food"."""
+    if items == _OTHER_COMMODITY:
+        return f"{amount(n, 'commodity')} other than bliss"
+    names = []
+    for kind, name in _KINDS:
+        if items & kind == kind:
+            names.append(name)
+            items &= ~kind
+    names = [name for k, name in enumerate(ITEMS) if items >> k & 1] + names
+    raised = "knowledge" in names
+    text = listed([amount(n, name) if k == 0 else _plural(n, name) for k, name in enumerate(names) if name != "knowledge"], "or")
+    return f"{text} or {signed('knowledge', n)}" if raised else text
+
+
+def _plural(n: int, what: str) -> str:
+    return amount(n, what).split(" ", 1)[1]
+
+
+def gain_name(gain: str, n: int = 1) -> str:
+    """A gain of `GAINS`: "1 energy", "morale +1", "knowledge -1" (chosen knowledge is lost)."""
+    if gain in ("morale", "knowledge"):
+        return signed(gain, n if gain == "morale" else -n)
+    return amount(n, gain)
+
+
+def gains(n: int, options: int) -> str:
+    """So many gains of a set of `GAINS`: "2 resources", "morale +1 or 1 energy"."""
+    for kind, name in _KINDS[1:]:
+        if options == kind:
+            return amount(n, name)
+    return listed((gain_name(gain, n) for k, gain in enumerate(GAINS) if options >> k & 1), "or")
+
+
+def space_name(space: str, tile: str | None = None) -> str:
+    """A space as it is said after "on": "the Generator", "slot 2 of Euphorian site 1", a built market by its tile."""
+    if space in SLOTS:
+        site, slot = space.rsplit("_", 1)
+        return f"slot {slot} of {site_name(site)}"
+    if space in MARKETS:
+        return f"the {title(tile)}" if tile else f"{title(space).replace('Market', 'market')}"
+    if space in TANK:
+        return f"the Worker Tank ({space.split('_')[1]})"
+    return f"the {title(space)}"
+
+
+def site_name(site: str) -> str:
+    """A construction site: "Euphorian site 1"."""
+    return title(site).replace("Site", "site")
+
+
+def territory_name(territory: str) -> str:
+    """A territory: "the Euphorian territory"."""
+    return f"the {title(territory).replace('Territory', 'territory')}"
