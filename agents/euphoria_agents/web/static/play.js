@@ -35,6 +35,7 @@ async function refresh() {
 function show(found) {
   if (found.version !== state?.version) [space, hints] = ["", null];
   state = found;
+  document.body.dataset.version = found.version;
   const here = state.mine;
   if (seat === null && here.length === 1) return take(here[0]);
   if (here.length > 1 && here.includes(state.decider) && state.decider !== seat) covered = true;
