@@ -1,0 +1,8 @@
+"""One game with people and agents at a table: what the terminal and the server have in common."""
+
+from __future__ import annotations
+
+from euphoria_agents.sessions.agents import Agents
+from euphoria_agents.sessions.session import AgentFailed, Seat, Session, Stale, WrongSeat
+
+__all__ = ["AgentFailed", "Agents", "Seat", "Session", "Stale", "WrongSeat"]

@@ -1,0 +1,436 @@
+"""One game with people and agents at a table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from euphoria_agents.agent import Explanation, explained
+from euphoria_agents.faults import one_line
+from euphoria_agents.files import write_whole
+from euphoria_agents.matches.arena import Chance
+from euphoria_agents.replaying import move_of, steps
+from euphoria_agents.sessions.agents import Agents
+from euphoria_agents.sessions.undo import may_be_taken_back
+from euphoria_env import Game, Rules, actions, words
+from euphoria_env.envs.asking import ask
+from euphoria_env.reader import Reader, as_key, read_json, shown
+from euphoria_env.render.view import View, view_of
+
+SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
+LONGEST_NAME = 40
+MOST_CHANGES = 2**53  # that JSON can count anywhere
+
+
+class WrongSeat(ValueError):
+    """Somebody else must decide, or there is no such seat."""
+
+
+class Stale(ValueError):
+    """The game has changed since."""
+
+
+class AgentFailed(RuntimeError):
+    """An agent raised, or answered with what is no legal move; the game waits.
+
+    Attributes:
+        seat: whose decision it is.
+        spec: of the agent.
+    """
+
+    def __init__(self, seat: int, spec: str, reason: str) -> None:
+        super().__init__(f"the agent {spec} of seat {seat} failed: {reason}")
+        self.seat, self.spec = seat, spec
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Who sits there.
+
+    Attributes:
+        name: what people call the player, up to 40 characters in one line.
+        spec: of an agent, as for `euphoria_agents.load`; None: a person.
+
+    Raises:
+        ValueError: no such name.
+    """
+
+    name: str
+    spec: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.isprintable() or not 0 < len(self.name.strip()) <= LONGEST_NAME:
+            raise ValueError(f"a name is a text of 1 to {LONGEST_NAME} characters in a line, not {as_key(self.name)}")
+
+
+class _Decision(NamedTuple):
+    """A decision that was made: who made which, in what state, an array of one row, and after how many outcomes."""
+
+    seat: int
+    action: int
+    rows: np.ndarray
+    outcomes: int
+
+
+class Session:
+    """One game with people and agents at a table. Not thread safe.
+
+    Args:
+        rules: the options.
+        seats: who sits where, one for each player.
+        seed: equal seeds give equal games; None: a random one.
+        practice: whether any decision may be taken back.
+        agents: where agents come from; None: built-in ones only.
+
+    Attributes:
+        version: grows by one with every change, and never goes back.
+        seats: who sits where.
+        practice: see above.
+
+    Raises:
+        ValueError: not as many seats as players, an agent that is not allowed or cannot be made, or a seed that is no integer.
+    """
+
+    def __init__(
+        self, rules: Rules, seats: Sequence[Seat], seed: int | None = None, practice: bool = False, agents: Agents | None = None
+    ) -> None:
+        self._begin(Game(rules, seed), seats, practice, agents)
+
+    @classmethod
+    def of(cls, game: Game, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> Session:
+        """A table at which a game goes on, which it takes over; its history can be gone back in.
+
+        Raises:
+            ValueError: as for a new one.
+        """
+        session = object.__new__(cls)
+        session._begin(game, seats, practice, agents)
+        return session
+
+    def _begin(self, game: Game, seats: Sequence[Seat], practice: bool, agents: Agents | None) -> None:
+        n = game.rules.num_players
+        if len(seats) != n:
+            raise ValueError(f"a game of {n} needs as many seats, not {len(seats)}")
+        self.seats = tuple(seats)
+        self.practice = practice
+        self.version = 0
+        self._agents = _BUILT_IN if agents is None else agents
+        for seat in self.seats:
+            if seat.spec is not None:
+                self._agents.check(seat.spec)
+        record = game.to_record()
+        self._start = record.partition("\n")[0]
+        self._go_to(record)
+
+    def _go_to(self, record: str, decisions: int | None = None) -> None:
+        """Replays a record, so far if it is said how far."""
+        self._decisions: list[_Decision] = []
+        self._logs: dict[int | None, list[str]] = {}
+        for game, line in steps(record):
+            self._game = game
+            if len(self._decisions) == decisions or not line:
+                return
+            if not line.startswith("load "):
+                self._note(actions.parse(move_of(line)))
+
+    def _note(self, action: int) -> None:
+        """Keeps what is known before a decision is made."""
+        game = self._game
+        self._decisions.append(_Decision(game.player, action, game.states.copy(), len(game.outcomes)))
+
+    # ------------------------------------------------------------------------------------------------------------- looking
+
+    @property
+    def rules(self) -> Rules:
+        """The options of the game."""
+        return self._game.rules
+
+    @property
+    def player(self) -> int:
+        """Who must decide; the last who did after the end."""
+        return self._game.player
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended, or was cut off."""
+        return self._game.over or self._game.truncated
+
+    @property
+    def decisions(self) -> int:
+        """How many were made."""
+        return len(self._decisions)
+
+    def last_decision(self, seat: int) -> int | None:
+        """The number of the last decision of a seat, of which the first is 0; None if there is none."""
+        return next((k for k in reversed(range(len(self._decisions))) if self._decisions[k].seat == seat), None)
+
+    @property
+    def ranking(self) -> list[int] | None:
+        """The rank of each seat, 1 best, equal ones shared; None before the end."""
+        return self._game.ranking
+
+    def view(self, seat: int | None = None) -> View:
+        """What everybody may see, or the player of a seat.
+
+        Raises:
+            ValueError: no such seat.
+        """
+        return view_of(self._game, seat)
+
+    def question(self, seat: int | None = None) -> str:
+        """What is being decided, as a sentence.
+
+        Raises:
+            ValueError: no such seat.
+        """
+        return words.question(self._game, seat)
+
+    def moves(self, seat: int) -> list[words.Move]:
+        """The legal moves of a seat, explained; none if somebody else must decide.
+
+        Raises:
+            ValueError: no such seat.
+        """
+        return words.legal_moves(self._game, seat)
+
+    def log(self, seat: int | None = None, since: int = 0) -> list[str]:
+        """What happened by each decision from number `since` on, as everybody may know it, or the player of a seat.
+
+        Raises:
+            ValueError: no such seat.
+        """
+        if seat is not None:
+            self._check_seat(seat)
+        lines = self._logs.setdefault(seat, [])
+        for k in range(len(lines), len(self._decisions)):
+            before, after = self._at(k), self._at(k + 1)
+            lines.append(words.event(before, self._decisions[k].action, after, self._drawn(k), seat))
+        return lines[since:]
+
+    def _at(self, k: int) -> Game:
+        """The game before decision k, to look at."""
+        return self._game if k == len(self._decisions) else Game.from_rows(self._decisions[k].rows)
+
+    def _drawn(self, k: int) -> list[tuple[str, int | str]]:
+        """What chance gave after decision k."""
+        outcomes = self._game.outcomes
+        return outcomes[self._decisions[k].outcomes : self._decisions[k + 1].outcomes if k + 1 < len(self._decisions) else None]
+
+    def _check_seat(self, seat: Any) -> None:
+        if isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < len(self.seats):
+            raise WrongSeat(f"seat must be an integer from 0 to {len(self.seats) - 1}, not {shown(seat)}")
+
+    # ------------------------------------------------------------------------------------------------------------ deciding
+
+    def play(self, seat: int, action: int | str, version: int | None = None) -> None:
+        """Plays a move for the seat that must decide.
+
+        Args:
+            seat: who decides.
+            action: the move, as an action id or in notation.
+            version: the one that was looked at; None: any.
+
+        Raises:
+            Stale: the game has changed since that version.
+            WrongSeat: somebody else must decide.
+            IllegalMove: the move is not legal now, or no move at all.
+            In each case nothing is changed.
+        """
+        self._check_turn(seat, version)
+        player, rows, outcomes = self._game.player, self._game.states.copy(), len(self._game.outcomes)
+        number = actions.parse(action) if action in actions.NAMES else action
+        self._game.play(number)
+        self._decisions.append(_Decision(player, int(number), rows, outcomes))
+        self.version += 1
+
+    def _check_turn(self, seat: int, version: int | None = None) -> None:
+        self._check_seat(seat)
+        if version is not None and version != self.version:
+            raise Stale(f"the game has changed since version {shown(version)}; this is version {self.version}")
+        if not self.over and seat != self.player:
+            raise WrongSeat(f"seat {self.player} must decide, not seat {seat}")
+
+    def thinker(self) -> Callable[[], int] | None:
+        """What asks the agent that must decide for its move; None if it is a person who must, or the game has ended.
+
+        What it is asked is fixed now, so that it may be called later and in another thread. It is dealt what its seat cannot
+        know, and gets its chance, from the game's seed and the number of the decision: a game that was saved and loaded, or
+        taken back, goes on identically. Calling it raises `AgentFailed`.
+        """
+        seat = self.player
+        spec = self.seats[seat].spec
+        if self.over or spec is None:
+            return None
+        game = self._game.clone()
+        chance = Chance(np.random.default_rng(_hash(self._start, str(self.decisions))))
+
+        def think() -> int:
+            try:
+                with self._agents.borrowed(spec) as agent:
+                    observations, masks = game.observation(seat)[None], game.mask()[None]
+                    moves, _ = ask(agent, observations, masks, chance.own, lambda _: chance.deal(game, seat))
+            except Exception as error:
+                raise AgentFailed(seat, spec, one_line(error)) from error
+            return int(moves[0])
+
+        return think
+
+    def agent_turn(self) -> bool:
+        """Asks the agent that must decide, and plays its move; whether there was one.
+
+        Raises:
+            AgentFailed: it raised, or its answer is no legal move; nothing is changed.
+        """
+        think = self.thinker()
+        if think is None:
+            return False
+        self.play(self.player, think())
+        return True
+
+    def hand_over(self, seat: int, spec: str | None, name: str | None = None) -> None:
+        """Gives a seat to an agent, or to a person.
+
+        Raises:
+            ValueError: no such seat or name, or an agent that is not allowed or cannot be made.
+        """
+        self._check_seat(seat)
+        if spec is not None:
+            self._agents.check(spec)
+        taken = replace(self.seats[seat], spec=spec, name=self.seats[seat].name if name is None else name)
+        self.seats = (*self.seats[:seat], taken, *self.seats[seat + 1 :])
+        self.version += 1
+
+    # -------------------------------------------------------------------------------------------------------- taking back
+
+    def can_undo(self, seat: int) -> bool:
+        """Whether the last decision of a seat may be taken back.
+
+        It may if nobody has decided since, nothing was drawn and no card shown; in a practice game always, with all that
+        others have decided since.
+
+        Raises:
+            ValueError: no such seat.
+        """
+        self._check_seat(seat)
+        last = self.last_decision(seat)
+        if last is None or self.practice:
+            return last is not None
+        if last + 1 < self.decisions:
+            return False
+        return may_be_taken_back(self._at(last), self._game, bool(self._drawn(last)))
+
+    def undo(self, seat: int, version: int | None = None) -> None:
+        """Takes back the last decision of a seat.
+
+        Raises:
+            Stale: the game has changed since that version.
+            ValueError: it may not be taken back, or there is no such seat.
+            In each case nothing is changed.
+        """
+        if not self.can_undo(seat):
+            raise ValueError("nothing can be taken back: somebody has decided since, something was drawn, or a card was shown")
+        self._go_to(self.record(), self.last_decision(seat))
+        self.version += 1
+
+    # ------------------------------------------------------------------------------------------------------------- hints
+
+    def hint(self, seat: int, spec: str) -> Explanation:
+        """What an agent thinks of the decision of a seat, from what that seat may know; equal for equal knowledge.
+
+        Raises:
+            WrongSeat: somebody else must decide.
+            ValueError: an agent that is not allowed or cannot be made, or the game has ended.
+            AgentFailed: it raised, or explains something else.
+        """
+        self._check_turn(seat)
+        if self.over:
+            raise ValueError("the game has ended, nobody has a move")
+        self._agents.check(spec)
+        observation = self._game.observation(seat)
+        chance = Chance(np.random.default_rng(_hash(observation.tobytes().hex(), spec)))
+        try:
+            with self._agents.borrowed(spec) as agent:
+                return explained(agent, observation, self._game.mask(), chance.own, chance.deal(self._game, seat))
+        except Exception as error:
+            raise AgentFailed(seat, spec, one_line(error)) from error
+
+    # ------------------------------------------------------------------------------------------------------------ keeping
+
+    def record(self) -> str:
+        """The whole game as a record, secrets included: it may be shown to people after the end, or in practice games."""
+        return self._game.to_record()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON: `Session.from_dict` goes on identically."""
+        return {
+            "format": SESSION_FORMAT,
+            "version": SESSION_VERSION,
+            "changes": self.version,
+            "practice": self.practice,
+            "seats": [asdict(seat) for seat in self.seats],
+            "record": self.record(),
+        }
+
+    @classmethod
+    def from_dict(cls, d: Any, agents: Agents | None = None) -> Session:
+        """A table as it was left.
+
+        Raises:
+            ValueError: something is missing or wrong, or an agent is not allowed or cannot be made; names the key.
+        """
+        reader = Reader()
+        if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
+            raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
+        given = reader.mapping("", d, ("format", "version", "changes", "practice", "seats", "record"))
+        reader.integer("version", given.get("version"), SESSION_VERSION, SESSION_VERSION)
+        try:
+            game = Game.from_record(reader.text("record", given.get("record")))
+        except ValueError as error:
+            raise ValueError(f"record: {error}") from error
+        seats = [_read_seat(reader, f"seats[{k}]", seat) for k, seat in enumerate(reader.items("seats", given.get("seats")))]
+        session = cls.of(game, seats, reader.boolean("practice", given.get("practice")), agents)
+        session.version = reader.integer("changes", given.get("changes"), 0, MOST_CHANGES)
+        return session
+
+    def save(self, file: Path) -> None:
+        """Writes all of it to a file, whole or not at all.
+
+        Raises:
+            OSError: it cannot be written; names the file, which is then what it was before.
+        """
+        write_whole(file, json.dumps(self.to_dict(), indent=1) + "\n")
+
+    @classmethod
+    def load(cls, file: Path, agents: Agents | None = None) -> Session:
+        """A table from a file that `save` wrote; no code of it is run.
+
+        Raises:
+            ValueError: it cannot be read, or something in it is wrong; names the file.
+        """
+        try:
+            return cls.from_dict(read_json(file.read_text(encoding="utf-8")), agents)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{file}: {error}") from error
+
+
+_BUILT_IN = Agents()
+
+
+def _read_seat(reader: Reader, key: str, value: Any) -> Seat:
+    given = reader.mapping(key, value, ("name", "spec"))
+    spec = None if given.get("spec") is None else reader.text(f"{key}.spec", given["spec"])
+    try:
+        return Seat(reader.text(f"{key}.name", given.get("name")), spec)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from error
+
+
+def _hash(*parts: str) -> int:
+    """A number from texts, which tells nothing about them."""
+    return int.from_bytes(hashlib.blake2b("\n".join(parts).encode(), digest_size=16).digest(), "little")
