@@ -67,7 +67,9 @@ class Tab:
     def state(self) -> str:
         """Waits for something to do: "move", "cover" or "over"."""
         found = self.page.wait_for_selector("button.move, .ranking, #uncover")
-        return {"uncover": "cover"}.get(found.get_attribute("id") or "", "over" if found.evaluate("e => e.tagName") == "OL" else "move")
+        return {"uncover": "cover"}.get(
+            found.get_attribute("id") or "", "over" if found.evaluate("e => e.tagName") == "OL" else "move"
+        )
 
     def settle(self, before: str) -> None:
         """Waits until the page shows another decision."""
@@ -226,7 +228,7 @@ def secrets_of(tab: Tab) -> set[str]:
     """The recruits that only this seat has seen: hidden ones, those put out, and those that were on offer."""
     own, public = set[str](), set[str]()
     for said in map(json.loads, tab.told):
-        if said.get("seat") is None:
+        if said.get("seat") is None or "view" not in said:
             continue
         own |= {move["notation"].removeprefix("choose ") for move in said["moves"] if move["notation"].startswith("choose ")}
         for player in said["view"]["players"]:

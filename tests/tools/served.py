@@ -26,6 +26,12 @@ class Served:
         self.port = 0
         self._thread = threading.Thread(target=self._run)
         self._ready = threading.Event()
+        self._visitors: list[Visitor] = []
+
+    def visitor(self) -> Visitor:
+        """Somebody who asks; hangs up when the server ends."""
+        self._visitors.append(Visitor(self.port))
+        return self._visitors[-1]
 
     def _run(self) -> None:
         asyncio.run(self._serve())
@@ -50,6 +56,8 @@ class Served:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        for visitor in self._visitors:
+            visitor.close()
         self.loop.call_soon_threadsafe(self.hall.close)
         self._server.should_exit = True
         self._thread.join()

@@ -13,12 +13,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from euphoria_agents.sessions import Agents
 from euphoria_agents.web.facts import colours, facts, page_icon, symbols
 from euphoria_agents.web.faults import Refused, broken, missing, refused
 from euphoria_agents.web.games import Games
 from euphoria_agents.web.guard import LOCAL_HOSTS, Guard
 from euphoria_agents.web.specs import Specs
-from euphoria_agents.web.store import Store
+from euphoria_agents.web.store import CannotSave, Store
 from euphoria_agents.web.studies import Studies
 from euphoria_agents.web.tables import Hall, Thinkers
 
@@ -49,12 +50,13 @@ def make_app(
         hosts: the names under which the server may be asked for.
         thinkers: where agents think; None: two at a time, with a minute for each decision.
     """
-    hall = Hall(store, thinkers or Thinkers(at_once=2, patience=60))
+    agents = Agents(allowed)
+    hall = Hall(store, agents, thinkers or Thinkers(at_once=2, patience=60))
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}
     known = facts(offered)
-    specs = Specs(list(offered), allowed, hall.thinkers)
+    specs = Specs(list(offered), agents, hall.thinkers)
     studies = Studies(hall, specs)
 
     async def static(request: Request) -> Response:
@@ -87,7 +89,13 @@ def make_app(
             *studies.routes(),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
-        exception_handlers={Refused: refused, ValueError: refused, HTTPException: missing, Exception: broken},
+        exception_handlers={
+            Refused: refused,
+            ValueError: refused,
+            CannotSave: refused,
+            HTTPException: missing,
+            Exception: broken,
+        },
         lifespan=life,
     )
     app.state.hall = hall

@@ -28,8 +28,9 @@ def refusal(status: int, message: str) -> JSONResponse:
 
 
 async def refused(_: Request, error: Exception) -> Response:
-    """Starlette's handler of `Refused` and of bad values."""
-    return refusal(error.status if isinstance(error, Refused) else 422, str(error))
+    """Starlette's handler of what is said to whoever asked: `Refused`, bad values, and that nothing can be saved."""
+    status = error.status if isinstance(error, Refused) else 507 if isinstance(error, OSError) else 422
+    return refusal(status, str(error))
 
 
 async def broken(_: Request, error: Exception) -> Response:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from euphoria_agents.sessions import Seat, Session, Stale, WrongSeat
+from euphoria_agents.sessions import AgentFailed, Seat, Session, Stale, WrongSeat
 from euphoria_agents.web.faults import Refused, read_body
 from euphoria_agents.web.specs import Specs, read_spec
 from euphoria_agents.web.store import HOST, token_hash
@@ -73,7 +73,7 @@ class Games:
         seats, here = [], [HOST]
         for k, one in enumerate(given):
             seat = READ.mapping(f"seats[{k}]", one, ("name", "spec", "here"))
-            seats.append(Seat(_name(f"seats[{k}].name", seat.get("name")), read_spec(f"seats[{k}].spec", seat.get("spec"))))
+            seats.append(_seat(f"seats[{k}]", seat.get("name"), read_spec(f"seats[{k}].spec", seat.get("spec"))))
             if seat.get("here") and seats[k].spec is None:
                 here.append(k)
         options = READ.mapping("rules", body.get("rules", {}), Rules().to_dict())
@@ -82,7 +82,7 @@ class Games:
         for seat in seats:
             if seat.spec is not None:
                 await self.specs.check(seat.spec)
-        session = Session(rules, seats, secrets.randbits(63), practice)
+        session = Session(rules, seats, secrets.randbits(63), practice, self.hall.agents)
         people = [k for k, seat in enumerate(seats) if seat.spec is None]
         pace = _pace(body["pace"]) if "pace" in body else 0.5
         name, tokens = self.hall.open(session, people, pace)
@@ -137,11 +137,10 @@ class Games:
         """Takes back to the last decision of a seat."""
         body = await read_body(request, ("seat", "version"))
         table, seat = self._seated(request, body)
-        if _version(body) != table.session.version:
-            raise Refused(409, "the game has gone on; look again")
+        version = _version(body)
         if not table.session.can_undo(seat):
-            raise Refused(409, "nothing can be taken back: something was drawn or shown since, or others have learnt of it")
-        return self._changed(request, table, seat, lambda session: session.undo(seat))
+            raise Refused(409, "nothing can be taken back: somebody has decided since, something was drawn, or a card was shown")
+        return self._changed(request, table, seat, lambda session: session.undo(seat, version))
 
     async def hint(self, request: Request) -> Response:
         """What an agent thinks of the decision of a seat, from what this seat may know."""
@@ -154,7 +153,7 @@ class Games:
         await self.specs.check(spec)
         try:
             said = await self.hall.thinkers.think(spec, lambda: session.hint(seat, spec))
-        except TimeoutError as error:
+        except (TimeoutError, AgentFailed) as error:
             raise Refused(503, str(error)) from None
         return JSONResponse(said)
 
@@ -256,8 +255,6 @@ class Games:
             table.change(act)
         except (Stale, WrongSeat) as error:
             raise Refused(409, str(error)) from None
-        except OSError as error:
-            raise Refused(507, f"{error}: nothing has changed") from None
         return self._shown(request, table, seat)
 
     def _shown(self, request: Request, table: Table, seat: int | None, whole: bool = False) -> Response:
@@ -323,11 +320,11 @@ def _version(body: Json) -> int:
     return READ.integer("version", body.get("version"), 0, 2**53)
 
 
-def _name(key: str, value: Any) -> str:
-    name = READ.text(key, value).strip()
-    if not 1 <= len(name) <= 40 or not name.isprintable():
-        raise ValueError(f"{key}: must be a name of 1 to 40 printable characters")
-    return name
+def _seat(key: str, name: Any, spec: str | None) -> Seat:
+    try:
+        return Seat(READ.text(f"{key}.name", name).strip(), spec)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
 
 
 def _pace(value: Any) -> float | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from euphoria_agents.players.search.searcher import read_budget
-from euphoria_agents.registry import load_untrusted
+from euphoria_agents.sessions import Agents
 from euphoria_agents.web.faults import Refused
 from euphoria_agents.web.tables import Thinkers
 from euphoria_env.reader import Reader
@@ -20,13 +19,13 @@ class Specs:
 
     Args:
         offered: those that the forms offer; the first one plays on for people who leave, and gives hints.
-        allowed: those of somebody's own, as the server was started with.
+        agents: where they come from; it knows those of somebody's own, with which the server was started.
         thinkers: where they are loaded.
     """
 
-    def __init__(self, offered: list[str], allowed: Collection[str], thinkers: Thinkers) -> None:
+    def __init__(self, offered: list[str], agents: Agents, thinkers: Thinkers) -> None:
         self.offered = offered
-        self._allowed = tuple(allowed)
+        self._agents = agents
         self._thinkers = thinkers
         self._known: set[str] = set()
 
@@ -39,12 +38,12 @@ class Specs:
         """
         if spec in self._known:
             return
-        if spec not in (*self.offered, *self._allowed):
+        if spec not in (*self.offered, *self._agents.allowed):
             _check_budget(spec)
             if len(self._known) >= MOST_SPECS:
                 raise Refused(503, f"this server plays {MOST_SPECS} different agents, and has as many")
         try:
-            await self._thinkers.think(spec, lambda: load_untrusted(spec, self._allowed))
+            await self._thinkers.think(spec, lambda: self._agents.check(spec))
         except TimeoutError as error:
             raise Refused(503, str(error)) from None
         self._known.add(spec)

@@ -20,6 +20,10 @@ CREATE TABLE analysis (study TEXT, spec TEXT, entries TEXT, PRIMARY KEY (study, 
 """
 
 
+class CannotSave(OSError):
+    """The disk is full, or the file cannot be written; nothing is changed."""
+
+
 class Store:
     """The file of a server.
 
@@ -55,7 +59,7 @@ class Store:
         """Keeps a new game with the tokens of its seats.
 
         Raises:
-            OSError: it cannot be written; nothing is changed.
+            CannotSave: what it says.
         """
         hashes = [(name, seat, token_hash(token)) for seat, token in tokens.items()]
         self._write(
@@ -120,7 +124,7 @@ class Store:
         """Several changes in one transaction.
 
         Raises:
-            OSError: the disk is full, or the file cannot be written; nothing is changed.
+            CannotSave: what it says.
         """
         try:
             self._db.execute("BEGIN IMMEDIATE")
@@ -130,7 +134,7 @@ class Store:
         except sqlite3.Error as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            raise OSError(f"the server cannot save ({error})") from error
+            raise CannotSave(f"the server cannot save this ({error}); nothing has changed") from error
 
 
 def token_hash(token: str) -> bytes:

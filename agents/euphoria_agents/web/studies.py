@@ -22,6 +22,7 @@ from euphoria_agents.study.judging import Replayed
 from euphoria_agents.study.summary import THRESHOLD, summarise
 from euphoria_agents.web.faults import Refused, read_body
 from euphoria_agents.web.specs import Specs, read_spec
+from euphoria_agents.web.store import CannotSave
 from euphoria_agents.web.tables import Hall
 from euphoria_env import Game, words
 from euphoria_env.reader import Json, Reader
@@ -190,7 +191,7 @@ class Studies:
         finally:
             try:
                 store.save_analysis(*key, job.entries)
-            except OSError as error:
+            except CannotSave as error:
                 job.trouble = job.trouble or str(error)
 
     async def _study(self, request: Request) -> tuple[list[str], str, Replayed]:

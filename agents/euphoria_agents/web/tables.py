@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from euphoria_agents.faults import one_line
-from euphoria_agents.sessions import Session
+from euphoria_agents.sessions import Agents, Session, Stale
 from euphoria_agents.web.faults import Refused
 from euphoria_agents.web.store import HOST, Store
 
@@ -116,7 +116,7 @@ class Table:
 
         Raises:
             ValueError: what the session says to it; nothing is changed.
-            OSError: it cannot be saved; nothing is changed.
+            CannotSave: what it says.
         """
         attempt = self.session.clone()
         act(attempt)
@@ -158,24 +158,20 @@ class Table:
     async def _play_agents(self) -> None:
         while self.waits_for_agent:
             await self._wait()
-            base = self.session
-            attempt = base.clone()
-            spec = base.seats[base.player].spec
-            if spec is None:
+            seat, version, think = self.session.player, self.session.version, self.session.thinker()
+            spec = self.session.seats[seat].spec
+            if spec is None or think is None:
                 return
             try:
-                await self._hall.thinkers.think(spec, attempt.agent_turn)
-                if self.session is not base:  # somebody took a move back meanwhile
-                    continue
-                self._hall.save(self.name, attempt, self.pace)
+                action = await self._hall.thinkers.think(spec, think)
+                self.change(lambda session: session.play(seat, action, version))
+            except Stale:  # somebody took a move back meanwhile, or gave the seat away
+                continue
             except Exception as error:  # an agent may raise anything
-                if self.session is not base:
-                    continue
-                self.trouble = one_line(error)
-                self.tell()
-                return
-            self.session = attempt
-            self.tell()
+                if self.session.version == version:
+                    self.trouble = one_line(error)
+                    self.tell()
+                    return
 
     async def _wait(self) -> None:
         """Waits as the pace says, which may change meanwhile; a step ends it."""
@@ -193,11 +189,13 @@ class Hall:
 
     Args:
         store: where they are kept.
-        thinkers: where their agents think.
+        agents: who may play in them.
+        thinkers: where these think.
     """
 
-    def __init__(self, store: Store, thinkers: Thinkers) -> None:
+    def __init__(self, store: Store, agents: Agents, thinkers: Thinkers) -> None:
         self.store = store
+        self.agents = agents
         self.thinkers = thinkers
         self._tables: dict[str, Table] = {}
 
@@ -206,7 +204,7 @@ class Hall:
 
         Raises:
             Refused: there are too many games.
-            OSError: it cannot be saved.
+            CannotSave: what it says.
         """
         if self.store.count_games() >= MAX_GAMES:
             raise Refused(503, f"this server keeps {MAX_GAMES} games, and has as many; delete one first")
@@ -231,13 +229,13 @@ class Hall:
             if state is None:
                 raise Refused(404, "there is no such game")
             self._make_room()
-            found = Table(name, Session.from_dict(state["session"]), state["pace"], self)
+            found = Table(name, Session.from_dict(state["session"], self.agents), state["pace"], self)
         self._tables[name] = found  # the last one used stands last
         found.wake()
         return found
 
     def delete(self, name: str) -> None:
-        """Forgets a game; raises OSError if that cannot be saved."""
+        """Forgets a game; raises as `Store.delete_game`."""
         self.store.delete_game(name)
         if table := self._tables.pop(name, None):
             table.close()

@@ -78,7 +78,7 @@ function drawLog() {
   log.append(...state.log.slice(drawn - first).map((line) => el("li", {}, line)));
   drawn = first + state.log.length;
   while (log.children.length > 200) log.firstChild.remove();
-  log.scrollTop = log.scrollHeight;
+  at("log-box").scrollTop = log.scrollHeight;
 }
 
 function controls() {
