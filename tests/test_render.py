@@ -12,7 +12,7 @@ from euphoria_env.board import AREAS, ARTIFACT_MARKETS, ICARUS, MARKETS, TANK, T
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_array, board_svg, board_text
-from euphoria_env.render.canvas import PAPER
+from euphoria_env.render.canvas import THEMES
 from euphoria_env.render.text import TEXT_WIDTH
 from euphoria_env.render.view import cost_text
 from euphoria_env.words import PENALTY_TEXTS, short_title, title
@@ -155,9 +155,9 @@ def test_array():
     game = Game.from_dict(POSITION)
     pixels = board_array(game)
     assert pixels.dtype == np.uint8 and pixels.shape == (1120, 1600, 3) and pixels.flags.writeable
-    assert pixels[0, 0].tolist() == [int(PAPER[k : k + 2], 16) for k in (1, 3, 5)]
+    assert pixels[0, 0].tolist() == [int(THEMES["dark"].paper[k : k + 2], 16) for k in (1, 3, 5)]
     assert pixels.std() > 10
-    assert board_array(game, width=400).shape == (280, 400, 3)
+    assert board_array(game, within=(400, 300)).shape == (280, 400, 3)
 
 
 @pytest.mark.parametrize("missing", ["resvg_py", "PIL"])

@@ -11,7 +11,7 @@ from euphoria_env.render import board_array
 from euphoria_env.render.svg import PICTURE_HEIGHT, PICTURE_WIDTH
 
 _BACKGROUND = 255
-PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # of the drawing as it is
+PICTURE_SIZE = (PICTURE_WIDTH, PICTURE_HEIGHT)  # of the drawing as it is, with up to four players
 FRAMES_PER_SECOND = 2  # of recordings: one step is one decision, which somebody wants to read
 
 
@@ -25,7 +25,7 @@ def frame(game: Game, mode: str | None, size: tuple[int, int]) -> Any:
     if mode != "rgb_array":
         return str(game)
     width, height = size
-    drawn = board_array(game, width=max(1, min(width, height * PICTURE_WIDTH // PICTURE_HEIGHT)))[:height, :width]
+    drawn = board_array(game, within=size)[:height, :width]
     picture = np.full((height, width, 3), _BACKGROUND, np.uint8)
     top, left = (height - drawn.shape[0]) // 2, (width - drawn.shape[1]) // 2
     picture[top : top + drawn.shape[0], left : left + drawn.shape[1]] = drawn

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 import numpy as np
 
-from euphoria_env.render.svg import board_svg
+from euphoria_env.render.svg import draw
 from euphoria_env.render.view import Drawable
 
 
-def board_array(game: Drawable, seat: int | None = None, width: int | None = None) -> np.ndarray:
+def board_array(
+    game: Drawable,
+    seat: int | None = None,
+    width: int | None = None,
+    names: Sequence[str] | None = None,
+    last: str = "",
+    theme: str = "dark",
+    within: tuple[int, int] | None = None,
+) -> np.ndarray:
     """The board as pixels, uint8, shape (height, width, 3).
 
     Args:
         game: the game.
         seat: whose private cards are shown too; None: nobody's.
-        width: of the picture in pixels; None: that of the SVG.
+        width: of the picture in pixels, as for `board_svg`: narrow ones flow, and are taller.
+        names: what the players are called, as for `board_svg`.
+        last: what happened last, as for `board_svg`.
+        theme: the colours, as for `board_svg`.
+        within: width and height in pixels; the picture as drawn becomes as large as fits.
 
     Raises:
         ImportError: resvg_py or Pillow is not installed.
-        ValueError: no such seat.
+        ValueError: as `board_svg`.
     """
     try:
         import resvg_py
         from PIL import Image
     except ImportError as error:
         raise ImportError("pictures as pixels need resvg_py and Pillow: pip install '.[render]'") from error
-    png = resvg_py.svg_to_bytes(svg_string=board_svg(game, seat), width=width)
+    svg, wide, tall = draw(game, seat, width, names, last, theme)
+    if within is not None:
+        wide = max(1, min(within[0], within[1] * wide // tall))
+    png = resvg_py.svg_to_bytes(svg_string=svg, width=wide)
     return np.array(Image.open(io.BytesIO(png)).convert("RGB"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from euphoria_env.board import (
@@ -21,7 +22,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import TILE_COST, TILES
-from euphoria_env.words import PAIR_SPACES, title
+from euphoria_env.words import PAIR_SPACES, Explained, title
 
 REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
 ANY_THREE = (("artifact", 3),)  # drawn as "3 artifacts or a pair"
@@ -37,7 +38,7 @@ CostView = tuple[tuple[str, int], ...]  # (item or kind of item, units)
 Worker = tuple[int, int]  # player, face
 
 
-class Drawable(Protocol):
+class Drawable(Explained, Protocol):
     """What is asked of a game to draw it; a `Game` answers all of it."""
 
     @property
@@ -127,6 +128,11 @@ class View:
     workers_to_build: int
     stars_to_win: int
     legal: tuple[str, ...]
+
+    @cached_property
+    def open_spaces(self) -> frozenset[str]:
+        """Where the seat whose view this is may place a worker now."""
+        return frozenset(move.split()[2] for move in self.legal if move.startswith("place "))
 
     def worker_on(self, space: str) -> Worker | None:
         """The worker on a space for one."""

@@ -1,0 +1,59 @@
+"""The legal moves in the picture: each in words, with what it costs, what it gives and what may go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from euphoria_env.render.canvas import BODY, LARGE, SMALL, Canvas, wrap
+from euphoria_env.render.panels import PANEL_WIDTH
+from euphoria_env.words import Move
+
+_PAD, _BETWEEN = 16, 24
+_LINE, _APART = 18, 8
+
+_Paragraph = list[tuple[str, float, str, int]]  # lines: text, size, colour, weight
+
+
+def move_list(c: Canvas, question: str, moves: Sequence[Move], x: float, y: float, w: float) -> float:
+    """The moves in columns below the question; returns where they end."""
+    across = min(len(moves), max(1, int((w - 2 * _PAD + _BETWEEN) // (PANEL_WIDTH + _BETWEEN))))
+    room = (w - 2 * _PAD - _BETWEEN * (across - 1)) / across
+    paragraphs = [_paragraph(c, move, room) for move in moves]
+    columns = _columns([_LINE * len(paragraph) + _APART for paragraph in paragraphs], across)
+    height = 44 + max(top + _LINE * len(paragraph) for (_, top), paragraph in zip(columns, paragraphs, strict=True)) + 6
+    c.rect(x, y, w, height, c.theme.panel, 10, c.theme.ink, width=2)
+    c.text(x + _PAD, y + 27, question, LARGE, weight=700)
+    for move, (column, top), paragraph in zip(moves, columns, paragraphs, strict=True):
+        with c.group("move", action=move.action, space=move.space):
+            for k, (text, size, colour, weight) in enumerate(paragraph):
+                left = x + _PAD + (room + _BETWEEN) * column
+                c.text(left, y + 44 + top + _LINE * k + BODY, text, size, colour, weight)
+    return y + height
+
+
+def _paragraph(c: Canvas, move: Move, room: float) -> _Paragraph:
+    """What is done; what it costs and gives; what may go wrong."""
+    told = f"for {move.cost}: {move.gain}" if move.cost and move.gain else f"for {move.cost}" if move.cost else move.gain
+    parts: _Paragraph = [
+        (move.text, BODY, c.theme.ink, 700),
+        (told, SMALL, c.theme.dim, 400),
+        (move.risk, SMALL, c.theme.warning, 400),
+    ]
+    return [
+        (line, size, colour, weight) for text, size, colour, weight in parts if text for line in wrap(text, room, size, weight)
+    ]
+
+
+def _columns(heights: Sequence[float], across: int) -> list[tuple[int, float]]:
+    """Paragraphs one below the other, in so many columns as low as can be: the column and the top of each."""
+    most = max([*heights, sum(heights) / across])
+    while True:
+        places, column, top = [], 0, 0.0
+        for height in heights:
+            if top + height > most and top:
+                column, top = column + 1, 0.0
+            places.append((column, top))
+            top += height
+        if column < across:
+            return places
+        most += _LINE

@@ -1,0 +1,436 @@
+"""The picture can be read: texts apart, on their ground, large, in contrast; players told apart by every kind of sight."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+
+from euphoria_env import Game, Rules
+from euphoria_env.board import AREAS, ARTIFACT_MARKETS, ICARUS, MARKETS, SLOTS, TANK, TUNNEL_ENDS, TUNNELS
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from euphoria_env.envs.frames import frame
+from euphoria_env.render import board_array, board_svg
+from euphoria_env.render.canvas import PLAYER_COLOURS, SMALL, THEMES, cut, symbols, text_width, wrap
+from euphoria_env.words import legal_moves, question, recruit_words, space_words, title
+
+NAMES = ("Ann", "mcts:1000:ppo", "A rather long name of a person", "weights:/a/folder/best.safetensors", "greedy", "Øyvind Æ.")
+LAST = "Player 2 placed the 4 on the Generator: 2 energy and 1 knowledge, and that was what happened last of all"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+# ---------------------------------------------------------------------------------------------------- reading a picture
+
+
+@dataclass
+class Shape:
+    """A rectangle, a disc, a star or a symbol, or a text: what it covers, and how it is painted."""
+
+    kind: str
+    box: tuple[float, float, float, float]  # left, top, right, bottom
+    fill: str = "none"
+    stroke: str = "none"
+    text: str = ""
+    size: float = 0
+
+
+def shapes(svg: str) -> list[Shape]:
+    """What is painted, in the order of painting."""
+    return list(_painted(ET.fromstring(svg), 0, 0, 1))
+
+
+def _painted(element: ET.Element, x: float, y: float, scale: float) -> Iterator[Shape]:
+    for child in element:
+        tag, at = child.tag.removeprefix(SVG), dict(child.attrib)
+
+        def box(left: float, top: float, w: float, h: float) -> tuple[float, float, float, float]:
+            return x + scale * left, y + scale * top, x + scale * (left + w), y + scale * (top + h)
+
+        if tag == "g":
+            moved = re.fullmatch(r"translate\((\S+) (\S+)\)(?: scale\((\S+)\))?", at.get("transform", "translate(0 0)"))
+            assert moved
+            left, top, factor = (float(part or 1) for part in moved.groups())
+            if "transform" in at and child.find(f"{SVG}text") is None:
+                edge = child[0].get("stroke", "none") if child[0].tag == f"{SVG}polygon" and len(child) == 1 else "none"
+                yield Shape("symbol", (left, top, left + 16 * factor, top + 16 * factor), stroke=edge)
+            else:
+                yield from _painted(child, x + scale * left, y + scale * top, scale * factor)
+        elif tag == "rect":
+            left, top, w, h = (float(at.get(key, 0)) for key in ("x", "y", "width", "height"))
+            yield Shape("rect", box(left, top, w, h), at["fill"], at.get("stroke", "none"))
+        elif tag == "circle":
+            cx, cy, r = (float(at[key]) for key in ("cx", "cy", "r"))
+            yield Shape("disc", box(cx - r, cy - r, 2 * r, 2 * r), at["fill"], at.get("stroke", "none"))
+        elif tag == "polygon":
+            points = np.array([[float(n) for n in point.split(",")] for point in at["points"].split()])
+            (left, top), (right, bottom) = points.min(0), points.max(0)
+            yield Shape("star", box(left, top, right - left, bottom - top), at["fill"], at.get("stroke", "none"))
+        elif tag == "text":
+            size, weight, text = float(at["font-size"]), int(at.get("font-weight", 400)), child.text or ""
+            wide = text_width(text, size, weight)
+            left = float(at["x"]) - {"start": 0, "middle": wide / 2, "end": wide}[at.get("text-anchor", "start")]
+            where = box(left, float(at["y"]) - 0.75 * size, wide, 0.95 * size)
+            yield Shape("text", where, at["fill"], text=text, size=size * scale)
+
+
+@dataclass
+class Layers:
+    """Where the shapes of a picture lie, one painted over the other; shapes of `GROUNDS` are what others lie on."""
+
+    painted: list[Shape]
+
+    GROUNDS = ("rect", "disc", "star")
+
+    def __post_init__(self) -> None:
+        self.left, self.top, self.right, self.bottom = np.array([shape.box for shape in self.painted]).T
+        self.grounds = np.array([shape.kind in self.GROUNDS for shape in self.painted])
+        self.filled = self.grounds & np.array([shape.fill != "none" for shape in self.painted])
+
+    def containing(self, box: tuple[float, float, float, float], slack: float = 0.5) -> np.ndarray:
+        """Which shapes contain a box whole."""
+        a, b, c, d = box
+        return (self.left <= a + slack) & (self.top <= b + slack) & (self.right >= c - slack) & (self.bottom >= d - slack)
+
+    def apart(self, box: tuple[float, float, float, float], slack: float = 0.5) -> np.ndarray:
+        """Which shapes have nothing in common with a box."""
+        a, b, c, d = box
+        return (self.right <= a + slack) | (c <= self.left + slack) | (self.bottom <= b + slack) | (d <= self.top + slack)
+
+    def in_the_way(self, k: int) -> list[Shape]:
+        """What a text overlaps that is not its ground, whole and below it."""
+        fine = self.apart(self.painted[k].box) | (self.grounds & self.containing(self.painted[k].box))
+        fine[k] = True
+        fine[k + 1 :] = self.apart(self.painted[k].box)[k + 1 :]
+        return [self.painted[i] for i in np.flatnonzero(~fine)]
+
+    def ground(self, k: int) -> str:
+        """The colour under the middle of a shape: that of the last filled one painted there before it."""
+        left, top, right, bottom = self.painted[k].box
+        middle = ((left + right) / 2, (top + bottom) / 2) * 2
+        return self.painted[np.flatnonzero((self.filled & self.containing(middle))[:k])[-1]].fill
+
+
+# --------------------------------------------------------------------------------------------------------------- colours
+
+# What each kind of sight makes of light (Machado, Oliveira and Fernandes 2009, severity 1); grey is its luminance.
+SIGHTS = {
+    "all colours": np.eye(3),
+    "protan": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    "deutan": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+    "tritan": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+    "grey": np.array([[0.2126, 0.7152, 0.0722]] * 3),
+}
+_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+
+
+@cache
+def light(colour: str) -> np.ndarray:
+    """Linear red, green and blue."""
+    c = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+@cache
+def contrast(one: str, other: str) -> float:
+    """As WCAG 2 defines it, 1 to 21."""
+    dark, bright = sorted(float(SIGHTS["grey"][0] @ light(colour)) for colour in (one, other))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    ratio = _XYZ @ np.clip(rgb, 0, 1) / np.array([0.95047, 1, 1.08883])
+    f = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def test_what_contrast_is():
+    assert contrast("#ffffff", "#000000") == pytest.approx(21) and contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_players_are_told_apart_by_colour(sight):
+    seen = [lab(SIGHTS[sight] @ light(fill)) for fill, _ in PLAYER_COLOURS]
+    nearest = min(float(np.linalg.norm(one - other)) for one, other in itertools.combinations(seen, 2))
+    assert nearest > (8 if sight == "grey" else 15)
+
+
+# --------------------------------------------------------------------------------------------------------------- positions
+
+
+def positions(num_players: int) -> Iterator[Game]:
+    """Random games at some of their decisions, and the fullest board."""
+    for seed in range(2):
+        game = Game(Rules(num_players=num_players, trading=seed == 1, max_turns=150), seed=seed)
+        rng = random.Random(seed)
+        for number in itertools.count():
+            if number % 37 == 0 or game.deciding in ("trade", "reply") and number % 5 == 0:
+                yield game.clone()
+            if not game.legal():
+                break
+            game.play(rng.choice(game.legal()))
+        yield game
+    yield fullest(num_players)
+
+
+def fullest(n: int) -> Game:
+    """All markets built, with the longest names of tiles and recruits; every worker in one area."""
+    tiles = sorted(TILES, key=lambda name: -len(name))
+    recruits = sorted(RECRUIT_NAMES, key=lambda name: -len(name))
+    workers = (4, 4, 3, 4, 4, 4)
+    return Game.from_dict(
+        {
+            "rules": {"num_players": n},
+            "player": 0,
+            "turn": 1234,
+            "players": [
+                {
+                    "knowledge": 6,
+                    "morale": 6,
+                    "workers": [6] * (4 - workers[p]),
+                    "goods": {"energy": 10_000, "water": 100, "food": 99, "bliss": 21, "gold": 1000, "stone": 3, "clay": 10_000},
+                    "artifacts": {"bifocals": 2, "balloons": 1, "bear": 1, "book": 1, "box": 1} if p == 2 % n else {"bat": 1},
+                    "recruits": [
+                        {"name": name, "active": True, "star": k == 0} for k, name in enumerate(recruits[4 * p : 4 * p + 4])
+                    ],
+                    "dilemma": {"artifact": ("balloons", "bat", "bear", "bifocals", "book", "box")[p], "resolved": "recruit"},
+                }
+                for p in range(n)
+            ],
+            "workers": {"farm": [[p, 1 + k] for p in range(n) for k in range(workers[p])]},
+            "allegiance": dict.fromkeys(("euphorian", "subterran", "wastelander", "icarite"), 11),
+            "miners": {"subterran": 9, "euphorian": 9, "wastelander": 5},
+            "markets": {market: {"tile": tile, "built": True, "stars": []} for market, tile in zip(MARKETS, tiles, strict=False)},
+        }
+    )
+
+
+def assert_readable(game: Game, num_players: int, **options) -> None:
+    layers = Layers(shapes(board_svg(game, game.player, names=NAMES[:num_players], last=LAST, **options)))
+    for k, shape in enumerate(layers.painted):
+        if shape.kind == "text":
+            assert not layers.in_the_way(k), shape
+            assert contrast(shape.fill, layers.ground(k)) >= 4.5, shape
+            assert shape.size >= SMALL or shape.text.isdecimal(), shape
+        elif shape.stroke != "none":
+            assert contrast(shape.stroke, layers.ground(k)) >= 3, shape
+        elif shape.kind in ("disc", "star"):
+            assert contrast(shape.fill, layers.ground(k)) >= 3, shape
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("num_players", range(2, 7))
+def test_texts_are_apart_on_their_ground_and_in_contrast(num_players, theme):
+    for game in positions(num_players):
+        assert_readable(game, num_players, theme=theme)
+
+
+@pytest.mark.parametrize("width", [440, 500, 700, 850, 1000, 1300])
+def test_narrow_pictures_are_as_readable(width):
+    for num_players in (2, 6):
+        games = list(positions(num_players))
+        for game in (games[1], games[len(games) // 2], games[-1]):
+            svg = board_svg(game, width=width)
+            assert re.search(rf'<svg [^>]*width="{width}" height="\d+" viewBox="0 0 {width} ', svg)
+            assert_readable(game, num_players, width=width)
+
+
+# ------------------------------------------------------------------------------------------------------- what is on it
+
+
+def texts(svg: str) -> str:
+    """All that is written, in the order of painting."""
+    return " ".join(shape.text for shape in shapes(svg) if shape.kind == "text")
+
+
+def groups(svg: str, kind: str) -> list[ET.Element]:
+    return [group for group in ET.fromstring(svg).iter(f"{SVG}g") if group.get("class") == kind]
+
+
+def titled(group: ET.Element) -> str:
+    return group.findtext(f"{SVG}title", "")
+
+
+@pytest.mark.parametrize("num_players", range(2, 7))
+def test_every_space_can_be_pointed_at(num_players):
+    fixed = {*AREAS, *TUNNELS, *TUNNEL_ENDS, *TANK, *ARTIFACT_MARKETS, *ICARUS}
+    fresh = groups(board_svg(Game(Rules(num_players=num_players), seed=1)), "space")
+    assert sorted(group.get("data-space", "") for group in fresh) == sorted({*fixed, *SLOTS})
+    assert {group.get("data-space"): titled(group) for group in fresh} == {
+        space: space_words(space) for space in (*fixed, *SLOTS)
+    }
+    game = fullest(num_players)
+    built = groups(board_svg(game), "space")
+    assert sorted(group.get("data-space", "") for group in built) == sorted({*fixed, *MARKETS})
+    tiles = sorted(TILES, key=lambda name: -len(name))
+    for market, tile in zip(MARKETS, tiles, strict=False):
+        assert [titled(group) for group in built if group.get("data-space") == market] == [space_words(market, tile)]
+    assert [group.get("data-seat") for group in groups(board_svg(game), "panel")] == [str(p) for p in range(num_players)]
+
+
+@pytest.mark.parametrize("num_players", range(2, 7))
+def test_names_of_cards_are_whole_and_their_words_at_hand(num_players):
+    for width in (None, 700):
+        svg = board_svg(fullest(num_players), width=width)
+        written, told = texts(svg), {titled(group) for group in groups(svg, "card")}
+        for name in sorted(RECRUIT_NAMES, key=lambda name: -len(name))[: 4 * num_players]:
+            assert title(name) in written and recruit_words(name) in told
+
+
+def test_recruits_and_dilemmas_are_in_words_where_there_is_room():
+    player = {"recruits": [{"name": "esme_the_fireman", "active": True}], "dilemma": {"artifact": "bat"}, "workers": [2]}
+    game = Game.from_dict({"rules": {"num_players": 3}, "players": [player, {"workers": [1]}, {"workers": [1]}]})
+    for seat, dilemma in ((0, "dilemma bat: Once, as a whole turn: pay 1 bat or any 2 artifacts"), (1, "dilemma open")):
+        written = texts(board_svg(game, seat))
+        assert recruit_words("esme_the_fireman") in written and dilemma in written
+
+
+def test_names_and_the_last_move():
+    game = Game(Rules(num_players=3), seed=2)
+    svg = board_svg(game, names=["Ann", "mcts:500", "<Bob> & Co"], last="Ann chose \u2026")
+    assert all(text in texts(svg) for text in ("Ann", "mcts:500", "<Bob> & Co", "last: Ann chose \u2026"))
+    assert "Player 1" not in [shape.text for shape in shapes(svg)] and "Player 1" in texts(board_svg(game))
+    assert [titled(group) for group in groups(svg, "panel")] == ["Ann", "mcts:500", "<Bob> & Co"]
+    assert "<desc>Player 0: choose the active recruit. Ann: 0 of 10 stars, knowledge 3, morale 1" in svg
+    assert "<title>Euphoria, setup</title>" in svg and 'role="img"' in svg
+
+
+@pytest.mark.parametrize("num_players", [2, 6])
+def test_the_moves_of_who_decides_are_listed(num_players):
+    for game in positions(num_players):
+        svg = board_svg(game, game.player)
+        moves = legal_moves(game, game.player)
+        listed = groups(svg, "move")
+        assert [int(group.get("data-action", "")) for group in listed] == [move.action for move in moves]
+        for group, move in zip(listed, moves, strict=True):
+            written = " ".join(text.text or "" for text in group)
+            assert group.get("data-space") == move.space
+            assert all(part in written for part in (move.text, move.cost, move.gain, move.risk))
+        for seat in (None, (game.player + 1) % num_players):
+            other = board_svg(game, seat)
+            assert not groups(other, "move") and question(game, seat) in texts(other)
+
+
+def test_where_one_may_place_is_outlined():
+    game = Game.from_dict({"rules": {"num_players": 2}, "players": [{"workers": [2], "goods": {"energy": 1}}, {"workers": [3]}]})
+    thick = re.compile(r'stroke-width="3"')
+    assert game.legal() == [
+        "place 2 generator",
+        "place 2 aquifer",
+        "place 2 farm",
+        "place 2 cloud_mine",
+        "place 2 euphorian_tunnel",
+    ]
+    outlined = [g.get("data-space") for g in groups(board_svg(game, 0), "space") if thick.search(ET.tostring(g, "unicode"))]
+    assert sorted(outlined) == sorted(move.split()[2] for move in game.legal())
+    for seat in (None, 1):
+        assert not any(thick.search(ET.tostring(group, "unicode")) for group in groups(board_svg(game, seat), "space"))
+
+
+def test_every_die_star_and_panel_has_the_number_of_its_player():
+    positions = [[p, 1 + p] for p in range(6)]
+    game = Game.from_dict(
+        {
+            "rules": {"num_players": 6},
+            "players": [{"workers": [6]} for _ in range(6)],
+            "workers": {"farm": positions},
+            "territories": {"icarite_territory": [0, 1, 2, 3, 4, 5]},
+        }
+    )
+    svg = board_svg(game)
+    for die in groups(svg, "worker"):
+        assert [text.text for text in die.iter(f"{SVG}text")] == [die.get("data-player")]
+    assert [die.get("data-player") for die in groups(svg, "worker")] == [*"012345", *"012345"]
+    territory = next(group for group in groups(svg, "territory") if group.get("data-territory") == "icarite_territory")
+    assert [text.text for text in territory.iter(f"{SVG}text")] == ["territory", *"012345"]
+    for panel in groups(svg, "panel"):
+        assert next(panel.iter(f"{SVG}text")).text == panel.get("data-seat")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_symbols_for_a_page(theme):
+    page = ET.fromstring(f'<svg xmlns="http://www.w3.org/2000/svg">{symbols(THEMES[theme])}</svg>')
+    ids = [symbol.get("id") for symbol in page]
+    assert len(ids) == len(set(ids)) and all(len(symbol) for symbol in page)
+    assert {"icon-energy", "icon-other-commodity", "icon-star", "die-0-1", "die-5-6", "token-3", "badge-5"} <= set(ids)
+
+
+# --------------------------------------------------------------------------------------------------------- sizes, refusals
+
+
+def test_sizes():
+    game = Game(seed=0)
+    for width, drawn, height in ((None, 1600, 1120), (1600, 1600, 1120), (3200, 1600, 2240), (1400, 1600, 980)):
+        svg = board_svg(game, width=width)
+        assert f'width="{width or 1600}" height="{height}" viewBox="0 0 {drawn} 1120"' in svg
+    assert 'width="220"' in board_svg(game, width=220) and 'viewBox="0 0 440 ' in board_svg(game, width=220)
+    assert board_svg(game) == board_svg(game, None, None, [f"Player {p}" for p in range(4)], "", "dark") == game._repr_svg_()
+
+
+def test_pixels_of_other_sizes():
+    pytest.importorskip("resvg_py")
+    game = Game(Rules(num_players=6), seed=0)
+    narrow = board_array(game, width=600, theme="print")
+    assert narrow.shape[1:] == (600, 3) and narrow.shape[0] > 1200 and narrow[0, 0].tolist() == [255] * 3
+    assert board_array(game, within=(800, 100)).shape[0] == 100 and board_array(game, within=(80, 1000)).shape[1] == 80
+    assert frame(game, "rgb_array", (1600, 1120)).shape == (1120, 1600, 3)
+    assert board_array(game, names=NAMES, last=LAST).shape[1:] == (1600, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"width": 99}, "width must be an integer from 100 to 10000, not 99"),
+        ({"width": 10_001}, "width"),
+        ({"width": True}, "width"),
+        ({"width": 800.0}, "width"),
+        ({"theme": "pink"}, "theme must be one of dark, print, not 'pink'"),
+        ({"theme": []}, "theme"),
+        ({"names": ["Ann"]}, "names must be 4 texts of one line"),
+        ({"names": "abcd"}, "names"),
+        ({"names": ["a", "b", "c", 4]}, "names"),
+        ({"names": ["a", "b", "c", "\x00"]}, "names"),
+        ({"names": 4}, "names"),
+        ({"last": "a\nb"}, "last must be a text of one line"),
+        ({"last": None}, "last"),
+        ({"seat": 4}, "seat"),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        board_svg(Game(seed=0), **options)
+
+
+@pytest.mark.parametrize("weight", [400, 700])
+def test_wrapping(weight):
+    rng = random.Random(5)
+    for _ in range(300):
+        text = " ".join("w" * rng.choice((1, 3, 8, 40)) for _ in range(rng.randrange(1, 12)))
+        width, first = rng.choice((60, 150, 400)), rng.choice((None, 10, 100))
+        lines = wrap(text, width, SMALL, weight, first)
+        assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+        assert all(text_width(line, SMALL, weight) <= width for line in lines[1:])
+        assert text_width(lines[0], SMALL, weight) <= (width if first is None else first) or len(lines[0]) == 1
+        for most in (0, 1, 3):
+            kept = cut(lines, most, width, SMALL, weight)
+            assert len(kept) == min(most, len(lines)) and (kept == lines[:most] or kept[-1].endswith("..."))
+            assert all(text_width(line, SMALL, weight) <= max(width, first or 0) for line in kept)
+
+
+def test_texts_are_no_wider_than_reckoned():
+    """In DejaVu Sans, if it is installed: the widest of the fonts that are named."""
+    fonts = pytest.importorskip("PIL.ImageFont")
+    for weight, file in ((400, "DejaVuSans.ttf"), (700, "DejaVuSans-Bold.ttf")):
+        try:
+            font = fonts.truetype(file, 1000)
+        except OSError:
+            pytest.skip(f"{file} is not installed")
+        for text in ("Place the 4 on the Generator: 12 energy", "".join(map(chr, range(32, 127))), "\u2192 \u00b7 \u00d8yvind"):
+            assert font.getlength(text) / 10 <= text_width(text, 100, weight) + 1
