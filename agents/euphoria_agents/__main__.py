@@ -56,6 +56,13 @@ COMMANDS = {
         "euphoria_agents.commands.tournament:run",
         "play",
     ),
+    "serve": Command(
+        "games in the browser: play, watch, study",
+        "euphoria_agents.commands.options:ServeOptions",
+        "euphoria_agents.commands.serve:run",
+        "web",
+        "starlette",
+    ),
     "replay": Command(
         "show a recorded game",
         "euphoria_agents.commands.options:ReplayOptions",

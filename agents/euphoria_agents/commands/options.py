@@ -64,6 +64,21 @@ class ReplayOptions:
 
 
 @dataclasses.dataclass
+class ServeOptions:
+    """Serves games in the browser: to play with people and agents, to watch, to study.
+
+    Everything is kept in one file, and goes on where it was after a restart. Without --hosts it can be reached from this machine
+    alone; to play with others, give --host the address of this machine, and --hosts the names by which they ask for it.
+    """
+
+    host: str = option("127.0.0.1", "the address to listen at")
+    port: int = option(8765, "the port; 0: any that is free")
+    hosts: list[str] = option([], "further names under which browsers may ask for this server, without port")
+    data: Path = option(Path("euphoria.sqlite"), "the file that keeps games and studies", metavar="FILE")
+    agents: list[str] = option([], "agents of one's own that may play, as for euphoria_agents.load")
+
+
+@dataclasses.dataclass
 class AnalyseOptions:
     """Has an agent judge every decision of a recorded game: what it would have played, what mistakes cost, and what was luck.
 

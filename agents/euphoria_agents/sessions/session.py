@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -112,6 +113,13 @@ class Session:
         session = object.__new__(cls)
         session._begin(game, seats, practice, agents)
         return session
+
+    def clone(self) -> Session:
+        """A copy that goes on by itself."""
+        other = copy.copy(self)
+        other._game, other._decisions = self._game.clone(), self._decisions.copy()
+        other._logs = {seat: lines.copy() for seat, lines in self._logs.items()}
+        return other
 
     def _begin(self, game: Game, seats: Sequence[Seat], practice: bool, agents: Agents | None) -> None:
         n = game.rules.num_players

@@ -1,0 +1,102 @@
+"""The server put together: guard, pages, endpoints."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from euphoria_agents.sessions import Agents
+from euphoria_agents.web.facts import colours, facts, page_icon, symbols
+from euphoria_agents.web.faults import Refused, broken, missing, refused
+from euphoria_agents.web.games import Games
+from euphoria_agents.web.guard import LOCAL_HOSTS, Guard
+from euphoria_agents.web.specs import Specs
+from euphoria_agents.web.store import CannotSave, Store
+from euphoria_agents.web.studies import Studies
+from euphoria_agents.web.tables import Hall, Thinkers
+
+STATIC = Path(__file__).parent / "static"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+PAGES = {"/": "home.html", "/play/{game}": "play.html", "/study/{study}": "study.html"}
+AGENTS = {  # offered, the default first
+    "ppo": "the trained player",
+    "mcts:200:ppo": "the trained player, searching: strong",
+    "mcts:1000:ppo": "the trained player, searching longer: stronger",
+    "greedy": "greedy: looks one decision ahead",
+    "weights": "weights: plays by published weights",
+    "random": "random",
+}
+
+
+def make_app(
+    store: Store,
+    allowed: Collection[str] = (),
+    hosts: Collection[str] = LOCAL_HOSTS,
+    thinkers: Thinkers | None = None,
+) -> Starlette:
+    """The server as an ASGI application; `app.state.hall` has its games.
+
+    Args:
+        store: where everything is kept.
+        allowed: agents of somebody's own that may be asked for.
+        hosts: the names under which the server may be asked for.
+        thinkers: where agents think; None: two at a time, with a minute for each decision.
+    """
+    agents = Agents(allowed)
+    hall = Hall(store, agents, thinkers or Thinkers(at_once=2, patience=60))
+    offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
+    files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
+    files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}
+    known = facts(offered)
+    specs = Specs(list(offered), agents, hall.thinkers)
+    studies = Studies(hall, specs)
+
+    async def static(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in files or name.endswith(".html"):
+            raise Refused(404, "there is nothing at this address")
+        return Response(files[name], media_type=TYPES[Path(name).suffix])
+
+    def page(name: str) -> Route:
+        async def answer(_: Request) -> Response:
+            return Response(files[PAGES[name]], media_type="text/html")
+
+        return Route(name, answer)
+
+    async def everything_known(_: Request) -> Response:
+        return JSONResponse(known)
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        yield
+        hall.close()
+        studies.close()
+
+    app = Starlette(
+        routes=[
+            *(page(name) for name in PAGES),
+            Route("/static/{name}", static),
+            Route("/api/facts", everything_known),
+            *Games(hall, specs).routes(),
+            *studies.routes(),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts)],
+        exception_handlers={
+            Refused: refused,
+            ValueError: refused,
+            CannotSave: refused,
+            HTTPException: missing,
+            Exception: broken,
+        },
+        lifespan=life,
+    )
+    app.state.hall = hall
+    return app

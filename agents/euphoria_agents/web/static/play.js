@@ -1,0 +1,243 @@
+// A game: to play it from the seats of this browser, or to watch it.
+
+import { board, player } from "./board.js";
+import { Failure, call, download, el, get, hidden, loadSymbols, post, refill, say } from "./common.js";
+
+const game = location.pathname.split("/")[2];
+const api = `/api/games/${game}`;
+const at = (id) => document.getElementById(id);
+let facts = null;
+let state = null; // the last view
+let seat = null; // whose view this is; null: what everybody may see
+let space = ""; // a space that was clicked
+let covered = false; // the screen is being passed on
+let hints = null;
+let busy = false;
+let drawn = 0; // lines of the log
+const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
+
+const name = (k) => state.seats[k].name;
+const mine = () => seat !== null && state.decider === seat;
+
+async function sit() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!token) return;
+  history.replaceState(null, "", location.pathname);
+  seat = (await post(`${api}/sit`, { token })).seat;
+}
+
+async function refresh() {
+  const asked = seat;
+  const found = await get(`${api}/view${asked === null ? "" : `?seat=${asked}`}`);
+  if (asked === seat && (!state || found.version >= state.version)) show(found);
+}
+
+function show(found) {
+  if (found.version !== state?.version) [space, hints] = ["", null];
+  state = found;
+  document.body.dataset.version = found.version;
+  const here = state.mine;
+  if (seat === null && here.length === 1) return take(here[0]);
+  if (here.length > 1 && here.includes(state.decider) && state.decider !== seat) covered = true;
+  else if (here.length > 1 && seat === null) covered = true;
+  draw();
+}
+
+function take(next) {
+  [seat, covered, state] = [next, false, null];
+  return refresh().then(() => at("moves").focus({ preventScroll: true })).catch(fail);
+}
+
+function draw() {
+  at("headline").textContent = state.view.headline;
+  document.title = `${mine() ? "● " : ""}Euphoria: ${state.view.headline}`;
+  refill(at("controls"), controls());
+  if (covered) {
+    const next = state.mine.includes(state.decider) ? state.decider : state.mine[0];
+    refill(at("moves"), el("h2", { id: "question" }, `Pass the screen to ${name(next)}`), el("button", { class: "main", type: "button", id: "uncover", onclick: () => take(next) }, `I am ${name(next)}`));
+    at("uncover").focus({ preventScroll: true });
+    for (const part of ["board", "own", "players", "log"]) at(part).replaceChildren();
+    drawn = 0;
+    return;
+  }
+  const counts = {};
+  for (const move of state.moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
+  refill(at("moves"), panel());
+  refill(at("board"), board(facts, state.view, counts, choose));
+  const panels = state.view.players.map((p) => player(facts, state.view, p, state.seats[p.seat], seat));
+  refill(at("own"), panels[seat]);
+  refill(at("players"), panels.filter((_, k) => k !== seat));
+  drawLog();
+}
+
+function drawLog() {
+  const log = at("log");
+  const first = state.log_from;
+  if (drawn < first || drawn > first + state.log.length) log.replaceChildren();
+  if (!log.children.length) [drawn] = [first];
+  log.append(...state.log.slice(drawn - first).map((line) => el("li", {}, line)));
+  drawn = first + state.log.length;
+  while (log.children.length > 200) log.firstChild.remove();
+  at("log-box").scrollTop = log.scrollHeight;
+}
+
+function controls() {
+  const button = (id, text, onclick, off = false) => el("button", { id, type: "button", disabled: off, onclick }, text);
+  const steer = state.host || state.mine.length > 0;
+  const agents = state.seats.some((one) => one.spec);
+  const speeds = [["", "step by step"], ["1.5", "slow"], ["0.5", "steady"], ["0", "at once"]];
+  return [
+    seat !== null && button("undo", "Take back", undo, !state.can_undo),
+    mine() && button("hint", "Hint", hint),
+    steer && agents && el("label", {}, "Agents play ", el("select", { id: "pace", onchange: (event) => act("pace", { pace: event.target.value === "" ? null : Number(event.target.value) }) },
+      speeds.map(([value, text]) => el("option", { value, selected: value === (state.pace === null ? "" : String(state.pace)) }, text)))),
+    steer && agents && state.pace === null && !state.over && button("step", "Step", () => act("step"), !state.waits_for_agent),
+    seat !== null && !state.over && button("leave", "Leave", leave),
+    (state.over || state.practice) && [button("record", "Record", save), button("study", "Study", study)],
+    state.host && state.over && button("delete", "Delete", remove),
+  ];
+}
+
+// ------------------------------------------------------------------------------------------------------------ the moves
+
+function panel() {
+  const help = state.trouble && el("div", { class: "trouble", role: "alert" }, el("p", {}, `The game waits: ${state.trouble}`), (state.host || state.mine.length > 0) && el("div", { class: "row" },
+    el("button", { type: "button", id: "retry", onclick: () => act("retry") }, "Try again"),
+    state.waits_for_agent && facts.agents.map((spec) => el("button", { type: "button", id: `give-${spec}`, onclick: () => act("seats", { seat: state.decider, spec }) }, `Let ${spec} play on`))));
+  const title = state.over ? result() : state.question;
+  const head = el("h2", { id: "question" }, mine() ? [el("span", { class: `badge seat${seat}` }, String(seat)), " ", title] : title);
+  const invitations = links.filter((one) => !state.seats[one.seat].spec).map((one) => el("label", { class: "invitation" }, `Link for ${name(one.seat)} `, el("input", { id: `link-${one.seat}`, readonly: true, value: `${location.origin}/play/${game}#token=${one.token}`, onfocus: (event) => event.target.select() })));
+  if (!mine()) return [help, head, state.over ? outcome() : el("p", { class: "label" }, state.waits_for_agent ? `${name(state.decider)} (${state.seats[state.decider].spec}) thinks.` : seat === null ? "You are watching." : `${name(state.decider)} decides.`), invitations];
+  const shown = state.moves.filter((move) => !space || move.space === space);
+  const groups = Map.groupBy ? Map.groupBy(shown, (move) => move.group) : grouped(shown);
+  return [help, head,
+    space && el("p", { class: "row" }, `At the ${facts.spaces[space].title}:`, el("button", { type: "button", id: "all", onclick: () => choose("") }, "All moves")),
+    el("div", { class: "groups", onkeydown: walk }, [...groups].map(([group, moves], k) => el("section", { "aria-labelledby": `group-${k}` }, el("h3", { id: `group-${k}` }, group), el("ul", {}, moves.map(button))))),
+    invitations];
+}
+
+function grouped(moves) {
+  const groups = new Map();
+  for (const move of moves) groups.set(move.group, [...(groups.get(move.group) ?? []), move]);
+  return groups;
+}
+
+function button(move) {
+  const thought = hints?.moves.find((one) => one.action === move.action);
+  const part = (kind, label, text) => text && el("span", { class: kind }, el("b", {}, label), " ", text);
+  const share = thought && (thought.value != null ? `${Math.round(100 * thought.value)} % to win` : thought.prior != null ? `${Math.round(100 * thought.prior)} % of its choices` : "");
+  return el("li", {}, el("button", { class: "move", type: "button", id: `move-${move.action}`, onclick: () => play(move) }, el("span", { class: "text" }, move.text), part("price", "costs", move.cost), part("gain", "gives", move.gain), part("risk", "risk", move.risk), share && el("span", { class: "hint" }, share, hints.best === move.action ? " · its choice" : "")));
+}
+
+// Arrow keys walk through the moves.
+function walk(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  const all = [...at("moves").querySelectorAll("button.move")];
+  all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement) + step))]?.focus();
+  event.preventDefault();
+}
+
+function choose(next) {
+  space = next;
+  draw();
+  at("moves").querySelector("button.move")?.focus({ preventScroll: true });
+  at("moves").scrollIntoView({ block: "nearest" });
+}
+
+function result() {
+  const winner = state.view.players.find((p) => p.rank === 1);
+  return state.view.headline.startsWith("cut off") ? "The game was cut off." : `${name(winner.seat)} has won.`;
+}
+
+function outcome() {
+  const order = [...state.view.players].sort((a, b) => a.rank - b.rank);
+  return el("ol", { class: "ranking" }, order.map((p) => el("li", { value: p.rank }, el("span", { class: `badge seat${p.seat}` }, String(p.seat)), ` ${name(p.seat)}: ${10 - p.stars} stars`)));
+}
+
+// -------------------------------------------------------------------------------------------------------------- requests
+
+async function guarded(work) {
+  if (busy) return;
+  busy = true;
+  try {
+    await work();
+    say("");
+  } catch (error) {
+    fail(error);
+    if (error.status) await refresh().catch(fail);
+  } finally {
+    busy = false;
+  }
+}
+
+function fail(error) {
+  if (!(error instanceof Failure)) throw error;
+  say(error.status ? error.message : "The server cannot be reached; this page tries again.", "bad");
+}
+
+const act = (what, body = {}) => guarded(async () => {
+  await post(`${api}/${what}`, body);
+  await refresh();
+});
+
+const play = (move) => guarded(async () => {
+  const found = await post(`${api}/moves`, { seat, version: state.version, action: move.action });
+  show(found);
+  if (!covered) at("moves").focus({ preventScroll: true });
+});
+
+const undo = () => guarded(async () => show(await post(`${api}/undo`, { seat, version: state.version })));
+
+const hint = () => guarded(async () => {
+  const version = state.version;
+  const found = await post(`${api}/hint`, { seat, version });
+  const worth = (one) => one.visits ?? one.prior ?? one.value ?? 0;
+  found.best = found.moves.reduce((best, one) => (worth(one) > worth(best) ? one : best)).action;
+  if (state.version === version) [hints] = [found];
+  draw();
+});
+
+const leave = () => guarded(async () => {
+  if (!confirm(`Let ${facts.agents[0]} play on in your seat?`)) return;
+  await post(`${api}/seats`, { seat, spec: facts.agents[0] });
+  seat = null;
+  await refresh();
+});
+
+const save = () => guarded(async () => download(`${game}.record`, (await get(`${api}/record`)).record));
+
+const study = () => guarded(async () => {
+  location.href = `/study/${(await post("/api/studies", { game })).id}`;
+});
+
+const remove = () => guarded(async () => {
+  if (!confirm("Delete this game for everybody?")) return;
+  await call("DELETE", api);
+  location.href = "/";
+});
+
+// The stream says only that something is new.
+function listen() {
+  const events = new EventSource(`${api}/events`);
+  let lost = false;
+  events.onmessage = () => {
+    if (lost) say("");
+    lost = false;
+    refresh().catch(fail);
+  };
+  events.onerror = () => {
+    lost = true;
+    say("The server cannot be reached; this page tries again.", "bad");
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
+  };
+}
+
+try {
+  await Promise.all([sit(), loadSymbols(), get("/api/facts").then((found) => (facts = found))]);
+  await refresh();
+  listen();
+} catch (error) {
+  fail(error);
+  at("headline").textContent = "No game";
+}

@@ -1,0 +1,597 @@
+"""The server: it plays whole games, keeps what is hidden, refuses what it must, and survives what may happen to it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_agents import Agent
+from euphoria_agents.sessions import Seat, Session
+from euphoria_agents.web.games import shown
+from euphoria_agents.web.guard import HEADERS
+from euphoria_agents.web.store import Store
+from euphoria_env import Game, Rules
+from tests.tools.served import Served, Visitor
+
+ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None}
+RANDOM, GREEDY = {"name": "R", "spec": "random"}, {"name": "G", "spec": "greedy"}
+
+
+class Raises(Agent):
+    """Fails as long as it is told to."""
+
+    well = False
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        if not Raises.well:
+            raise KeyError("nothing works")
+        return int(mask.argmax())
+
+
+class Sleeps(Agent):
+    """Does not answer before it is told to."""
+
+    awake = threading.Event()
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        Sleeps.awake.wait()
+        return int(mask.argmax())
+
+
+BAD = (f"{__name__}:Raises", f"{__name__}:Sleeps")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(tmp_path_factory.mktemp("server") / "games.sqlite", allowed=BAD, patience=2) as found:
+        yield found
+
+
+@pytest.fixture
+def ann(server: Served) -> Iterator[Visitor]:
+    visitor = server.visitor()
+    yield visitor
+    visitor.close()
+
+
+def new(visitor: Visitor, *seats: dict[str, Any], **options: Any) -> Any:
+    return visitor.post("/api/games", {"seats": list(seats), "pace": 0, **options})
+
+
+def wait_for(visitor: Visitor, path: str, condition: Any, seconds: float = 60) -> Any:
+    """The first view with which a condition holds."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        found = visitor.get(path)
+        if condition(found):
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"it did not come to that: {found}")
+
+
+def my_turn(view: Any) -> bool:
+    return view["over"] or not view["waits_for_agent"] or bool(view["trouble"])
+
+
+# ---------------------------------------------------------------------------------------------------------------- playing
+
+
+def test_a_whole_game_with_an_agent(ann: Visitor) -> None:
+    api = f"/api/games/{new(ann, ANN, RANDOM, rules={'stars_to_win': 3, 'max_turns': 60})['id']}"
+    rng, seen = random.Random(1), 0
+    while not (view := wait_for(ann, f"{api}/view?seat=0", my_turn))["over"]:
+        assert view["decider"] == 0 and view["moves"] and view["question"]
+        move = rng.choice(view["moves"])
+        after = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": move["action"]})
+        assert after["version"] > view["version"] and len(json.dumps(after)) < 40_000
+        seen += 1
+    assert seen > 10 and sorted(p["rank"] for p in view["view"]["players"])[0] == 1
+    record = ann.get(f"{api}/record")["record"]
+    assert Game.from_record(record).ranking == [p["rank"] for p in view["view"]["players"]]
+    status, content, _ = ann.ask("POST", f"{api}/moves", {"seat": 0, "version": view["version"], "action": "end"})
+    assert status in (409, 422), content
+
+
+def test_a_seat_link_opens_its_seat_and_no_other(server: Served, ann: Visitor) -> None:
+    made = new(ann, ANN, BOB)
+    api = f"/api/games/{made['id']}"
+    (link,) = made["links"]
+    bob = server.visitor()
+    assert bob.ask("GET", f"{api}/view?seat=1")[0] == 403
+    assert bob.ask("POST", f"{api}/sit", {"token": "A" * 22})[0] == 403
+    assert bob.post(f"{api}/sit", {"token": link["token"]}) == {"seat": 1}
+    assert bob.get(f"{api}/view?seat=1")["mine"] == [1]
+    assert bob.ask("GET", f"{api}/view?seat=0")[0] == 403
+    assert ann.ask("GET", f"{api}/view?seat=1")[0] == 403
+    assert bob.get(f"{api}/view")["moves"] == []
+    bob.close()
+
+
+def test_cookies_are_for_their_game_and_no_script(ann: Visitor) -> None:
+    _, content, headers = ann.ask("POST", "/api/games", {"seats": [ANN, RANDOM]})
+    game = json.loads(content)["id"]
+    for line in headers.get_all("Set-Cookie"):
+        assert "HttpOnly" in line and "SameSite=strict" in line and f"Path=/api/games/{game};" in line
+        token = line.partition("=")[2].partition(";")[0]
+        assert len(token) >= 22  # 128 bits
+
+
+def test_the_file_has_no_token(server: Served, ann: Visitor) -> None:
+    made = new(ann, ANN, BOB)
+    tokens = [made["links"][0]["token"], *ann.cookies.values()]
+    files = [server.data, server.data.with_name(server.data.name + "-wal")]
+    content = b"".join(path.read_bytes() for path in files if path.exists())
+    assert not [token for token in tokens if token.encode() in content]
+
+
+def test_undo_takes_back_until_something_is_shown(ann: Visitor) -> None:
+    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+    view = ann.get(f"{api}/view?seat=0")
+    assert not view["can_undo"]
+    assert ann.ask("POST", f"{api}/undo", {"seat": 0, "version": view["version"]})[0] == 409
+    after = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
+    assert after["can_undo"]  # the recruit is chosen in secret, and nobody has learnt of it
+    back = ann.post(f"{api}/undo", {"seat": 0, "version": after["version"]})
+    assert back["version"] > after["version"] and back["moves"] == view["moves"]
+
+
+def test_a_hint_is_for_the_one_who_decides(ann: Visitor) -> None:
+    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+    view = ann.get(f"{api}/view?seat=0")
+    said = ann.post(f"{api}/hint", {"seat": 0, "version": view["version"], "spec": "greedy"})
+    assert [one["action"] for one in said["moves"]] == [move["action"] for move in view["moves"]]
+    assert ann.ask("POST", f"{api}/hint", {"seat": 1, "version": view["version"]})[0] == 409
+
+
+def test_agents_alone_step_by_step(ann: Visitor) -> None:
+    api = f"/api/games/{ann.post('/api/games', {'seats': [RANDOM, GREEDY], 'pace': None})['id']}"
+    version = ann.get(f"{api}/view")["version"]
+    ann.post(f"{api}/step")
+    assert wait_for(ann, f"{api}/view", lambda view: view["version"] > version)["version"] == version + 1
+    time.sleep(0.1)
+    assert ann.get(f"{api}/view")["version"] == version + 1
+    ann.post(f"{api}/pace", {"pace": 0})
+    wait_for(ann, f"{api}/view", lambda view: view["version"] > version + 20)
+    ann.post(f"{api}/pace", {"pace": None})
+
+
+def test_events_are_versions_and_nothing_else(server: Served, ann: Visitor) -> None:
+    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    line.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{server.port}"})
+    stream = line.getresponse()
+    view = ann.get(f"{api}/view?seat=0")
+    assert stream.readline() + stream.readline() == f"data: {view['version']}\n\n".encode()
+    after = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
+    assert stream.readline() + stream.readline() == f"data: {after['version']}\n\n".encode()
+    line.close()
+
+
+# ----------------------------------------------------------------------------------------------------------- what is hidden
+
+
+def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game, Game]]:
+    """A seat, and two games that differ only in what it cannot know, at many decisions; equal dice will fall in both."""
+    game, rng = Game(Rules(num_players=num_players, max_turns=60, **rules), seed=seed), random.Random(seed)
+    for step in range(600):
+        if game.over or game.truncated:
+            return
+        if step < 3 * num_players or step % 11 == 0:
+            seat = rng.randrange(num_players)
+            rows = game.determinize(seat, step).states.copy()
+            rows["rng"] = game.states["rng"]
+            yield seat, Game.from_rows(game.states.copy()), Game.from_rows(rows)
+        game.play(rng.choice(game.legal()))
+
+
+def seated(server: Served, game: Game, practice: bool = False) -> tuple[str, dict[int, Visitor]]:
+    """A game on the server that stands as this one, and a visitor in each seat."""
+    seats = [Seat(f"P{k}", None) for k in range(game.rules.num_players)]
+    session = Session.of(game, seats, practice=practice)
+    name, tokens = server.inside(lambda: server.hall.open(session, list(range(len(seats))), 0))
+    visitors = {}
+    for k in range(len(seats)):
+        visitors[k] = server.visitor()
+        visitors[k].post(f"/api/games/{name}/sit", {"token": tokens[k]})
+    return f"/api/games/{name}", visitors
+
+
+def answers(visitor: Visitor, api: str, seat: int, version: int) -> list[Any]:
+    """What a seat gets of every endpoint that tells something of a game, refusals included; nothing is changed."""
+    decision = {"seat": seat, "version": version}
+    asked = [
+        ("GET", "view", None),
+        ("GET", f"view?seat={seat}", None),
+        ("GET", f"view?seat={seat}&log=all", None),
+        ("GET", f"view?seat={(seat + 1) % 2}", None),
+        ("GET", "record", None),
+        ("POST", "moves", {**decision, "action": "choose no_such_recruit"}),
+        ("POST", "moves", {**decision, "action": 100_000}),
+        ("POST", "moves", {**decision, "action": "sacrifice farm"}),
+        ("POST", "moves", {"seat": seat, "version": version + 1, "action": "end"}),
+        ("POST", "moves", {"seat": (seat + 1) % 2, "version": version, "action": "end"}),
+        ("POST", "undo", {"seat": seat, "version": version + 1}),
+        ("POST", "hint", {**decision, "spec": "greedy"}),
+        ("POST", "hint", {**decision, "spec": "mcts:20:ppo"}),
+        ("POST", "seats", {"seat": (seat + 1) % 2, "spec": "random"}),
+        ("POST", "step", {}),
+        ("POST", "retry", {}),
+        ("DELETE", "", {}),
+    ]
+    found = []
+    for method, what, body in asked:
+        status, content, headers = visitor.ask(method, f"{api}/{what}".rstrip("/"), body)
+        found.append((method, what, status, content, sorted((k, v) for k, v in headers.items() if k != "date")))
+    return found
+
+
+@pytest.mark.parametrize(
+    "num_players, rules", [(2, {}), (3, {"trading": True}), (4, {"recruit_draft": True, "market_draft": True})]
+)
+def test_what_a_seat_gets_depends_on_what_it_may_know_alone(server: Served, num_players: int, rules: dict[str, Any]) -> None:
+    moved = 0
+    for seat, *games in pairs(num_players, num_players, **rules):
+        found, tables = [], []
+        for game in games:
+            api, visitors = seated(server, game)
+            version = visitors[seat].get(f"{api}/view")["version"]
+            found.append(answers(visitors[seat], api, seat, version))
+            tables.append((api, visitors, version))
+        for one, other in zip(*found, strict=True):
+            assert one == other
+        if games[0].player == seat:
+            action = int(games[0].legal_actions()[-1])
+            moved += same_outcomes(games, action) and after_moves(tables, seat, action)
+        for _, visitors, _ in tables:
+            for visitor in visitors.values():
+                visitor.close()
+    assert moved > 5
+
+
+def same_outcomes(games: list[Game], action: int) -> bool:
+    """Whether a move of two games draws the same."""
+    for game in games:
+        game.play(action)
+    return games[0].outcomes == games[1].outcomes and games[0].observation(0).shape == games[1].observation(0).shape
+
+
+def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, action: int) -> bool:
+    """Plays a move at two tables; the answers are the same, unless the seat has learnt of a difference."""
+    got = []
+    for api, visitors, version in tables:
+        status, content, _ = visitors[seat].ask("POST", f"{api}/moves", {"seat": seat, "version": version, "action": action})
+        assert status == 200
+        got.append(content)
+    return got[0] == got[1]
+
+
+def test_choices_made_in_secret_stay_secret(server: Served) -> None:
+    """Two games of one seed in which player 1 keeps another hidden recruit: nobody else sees any difference (R2.2)."""
+    seen = []
+    for choice in (0, 1):
+        game = Game(Rules(num_players=3), seed=11)
+        api, visitors = seated(server, game)
+        told = []
+        while not (view := visitors[0].get(f"{api}/view"))["view"]["turn"]:
+            seat = view["decider"]
+            moves = visitors[seat].get(f"{api}/view?seat={seat}")["moves"]
+            hidden = seat == 1 and len(moves) == 3
+            action = moves[choice if hidden else -1]["action"]
+            answer = visitors[seat].ask("POST", f"{api}/moves", {"seat": seat, "version": view["version"], "action": action})
+            assert answer[0] == 200
+            told += [visitors[k].ask("GET", f"{api}/view?seat={k}&log=all")[1] for k in (0, 2)]
+            told += [visitors[k].ask("GET", f"{api}/view?log=all")[1] for k in (0, 1, 2)]
+        seen.append(told)
+        for visitor in visitors.values():
+            visitor.close()
+    assert len(seen[0]) > 20
+    assert seen[0] == seen[1]
+
+
+def test_the_list_of_games_tells_what_is_public(server: Served, ann: Visitor) -> None:
+    made = new(ann, ANN, RANDOM)
+    (entry,) = (game for game in ann.get("/api/games")["games"] if game["id"] == made["id"])
+    assert set(entry) == {"id", "changed", "over", "headline", "seats", "practice"}
+    assert entry["seats"] == [{"name": "Ann", "spec": None}, {"name": "R", "spec": "random"}]
+
+
+# ---------------------------------------------------------------------------------------------------------------- refusals
+
+FOREIGN = "http://evil.example"
+DEEP = b'{"seats":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+SHALLOW = b'{"seats":' + b"[" * 40 + b"]" * 40 + b"}"
+GUARDED = [
+    ("another host", "GET", "/", None, {"Host": "evil.example"}, 421),
+    ("another host with our port", "POST", "/api/games", {}, {"Host": "evil.example:80"}, 421),
+    ("a malformed host", "GET", "/", None, {"Host": "127.0.0.1:x"}, 421),
+    ("a host with a name in it", "GET", "/", None, {"Host": "a@127.0.0.1"}, 421),
+    ("another origin", "POST", "/api/games", {}, {"Origin": FOREIGN}, 403),
+    ("no origin at all", "POST", "/api/games", {}, {"Origin": "null"}, 403),
+    ("another port of this host", "POST", "/api/games", {}, {"Origin": "http://127.0.0.1:1"}, 403),
+    ("another origin that reads", "GET", "/api/games", None, {"Origin": FOREIGN}, 403),
+    ("another site", "POST", "/api/games", {}, {"Sec-Fetch-Site": "cross-site"}, 403),
+    ("another site that reads", "GET", "/api/games", None, {"Sec-Fetch-Site": "cross-site"}, 403),
+    ("a site beside this one", "GET", "/static/play.js", None, {"Sec-Fetch-Site": "same-site"}, 403),
+    ("a form", "POST", "/api/games", {}, {"Content-Type": "application/x-www-form-urlencoded"}, 415),
+    ("text", "POST", "/api/games", {}, {"Content-Type": "text/plain"}, 415),
+    ("no type", "POST", "/api/games", {}, {"Content-Type": None}, 415),
+    ("a body that is announced too long", "POST", "/api/games", b"{}", {"Content-Length": "99999999999"}, 413),
+    ("a long body", "POST", "/api/games", b" " * 1_000_001, {}, 413),
+    ("no JSON", "POST", "/api/games", b"{", {}, 422),
+    ("no UTF-8", "POST", "/api/games", b"\xff", {}, 422),
+    ("no number", "POST", "/api/games", b'{"pace": NaN}', {}, 422),
+    ("a number without end", "POST", "/api/games", b'{"pace": ' + b"9" * 50_000 + b"}", {}, 422),
+    ("too deep", "POST", "/api/games", DEEP, {}, 422),
+    ("deep", "POST", "/api/games", SHALLOW, {}, 422),
+    ("a list", "POST", "/api/games", b"[]", {}, 422),
+    ("an unknown key", "POST", "/api/games", {"seats": [ANN, BOB], "seed": 3}, {}, 422),
+    ("no seats", "POST", "/api/games", {}, {}, 422),
+    ("one seat", "POST", "/api/games", {"seats": [ANN]}, {}, 422),
+    ("seven seats", "POST", "/api/games", {"seats": [ANN] * 7}, {}, 422),
+    ("a long name", "POST", "/api/games", {"seats": [{"name": "A" * 41}, BOB]}, {}, 422),
+    ("a name of half a letter", "POST", "/api/games", b'{"seats": [{"name": "\\ud800"}, {"name": "Bob"}]}', {}, 422),
+    ("a name with a new line", "POST", "/api/games", {"seats": [{"name": "A\nB"}, BOB]}, {}, 422),
+    ("no option", "POST", "/api/games", {"seats": [ANN, BOB], "rules": {"cheating": True}}, {}, 422),
+    ("no value", "POST", "/api/games", {"seats": [ANN, BOB], "rules": {"stars_to_win": 11}}, {}, 422),
+    ("a pace below zero", "POST", "/api/games", {"seats": [ANN, BOB], "pace": -1}, {}, 422),
+    ("a path for an agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "ppo:/etc/passwd"}]}, {}, 422),
+    ("a path in a search", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:9:ppo:../x"}]}, {}, 422),
+    ("somebody's own agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "os:getcwd"}]}, {}, 422),
+    ("no agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "nobody"}]}, {}, 422),
+    ("an agent without end", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999999999"}]}, {}, 422),
+    ("a slow agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999s"}]}, {}, 422),
+    ("a study of nothing", "POST", "/api/studies", {}, {}, 422),
+    ("a damaged record", "POST", "/api/studies", {"record": "{}\nplace 4 farm\n"}, {}, 422),
+    ("no game", "GET", "/api/games/0123456789abcdef/view", None, {}, 404),
+    ("no study", "GET", "/api/studies/0123456789abcdef", None, {}, 404),
+    ("a path out of the pages", "GET", "/static/../app.py", None, {}, 404),
+    ("an encoded path", "GET", "/static/..%2fapp.py", None, {}, 404),
+    ("no page", "GET", "/nowhere", None, {}, 404),
+    ("another method", "PUT", "/api/games", {}, {}, 405),
+    ("a method of WebDAV", "PROPFIND", "/", {}, {}, 405),
+]
+
+
+@pytest.mark.parametrize("method, path, body, headers, status", [row[1:] for row in GUARDED], ids=[row[0] for row in GUARDED])
+def test_refused(server: Served, ann: Visitor, method: str, path: str, body: Any, headers: Any, status: int) -> None:
+    before = server.inside(lambda: (server.store.count_games(), server.store.count_studies()))
+    try:
+        got, content, sent = ann.ask(method, path, body, headers)
+    except (BrokenPipeError, ConnectionResetError):  # it hung up before all was sent
+        assert status == 413
+    else:
+        assert got == status, content
+        assert list(json.loads(content)) == ["error"] and len(content) < 1000
+        assert not any(word in content for word in (b"Traceback", b".py", b"site-packages", b"/home", b"/root"))
+        assert {name: sent[name] for name in HEADERS} == HEADERS
+    assert server.inside(lambda: (server.store.count_games(), server.store.count_studies())) == before
+
+
+def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> None:
+    made = new(ann, ANN, {**BOB, "here": True})
+    api = f"/api/games/{made['id']}"
+    view = ann.get(f"{api}/view?seat=0")
+    good = {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]}
+    stranger = server.visitor()
+    for visitor, change, status in (
+        (stranger, {}, 403),
+        (ann, {"seat": 1}, 409),
+        (ann, {"seat": 2}, 422),
+        (ann, {"seat": -1}, 422),
+        (ann, {"seat": "0"}, 422),
+        (ann, {"seat": True}, 422),
+        (ann, {"version": view["version"] + 1}, 409),
+        (ann, {"version": -1}, 422),
+        (ann, {"version": None}, 422),
+        (ann, {"action": "place 4 farm"}, 422),
+        (ann, {"action": "choose nobody"}, 422),
+        (ann, {"action": -1}, 422),
+        (ann, {"action": 10**9}, 422),
+        (ann, {"action": True}, 422),
+        (ann, {"action": None}, 422),
+        (ann, {"action": [1]}, 422),
+        (ann, {"force": True}, 422),
+    ):
+        got, content, _ = visitor.ask("POST", f"{api}/moves", {**good, **change})
+        assert got == status, (change, content)
+        assert visitor is ann or b"legal" not in content
+    for what, body in (("seats", {"seat": 0, "spec": "random"}), ("pace", {"pace": 0}), ("step", {}), ("retry", {})):
+        assert stranger.ask("POST", f"{api}/{what}", body)[0] == 403
+    assert stranger.ask("DELETE", api, {})[0] == 403
+    assert ann.ask("GET", f"{api}/record")[0] == 403
+    assert ann.ask("POST", "/api/studies", {"game": made["id"]})[0] == 403
+    assert ann.get(f"{api}/view?seat=0") == view
+    stranger.close()
+
+
+def test_ten_times_a_hundred_guesses_open_nothing(server: Served, ann: Visitor) -> None:
+    made = new(ann, ANN, BOB)
+    api, stranger, rng = f"/api/games/{made['id']}", server.visitor(), random.Random(0)
+    before = ann.get(f"{api}/view?seat=0")
+    for _ in range(1000):
+        guess = rng.randbytes(16).hex()[:22]
+        cookie = {"Cookie": f"seat-{made['id']}-0={guess}; seat-{made['id']}-host={guess}"}
+        assert stranger.ask("GET", f"{api}/view?seat=0", headers=cookie)[0] == 403
+        assert stranger.ask("POST", f"{api}/sit", {"token": guess})[0] == 403
+    assert ann.get(f"{api}/view?seat=0") == before
+    stranger.close()
+
+
+# ------------------------------------------------------------------------------------------------------------- what happens
+
+
+def test_a_restart_in_the_middle_of_a_decision(tmp_path: Path) -> None:
+    with Served(tmp_path / "games.sqlite") as first:
+        visitor = first.visitor()
+        api = f"/api/games/{new(visitor, ANN, RANDOM, GREEDY)['id']}"
+        for _ in range(12):
+            view = wait_for(visitor, f"{api}/view?seat=0", my_turn)
+            visitor.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][-1]["action"]})
+        before = wait_for(visitor, f"{api}/view?seat=0", my_turn)
+        visitor.close()
+    with Served(tmp_path / "games.sqlite") as second:
+        again = second.visitor()
+        again.cookies = visitor.cookies
+        after = again.get(f"{api}/view?seat=0")
+        assert after == before
+        again.post(f"{api}/moves", {"seat": 0, "version": after["version"], "action": after["moves"][0]["action"]})
+        again.close()
+
+
+def test_agents_go_on_after_a_restart(tmp_path: Path) -> None:
+    with Served(tmp_path / "games.sqlite") as first:
+        visitor = first.visitor()
+        api = f"/api/games/{visitor.post('/api/games', {'seats': [RANDOM, GREEDY], 'pace': 0})['id']}"
+        before = wait_for(visitor, f"{api}/view", lambda view: view["version"] > 10)
+        visitor.close()
+    with Served(tmp_path / "games.sqlite") as second:
+        again = second.visitor()
+        wait_for(again, f"{api}/view", lambda view: view["over"] or view["version"] > before["version"] + 20)
+        again.close()
+
+
+def test_the_game_waits_for_an_agent_that_fails(ann: Visitor) -> None:
+    Raises.well = False
+    api = f"/api/games/{new(ann, ANN, {'name': 'X', 'spec': BAD[0]})['id']}"
+    while not (view := ann.get(f"{api}/view?seat=0"))["waits_for_agent"]:
+        ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
+    view = wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])
+    assert "KeyError" in view["trouble"] and "Raises" in view["trouble"] and "/" not in view["trouble"]
+    ann.post(f"{api}/retry")
+    assert wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])["version"] == view["version"]
+    Raises.well = True
+    ann.post(f"{api}/retry")
+    after = wait_for(ann, f"{api}/view?seat=0", lambda one: one["version"] > view["version"])
+    assert not after["trouble"]
+
+
+def test_the_game_waits_for_an_agent_that_never_answers(ann: Visitor) -> None:
+    Sleeps.awake.clear()
+    api = f"/api/games/{new(ann, ANN, {'name': 'X', 'spec': BAD[1]})['id']}"
+    while not (view := ann.get(f"{api}/view?seat=0"))["waits_for_agent"]:
+        ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
+    view = wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])
+    assert "has not answered for 2 seconds" in view["trouble"]
+    ann.post(f"{api}/retry")
+    assert "still busy" in wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])["trouble"]
+    ann.post(f"{api}/seats", {"seat": 1, "spec": "random"})
+    after = wait_for(ann, f"{api}/view?seat=0", my_turn)
+    assert not after["trouble"] and after["seats"][1]["spec"] == "random"
+    Sleeps.awake.set()
+
+
+def test_a_full_disk_changes_nothing(server: Served, ann: Visitor) -> None:
+    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+    view = ann.get(f"{api}/view?seat=0")
+    pages = server.inside(lambda: fill(server.store))
+    try:
+        move = {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]}
+        status, content, _ = ann.ask("POST", f"{api}/moves", move)
+        assert status == 507 and b"full" in content, content
+        assert ann.ask("POST", "/api/games", {"seats": [ANN, BOB]})[0] == 507
+        assert ann.get(f"{api}/view?seat=0") == view
+    finally:
+        server.inside(lambda: empty(server.store, pages))
+    assert ann.post(f"{api}/moves", move)["version"] > view["version"]
+
+
+def fill(store: Store) -> int:
+    """Lets the file of a store grow no more, and fills what is left of it; how many pages it may have had."""
+    most = store._db.execute("PRAGMA max_page_count").fetchone()[0]
+    store._db.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(sqlite3.OperationalError):
+        for size in (65536, 1024, 16, 1):
+            for _ in range(100_000):
+                store._db.execute("INSERT INTO token VALUES (?, 0, zeroblob(?))", (f"filler {size} {_}", size))
+    return int(most)
+
+
+def empty(store: Store, pages: int) -> None:
+    """Undoes `fill`."""
+    store._db.execute(f"PRAGMA max_page_count = {pages}")
+    store._db.execute("DELETE FROM token WHERE game LIKE 'filler%'")
+
+
+def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no database " * 100)
+    sqlite3.connect(tmp_path / "later").execute("PRAGMA user_version = 99").connection.close()
+    for name, why in (("text", "cannot be used"), ("later", "version 99")):
+        with pytest.raises(ValueError, match=why):
+            Store(tmp_path / name)
+
+
+def test_many_games_at_once(server: Served) -> None:
+    """Forty people, each at a table with an agent, all at the same time; no request fails."""
+    faults: list[BaseException] = []
+
+    def plays(seed: int) -> None:
+        try:
+            visitor, rng = server.visitor(), random.Random(seed)
+            api = f"/api/games/{new(visitor, ANN, RANDOM)['id']}"
+            for _ in range(15):
+                view = wait_for(visitor, f"{api}/view?seat=0", my_turn)
+                if view["over"]:
+                    break
+                action = rng.choice(view["moves"])["action"]
+                visitor.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": action})
+            visitor.close()
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=plays, args=(seed,)) for seed in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+
+
+# ----------------------------------------------------------------------------------------------------------------- studies
+
+
+@pytest.fixture(scope="module")
+def record() -> str:
+    game, rng = Game(Rules(num_players=3, max_turns=12), seed=5), random.Random(5)
+    while not game.truncated:
+        game.play(rng.choice(game.legal()))
+    return game.to_record()
+
+
+def test_a_study_shows_every_decision(ann: Visitor, record: str) -> None:
+    api = f"/api/studies/{ann.post('/api/studies', {'record': record})['id']}"
+    study = ann.get(api)
+    assert len(study["lines"]) == len(study["players"]) and study["names"] == ["Player 0", "Player 1", "Player 2"]
+    for ply in (0, 7, len(study["lines"]) - 1):
+        here = ann.get(f"{api}/at/{ply}?seat={study['players'][ply]}")
+        played = next(move for move in here["moves"] if move["action"] == here["played"])
+        assert study["lines"][ply].startswith(played["notation"])
+    last = ann.get(f"{api}/at/{len(study['lines'])}")
+    assert last["played"] is None and last["moves"] == []
+    assert ann.ask("GET", f"{api}/at/{len(study['lines']) + 1}")[0] == 404
+    assert ann.ask("GET", f"{api}/at/0?seat=3")[0] == 422
+    assert ann.ask("GET", f"{api}/at/{'9' * 5000}")[0] in (404, 422)
+
+
+def test_an_analysis_runs_in_the_background_and_can_be_stopped(ann: Visitor, record: str) -> None:
+    api = f"/api/studies/{ann.post('/api/studies', {'record': record})['id']}"
+    total = len(ann.get(api)["lines"])
+    status, _, _ = ann.ask("POST", f"{api}/analyses", {"spec": "greedy"})
+    assert status == 202
+    wait_for(ann, f"{api}/analyses?spec=greedy", lambda found: found["entries"])
+    ann.ask("DELETE", f"{api}/analyses", {"spec": "greedy"})
+    part = wait_for(ann, f"{api}/analyses?spec=greedy", lambda found: not found["running"])["entries"]
+    ann.ask("POST", f"{api}/analyses", {"spec": "greedy"})
+    whole = wait_for(ann, f"{api}/analyses?spec=greedy", lambda found: len(found["entries"]) == total)
+    assert [one["ply"] for one in whole["entries"]] == list(range(total))
+    assert whole["entries"][: len(part)] == part and [one["player"] for one in whole["summary"]] == [0, 1, 2]
+    assert ann.get(f"{api}/analyses?spec=greedy&from={total - 1}")["entries"] == whole["entries"][-1:]

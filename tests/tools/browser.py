@@ -1,0 +1,62 @@
+"""A real browser for tests, and a server in a process of its own that a test may kill."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def browser_path() -> str | None:
+    """Where a Chromium is, if there is one; EUPHORIA_BROWSER names another."""
+    named = os.environ.get("EUPHORIA_BROWSER")
+    return named or next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def launched(playwright: Any) -> Any:
+    """The browser."""
+    sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    return playwright.chromium.launch(executable_path=browser_path(), args=sandbox)
+
+
+class ServerProcess:
+    """`euphoria serve` on a file; started again it has the same port."""
+
+    def __init__(self, data: Path, *options: str) -> None:
+        self.data, self.options = data, options
+        self.port = 0
+
+    def start(self) -> ServerProcess:
+        """Starts it, and waits until it answers."""
+        command = [sys.executable, "-m", "euphoria_agents", "serve", "--port", str(self.port), "--data", str(self.data)]
+        path = os.pathsep.join([str(ROOT), str(ROOT / "agents")])
+        self._process = subprocess.Popen(
+            [*command, *self.options], cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
+        assert found, line
+        self.port = int(found[1])
+        return self
+
+    def end(self, how: signal.Signals) -> int:
+        """Ends it by a signal; its exit status."""
+        self._process.send_signal(how)
+        status = self._process.wait(30)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        return status
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.port}"

@@ -1,0 +1,128 @@
+"""A server of games in a thread of its own, and somebody who asks it, as rudely as a test wants."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import threading
+from collections.abc import Callable
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from euphoria_agents.web.app import make_app
+from euphoria_agents.web.store import Store
+from euphoria_agents.web.tables import Thinkers
+
+
+class Served:
+    """A server on a free port, from `with` to its end."""
+
+    def __init__(self, data: Path, allowed: tuple[str, ...] = (), patience: float = 60) -> None:
+        self.data, self.allowed, self.patience = data, allowed, patience
+        self.port = 0
+        self._thread = threading.Thread(target=self._run)
+        self._ready = threading.Event()
+        self._visitors: list[Visitor] = []
+
+    def visitor(self) -> Visitor:
+        """Somebody who asks; hangs up when the server ends."""
+        self._visitors.append(Visitor(self.port))
+        return self._visitors[-1]
+
+    def _run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        self.store = Store(self.data)
+        self.app = make_app(self.store, self.allowed, thinkers=Thinkers(2, self.patience))
+        self.hall = self.app.state.hall
+        self.loop = asyncio.get_running_loop()
+        self._server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="critical", timeout_graceful_shutdown=1))
+        serving = asyncio.create_task(self._server.serve())
+        while not self._server.started:
+            await asyncio.sleep(0.01)
+        self.port = self._server.servers[0].sockets[0].getsockname()[1]
+        self._ready.set()
+        await serving
+        self.store.close()
+
+    def __enter__(self) -> Served:
+        self._thread.start()
+        assert self._ready.wait(60)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for visitor in self._visitors:
+            visitor.close()
+        self.loop.call_soon_threadsafe(self.hall.close)
+        self._server.should_exit = True
+        self._thread.join()
+
+    def inside(self, work: Callable[[], Any]) -> Any:
+        """What a function gives that runs on the loop of the server."""
+
+        async def call() -> Any:
+            return work()
+
+        return asyncio.run_coroutine_threadsafe(call(), self.loop).result(60)
+
+
+class Visitor:
+    """A browser without a screen: keeps cookies, sends what a page would send, or whatever else it is told."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.cookies: dict[tuple[str, str], str] = {}  # by path and name
+        self._line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def ask(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str | None] | None = None
+    ) -> tuple[int, bytes, http.client.HTTPMessage]:
+        """Status, content and headers of an answer; a header that is None is left out."""
+        here = f"http://127.0.0.1:{self.port}"
+        sent: dict[str, str | None] = {"Host": f"127.0.0.1:{self.port}", "Cookie": self._cookies(path)}
+        if method != "GET":
+            sent |= {"Content-Type": "application/json", "Origin": here, "Sec-Fetch-Site": "same-origin"}
+        sent |= headers or {}
+        raw = body if isinstance(body, bytes) else b"" if body is None and method == "GET" else json.dumps(body or {}).encode()
+        if "Content-Length" not in sent and method != "GET":
+            sent["Content-Length"] = str(len(raw))
+        try:
+            self._line.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in sent.items():
+                if value is not None:
+                    self._line.putheader(name, value)
+            self._line.endheaders(raw)
+            answer = self._line.getresponse()
+            content = answer.read()
+        except (http.client.HTTPException, OSError):
+            self._line.close()
+            raise
+        for line in answer.headers.get_all("Set-Cookie", []):
+            for name, morsel in SimpleCookie(line).items():
+                self.cookies[morsel["path"], name] = morsel.value
+        return answer.status, content, answer.headers
+
+    def get(self, path: str) -> Any:
+        """The JSON of an answer that must be good."""
+        status, content, _ = self.ask("GET", path)
+        assert status == 200, content
+        return json.loads(content)
+
+    def post(self, path: str, body: Any = None) -> Any:
+        """As `get`."""
+        status, content, _ = self.ask("POST", path, body)
+        assert status in (200, 201), content
+        return json.loads(content)
+
+    def close(self) -> None:
+        """Hangs up."""
+        self._line.close()
+
+    def _cookies(self, path: str) -> str | None:
+        found = [f"{name}={value}" for (where, name), value in self.cookies.items() if f"{path}/".startswith(f"{where}/")]
+        return "; ".join(found) or None
