@@ -110,9 +110,10 @@ def test_cards_of_judging_are_unknown_from_training() -> None:
     assert [factions.count(faction) for faction in range(4)] == [3, 3, 3, 3]
 
 
-def test_the_weaker_opponents_have_the_lower_ratings() -> None:
+def test_every_opponent_has_a_rating() -> None:
     for task in TASKS.values():
-        assert sorted(task.anchors) == list(task.anchors), task.name
+        weakest, strongest = sorted(task.anchors)[:2], sorted(task.anchors)[2:]
+        assert task.anchors[:2] == tuple(weakest) and set(task.anchors[2:]) == set(strongest), task.name
         assert list(task.ratings) == list(OPPONENTS)
 
 
