@@ -23,6 +23,7 @@ nb_execution_mode = "cache"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_output_stderr = "remove"
+os.environ.pop("MPLBACKEND", None)  # its plots are to be seen
 
 # The reference: what the docstrings say. Backticks in them become links where they name something that is on these pages.
 default_role = "py:obj"
@@ -41,7 +42,10 @@ nitpick_ignore_regex = [
 
 html_theme = "furo"
 html_title = f"{project} {version}"
+html_static_path = html_css_files = ["site.css"]
 html_copy_source = html_show_sourcelink = False
+html_show_search_summary = False  # would fetch the pages, which a browser refuses in a folder
+smartquotes = False  # quotes are often code
 
 # ------------------------------------------------------------------------------------------- from the code host to the site
 
