@@ -45,7 +45,7 @@ html_title = f"{project} {version}"
 html_static_path = html_css_files = ["site.css"]
 html_copy_source = html_show_sourcelink = html_use_index = html_domain_indices = False
 html_show_search_summary = False  # would fetch the pages, which a browser refuses in a folder
-smartquotes = False  # quotes are often code
+smartquotes_action = "D"  # dashes alone: quotes are often code
 
 # ------------------------------------------------------------------------------------------- from the code host to the site
 
