@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from euphoria_agents import load
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import keep_to, write_whole
 from euphoria_agents.matches.arena import Score, play_match
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.network.checkpoint import parts, read_checkpoint
@@ -39,22 +39,6 @@ class Options:
     games: int = option(1000, "games to choose, and again to count")
     workers: int = option(os.cpu_count() or 1, "processes that train together")
     seed: int = option(0, "of the runs; the deals that count are always the same")
-
-
-def keep_to(options: Options, player: Path) -> None:
-    """Notes in the folder what is asked there.
-
-    Raises:
-        ValueError: something else was asked there before.
-    """
-    plan, path = {"player": hash_of(f"ppo:{player}").hex()}, options.out / "plan.json"
-    plan |= {name: getattr(options, name) for name in ("players", "decisions", "seed")}
-    before = json.loads(path.read_text()) if path.exists() else plan
-    other = [name for name, value in plan.items() if before.get(name) != value]
-    if other:
-        raise ValueError(f"{options.out} holds runs with another {', '.join(other)}: choose another --out")
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(plan, indent=1))
 
 
 def learner(options: Options, player: Path, rate: float, console: Console) -> Path:
@@ -87,7 +71,8 @@ def main() -> None:
     options, console = parse_options(Options), Console()
     check_counts(games=options.games, seed=options.seed)
     player = checkpoint_path(options.player)
-    keep_to(options, player)
+    asked = {name: getattr(options, name) for name in ("players", "decisions", "seed")}
+    keep_to(options.out, {"player": hash_of(f"ppo:{player}").hex(), **asked})
     chosen: dict[float, Score] = {}
     for rate in options.learning_rates:
         console.print(f"learning rate {rate:g}")

@@ -17,12 +17,11 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.progress import Progress
 from rich.rule import Rule
 
 from euphoria_agents import Agent, load
 from euphoria_agents.commands.evaluate import match_report, match_row
-from euphoria_agents.commands.matches import COLUMNS, Report
+from euphoria_agents.commands.matches import Report, progress_bar
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.arena import play_match
 from euphoria_agents.matches.tournament import check_counts
@@ -82,7 +81,7 @@ def rate(console: Console, options: Options, players: dict[str, Agent]) -> Repor
     for opponent, share in OPPONENTS.items():
         for name, agent in players.items():
             games = max(PLAYERS, int(share * options.games))
-            with Progress(*COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
+            with progress_bar(console, "games") as bar:
                 advance = partial(bar.advance, bar.add_task(f"{name} against {opponent}", total=games))
                 line_up = [agent, *[load(opponent)] * (PLAYERS - 1)]
                 result = play_match(line_up, games, Rules(num_players=PLAYERS), options.seed, advance)

@@ -56,6 +56,12 @@ COMMANDS = {
         "euphoria_agents.commands.tournament:run",
         "play",
     ),
+    "benchmark": Command(
+        "judge an agent by a task with a fixed protocol",
+        "euphoria_agents.commands.options:BenchmarkOptions",
+        "euphoria_agents.commands.benchmark:run",
+        "play",
+    ),
     "serve": Command(
         "games in the browser: play, watch, study",
         "euphoria_agents.commands.options:ServeOptions",

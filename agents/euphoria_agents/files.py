@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import json
 import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 LEFT_OVER_AFTER = 60.0  # seconds without a change; a process that cannot be seen here may share the folder, and be at work
 
@@ -93,3 +95,25 @@ def append_line(file: Path, line: str) -> None:
         stream.write(f"{line}\n".encode())
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def keep_to(folder: Path, plan: dict[str, Any]) -> None:
+    """Notes in a folder what is asked there, so that nothing else is answered in it.
+
+    Args:
+        folder: made, if it is not there.
+        plan: what is asked, by name, as JSON has it.
+
+    Raises:
+        ValueError: something else was asked there before, or its note is damaged; says what is other.
+        OSError: it cannot be written.
+    """
+    path = folder / "plan.json"
+    try:
+        before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else plan
+        other = [name for name, value in plan.items() if before.get(name) != value]
+    except (ValueError, AttributeError):
+        raise ValueError(f"{path} is damaged: choose another --out") from None
+    if other:
+        raise ValueError(f"{folder} holds what came of another {', '.join(other)}: choose another --out")
+    write_whole(path, json.dumps(plan, indent=1) + "\n")

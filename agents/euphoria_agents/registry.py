@@ -82,7 +82,7 @@ def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
     """`load` for specs that stand in a file made elsewhere, or come from another machine: no code or file of theirs is opened.
 
     Args:
-        spec: a built-in one without a path, or one of those allowed.
+        spec: a built-in one without a path (a hash after an @ is none), or one of those allowed.
         allowed: what the user named when the program was started.
 
     Raises:
@@ -175,10 +175,11 @@ def _find_builtin(spec: str, name: str, argument: str) -> _Found:
 
 
 def _path_in(spec: str) -> str:
-    """The path in the spec of a built-in agent; empty if there is none."""
+    """The path in the spec of a built-in agent; empty if there is none, or the hash of one that comes with the package."""
     fields = re.findall("[A-Z]+", BUILTIN[spec.partition(":")[0]].form)
     before = fields.index("PATH") + 1 if "PATH" in fields else len(spec)  # how many colons stand before it
-    return "".join(spec.split(":", before)[before:])
+    path = "".join(spec.split(":", before)[before:])
+    return "" if path.startswith("@") else path
 
 
 def _unknown(spec: Any, why: str = "") -> ValueError:

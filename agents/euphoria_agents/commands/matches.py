@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from euphoria_agents.commands.options import MatchOptions
+from euphoria_agents.commands.options import MatchOptions, PlayOptions
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.arena import Z_95, Result, Score
 from euphoria_agents.matches.processes import in_processes
@@ -55,7 +55,7 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -
         return play(chunks, journal, executor(options), partial(bar.advance, task))
 
 
-def executor(options: MatchOptions) -> Callable[..., Any]:
+def executor(options: PlayOptions) -> Callable[..., Any]:
     """What plays the chunks."""
     if options.ray:
         from euphoria_agents.matches.cluster import on_ray

@@ -12,16 +12,22 @@ from euphoria_agents.options import option, positional, rules_options
 EVERY = ("decision", "turn", "end")
 
 
-@dataclasses.dataclass
-class MatchOptions:
+@dataclasses.dataclass(kw_only=True)
+class PlayOptions:
+    """Where games are played."""
+
+    processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same results")
+    ray: bool = option(False, "play on a Ray cluster instead of in processes")
+    ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
+
+
+@dataclasses.dataclass(kw_only=True)
+class MatchOptions(PlayOptions):
     """What `evaluate` and `tournament` have in common."""
 
     players: list[int] = option([2], "numbers of players, 2 to 6")
     games: int = option(400, "at least so many games of each agent in each match, at each number of players")
     seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
-    processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same results")
-    ray: bool = option(False, "play on a Ray cluster instead of in processes")
-    ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
     out: Path | None = option(None, "folder for results; what is finished there is not played again")
     records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`")
     game: dict[str, Any] = rules_options(without=["num_players"])
@@ -49,6 +55,21 @@ class TournamentOptions(MatchOptions):
     """
 
     agents: list[str] = option(["random", "weights"], "two or more, as for euphoria_agents.load")
+
+
+@dataclasses.dataclass(kw_only=True)
+class BenchmarkOptions(PlayOptions):
+    """Judges an agent by a task with a fixed protocol: opponents, deals, seats and limits are always the same.
+
+    The folder gets result.json, row.md (a row of Markdown), games.jsonl and times.json; all but the times are equal for equal
+    agents. An interrupted command goes on where it was when it is called again. docs/benchmark.md lists the tasks.
+    """
+
+    task: str = positional("the task, such as duel-v1")
+    agent: str = option("ppo", "who is judged, as for euphoria_agents.load")
+    out: Path = option(Path("runs/benchmark"), "folder of the result", metavar="FOLDER")
+    name: str = option("", "what the agent is called in the result; by default as --agent says")
+    unrepeatable: bool = option(False, "also judge an agent that plays differently when it is asked again")
 
 
 @dataclasses.dataclass

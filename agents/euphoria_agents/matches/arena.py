@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
+from euphoria_agents.matches.limit import time_limit
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
 from euphoria_env.envs.streams import derived_generator, derived_seed
@@ -186,6 +187,7 @@ def play_match(
     seed: int | Sequence[int] = 0,
     progress: Callable[[int], None] | None = None,
     records: bool = False,
+    limit: float | None = None,
 ) -> Result:
     """Plays a number of games between the agents of a line-up: each seed once from every seat.
 
@@ -196,9 +198,11 @@ def play_match(
         seed: equal seeds give equal matches, if the agents do not look at the clock.
         progress: called when games have ended, with their number.
         records: whether the games are kept as records.
+        limit: seconds that the first agent may take for a decision, on average where it is asked for many at once.
 
     Raises:
         ValueError: there are not as many agents as players, or no games.
+        TooSlow: the first agent took longer.
     """
     n = len(agents)
     rules = Rules(num_players=n) if rules is None else rules
@@ -212,8 +216,9 @@ def play_match(
     tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n) for k in range(games)]
     rng, thinking = np.random.default_rng(choices), np.zeros(n)
     chances = {id(agent): Chance(rng) for agent in agents}
+    limits = {id(agents[0]): limit}
     for first in range(0, games, TABLES):
-        _play(tables[first : first + TABLES], agents, chances, thinking, progress)
+        _play(tables[first : first + TABLES], agents, chances, limits, thinking, progress)
     texts = [table.game.to_record() for table in tables] if records else []
     return Result([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
 
@@ -250,6 +255,7 @@ def _play(
     tables: list[_Table],
     agents: Sequence[Agent],
     chances: Mapping[int, Chance],
+    limits: Mapping[int, float | None],
     thinking: np.ndarray,
     progress: Callable[[int], None] | None,
 ) -> None:
@@ -261,7 +267,8 @@ def _play(
             place = (seat - table.rotation) % table.n
             asked.setdefault(id(agents[place]), []).append((table, place, seat))
         for one, group in asked.items():
-            moves, seconds = _answers(agents[group[0][1]], [(table.game, seat) for table, _, seat in group], chances[one])
+            asking = [(table.game, seat) for table, _, seat in group]
+            moves, seconds = _answers(agents[group[0][1]], asking, chances[one], limits.get(one))
             for (table, place, _), move in zip(group, moves, strict=True):
                 table.game.play(move)
                 table.decisions[place] += 1
@@ -272,9 +279,10 @@ def _play(
         tables = going
 
 
-def _answers(agent: Agent, asked: list[tuple[Game, int]], chance: Chance) -> tuple[list[int], float]:
+def _answers(agent: Agent, asked: list[tuple[Game, int]], chance: Chance, limit: float | None) -> tuple[list[int], float]:
     """The moves of an agent in some games with its seat there, and how many seconds it thought."""
     observations = np.stack([game.observation(seat) for game, seat in asked])
     masks = np.stack([game.mask() for game, _ in asked])
-    moves, seconds = ask(agent, observations, masks, chance.own, lambda k: chance.deal(*asked[k]))
+    with time_limit(None if limit is None else limit * len(asked)):
+        moves, seconds = ask(agent, observations, masks, chance.own, lambda k: chance.deal(*asked[k]))
     return moves.tolist(), seconds

@@ -72,8 +72,8 @@ class Chunk:
         return [f"{self.number:05}-{digest}-{k:03}_{seated[k % n]}.record" for k in range(self.games)]
 
 
-def play_chunk(chunk: Chunk, records: bool = False) -> Result:
-    """Plays a chunk, the same whenever and wherever it is played.
+def play_chunk(chunk: Chunk, records: bool = False, limit: float | None = None) -> Result:
+    """Plays a chunk, the same whenever and wherever it is played; `records` and `limit` are those of `play_match`.
 
     Raises:
         ValueError: code or checkpoints here are not those of the chunk.
@@ -81,7 +81,7 @@ def play_chunk(chunk: Chunk, records: bool = False) -> Result:
     if chunk.sources != sources(chunk.lineup):
         raise ValueError("code or checkpoints are not those with which the games began")
     lineup = [load_once(spec) for spec in chunk.lineup]
-    return play_match(lineup, chunk.games, chunk.rules, (chunk.seed, len(lineup), chunk.number), records=records)
+    return play_match(lineup, chunk.games, chunk.rules, (chunk.seed, len(lineup), chunk.number), records=records, limit=limit)
 
 
 def sources(specs: Sequence[str]) -> str:
@@ -240,7 +240,11 @@ Run = Callable[[Callable[[Chunk], Result], Iterable[Chunk]], Iterator[tuple[Chun
 
 
 def play(
-    chunks: Sequence[Chunk], journal: Journal, run: Run, progress: Callable[[int], None] | None = None
+    chunks: Sequence[Chunk],
+    journal: Journal,
+    run: Run,
+    progress: Callable[[int], None] | None = None,
+    limit: float | None = None,
 ) -> dict[Chunk, Result]:
     """The results of all chunks, in their order: those of the journal, and the others played and added to it.
 
@@ -249,12 +253,13 @@ def play(
         journal: where finished ones are kept.
         run: what plays the missing ones: `in_processes`, or on a cluster.
         progress: called with a number of games when they are there.
+        limit: see `play_match`.
     """
     report = progress or (lambda games: None)
     results = journal.finished(chunks)
     report(sum(chunk.games for chunk in results))
     missing = [chunk for chunk in chunks if chunk not in results]
-    for chunk, result in run(partial(play_chunk, records=journal.records is not None), missing):
+    for chunk, result in run(partial(play_chunk, records=journal.records is not None, limit=limit), missing):
         journal.add(chunk, result)
         results[chunk] = result
         report(chunk.games)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,18 +22,30 @@ if TYPE_CHECKING:
     from euphoria_env import Game
 
 _NO_CHANCES = np.empty((0, 0), np.float32)  # of the moves: not asked for
+LEAST_OF_A_HASH = 8  # digits
 SHIPPED = Path(__file__).parent / "checkpoints" / "ppo.safetensors"
 
 
 def checkpoint_path(text: str) -> Path:
-    """The checkpoint of a spec: the one named, or without a name the one that ships.
+    """The checkpoint of a spec: the one named; without a name the one that ships, and after an @ one that does by its hash.
 
     Raises:
-        ValueError: none ships with this version.
+        ValueError: none ships with this version, or not that one.
     """
+    if text.startswith("@"):
+        return _shipped_as(text[1:])
     if not text and not SHIPPED.exists():
         raise ValueError("no checkpoint ships with this version: name one, as in ppo:path/to/checkpoint")
     return Path(text) if text else SHIPPED
+
+
+def _shipped_as(start: str) -> Path:
+    """The checkpoint that ships whose SHA-256 begins so; networks of benchmarks are named in this way, for they never change."""
+    hashes = {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in sorted(SHIPPED.parent.glob("*.safetensors"))}
+    found = [path for digest, path in hashes.items() if len(start) >= LEAST_OF_A_HASH and digest.startswith(start)]
+    if not found:
+        raise ValueError(f"no checkpoint with the hash {start!r} ships; there are {', '.join(one[:12] for one in hashes)}")
+    return found[0]
 
 
 def make_ppo(argument: str = "") -> PPO:

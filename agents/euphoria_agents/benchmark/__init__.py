@@ -1,0 +1,1 @@
+"""Tasks with a fixed protocol, and how an agent is judged by them (docs/benchmark.md)."""

@@ -1,0 +1,198 @@
+"""Judging an agent by a task: its games, played in chunks that are not lost, and the files that say what came of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from euphoria_agents.benchmark.tasks import OPPONENTS, Task, fingerprint
+from euphoria_agents.files import keep_to, write_whole
+from euphoria_agents.matches.arena import Played, Result, Score, play_match, score
+from euphoria_agents.matches.tournament import Chunk, Journal, Run, comparison, load_once, play, rate, sources
+from euphoria_agents.registry import files_of
+from euphoria_agents.speed.measure import machine, versions
+from euphoria_env.reader import read_json
+
+FORMAT, VERSION = "euphoria-benchmark", 1
+SEEDS = 10  # in a chunk, whoever is judged, for the deals depend on it
+CERTAIN = 1e-4  # the uncertainty of the opponents' ratings, which games do not change
+JUDGED = ""  # its name among the rated; no agent is called so
+UNFINISHED, RESULT, GAMES, ROW, TIMES = "unfinished.jsonl", "result.json", "games.jsonl", "row.md", "times.json"
+
+
+@dataclass(frozen=True)
+class Match:
+    """The agent, alone against opponents of one kind, with one number of players."""
+
+    players: int
+    against: str
+    chunks: tuple[Chunk, ...]
+
+
+def matches_of(task: Task, spec: str) -> list[Match]:
+    """All matches of a task; the deals are the same for every agent."""
+    return [
+        Match(rules.num_players, opponent, tuple(comparison(spec, opponent, rules, task.games, task.seed, SEEDS)))
+        for rules in task.rules
+        for opponent in OPPONENTS
+    ]
+
+
+def check_repeatable(task: Task, spec: str) -> None:
+    """Has the agent play one game twice.
+
+    Raises:
+        ValueError: the games differ, so a result could not be had again. What else can be wrong with an agent is raised, too.
+    """
+    agent, rules = load_once(spec), task.rules[0]
+    lineup = [agent, *[load_once("weights")] * (rules.num_players - 1)]
+    first, second = (play_match(lineup, 1, rules, task.seed, records=True, limit=task.seconds).records[0] for _ in range(2))
+    if first != second:
+        pairs = enumerate(zip(first.splitlines(), second.splitlines(), strict=False))
+        line, one, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
+        raise ValueError(
+            f"agent {spec!r} plays differently when it is asked again: {one.split(' | ')[0]!r} and {other.split(' | ')[0]!r} "
+            f"in decision {line} of the same game; with --unrepeatable it is judged all the same, and the result says so"
+        )
+
+
+def judge(
+    task: Task,
+    spec: str,
+    folder: Path,
+    run: Run,
+    name: str = "",
+    repeatable: bool = True,
+    progress: Callable[[int], None] | None = None,
+    processes: int = 1,
+) -> dict[str, Any]:
+    """Judges an agent and writes result.json, row.md, games.jsonl and times.json; what is finished there is not played again.
+
+    Args:
+        task: by which.
+        spec: of the agent, as for `euphoria_agents.load`.
+        folder: of the result.
+        run: what plays the games: `in_processes`, or on a cluster.
+        name: what the agent is called in the result; its spec, if nothing is said.
+        repeatable: whether the agent must play equal games when it is asked again.
+        progress: called with a number of games when they are there.
+        processes: how many `run` has, for the times.
+
+    Returns:
+        The result; see docs/benchmark.md.
+
+    Raises:
+        ValueError: the agent cannot be made, or is not repeatable; the folder holds another result.
+        TooSlow: a decision took longer than the task allows.
+        IllegalMove: a move was not legal.
+    """
+    matches = matches_of(task, spec)
+    if repeatable and not (folder / RESULT).exists():
+        check_repeatable(task, spec)
+    asked = {"task": task.name, "agent": spec, "name": name or spec, "repeatable": repeatable}
+    keep_to(folder, asked | {"version of code or files": sources([spec, *OPPONENTS])})
+    if (folder / RESULT).exists():
+        found: dict[str, Any] = read_json((folder / RESULT).read_text(encoding="utf-8"))
+        return found
+    began, journal = time.perf_counter(), Journal(folder / UNFINISHED)
+    chunks = [chunk for match in matches for chunk in match.chunks]
+    played = play(chunks, journal, run, progress, task.seconds)
+    by_match = {match: Result.joined([played[chunk] for chunk in match.chunks]) for match in matches}
+    found = {
+        "format": FORMAT,
+        "version": VERSION,
+        "task": task.name,
+        "environment": {"version": version("euphoria-env"), "fingerprint": fingerprint(task)},
+        "agent": {"name": name or spec, "spec": spec, "files": _hashes(spec), "repeatable": repeatable},
+        **_scores(task, by_match),
+    }
+    times = {
+        "games": sum(result.games for result in by_match.values()),
+        "seconds": round(sum(result.seconds for result in by_match.values()), 3),
+        "seconds since the last start": round(time.perf_counter() - began, 3),
+        "milliseconds a decision": {_title(match): _milliseconds(result) for match, result in by_match.items()},
+        "processes": processes,
+        "machine": machine(),
+        "versions": versions(),
+    }
+    write_whole(folder / GAMES, "".join(_lines(by_match)))
+    write_whole(folder / ROW, row(found) + "\n")
+    write_whole(folder / TIMES, json.dumps(times, indent=1) + "\n")
+    write_whole(folder / RESULT, json.dumps(found, indent=1) + "\n")
+    (folder / UNFINISHED).unlink(missing_ok=True)
+    return found
+
+
+HEADING = (
+    f"| agent | {' | '.join(f'`{one}`' for one in OPPONENTS)} | all | rank | rating |\n|---|{'---:|' * (len(OPPONENTS) + 3)}"
+)
+
+
+def row(result: Mapping[str, Any]) -> str:
+    """A result as a row of Markdown: name, wins against each opponent and in all, mean rank, rating."""
+    total, rating = result["all"], result["rating"]
+    low, high = total["paired_interval"]
+    cells = [
+        f"`{result['agent']['name']}`",
+        *(f"{100 * result['opponents'][opponent]['win_rate']:.1f} %" for opponent in OPPONENTS),
+        f"{100 * total['win_rate']:.1f} % ({100 * low:.1f} to {100 * high:.1f})",
+        f"{total['mean_rank']:.2f}",
+        f"{rating['mu']:.1f} ± {1.96 * rating['sigma']:.1f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _scores(task: Task, by_match: Mapping[Match, Result]) -> dict[str, Any]:
+    """The scores of the agent in each match, against each kind of opponents and in all, and its rating."""
+
+    def pooled(results: list[Result]) -> Score:
+        return score((game.seed, game.winner == 0, game.ranks[0]) for result in results for game in result.played)
+
+    matches = [
+        {"players": match.players, "against": match.against, "truncated": result.truncated, **result.scores[0].to_dict()}
+        for match, result in by_match.items()
+    ]
+    opponents = {
+        opponent: pooled([result for match, result in by_match.items() if match.against == opponent]).to_dict()
+        for opponent in OPPONENTS
+    }
+    mu, sigma = _rating(task, by_match)
+    rating = {"mu": round(mu, 6), "sigma": round(sigma, 6)}
+    return {"matches": matches, "opponents": opponents, "all": pooled(list(by_match.values())).to_dict(), "rating": rating}
+
+
+def _rating(task: Task, by_match: Mapping[Match, Result]) -> tuple[float, float]:
+    """The rating of the agent among opponents whose ratings are known; games of all matches by turns, so that none comes last."""
+    known = {opponent: (mu, CERTAIN) for opponent, mu in task.ratings.items()}
+    games: list[tuple[int, tuple[str, ...], Played]] = []
+    for match, result in by_match.items():
+        lineup = (JUDGED, *[match.against] * (match.players - 1))
+        games += [(k, lineup, game) for k, game in enumerate(result.played)]
+    games.sort(key=lambda one: one[0])
+    return rate([JUDGED, *OPPONENTS], [(lineup, game) for _, lineup, game in games], known)[JUDGED]
+
+
+def _hashes(spec: str) -> dict[str, str]:
+    """The files of an agent, by name, with the beginning of their hash."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in files_of(spec)}
+
+
+def _lines(by_match: Mapping[Match, Result]) -> Iterator[str]:
+    """Every game as a line of JSON."""
+    for match, result in by_match.items():
+        for game in result.played:
+            yield json.dumps({"players": match.players, "against": match.against, **asdict(game)}) + "\n"
+
+
+def _title(match: Match) -> str:
+    return f"{match.players - 1} x {match.against}"
+
+
+def _milliseconds(result: Result) -> float:
+    return round(1000 * result.decision_times[0], 6)

@@ -1,0 +1,114 @@
+"""The tasks, by name and version: which games, against whom, on which deals, and what one may train with.
+
+A task never changes: another number of games, other opponents or other rules make a new version of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from euphoria_agents.matches.arena import play_match
+from euphoria_agents.matches.tournament import load_once
+from euphoria_env import Rules
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+
+NETWORK = "ppo:@b109aa4237be"  # the frozen network, by the hash of its file, which comes with the package
+OPPONENTS = ("random", "weights", "greedy", NETWORK)
+BUDGETS = (2_000_000, 20_000_000)  # decisions of the learner in training
+UNSEEN_RECRUITS, UNSEEN_TILES = RECRUIT_NAMES[3::4], TILES[2::3]  # three recruits of each faction, and every third tile
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What an agent is judged by.
+
+    Attributes:
+        name: with its version.
+        about: what it asks for, in a sentence.
+        players: numbers of players; the agent sits alone, each seat in turn, against opponents of one kind.
+        games: against each kind of opponents, with each number of players.
+        seed: of the deals.
+        judged: options of the game in which it is judged.
+        trained: options of the game in which it may be trained; those of `judged` if none are said.
+        anchors: ratings of the opponents (openskill, everybody began with 25), from a round robin of their own in the judged
+            games (`python scripts/anchors.py`).
+        seconds: the limit of a decision.
+    """
+
+    name: str
+    about: str
+    players: tuple[int, ...]
+    games: int
+    seed: int
+    anchors: tuple[float, ...]
+    judged: Mapping[str, Any] = field(default_factory=dict)
+    trained: Mapping[str, Any] | None = None
+    seconds: float = 10.0
+
+    @property
+    def rules(self) -> list[Rules]:
+        """Of the judged games, for each number of players."""
+        return [Rules(num_players=n, **self.judged) for n in self.players]
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        """Options of the games of training."""
+        return self.judged if self.trained is None else self.trained
+
+    @property
+    def ratings(self) -> dict[str, float]:
+        """Of the opponents."""
+        return dict(zip(OPPONENTS, self.anchors, strict=True))
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        Task("duel-v1", "two players", (2,), 1000, 101, (-0.93, 13.16, 38.5, 49.85)),
+        Task("table-v1", "alone against three", (4,), 1000, 102, (2.04, 6.91, 45.07, 49.73)),
+        Task("any-v1", "one player for every number of players", (2, 3, 4, 5, 6), 240, 103, (3.64, 3.88, 41.26, 49.57)),
+        Task(
+            "short-v1", "two players, five stars win: minutes on a laptop", (2,), 1000, 104, (2.96, 20.75, 36.67, 43.41),
+            {"stars_to_win": 5},
+        ),
+        Task(
+            "cards-v1", "cards that were never seen in training", (2,), 1000, 105, (-5.75, 15.26, 38.8, 52.26),
+            {"recruits": UNSEEN_RECRUITS, "markets": UNSEEN_TILES},
+            {
+                "recruits": tuple(name for name in RECRUIT_NAMES if name not in UNSEEN_RECRUITS),
+                "markets": tuple(name for name in TILES if name not in UNSEEN_TILES),
+            },
+        ),
+        Task("trade-v1", "alone against three, with trading", (4,), 1000, 106, (2.35, 9.31, 48.28, 44.64), {"trading": True}),
+    )
+}  # fmt: skip
+
+
+def task_of(name: str) -> Task:
+    """The task of this name.
+
+    Raises:
+        ValueError: there is none; names those that there are.
+    """
+    if name not in TASKS:
+        raise ValueError(f"there is no task {name!r}; there are {', '.join(TASKS)}")
+    return TASKS[name]
+
+
+@cache
+def fingerprint(task: Task) -> str:
+    """A hash of some games of the frozen opponents on deals of the task: another one means that results of old do not compare.
+
+    It changes with the rules, the deals and the opponents, and with nothing else.
+    """
+    digest = hashlib.sha256()
+    for rules in task.rules:
+        lineup = [load_once(OPPONENTS[k % len(OPPONENTS)]) for k in range(rules.num_players)]
+        for record in play_match(lineup, 2, rules, task.seed, records=True).records:
+            digest.update(record.encode())
+    return digest.hexdigest()[:16]

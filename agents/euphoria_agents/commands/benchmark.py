@@ -1,0 +1,27 @@
+"""`euphoria benchmark`: an agent, judged by a task with a fixed protocol."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rich.console import Console
+
+from euphoria_agents.benchmark.judging import HEADING, judge, matches_of, row
+from euphoria_agents.benchmark.tasks import OPPONENTS, task_of
+from euphoria_agents.commands.matches import executor, progress_bar, warm_up
+from euphoria_agents.commands.options import BenchmarkOptions
+from euphoria_agents.matches.tournament import check_counts
+
+
+def run(options: BenchmarkOptions) -> None:
+    """The command."""
+    console, task = Console(), task_of(options.task)
+    check_counts(processes=options.processes)
+    games = sum(chunk.games for match in matches_of(task, options.agent) for chunk in match.chunks)
+    warm_up([options.agent, *OPPONENTS])
+    with progress_bar(console, "games") as bar:
+        advance = partial(bar.advance, bar.add_task(task.name, total=games))
+        asked = task, options.agent, options.out, executor(options), options.name, not options.unrepeatable
+        result = judge(*asked, advance, options.processes)
+    console.print(f"{task.name}: {task.about}. Written to {options.out}:", soft_wrap=True)
+    print(HEADING, row(result), sep="\n")

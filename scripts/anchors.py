@@ -1,0 +1,49 @@
+"""The ratings of the frozen opponents of each benchmark task, from a round robin of their own, as `Task.anchors` has them."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the arrays are small, more threads only wait for each other
+
+import dataclasses
+from functools import partial
+
+from rich.console import Console
+
+from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, Task, task_of
+from euphoria_agents.commands.matches import progress_bar
+from euphoria_agents.matches.processes import in_processes
+from euphoria_agents.matches.tournament import Journal, check_counts, play, rate, schedule
+from euphoria_agents.options import command, option, parse_options
+
+
+@dataclasses.dataclass
+class Options:
+    """Rates the frozen opponents of benchmark tasks."""
+
+    tasks: list[str] = option(list(TASKS), "whose")
+    games: int = option(2000, "of each opponent, with each number of players")
+    seed: int = option(0, "of the deals, which are not those of the tasks")
+    processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same ratings")
+
+
+def anchors(task: Task, options: Options, console: Console) -> list[float]:
+    """The ratings, in the order of the opponents."""
+    chunks = [chunk for rules in task.rules for chunk in schedule(OPPONENTS, rules, options.games, options.seed)]
+    with progress_bar(console, "games") as bar:
+        advance = partial(bar.advance, bar.add_task(task.name, total=sum(chunk.games for chunk in chunks)))
+        played = play(chunks, Journal(), partial(in_processes, processes=options.processes), advance)
+    ratings = rate(OPPONENTS, [(chunk.lineup, game) for chunk, result in played.items() for game in result.played])
+    return [round(ratings[opponent][0], 2) for opponent in OPPONENTS]
+
+
+def main() -> None:
+    options, console = parse_options(Options), Console()
+    check_counts(games=options.games, seed=options.seed, processes=options.processes)
+    for task in map(task_of, options.tasks):
+        console.print(f"{task.name}: {tuple(anchors(task, options, console))}")
+
+
+if __name__ == "__main__":
+    command(main)

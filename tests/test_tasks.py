@@ -1,0 +1,332 @@
+"""Benchmark tasks: their protocol, judging that can be repeated, interrupted and gone on with, and agents that are at fault."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_agents import Agent, load
+from euphoria_agents.__main__ import main
+from euphoria_agents.benchmark import judging, leaderboard, tasks
+from euphoria_agents.benchmark.judging import GAMES, HEADING, RESULT, ROW, TIMES, UNFINISHED, judge, row
+from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, fingerprint, task_of
+from euphoria_agents.matches.arena import play_match
+from euphoria_agents.matches.limit import TooSlow, time_limit
+from euphoria_agents.matches.processes import in_processes
+from euphoria_agents.registry import load_untrusted
+from euphoria_env import Game, IllegalMove, Rules
+from euphoria_env.cards.recruits import RECRUITS
+
+SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=0.5)
+HERE = partial(in_processes, processes=1)
+
+OWN = """
+import time
+import numpy as np
+
+class First:
+    def act(self, observation, mask, rng):
+        return int(mask.argmax())
+
+class Illegal(First):
+    def act(self, observation, mask, rng):
+        return int(mask.argmin())
+
+class Raises(First):
+    def act(self, observation, mask, rng):
+        return {}["gold"]
+
+class Sleeps(First):
+    def act(self, observation, mask, rng):
+        time.sleep(3600)
+
+class Stubborn(First):
+    def act(self, observation, mask, rng):
+        began = time.perf_counter()
+        while time.perf_counter() < began + 0.7:
+            try:
+                time.sleep(1)
+            except Exception:
+                pass
+        return super().act(observation, mask, rng)
+
+class Moody(First):
+    asked = 0
+    def act(self, observation, mask, rng):
+        self.asked += 1
+        legal = mask.nonzero()[0]
+        return int(legal[self.asked % len(legal)])
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A module with agents of one's own, by name."""
+    name = f"judged_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield name
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Everything in a folder but the times."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != TIMES}
+
+
+# -------------------------------------------------------------------------------------------------------------- the tasks
+
+
+def test_tasks_are_what_their_names_say() -> None:
+    assert {name: (task.players, task.games) for name, task in TASKS.items()} == {
+        "duel-v1": ((2,), 1000),
+        "table-v1": ((4,), 1000),
+        "any-v1": ((2, 3, 4, 5, 6), 240),
+        "short-v1": ((2,), 1000),
+        "cards-v1": ((2,), 1000),
+        "trade-v1": ((4,), 1000),
+    }
+    assert len({task.seed for task in TASKS.values()}) == len(TASKS)
+    assert all(task.games % n == 0 for task in TASKS.values() for n in task.players), "everybody has every seat equally often"
+    assert TASKS["short-v1"].rules == [Rules(num_players=2, stars_to_win=5)]
+    assert TASKS["trade-v1"].rules == [Rules(num_players=4, trading=True)]
+
+
+def test_cards_of_judging_are_unknown_from_training() -> None:
+    task = TASKS["cards-v1"]
+    judged, trained = task.rules[0], Rules(num_players=2, **task.training)
+    assert judged.recruits is not None and trained.recruits is not None and judged.markets is not None and trained.markets
+    assert (len(judged.recruits), len(judged.markets)) == (len(UNSEEN_RECRUITS), len(UNSEEN_TILES)) == (12, 6)
+    assert (len(trained.recruits), len(trained.markets)) == (36, 12)
+    assert not set(judged.recruits) & set(trained.recruits) and not set(judged.markets) & set(trained.markets)
+    factions = [recruit.faction for recruit in RECRUITS if recruit.name in judged.recruits]
+    assert [factions.count(faction) for faction in range(4)] == [3, 3, 3, 3]
+
+
+def test_every_opponent_has_a_rating() -> None:
+    for task in TASKS.values():
+        weakest, strongest = sorted(task.anchors)[:2], sorted(task.anchors)[2:]
+        assert task.anchors[:2] == tuple(weakest) and set(task.anchors[2:]) == set(strongest), task.name
+        assert list(task.ratings) == list(OPPONENTS)
+
+
+def test_an_unknown_task_is_told() -> None:
+    with pytest.raises(ValueError, match="there is no task 'duel-v9'; there are duel-v1, table-v1, any-v1"):
+        task_of("duel-v9")
+
+
+def test_the_fingerprint_knows_rules_and_deals() -> None:
+    assert fingerprint(SMALL) == fingerprint(TASKS["short-v1"]), "the number of games says nothing of each"
+    assert fingerprint(SMALL) != fingerprint(dataclasses.replace(SMALL, seed=1))
+    assert fingerprint(SMALL) != fingerprint(dataclasses.replace(SMALL, judged={"stars_to_win": 4}))
+
+
+def test_the_frozen_network_is_named_by_its_hash() -> None:
+    start = tasks.NETWORK.partition("@")[2]
+    assert load(f"ppo:@{start[:8]}").act_batch is not None
+    assert load_untrusted(f"mcts:2:ppo:@{start}").needs_game, "no path: it comes with the package"
+    for wrong in (start[:7], "0" * 12, "../ppo"):
+        with pytest.raises(ValueError, match=f"no checkpoint with the hash {wrong!r} ships; there are .*{start}"):
+            load(f"ppo:@{wrong}")
+
+
+# --------------------------------------------------------------------------------------------------------------- judging
+
+
+def test_equal_agents_get_equal_files_in_any_number_of_processes(tmp_path: Path) -> None:
+    found = judge(SMALL, "weights", tmp_path / "one", HERE)
+    again = judge(SMALL, "weights", tmp_path / "two", partial(in_processes, processes=2), processes=2)
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    assert found == again == json.loads((tmp_path / "one" / RESULT).read_text())
+    assert sorted(files(tmp_path / "one")) == [GAMES, "plan.json", RESULT, ROW]
+    assert json.loads((tmp_path / "two" / TIMES).read_text())["processes"] == 2
+
+
+def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
+    found = judge(SMALL, "greedy", tmp_path, HERE, name="ours")
+    games = [json.loads(line) for line in (tmp_path / GAMES).read_text().splitlines()]
+    assert len(games) == 4 * SMALL.games == sum(match["games"] for match in found["matches"]) == found["all"]["games"]
+    for opponent in OPPONENTS:
+        won = [game["winner"] == 0 for game in games if game["against"] == opponent]
+        assert found["opponents"][opponent]["wins"] == sum(won)
+    assert found["all"]["wins"] == sum(game["winner"] == 0 for game in games)
+    assert found["all"]["mean_rank"] == pytest.approx(np.mean([game["ranks"][0] for game in games]), abs=1e-5)
+    deals = {opponent: [game["seed"] for game in games if game["against"] == opponent] for opponent in OPPONENTS}
+    assert len({tuple(seeds) for seeds in deals.values()}) == 1, "all opponents on the same deals"
+    cells = (tmp_path / ROW).read_text().strip().split(" | ")
+    assert cells[0] == "| `ours`" and len(cells) == len(HEADING.splitlines()[0].split(" | "))
+    assert row(found) + "\n" == (tmp_path / ROW).read_text()
+
+
+def test_ratings_are_on_the_scale_of_the_opponents(tmp_path: Path) -> None:
+    task = dataclasses.replace(SMALL, games=120, players=(3,))
+    for k, spec in enumerate(OPPONENTS[:3]):
+        rating = judge(task, spec, tmp_path / spec, HERE)["rating"]
+        nearest = min(range(4), key=lambda one: abs(task.anchors[one] - rating["mu"]))
+        assert nearest == k, f"{spec}: {rating}, among {task.anchors}"
+
+
+def test_all_numbers_of_players_count(tmp_path: Path) -> None:
+    task = dataclasses.replace(SMALL, players=(2, 3), games=6)
+    found = judge(task, "weights", tmp_path, HERE)
+    assert [(match["players"], match["games"]) for match in found["matches"]] == [(2, 6)] * 4 + [(3, 6)] * 4
+    assert all(score["games"] == 12 for score in found["opponents"].values())
+
+
+class Interrupted(Exception):
+    """Ctrl-C, as far as judging is concerned."""
+
+
+def test_what_is_finished_is_not_played_again(tmp_path: Path) -> None:
+    def stop(games: int) -> None:
+        if games and len((tmp_path / "torn" / UNFINISHED).read_text().splitlines()) == 3:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        judge(SMALL, "weights", tmp_path / "torn", HERE, progress=stop)
+    assert not (tmp_path / "torn" / RESULT).exists(), "nothing half written"
+    reported: list[int] = []
+    judge(SMALL, "weights", tmp_path / "torn", HERE, progress=reported.append)
+    assert reported[0] > 0 and sum(reported) == 4 * SMALL.games
+    judge(SMALL, "weights", tmp_path / "whole", HERE)
+    assert files(tmp_path / "torn") == files(tmp_path / "whole")
+
+
+def test_a_folder_answers_one_question(tmp_path: Path) -> None:
+    first = judge(SMALL, "weights", tmp_path, HERE)
+    before = files(tmp_path)
+    assert judge(SMALL, "weights", tmp_path, lambda *_: pytest.fail("played again")) == first  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="holds what came of another agent, name: choose another --out"):
+        judge(SMALL, "random", tmp_path, HERE)
+    assert files(tmp_path) == before
+
+
+# ---------------------------------------------------------------------------------------------------------------- faults
+
+
+@pytest.mark.parametrize(
+    ("agent", "error", "message"),
+    [
+        ("Illegal", IllegalMove, "Illegal answered .* which is illegal; legal are"),
+        ("Raises", KeyError, "gold"),
+        ("Sleeps", TooSlow, r"not ready after 0\.5 s"),
+        ("Stubborn", TooSlow, r"took .* s, more than 0\.5 s"),
+        ("Moody", ValueError, "Moody' plays differently when it is asked again: .* in decision .* of the same game"),
+        ("Nobody", ValueError, "has no 'Nobody'"),
+    ],
+)
+def test_an_agent_at_fault_is_told_and_nothing_is_written(
+    agent: str, error: type[Exception], message: str, own: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=message):
+        judge(SMALL, f"{own}:{agent}", tmp_path / "out", HERE)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_moody_agent_is_judged_if_that_is_wanted(own: str, tmp_path: Path) -> None:
+    found = judge(SMALL, f"{own}:Moody", tmp_path, HERE, repeatable=False)
+    assert found["agent"] == {
+        "name": f"{own}:Moody", "spec": f"{own}:Moody", "files": found["agent"]["files"], "repeatable": False
+    }  # fmt: skip
+    assert list(found["agent"]["files"]) == [f"{own}.py"]
+
+
+def test_only_the_first_of_a_match_has_a_limit() -> None:
+    class Slow(Agent):
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+            time.sleep(0.002)
+            return int(mask.argmax())
+
+    rules = Rules(num_players=2, max_turns=3)
+    assert play_match([load("random"), Slow()], 1, rules, limit=0.001).games == 1
+    with pytest.raises(TooSlow):
+        play_match([Slow(), load("random")], 1, rules, limit=0.001)
+
+
+def test_a_limit_leaves_the_alarm_as_it_was() -> None:
+    import signal
+
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(TooSlow), time_limit(0.01):
+        time.sleep(1)
+    with time_limit(None), time_limit(5.0):
+        pass
+    assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    small: dict[str, Task] = {"small-v1": dataclasses.replace(SMALL, games=4)}
+    monkeypatch.setattr(tasks, "TASKS", small)
+    main(["benchmark", "small-v1", "--agent", "weights", "--out", str(tmp_path / "out"), "--processes", "1"])
+    told = capsys.readouterr().out
+    assert HEADING in told and (tmp_path / "out" / ROW).read_text() in told
+    for arguments, message in (
+        (["nothing-v1"], "there is no task 'nothing-v1'; there are small-v1"),
+        (["small-v1", "--agent", f"{own}:Raises", "--out", str(tmp_path / "new")], "KeyError: 'gold'"),
+        (["small-v1", "--processes", "0"], "processes must be at least 1, not 0"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(["benchmark", *arguments])
+        assert ended.value.code == 2 and message in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+    assert json.loads((tmp_path / "out" / RESULT).read_text())["format"] == judging.FORMAT
+
+
+# ----------------------------------------------------------------------------------------------------------- leaderboard
+
+
+def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1") -> dict[str, Any]:
+    """A result, as far as the leaderboard looks at it."""
+    score = {"win_rate": rate, "paired_interval": [rate - 0.1, rate + 0.1], "mean_rank": 1.5}
+    found = {
+        "format": judging.FORMAT, "version": judging.VERSION, "task": task,
+        "environment": {"version": "0", "fingerprint": fingerprint(TASKS[task])}, "agent": {"name": name},
+        "opponents": dict.fromkeys(OPPONENTS, score), "all": score, "rating": {"mu": 30.0, "sigma": 1.0},
+    }  # fmt: skip
+    return found | ({"training": {"decisions": decisions}} if decisions else {})
+
+
+def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
+    seeds = [result_of("ours", rate, 2_000_000) for rate in (0.5, 0.6, 0.7)]
+    more = result_of("ours", 0.9, 20_000_000)
+    found = leaderboard.rows("duel-v1", [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")])
+    assert [line[:2] for line in found] == [("`ours`", "20,000,000"), ("`ours`", "2,000,000"), ("`greedy`", "")]
+    assert found[1][6:8] == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is from the least to the most"
+    assert found[2][6:8] == ("**30.0** (20.0 to 40.0)", "")
+    assert all(len(line) == len(leaderboard.HEADINGS) for line in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "format: must be euphoria-benchmark of version 1"),
+        ({"task": "table-v1"}, "task: must be duel-v1, a task that there is, not 'table-v1'"),
+        ({"all": 3}, "all: must be an object, not 3"),
+        (None, "line 1 column 2"),
+    ],
+)
+def test_files_that_are_no_results(change: dict[str, Any] | None, message: str, tmp_path: Path) -> None:
+    (tmp_path / "duel-v1").mkdir()
+    path = tmp_path / "duel-v1" / "one.json"
+    path.write_text("{" if change is None else json.dumps(result_of("ours", 0.5) | change))
+    with pytest.raises(ValueError, match=f"one.json: .*{message}"):
+        leaderboard.read_results(tmp_path)
+
+
+def test_results_of_another_version_are_told() -> None:
+    old = result_of("ours", 0.5)
+    old["environment"]["fingerprint"] = "another"
+    assert leaderboard.outdated([old, result_of("new", 0.5)]) == ["duel-v1: ours"]
+
+
+def test_the_results_of_the_project_fit_this_version() -> None:
+    results = leaderboard.read_results(Path(__file__).parent.parent / "benchmarks" / "results")
+    assert leaderboard.outdated(results) == [], "judge them again, or see why the games have changed"
+    assert {result["task"] for result in results} == set(TASKS)
