@@ -21,7 +21,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test lint coverage packaging test-beside test-rllib format bench docs build lock clean help test-long fuzz test-clients
+.PHONY: run test lint coverage packaging test-beside test-rllib format bench docs site links build lock clean help test-long fuzz test-clients
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
@@ -77,13 +77,19 @@ bench: $(VENV)/.installed-test ## Measure the speed of every layer (ten minutes 
 docs: $(VENV)/.installed-test ## Generate the tables of the docs anew
 	$(PY) scripts/generate_docs.py
 
+site: $(VENV)/.installed-test ## Make the docs a site: build/site/index.html
+	$(PY) -m sphinx -q -W --keep-going -b html docs build/site
+
+links: $(VENV)/.installed-test ## Ask the network whether the links of the docs to other places lead somewhere
+	$(PY) -m sphinx -q -D nb_execution_mode=off -b linkcheck docs build/links
+
 build: $(VENV)/.installed-test ## Build wheel and sdist into dist/
 	$(PY) -m build
 
 lock: ## Resolve requirements.lock anew (PYTHON should be the oldest one supported)
 	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp" requirements.lock.new' EXIT; \
 	$(PYTHON) -m venv "$$tmp"; \
-	"$$tmp/bin/python" -m pip install $(PIP_FLAGS) 'hatchling>=1.27,<2' -e '.[train,render,web,dev]'; \
+	"$$tmp/bin/python" -m pip install $(PIP_FLAGS) 'hatchling>=1.27,<2' -e '.[train,render,web,docs,dev]'; \
 	sed -n '/^#/p' requirements.lock > requirements.lock.new; \
 	"$$tmp/bin/python" -m pip freeze --all --exclude-editable --exclude pip | sed 's/+cpu$$//' >> requirements.lock.new; \
 	if grep -nE '^[^#].*(@|/)' requirements.lock.new; then echo 'a path or an address got into the lock' >&2; exit 1; fi; \
@@ -115,5 +121,5 @@ $(VENV)/.installed-run: $(VENV)/.created $(PINS)
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.created $(PINS)
-	$(PIP_INSTALL) -e '.[train,render,web,dev]'
+	$(PIP_INSTALL) -e '.[train,render,web,docs,dev]'
 	@touch $(VENV)/.installed-run $@

@@ -42,7 +42,8 @@ class Batch:
         mask: (N, NUM_ACTIONS) bool, the legal moves of that player.
         observation: (N, OBS_SIZE) int8, what that player may see.
         rewards: (N, P) float32, of the last step.
-        terminated, truncated: (N,) bool, whether a game ended in the last step.
+        terminated: (N,) bool, whether a game ended in the last step, by a victory.
+        truncated: (N,) bool, whether a game was cut off in the last step.
         ranking: (N, P) int8, of the last game that ended.
         final_observation: (N, P, OBS_SIZE) int8, what all players saw of the games that ended in the last step, 0 elsewhere.
         states: (N,) the structured array of the games.

@@ -168,7 +168,7 @@ class Game:
 
     @property
     def turn(self) -> int:
-        """Turns begun so far: 0 during setup."""
+        """Turns begun so far; 0 during setup."""
         return int(self._row["turn"])
 
     @property
@@ -397,7 +397,7 @@ class Game:
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Everything drawn so far, in order: [("dice", 3), ("artifacts", "book"), ...]."""
+        """Everything drawn so far, in order, such as `[("dice", 3), ("artifacts", "book")]`."""
         self._drain()
         return self._outcomes.copy()
 

@@ -1,5 +1,6 @@
 """The documentation: generated pages are fresh, links lead somewhere, examples run, numbers are right."""
 
+import itertools
 import json
 import os
 import re
@@ -19,9 +20,11 @@ from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.rewards import Reward
 from euphoria_env.render.view import cost_text
 from euphoria_env.rules import OPTIONS
+from tests.tools import scenario_runner
 
 ROOT = Path(__file__).parent.parent
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+TUTORIALS = [page for page in DOCS if page.parent.name == "tutorials"]
 README = ROOT / "README.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 PAGES = [README, CONTRIBUTING, *DOCS]
@@ -30,13 +33,20 @@ GENERATED = {"actions", "cards", "observations", "rules-map"}
 FEWEST, MOST = OPTIONS["num_players"].range
 
 
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).with_suffix("").as_posix().removeprefix("docs/")
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """The blocks of code of a page: language and text."""
+    return re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
 def examples() -> list[tuple[str, str]]:
-    """The Python examples of the pages, each with a name."""
-    found = []
-    for file in PAGES:
-        blocks = re.findall(r"^```python\n(.*?)^```", file.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-        found += [(f"{file.stem}-{k}", block) for k, block in enumerate(blocks, 1)]
-    return found
+    """The Python examples of the pages, each with a name; those of a tutorial belong together and are run as one."""
+    pages = [page for page in PAGES if page not in TUTORIALS]
+    python = {page: [code for language, code in blocks(page) if language == "python"] for page in pages}
+    return [(f"{name_of(page)}-{k}", code) for page, found in python.items() for k, code in enumerate(found, 1)]
 
 
 def run_script(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -57,8 +67,35 @@ def test_example_runs(code):
     exec(compile(code, "<example>", "exec"), {"__name__": "__example__"})
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=name_of)
+def test_tutorial_runs(page, tmp_path, monkeypatch, capsys):
+    """Every block, one after the other in a folder of their own; a `text` block is what the one before it prints."""
+    monkeypatch.chdir(tmp_path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents")])}
+    names = {"__name__": "__example__"}
+    for (language, code), (following, expected) in itertools.pairwise([*blocks(page), ("", "")]):
+        capsys.readouterr()
+        if language == "python":
+            if named := re.match(r"# (\w+\.py)\n", code):
+                (tmp_path / named[1]).write_text(code, encoding="utf-8")
+            exec(compile(code, f"<{page.name}>", "exec"), names)
+        elif language == "sh":
+            shell = f'euphoria() {{ "{sys.executable}" -m euphoria_agents "$@"; }}\n{code}'
+            done = subprocess.run(["bash", "-ec", shell], env=environment, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+        elif language == "yaml":
+            for scenario in scenario_runner.read_text(code, page.name):
+                assert isinstance(scenario, scenario_runner.Scenario), scenario
+                scenario_runner.run(scenario)
+        else:
+            assert language == "text"
+        if following == "text":
+            assert capsys.readouterr().out == expected
+
+
 def test_there_are_examples():
-    assert {name.rpartition("-")[0] for name, _ in examples()} >= {
+    assert TUTORIALS and {name.rpartition("-")[0] for name, _ in examples()} >= {
         "README",
         "positions",
         "records",
@@ -67,7 +104,7 @@ def test_there_are_examples():
     }
 
 
-@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", PAGES, ids=name_of)
 def test_links_lead_somewhere(file):
     text = re.sub(r"^```.*?^```|`[^`\n]*`", "", file.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r"^\[[^\]]+\]: (\S+)$", text, re.MULTILINE)
@@ -154,7 +191,7 @@ def test_numbers_are_those_of_the_code(file, pattern, right):
     assert found == [tuple(right)], f"{file}: {pattern}"
 
 
-@pytest.mark.parametrize("file", [page for page in PAGES if page.stem not in GENERATED], ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", [page for page in PAGES if name_of(page) not in GENERATED], ids=name_of)
 def test_no_other_place_says_a_size(file):
     """Neither the number of actions nor the size of an observation stands where nothing would look at it."""
     text = file.read_text(encoding="utf-8")
@@ -220,7 +257,7 @@ def test_recruits_act_where_they_say():
             assert re.search("|".join(names), engine[module], re.IGNORECASE), f"{module} does not name {recruit.name}"
 
 
-@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", PAGES, ids=name_of)
 def test_no_paths_of_one_machine(file):
     assert not re.search(r"(?:^|[\s(`\"'])/(?:work|home|tmp|usr|Users)/|shared/", file.read_text(encoding="utf-8"))
 

@@ -233,7 +233,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
 
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands, hidden cards included: for people, not for the learner."""
+        """A copy of the game as it stands, hidden cards included, for people and not for the learner."""
         return Game.from_rows(copy_rows(self._rows))
 
     def action_masks(self) -> np.ndarray:

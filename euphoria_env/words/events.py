@@ -37,7 +37,7 @@ def event(before: Explained, move: str | int, after: Explained, outcomes: Sequen
     """One line of the log: what happened by a decision.
 
     Args:
-        before, after: the game before the move and after it, as `Game`s.
+        before, after: each a `Game`, before the move and after it.
         move: in notation, or as an action id; legal in `before`.
         outcomes: what chance gave with it, as in `Game.outcomes`.
         seat: who reads the line; None: everybody. Choices and cards that the reader may not know are left out.

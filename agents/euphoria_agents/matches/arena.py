@@ -61,7 +61,8 @@ class Score:
         wins: games won; a truncated game is won by nobody.
         games: games played, truncated ones included; an agent on two seats of a game has played two.
         mean_rank: 1 is best.
-        win_error, rank_error: standard errors of win rate and mean rank over the seeds; infinite with less than two seeds.
+        win_error: standard error of the win rate over the seeds; infinite with less than two.
+        rank_error: that of the mean rank.
     """
 
     wins: int

@@ -31,7 +31,7 @@ class EuphoriaVecEnv(VecEnv):
     """`EuphoriaVectorEnv` for Stable-Baselines3: the same games, the same arguments.
 
     Args:
-        num_envs, opponents, pool, seat, reward, threads, render_mode, render_size, mask, illegal, **rules: as for
+        num_envs, opponents, pool, seat, reward, threads, render_mode, render_size, mask, illegal, rules: as for
             `euphoria_env.envs.vector.EuphoriaVectorEnv`; `render_mode` is "rgb_array" or None.
         seed: of the first `reset`; None: at random, unless `seed` is called (as the algorithms do).
 
