@@ -18,7 +18,7 @@ from euphoria_agents.web.faults import Refused, read_body
 from euphoria_agents.web.specs import Specs, read_spec
 from euphoria_agents.web.store import HOST, token_hash
 from euphoria_agents.web.tables import MAX_LISTENERS, Hall, Table
-from euphoria_env import Rules
+from euphoria_env import Game, Rules
 from euphoria_env.reader import Json, Reader
 
 LISTED = 50  # games in the list
@@ -67,8 +67,10 @@ class Games:
         return JSONResponse({"games": self.hall.store.games(LISTED)})
 
     async def make(self, request: Request) -> Response:
-        """A new game; the seats of people "here" become cookies at once, the others links."""
-        body = await read_body(request, ("seats", "rules", "practice", "pace"))
+        """A new game, or one that goes on from a position; the seats of people "here" become cookies at once, the others links."""
+        body = await read_body(request, ("seats", "rules", "practice", "pace", "position"))
+        if "position" in body and "rules" in body:
+            raise Refused(422, "a game is made of rules or of a position, which has its own")
         given = READ.items("seats", body.get("seats"))
         seats, here = [], [HOST]
         for k, one in enumerate(given):
@@ -82,7 +84,11 @@ class Games:
         for seat in seats:
             if seat.spec is not None:
                 await self.specs.check(seat.spec)
-        session = Session(rules, seats, secrets.randbits(63), practice, self.hall.agents)
+        if "position" in body:
+            game = await asyncio.to_thread(Game.from_dict, body["position"])
+            session = Session.of(game, seats, practice, self.hall.agents)
+        else:
+            session = Session(rules, seats, secrets.randbits(63), practice, self.hall.agents)
         people = [k for k, seat in enumerate(seats) if seat.spec is None]
         pace = _pace(body["pace"]) if "pace" in body else 0.5
         name, tokens = self.hall.open(session, people, pace)

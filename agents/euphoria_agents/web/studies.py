@@ -66,6 +66,7 @@ class Studies:
             Route("/api/studies", self.make, methods=["POST"]),
             Route(one, self.overview, methods=["GET"]),
             Route(f"{one}/at/{{ply:int}}", self.at, methods=["GET"]),
+            Route(f"{one}/at/{{ply:int}}/position", self.position, methods=["GET"]),
             Route(f"{one}/analyses", self.analysis, methods=["GET"]),
             Route(f"{one}/analyses", self.analyse, methods=["POST"]),
             Route(f"{one}/analyses", self.cancel, methods=["DELETE"]),
@@ -108,24 +109,35 @@ class Studies:
 
     async def at(self, request: Request) -> Response:
         """The game before a decision, or at its end, as a seat or everybody saw it, with the moves and the one that was played."""
-        names, _, game = await self._study(request)
-        ply, asked = request.path_params["ply"], request.query_params.get("seat")
-        if ply > len(game.before):
-            raise Refused(404, f"the game has {len(game.before)} decisions")
+        names, now, played = await self._at(request)
+        asked = request.query_params.get("seat")
         if asked is not None and asked not in map(str, range(len(names))):
             raise Refused(422, f"seat: must be a number from 0 to {len(names) - 1}")
-        ended = ply == len(game.before)
-        now = game if ended else Game.from_rows(game.before[ply].copy())
         return JSONResponse(
             {
-                "ply": ply,
+                "ply": request.path_params["ply"],
                 "player": now.player,
                 "view": dataclasses.asdict(view_of(now, None if asked is None else int(asked))),
                 "question": words.question(now, now.player),
                 "moves": [dataclasses.asdict(move) for move in words.legal_moves(now, now.player)],
-                "played": None if ended else game.played[ply],
+                "played": played,
             }
         )
+
+    async def position(self, request: Request) -> Response:
+        """The complete position before a decision, or at the end."""
+        _, now, _ = await self._at(request)
+        return JSONResponse({"position": now.to_dict()})
+
+    async def _at(self, request: Request) -> tuple[list[str], Game, int | None]:
+        """The names of the seats, the game before a decision or at its end, and what was played there."""
+        names, _, game = await self._study(request)
+        ply = request.path_params["ply"]
+        if ply > len(game.before):
+            raise Refused(404, f"the game has {len(game.before)} decisions")
+        if ply == len(game.before):
+            return names, game, None
+        return names, Game.from_rows(game.before[ply].copy()), game.played[ply]
 
     # ----------------------------------------------------------------------------------------------------------- analyses
 

@@ -1,6 +1,7 @@
 // The list of games, and a form for a new one.
 
 import { Failure, el, get, many, post, refill, say } from "./common.js";
+import { readRules, ruleLines } from "./forms.js";
 
 const at = (id) => document.getElementById(id);
 const MOST = 6;
@@ -30,26 +31,10 @@ function draw() {
     button("fewer", "One fewer", () => { seats.pop(); draw(); }, seats.length <= 2)));
 }
 
-function ruleLine([key, rule]) {
-  const shared = { id: `rule-${key}`, name: key };
-  const input = rule.type === "flag" ? el("input", { ...shared, type: "checkbox", checked: rule.value }) : el("input", { ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
-  return el("label", {}, input, rule.help);
-}
-
-function rules() {
-  const found = {};
-  for (const [key, rule] of Object.entries(facts.rules)) {
-    const input = at(`rule-${key}`);
-    const value = rule.type === "flag" ? input.checked : Number(input.value);
-    if (value !== rule.value) found[key] = value;
-  }
-  return found;
-}
-
 async function start(event) {
   event.preventDefault();
   try {
-    const body = { seats: seats.map(({ name, spec, here }) => ({ name: spec === null ? name : spec, spec, here: !!here })), rules: rules(), practice: at("practice").checked };
+    const body = { seats: seats.map(({ name, spec, here }) => ({ name: spec === null ? name : spec, spec, here: !!here })), rules: readRules(facts), practice: at("practice").checked };
     const made = await post("/api/games", body);
     sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
     location.href = `/play/${made.id}`;
@@ -81,7 +66,7 @@ try {
   facts = await get("/api/facts");
   at("new").append(
     el("fieldset", {}, el("legend", {}, "Who plays"), el("div", { id: "seats", class: "stack" })),
-    el("details", {}, el("summary", {}, "Rules of this game"), el("div", { class: "options" }, Object.entries(facts.rules).map(ruleLine))),
+    el("details", {}, el("summary", {}, "Rules of this game"), ruleLines(facts)),
     el("p", { class: "options" }, el("label", {}, el("input", { type: "checkbox", id: "practice" }), "practice: anything may be taken back, and the record read, at any time")),
     el("p", {}, el("button", { class: "main", id: "start" }, "Start the game")));
   at("new").addEventListener("submit", start);

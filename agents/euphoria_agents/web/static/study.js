@@ -55,7 +55,8 @@ function steering() {
     el("label", {}, `Decision ${here.ply} of ${game.lines.length}`, el("input", { type: "range", id: "slider", min: 0, max: game.lines.length, value: here.ply, oninput: (event) => go(Number(event.target.value)) })),
     el("div", { class: "row" }, button("back", "Back", here.ply - 1, here.ply === 0), button("forward", "Forward", here.ply + 1, here.ply === game.lines.length), button("mistake", "Next mistake", next, next === undefined),
       el("label", {}, "as seen by ", el("select", { id: "as", onchange: (event) => { as = event.target.value; go(here.ply); } },
-        [["mover", "who decides"], ...game.names.map((name, k) => [String(k), `${k}: ${name}`]), ["all", "everybody"]].map(([value, text]) => el("option", { value, selected: value === as }, text))))),
+        [["mover", "who decides"], ...game.names.map((name, k) => [String(k), `${k}: ${name}`]), ["all", "everybody"]].map(([value, text]) => el("option", { value, selected: value === as }, text)))),
+      el("a", { href: `/edit#${study}/${here.ply}` }, "Edit this position")),
   ];
 }
 
