@@ -107,7 +107,7 @@ class Studies:
         return JSONResponse({"names": names, "players": players, "lines": game.history, "mistake": THRESHOLD})
 
     async def at(self, request: Request) -> Response:
-        """The game before a decision, or at its end, as a seat or everybody saw it, with the moves and the one that was played."""
+        """The game before a decision, or at its end, as a seat or everybody saw it, with the moves, and the one played."""
         names, _, game = await self._study(request)
         ply, asked = request.path_params["ply"], request.query_params.get("seat")
         if ply > len(game.before):
