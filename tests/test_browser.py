@@ -1,4 +1,4 @@
-"""The pages in a real browser: whole games with the mouse, with the keyboard alone and on a phone, two people at one table, faults.
+"""The pages in a real browser: whole games with the mouse, the keyboard alone and on a phone, two people at one table, faults.
 
 Skipped where there is no Chromium (`apt-get install chromium-headless-shell`, or EUPHORIA_BROWSER=/path/to/one).
 """

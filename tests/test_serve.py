@@ -17,7 +17,6 @@ import pytest
 
 from euphoria_agents import Agent
 from euphoria_agents.sessions import Seat, Session
-from euphoria_agents.web.games import shown
 from euphoria_agents.web.guard import HEADERS
 from euphoria_agents.web.store import Store
 from euphoria_env import Game, Rules

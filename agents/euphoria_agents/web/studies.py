@@ -108,36 +108,33 @@ class Studies:
         return JSONResponse({"names": names, "players": players, "lines": game.history, "mistake": THRESHOLD})
 
     async def at(self, request: Request) -> Response:
-        """The game before a decision, or at its end, as a seat or everybody saw it, with the moves and the one that was played."""
-        names, now, played = await self._at(request)
-        asked = request.query_params.get("seat")
+        """The game before a decision, or at its end, as a seat or everybody saw it, with the moves, and the one played."""
+        names, _, game = await self._study(request)
+        ply, asked = request.path_params["ply"], request.query_params.get("seat")
+        if ply > len(game.before):
+            raise Refused(404, f"the game has {len(game.before)} decisions")
         if asked is not None and asked not in map(str, range(len(names))):
             raise Refused(422, f"seat: must be a number from 0 to {len(names) - 1}")
+        ended = ply == len(game.before)
+        now = game if ended else Game.from_rows(game.before[ply].copy())
         return JSONResponse(
             {
-                "ply": request.path_params["ply"],
+                "ply": ply,
                 "player": now.player,
                 "view": dataclasses.asdict(view_of(now, None if asked is None else int(asked))),
                 "question": words.question(now, now.player),
                 "moves": [dataclasses.asdict(move) for move in words.legal_moves(now, now.player)],
-                "played": played,
+                "played": None if ended else game.played[ply],
             }
         )
 
     async def position(self, request: Request) -> Response:
         """The complete position before a decision, or at the end."""
-        _, now, _ = await self._at(request)
-        return JSONResponse({"position": now.to_dict()})
-
-    async def _at(self, request: Request) -> tuple[list[str], Game, int | None]:
-        """The names of the seats, the game before a decision or at its end, and what was played there."""
-        names, _, game = await self._study(request)
+        _, _, game = await self._study(request)
         ply = request.path_params["ply"]
         if ply > len(game.before):
             raise Refused(404, f"the game has {len(game.before)} decisions")
-        if ply == len(game.before):
-            return names, game, None
-        return names, Game.from_rows(game.before[ply].copy()), game.played[ply]
+        return JSONResponse({"position": (game if ply == len(game.before) else Game.from_rows(game.before[ply].copy())).to_dict()})
 
     # ----------------------------------------------------------------------------------------------------------- analyses
 
