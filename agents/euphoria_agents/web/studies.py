@@ -134,7 +134,9 @@ class Studies:
         ply = request.path_params["ply"]
         if ply > len(game.before):
             raise Refused(404, f"the game has {len(game.before)} decisions")
-        return JSONResponse({"position": (game if ply == len(game.before) else Game.from_rows(game.before[ply].copy())).to_dict()})
+        return JSONResponse(
+            {"position": (game if ply == len(game.before) else Game.from_rows(game.before[ply].copy())).to_dict()}
+        )
 
     # ----------------------------------------------------------------------------------------------------------- analyses
 

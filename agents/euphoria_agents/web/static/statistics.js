@@ -109,7 +109,7 @@ function bar(value, most, low, high) {
 }
 
 // A table as the server tells it; its first share is drawn as bars too, with the interval that follows it.
-function table({ name, caption, columns, rows }) {
+function table({ name, caption, columns, rows, note }) {
   const kinds = columns.map(([, kind]) => kind);
   const share = kinds.indexOf("share");
   const interval = columns[share + 1]?.[0] === "low";
@@ -125,6 +125,7 @@ function table({ name, caption, columns, rows }) {
       el("table", {}, el("caption", {}, caption),
         el("thead", {}, el("tr", {}, columns.map(([heading, kind], k) => el("th", { scope: "col", class: k ? "number" : null }, heading)))),
         el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell(row))))))),
+    note && el("p", { class: "label" }, note),
     el("p", {}, el("a", { class: "button", href: `${api}/${name}.csv`, download: `${name}.csv` }, "CSV", el("span", { class: "unseen" }, ` of: ${caption}`))));
 }
 
