@@ -14,10 +14,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from euphoria_agents.sessions import Agents
+from euphoria_agents.web.batches import Batches
 from euphoria_agents.web.facts import colours, facts, page_icon, symbols
 from euphoria_agents.web.faults import Refused, broken, missing, refused
 from euphoria_agents.web.games import Games
 from euphoria_agents.web.guard import LOCAL_HOSTS, Guard
+from euphoria_agents.web.positions import Positions
 from euphoria_agents.web.specs import Specs
 from euphoria_agents.web.store import CannotSave, Store
 from euphoria_agents.web.studies import Studies
@@ -25,7 +27,14 @@ from euphoria_agents.web.tables import Hall, Thinkers
 
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-PAGES = {"/": "home.html", "/play/{game}": "play.html", "/study/{study}": "study.html"}
+PAGES = {
+    "/": "home.html",
+    "/play/{game}": "play.html",
+    "/study/{study}": "study.html",
+    "/edit": "edit.html",
+    "/statistics": "statistics.html",
+    "/statistics/{batch}": "statistics.html",
+}
 AGENTS = {  # offered, the default first
     "ppo": "the trained player",
     "mcts:200:ppo": "the trained player, searching: strong",
@@ -58,6 +67,7 @@ def make_app(
     known = facts(offered)
     specs = Specs(list(offered), agents, hall.thinkers)
     studies = Studies(hall, specs)
+    batches = Batches(store, specs)
 
     async def static(request: Request) -> Response:
         name = request.path_params["name"]
@@ -76,9 +86,11 @@ def make_app(
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
+        batches.resume()
         yield
         hall.close()
         studies.close()
+        batches.close()
 
     app = Starlette(
         routes=[
@@ -87,6 +99,8 @@ def make_app(
             Route("/api/facts", everything_known),
             *Games(hall, specs, studies).routes(),
             *studies.routes(),
+            *Positions(hall, specs).routes(),
+            *batches.routes(),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={

@@ -70,18 +70,14 @@ class Games:
         return JSONResponse({"games": self.hall.store.games(LISTED)})
 
     async def make(self, request: Request) -> Response:
-        """A new game, or one that branches off a study; the seats of people "here" become cookies at once, the others links."""
-        body = await read_body(request, ("seats", "rules", "practice", "pace", "start"))
+        """A new game; the seats of people "here" become cookies at once, the others links."""
+        body = await read_body(request, ("seats", "rules", "practice", "pace", "position", "start"))
         seats, here = _seats(body.get("seats"))
-        options = READ.mapping("rules", body.get("rules", {}), Rules().to_dict())
-        rules = Rules.from_dict({**options, "num_players": len(seats)})
-        if "start" in body and options:
-            raise Refused(422, "rules: are those of the study")
         practice = READ.boolean("practice", body.get("practice", False))
         for seat in seats:
             if seat.spec is not None:
                 await self.specs.check(seat.spec)
-        game = await self.studies.branch(body["start"]) if "start" in body else Game(rules, secrets.randbits(63))
+        game = await self._begin(body, len(seats))
         session = Session.of(game, seats, practice, self.hall.agents)
         people = [k for k, seat in enumerate(seats) if seat.spec is None]
         pace = _pace(body["pace"]) if "pace" in body else 0.5
@@ -91,6 +87,17 @@ class Games:
         for k in [HOST, *here]:
             _give(answer, name, k, tokens[k])
         return answer
+
+    async def _begin(self, body: Json, players: int) -> Game:
+        """The game that is asked for: by its rules, from a position, or from a decision of a study."""
+        if sum(key in body for key in ("rules", "position", "start")) > 1:
+            raise Refused(422, "a game is made of rules, of a position or of a decision of a study, which have their own")
+        if "position" in body:
+            return await asyncio.to_thread(Game.from_dict, body["position"])
+        if "start" in body:
+            return await self.studies.branch(body["start"])
+        options = READ.mapping("rules", body.get("rules", {}), Rules().to_dict())
+        return Game(Rules.from_dict({**options, "num_players": players}), secrets.randbits(63))
 
     async def sit(self, request: Request) -> Response:
         """The token of a seat link becomes a cookie."""

@@ -9,15 +9,22 @@ import time
 from pathlib import Path
 from typing import Any
 
-VERSION = 1  # of the tables
 HOST = -1  # the seat of whoever made a game, beside the seats that play
 
-_TABLES = """
+# The tables by version: a file of an earlier one gets those that it lacks.
+_TABLES = (
+    """
 CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT);
 CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
 CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT);
 CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY KEY (study, spec));
-"""
+""",
+    """
+CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, state TEXT, trouble TEXT, settings TEXT);
+CREATE TABLE counted (batch TEXT, number INTEGER, game TEXT, PRIMARY KEY (batch, number));
+""",
+)
+VERSION = len(_TABLES)
 
 
 class CannotSave(OSError):
@@ -40,10 +47,10 @@ class Store:
         try:
             self._db = sqlite3.connect(path, isolation_level=None)
             found = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if found == 0:
-                self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
-            elif found != VERSION:
+            if not 0 <= found <= VERSION:
                 raise ValueError(f"{path} is of version {found}; this is version {VERSION}")
+            if found < VERSION:
+                self._db.executescript(f"BEGIN; {''.join(_TABLES[found:])} PRAGMA user_version = {VERSION}; COMMIT;")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.Error as error:
@@ -127,6 +134,51 @@ class Store:
         """The header of an analysis, None if there is none, and the entries that there are of it."""
         found = self._db.execute("SELECT header, entries FROM analysis WHERE study = ? AND spec = ?", (study, spec)).fetchone()
         return (json.loads(found[0]), json.loads(found[1])) if found else (None, [])
+
+    # ------------------------------------------------------------------------------------------------------------ batches
+
+    def add_batch(self, name: str, state: str, settings: Any, games: list[Any]) -> None:
+        """Keeps a new batch with the games that are counted already; raises as `add_game`."""
+        self._write(
+            ("INSERT INTO batch VALUES (?, ?, ?, '', ?)", [(name, time.time(), state, _text(settings))]),
+            ("INSERT INTO counted VALUES (?, ?, ?)", [(name, k, _text(game)) for k, game in enumerate(games)]),
+        )
+
+    def add_counted(self, batch: str, first: int, games: list[Any]) -> None:
+        """Keeps more games of a batch, the first of which has this number; raises as `add_game`."""
+        rows = [(batch, number, _text(game)) for number, game in enumerate(games, first)]
+        self._write(("INSERT INTO counted VALUES (?, ?, ?)", rows))
+
+    def set_batch(self, name: str, state: str, trouble: str = "") -> None:
+        """Keeps how a batch stands; raises as `add_game`."""
+        change = "UPDATE batch SET changed = ?, state = ?, trouble = ? WHERE id = ?"
+        self._write((change, [(time.time(), state, trouble, name)]))
+
+    def delete_batch(self, name: str) -> None:
+        """Forgets a batch; raises as `add_game`."""
+        self._write(("DELETE FROM batch WHERE id = ?", [(name,)]), ("DELETE FROM counted WHERE batch = ?", [(name,)]))
+
+    def batch(self, name: str) -> dict[str, Any] | None:
+        """How a batch stands, and what it is; None if there is none of this name."""
+        row = self._db.execute("SELECT state, trouble, settings FROM batch WHERE id = ?", (name,)).fetchone()
+        return row and {"state": row[0], "trouble": row[1], **json.loads(row[2])}
+
+    def batches(self, state: str) -> list[str]:
+        """The names of the batches in a state, those first that came first."""
+        return [name for (name,) in self._db.execute("SELECT id FROM batch WHERE state = ? ORDER BY changed", (state,))]
+
+    def counted(self, batch: str) -> list[Any]:
+        """The games of a batch that are counted."""
+        rows = self._db.execute("SELECT game FROM counted WHERE batch = ? ORDER BY number", (batch,))
+        return [json.loads(game) for (game,) in rows]
+
+    def count_counted(self, batch: str) -> int:
+        """How many games of a batch are counted."""
+        return int(self._db.execute("SELECT count(*) FROM counted WHERE batch = ?", (batch,)).fetchone()[0])
+
+    def count_batches(self) -> int:
+        """How many batches there are."""
+        return int(self._db.execute("SELECT count(*) FROM batch").fetchone()[0])
 
     # ------------------------------------------------------------------------------------------------------------ writing
 

@@ -80,6 +80,7 @@ class Studies:
             Route(one, self.delete, methods=["DELETE"]),
             Route(f"{one}/at/{{ply:int}}", self.at, methods=["GET"]),
             Route(f"{one}/at/{{ply:int}}", self.ask, methods=["POST"]),
+            Route(f"{one}/at/{{ply:int}}/position", self.position, methods=["GET"]),
             Route(f"{one}/analyses", self.analysis, methods=["GET"]),
             Route(f"{one}/analyses", self.analyse, methods=["POST"]),
             Route(f"{one}/analyses", self.cancel, methods=["DELETE"]),
@@ -183,6 +184,11 @@ class Studies:
         except (TimeoutError, AgentFailed) as error:
             raise Refused(503, str(error)) from None
         return JSONResponse(said)
+
+    async def position(self, request: Request) -> Response:
+        """The complete position before a decision, or at the end."""
+        _, _, _, now = await self._there(request)
+        return JSONResponse({"position": now.to_dict()})
 
     # ----------------------------------------------------------------------------------------------------------- analyses
 

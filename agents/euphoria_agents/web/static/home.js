@@ -2,6 +2,7 @@
 
 import { badge } from "./board.js";
 import { el, fail, get, loadSymbols, post, refill, say } from "./common.js";
+import { readRules, ruleLines } from "./forms.js";
 
 const at = (id) => document.getElementById(id);
 const MOST = 6;
@@ -33,23 +34,11 @@ function draw() {
     change("fewer", "One fewer", () => seats.pop(), seats.length <= 2)));
 }
 
-function ruleLine([key, rule]) {
-  const id = `rule-${key}`;
-  const input = rule.type === "flag" ? el("input", { id, type: "checkbox", checked: rule.value }) : el("input", { id, type: "number", min: rule.low, max: rule.high, value: rule.value });
-  return el("label", {}, input, rule.help);
-}
-
-// The options that differ from the usual ones.
-function rules() {
-  const found = Object.entries(facts.rules).map(([key, rule]) => [key, rule.type === "flag" ? at(`rule-${key}`).checked : Number(at(`rule-${key}`).value), rule.value]);
-  return Object.fromEntries(found.filter(([, value, usual]) => value !== usual));
-}
-
 async function begin(event) {
   event.preventDefault();
   const body = { seats: seats.map(({ name, spec, here }) => ({ name: spec === null || start ? name : spec, spec, here })), practice: at("practice").checked };
   try {
-    const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: rules() }) });
+    const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules(facts) }) });
     sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
     location.href = `/play/${made.id}`;
   } catch (error) {
@@ -99,7 +88,7 @@ try {
   } else seats = [person("You"), agent()];
   at("new").append(
     el("fieldset", {}, el("legend", {}, "Who plays"), el("div", { id: "seats", class: "stack" })),
-    start ? el("p", { class: "label" }, "The cards are those of the record; dice and draws come anew.") : el("details", {}, el("summary", {}, "Rules of this game"), el("div", { class: "options" }, Object.entries(facts.rules).map(ruleLine))),
+    start ? el("p", { class: "label" }, "The cards are those of the record; dice and draws come anew.") : el("details", {}, el("summary", {}, "Rules of this game"), ruleLines(facts)),
     el("label", { class: "check" }, el("input", { type: "checkbox", id: "practice" }), "practice: any move may be taken back, and the record read at any time"),
     el("p", {}, el("button", { class: "main", id: "start" }, "Start the game")));
   at("new").addEventListener("submit", begin);
