@@ -51,7 +51,7 @@ def make_app(
     hosts: Collection[str] = LOCAL_HOSTS,
     thinkers: Thinkers | None = None,
 ) -> Starlette:
-    """The server as an ASGI application; `app.state.hall` has its games.
+    """The server as an ASGI application; `app.state.hall` has its games, `app.state.studies` its studies.
 
     Args:
         store: where everything is kept.
@@ -97,7 +97,7 @@ def make_app(
             *(page(name) for name in PAGES),
             Route("/static/{name}", static),
             Route("/api/facts", everything_known),
-            *Games(hall, specs).routes(),
+            *Games(hall, specs, studies).routes(),
             *studies.routes(),
             *positions.ROUTES,
             *batches.routes(),
@@ -112,5 +112,5 @@ def make_app(
         },
         lifespan=life,
     )
-    app.state.hall = hall
+    app.state.hall, app.state.studies = hall, studies
     return app

@@ -9,22 +9,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+VERSION = 2  # of the tables
 HOST = -1  # the seat of whoever made a game, beside the seats that play
 
-# The tables by version: a file of an earlier one gets those that it lacks.
-_TABLES = (
-    """
+_TABLES = """
 CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT);
 CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
 CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT);
-CREATE TABLE analysis (study TEXT, spec TEXT, entries TEXT, PRIMARY KEY (study, spec));
-""",
-    """
+CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY KEY (study, spec));
 CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, state TEXT, trouble TEXT, settings TEXT);
 CREATE TABLE counted (batch TEXT, number INTEGER, game TEXT, PRIMARY KEY (batch, number));
-""",
-)
-VERSION = len(_TABLES)
+"""
 
 
 class CannotSave(OSError):
@@ -47,10 +42,10 @@ class Store:
         try:
             self._db = sqlite3.connect(path, isolation_level=None)
             found = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if not 0 <= found <= VERSION:
+            if found == 0:
+                self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+            elif found != VERSION:
                 raise ValueError(f"{path} is of version {found}; this is version {VERSION}")
-            if found < VERSION:
-                self._db.executescript(f"BEGIN; {''.join(_TABLES[found:])} PRAGMA user_version = {VERSION}; COMMIT;")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.Error as error:
@@ -112,18 +107,28 @@ class Store:
         row = self._db.execute("SELECT names, record FROM study WHERE id = ?", (name,)).fetchone()
         return row and (json.loads(row[0]), row[1])
 
+    def study_of(self, record: str) -> str | None:
+        """The name of a study of this record."""
+        row = self._db.execute("SELECT id FROM study WHERE record = ?", (record,)).fetchone()
+        return row and str(row[0])
+
+    def delete_study(self, name: str) -> None:
+        """Forgets a study and its analyses; raises as `add_game`."""
+        self._write(("DELETE FROM study WHERE id = ?", [(name,)]), ("DELETE FROM analysis WHERE study = ?", [(name,)]))
+
     def count_studies(self) -> int:
         """How many studies there are."""
         return int(self._db.execute("SELECT count(*) FROM study").fetchone()[0])
 
-    def save_analysis(self, study: str, spec: str, entries: list[Any]) -> None:
+    def save_analysis(self, study: str, spec: str, header: Any, entries: list[Any]) -> None:
         """Keeps what there is of an analysis; raises as `add_game`."""
-        self._write(("INSERT OR REPLACE INTO analysis VALUES (?, ?, ?)", [(study, spec, _text(entries))]))
+        change = "INSERT OR REPLACE INTO analysis SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM study WHERE id = ?)"
+        self._write((change, [(study, spec, _text(header), _text(entries), study)]))
 
-    def analysis(self, study: str, spec: str) -> list[Any]:
-        """What there is of an analysis."""
-        row = self._db.execute("SELECT entries FROM analysis WHERE study = ? AND spec = ?", (study, spec)).fetchone()
-        return json.loads(row[0]) if row else []
+    def analysis(self, study: str, spec: str) -> tuple[Any, list[Any]]:
+        """The header of an analysis, None if there is none, and the entries that there are of it."""
+        found = self._db.execute("SELECT header, entries FROM analysis WHERE study = ? AND spec = ?", (study, spec)).fetchone()
+        return (json.loads(found[0]), json.loads(found[1])) if found else (None, [])
 
     # ------------------------------------------------------------------------------------------------------------ batches
 

@@ -1,7 +1,7 @@
 // A position as a form and as JSON, each in step with the other; the server says what is wrong, and draws what is right.
 
 import { board, player } from "./board.js";
-import { Failure, download, el, get, loadSymbols, many, post, refill, say } from "./common.js";
+import { download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
 import { choose, readRules, ruleLines, spaceTitle } from "./forms.js";
 
 const at = (id) => document.getElementById(id);
@@ -32,11 +32,6 @@ function write(path, value) {
   if (value === undefined) delete holder[last];
   else holder[last] = value;
   changed();
-}
-
-function fail(error) {
-  if (!(error instanceof Failure)) throw error;
-  say(error.message, "bad");
 }
 
 // ----------------------------------------------------------------------------------------------------------- the two forms
@@ -236,27 +231,17 @@ function drawVerdict() {
     el("div", { role: "status" }, right ? el("h2", {}, checked.question) : [el("h2", { class: "bad" }, `${many(checked.errors.length, "thing")} to mend`),
       el("ul", { class: "faults" }, checked.errors.map(({ key, message }, k) => el("li", {}, button(`fix-${k}`, key || "position", () => goTo(key)), ` ${message}`)))]),
     el("div", { class: "row" }, save("Save as JSON", "json", () => at("json").value), save("as a record", "record", () => checked.record), save("as a scenario", "yaml", () => checked.scenario),
-      button("study", "Study it", () => study().catch(fail), !right), button("complete", "Fill in what is left out", () => take(checked.position), !right)),
-    right && playOn());
+      button("complete", "Fill in what is left out", () => take(checked.position), !right)),
+    el("div", { class: "row" }, button("study", "Study it", () => study((id) => `/study/${id}`), !right), button("play", "Play on from here", () => study((id) => `/#study=${id}&ply=0`), !right)));
 }
 
-function playOn() {
-  const options = [["", "a person at this screen"], ...facts.agents.map((spec) => [spec, facts.agent_words[spec]])];
-  const seats = players();
-  return el("details", { id: "part-play", open: at("part-play")?.open }, el("summary", {}, "Play on from here"), el("div", { class: "stack" },
-    seats.map((k) => el("div", { class: "seatline" }, el("span", { class: `badge seat${k}`, "aria-hidden": "true" }, String(k)), choose(`who-${k}`, `who plays seat ${k}`, options, at(`who-${k}`)?.value ?? (k === checked.view.players.findIndex((p) => p.deciding) ? "" : facts.agents[0])))),
-    el("p", {}, el("label", {}, el("input", { type: "checkbox", id: "practice", checked: at("practice")?.checked ?? true }), " practice: anything may be taken back, and the game studied, at any time")),
-    el("p", {}, el("button", { type: "button", class: "main", id: "play", onclick: () => start(seats).catch(fail) }, "Play"))));
-}
-
-async function study() {
-  location.href = `/study/${(await post("/api/studies", { record: checked.record })).id}`;
-}
-
-async function start(seats) {
-  const who = seats.map((k) => at(`who-${k}`).value);
-  const made = await post("/api/games", { position: checked.position, practice: at("practice").checked, seats: who.map((spec, k) => ({ name: spec || `Player ${k}`, spec: spec || null, here: !spec })) });
-  location.href = `/play/${made.id}`;
+// A study of the position leads on, to its own page or to that of a new game.
+async function study(address) {
+  try {
+    location.href = address((await post("/api/studies", { position: checked.position })).id);
+  } catch (error) {
+    fail(error);
+  }
 }
 
 // ----------------------------------------------------------------------------------------------------------------- beginning

@@ -1,7 +1,7 @@
 // A game: to play it from the seats of this browser, or to watch it.
 
-import { board, player } from "./board.js";
-import { Failure, call, download, el, get, hidden, loadSymbols, post, refill, say } from "./common.js";
+import { STARS, badge, board, player } from "./board.js";
+import { call, download, el, fail, get, loadSymbols, post, refill, say } from "./common.js";
 
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
@@ -63,7 +63,7 @@ function draw() {
   const counts = {};
   for (const move of state.moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   refill(at("moves"), panel());
-  refill(at("board"), board(facts, state.view, counts, choose));
+  refill(at("board"), board(facts, state.view, { moves: counts, choose, last: state.last }));
   const panels = state.view.players.map((p) => player(facts, state.view, p, state.seats[p.seat], seat));
   refill(at("own"), panels[seat]);
   refill(at("players"), panels.filter((_, k) => k !== seat));
@@ -105,7 +105,7 @@ function panel() {
     el("button", { type: "button", id: "retry", onclick: () => act("retry") }, "Try again"),
     state.waits_for_agent && facts.agents.map((spec) => el("button", { type: "button", id: `give-${spec}`, onclick: () => act("seats", { seat: state.decider, spec }) }, `Let ${spec} play on`))));
   const title = state.over ? result() : state.question;
-  const head = el("h2", { id: "question" }, mine() ? [el("span", { class: `badge seat${seat}` }, String(seat)), " ", title] : title);
+  const head = el("h2", { id: "question" }, mine() ? [badge(seat), " ", title] : title);
   const invitations = links.filter((one) => !state.seats[one.seat].spec).map((one) => el("label", { class: "invitation" }, `Link for ${name(one.seat)} `, el("input", { id: `link-${one.seat}`, readonly: true, value: `${location.origin}/play/${game}#token=${one.token}`, onfocus: (event) => event.target.select() })));
   if (!mine()) return [help, head, state.over ? outcome() : el("p", { class: "label" }, state.waits_for_agent ? `${name(state.decider)} (${state.seats[state.decider].spec}) thinks.` : seat === null ? "You are watching." : `${name(state.decider)} decides.`), invitations];
   const shown = state.moves.filter((move) => !space || move.space === space);
@@ -152,7 +152,7 @@ function result() {
 
 function outcome() {
   const order = [...state.view.players].sort((a, b) => a.rank - b.rank);
-  return el("ol", { class: "ranking" }, order.map((p) => el("li", { value: p.rank }, el("span", { class: `badge seat${p.seat}` }, String(p.seat)), ` ${name(p.seat)}: ${10 - p.stars} stars`)));
+  return el("ol", { class: "ranking" }, order.map((p) => el("li", { value: p.rank }, badge(p.seat), ` ${name(p.seat)}: ${STARS - p.stars} stars`)));
 }
 
 // -------------------------------------------------------------------------------------------------------------- requests
@@ -169,11 +169,6 @@ async function guarded(work) {
   } finally {
     busy = false;
   }
-}
-
-function fail(error) {
-  if (!(error instanceof Failure)) throw error;
-  say(error.status ? error.message : "The server cannot be reached; this page tries again.", "bad");
 }
 
 const act = (what, body = {}) => guarded(async () => {
@@ -228,7 +223,7 @@ function listen() {
   };
   events.onerror = () => {
     lost = true;
-    say("The server cannot be reached; this page tries again.", "bad");
+    say("The server cannot be reached; this page tries again.");
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
   };
 }
