@@ -64,7 +64,7 @@ def count(record: str, agents: Sequence[str] = (), deal: int = 0) -> Counted:
     Raises:
         ValueError: it is no record, or the game has not ended.
     """
-    game = Replayed.from_record(record)
+    game: Any = Replayed.from_record(record)
     if game.ranking is None:
         raise ValueError("the game has not ended")
     rows = [*(rows[0] for rows in game.before), game.states[0]]

@@ -120,7 +120,7 @@ def _leave_out(position: Any, key: str) -> bool:
 def scenario(game: Game) -> str:
     """A position as a scenario of the kind that tests/scenarios has: what the game says of it there."""
     end = {"over": game.over, "truncated": game.truncated}
-    says = {key: value for key, value in end.items() if value} or {"legal": game.legal()}
+    says: Json = {key: value for key, value in end.items() if value} or {"legal": game.legal()}
     return "\n".join(
         [
             "# Say which rule it is about, add moves to `play`, and what is to come of them to `then`.",
