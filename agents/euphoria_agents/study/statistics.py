@@ -215,7 +215,7 @@ def _length(games: Sequence[Counted]) -> Table:
     rows = []
     for name in ("turns", "decisions"):
         values = [getattr(game, name) for game in games]
-        cuts = np.quantile(values, (0, 0.1, 0.5, 0.9, 1)).tolist()
+        cuts = np.quantile(values, (0, 0.1, 0.5, 0.9, 1)).round(6).tolist()
         rows.append([name, _ratio(sum(values), len(values)), *cuts])
     return Table("length", "Length of the games", columns, rows)
 

@@ -110,11 +110,7 @@ const names = (words) => words.map((word) => [word, word]);
 function drawForm() {
   const markets = facts.regions.flatMap((region) => region.tunnel ? region.markets : []);
   refill(at("form"),
-    position.pending !== undefined && el("p", {}, "This is the middle of a decision, and what is pending belongs to exactly this position. ", button("drop", "Leave out what is pending", redrawn(() => {
-      for (const key of ["pending", "active"]) delete position[key];
-      if (position.status === "setup") delete position.status;
-      write(["turn"], Math.max(1, position.turn ?? 1));
-    }))),
+    position.pending !== undefined && el("p", {}, "This is the middle of a decision, and what is pending belongs to exactly this position. ", button("drop", "Leave out what is pending", settle)),
     section("turn", "Turn and rules",
       one(["player"], "who must decide", players().map((k) => [k, `player ${k}`]), (value) => { delete position.active; write(["player"], Number(value)); }),
       number(["turn"], "turns begun", 1, 1e9, "1"),
@@ -134,6 +130,14 @@ function drawForm() {
     section("territories", "Stars in territories", facts.regions.map((region) => numbers(["territories", region.territory], region.title, "such as 0 0 2"))),
     section("discards", "Discarded artifacts; the others are in the deck", facts.artifacts.map((name) => number(["discards", name], name, 0, 6, "0"))));
   showFaults();
+}
+
+// Leaves out what is pending, and what a game has only during its setup.
+function settle() {
+  const setup = position.status === "setup";
+  for (const key of ["pending", "active", ...(setup ? ["status", "tiles_in"] : [])]) delete position[key];
+  for (const one of setup ? list(position.players) : []) for (const key of ["workers", "knowledge", "morale"]) delete one?.[key];
+  take({ ...position, turn: Math.max(1, Number(position.turn) || 1) });
 }
 
 function playerForm(k) {
