@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import webbrowser
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import FrameType
 
@@ -79,10 +79,12 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, protocol)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(place)
-        found.listen(128)
+        with ExitStack() as failed:
+            found = failed.enter_context(socket.socket(family, kind, protocol))
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen(128)
+            failed.pop_all()
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or error
         raise ValueError(f"cannot listen at {host}:{port}: {why} (--port 0 takes a port that is free)") from error

@@ -86,6 +86,9 @@ function recruit(facts, { name, active, star: starred }, seat) {
   return el("details", { class: `recruit ${card.faction}`, id: `recruit-${seat}-${name}` }, el("summary", {}, card.title, active ? "" : " (hidden)", starred ? [hidden(", starred"), star(seat)] : null), el("p", {}, card.words));
 }
 
+// Identifiers of cards in a line as they are called.
+const inWords = (facts, line) => line.replace(/[a-z]+(_[a-z]+)*/g, (name) => (facts.recruits[name] ?? facts.tiles[name])?.title ?? name);
+
 export function player(facts, view, p, seat, you) {
   const placed = STARS - p.stars;
   const tag = p.rank ? `rank ${p.rank}` : [p.active && "on turn", p.deciding && "decides"].filter(Boolean).join(", ");
@@ -104,5 +107,5 @@ export function player(facts, view, p, seat, you) {
     p.hidden ? el("p", { class: "label" }, many(p.hidden, "hidden recruit")) : null,
     p.dilemma ? el("details", { class: "recruit", id: `dilemma-${p.seat}` }, el("summary", {}, `dilemma: ${p.dilemma}${p.resolved ? `, resolved for a ${p.resolved}` : ""}`), el("p", {}, facts.dilemmas[p.dilemma])) : null,
     p.penalties.length ? el("details", { class: "recruit penalties", id: `penalties-${p.seat}` }, el("summary", {}, many(p.penalties.length, "penalty").replace("penaltys", "penalties")), el("ul", {}, p.penalties.map((tile) => el("li", {}, `${facts.tiles[tile].title}: ${facts.tiles[tile].words}`)))) : null,
-    [...p.notes, ...p.asides].map((line) => el("p", { class: "label" }, line)));
+    [...p.notes, ...p.asides].map((line) => el("p", { class: "label" }, inWords(facts, line))));
 }

@@ -79,6 +79,7 @@ function steering() {
   const next = wrong.find((ply) => ply > here.ply) ?? wrong[0];
   return [
     el("label", {}, `Decision ${here.ply} of ${total()}`, el("input", { type: "range", id: "slider", min: 0, max: total(), value: here.ply, oninput: (event) => go(Number(event.target.value)) })),
+    analysis(judges[0]).entries.length > 0 && chart(),
     el("div", { class: "row" }, button("back", "Back", here.ply - 1, here.ply === 0), button("forward", "Forward", here.ply + 1, here.ply === total()), button("mistake", "Next mistake", next, next === undefined || next === here.ply)),
     el("div", { class: "row" }, el("label", {}, "seen by ", select("as", "seen by", [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]], as, (value) => { as = value; go(here.ply); })),
       el("label", { class: "check" }, el("input", { type: "checkbox", id: "guessing", checked: guessing, onchange: (event) => { [guessing, guess] = [event.target.checked, null]; drawThoughts(); } }), "try it first")),
@@ -140,7 +141,7 @@ function report() {
     el("h2", {}, "What agents think of it"),
     el("div", { class: "row" }, select("judge", "who judges", options, judges[0], change(0)), select("other", "and beside it", [["", "alone"], ...options], judges[1] ?? "", change(1))),
     judges.map(progress),
-    analysis(judges[0]).entries.length ? [chart(), el("label", {}, "a mistake has a regret above ", el("input", { type: "number", id: "threshold", min: 0, max: 100, step: 0.5, value: +(100 * game.mistake).toFixed(2), onchange: (event) => { game.mistake = Number(event.target.value) / 100; drawThoughts(); } }), " %"), summary()]
+    analysis(judges[0]).entries.length ? [el("label", {}, "a mistake has a regret above ", el("input", { type: "number", id: "threshold", min: 0, max: 100, step: 0.5, value: +(100 * game.mistake).toFixed(2), onchange: (event) => { game.mistake = Number(event.target.value) / 100; drawThoughts(); } }), " %"), summary()]
       : el("p", { class: "label" }, "An analysis judges every decision: what a mistake cost, what was luck, and the chances to win over the game."),
   ];
 }
