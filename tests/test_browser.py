@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
 ]
-SHORT = {"stars_to_win": 2, "max_turns": 80}
+SHORT = {"stars_to_win": 1, "max_turns": 60}
 PAGE_LIMIT = 150_000  # bytes
 
 
@@ -200,7 +200,7 @@ def test_two_browsers_at_one_table(server: ServerProcess, chromium: Any) -> None
     bob.page.goto(ann.page.locator("#link-1").input_value())
     bob.page.wait_for_function("location.hash === ''")
     rng, turns = random.Random(4), 0
-    while turns < 40:
+    while turns < 25:
         for tab in (ann, bob):
             tab.page.locator("#question").wait_for()
         mover = ann if ann.page.locator("button.move").count() else bob

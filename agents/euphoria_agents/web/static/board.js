@@ -38,7 +38,7 @@ export function board(facts, view, { moves = {}, choose = null, last = "", heat 
   const cell = (space, { title, note = "", words, price, open = true, more = [], workers }) => {
     const inside = [
       el("span", { class: "name" }, title),
-      space === last && el("span", { class: "last" }, "last move"),
+      space === last && el("span", { class: "last" }, "placed last"),
       heat[space] >= 0.005 && el("span", { class: "heat" }, `${Math.round(100 * heat[space])} %`, hidden(" of the search")),
       note && el("span", { class: "note" }, note),
       price?.length ? cost(facts, price) : null,
