@@ -64,7 +64,7 @@ def count(record: str, agents: Sequence[str] = (), deal: int = 0) -> Counted:
     Raises:
         ValueError: it is no record, or the game has not ended.
     """
-    game = Replayed.from_record(record)
+    game: Any = Replayed.from_record(record)
     if game.ranking is None:
         raise ValueError("the game has not ended")
     rows = [*(rows[0] for rows in game.before), game.states[0]]
@@ -149,12 +149,14 @@ class Table:
         columns: heading and kind of each; the kinds are "text", "recruit", "tile" and "space" (identifiers), "count",
             "share" (0 to 1) and "mean".
         rows: the cells; None where there is nothing to say.
+        note: how they are to be read.
     """
 
     name: str
     caption: str
     columns: list[tuple[str, str]]
     rows: list[list[Any]]
+    note: str = ""
 
     def csv(self) -> str:
         """The same as comma-separated values, with a line of headings."""
@@ -169,6 +171,7 @@ _SCORE = [
     *(("games", "count"), ("won", "count"), ("rate", "share"), ("low", "share"), ("high", "share")),
     *(("paired low", "share"), ("paired high", "share"), ("mean rank", "mean")),
 ]
+_NOTE = "Low and high bound the rate with 95 %: as if all games were independent, and (paired) with each deal as one observation."
 Seat = tuple[Counted, int]
 
 
@@ -179,10 +182,9 @@ def tables(games: Sequence[Counted]) -> list[Table]:
     seats = [(game, seat) for game in games for seat in range(len(game.ranking))]
     by_agent = _grouped(seats, lambda game, seat: game.agents[seat] if game.agents else None)
     by_seat = _grouped(seats, lambda game, seat: str(seat))
-    about = "with the 95 % interval of the rate; paired: over the deals, each of which is one observation"
     return [
-        *([Table("agents", f"Wins by agent, {about}", [("agent", "text"), *_SCORE], _scores(by_agent))] if by_agent else []),
-        Table("seats", f"Wins by seat, {about}", [("seat", "text"), *_SCORE], _scores(by_seat)),
+        *([Table("agents", "Wins by agent", [("agent", "text"), *_SCORE], _scores(by_agent), _NOTE)] if by_agent else []),
+        Table("seats", "Wins by seat", [("seat", "text"), *_SCORE], _scores(by_seat), _NOTE),
         _length(games),
         _star_table(by_agent or by_seat),
         _recruit_table(seats),
@@ -213,7 +215,7 @@ def _length(games: Sequence[Counted]) -> Table:
     rows = []
     for name in ("turns", "decisions"):
         values = [getattr(game, name) for game in games]
-        cuts = np.quantile(values, (0, 0.1, 0.5, 0.9, 1)).tolist()
+        cuts = np.quantile(values, (0, 0.1, 0.5, 0.9, 1)).round(6).tolist()
         rows.append([name, _ratio(sum(values), len(values)), *cuts])
     return Table("length", "Length of the games", columns, rows)
 

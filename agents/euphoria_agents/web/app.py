@@ -15,12 +15,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from euphoria_agents.sessions import Agents
+from euphoria_agents.web import positions
 from euphoria_agents.web.batches import Batches
 from euphoria_agents.web.facts import colours, facts, page_icon, symbols
 from euphoria_agents.web.faults import Refused, broken, missing, refused
 from euphoria_agents.web.games import Games
 from euphoria_agents.web.guard import LOCAL_HOSTS, Guard
-from euphoria_agents.web.positions import Positions
 from euphoria_agents.web.specs import Specs
 from euphoria_agents.web.store import CannotSave, Store
 from euphoria_agents.web.studies import Studies
@@ -102,7 +102,7 @@ def make_app(
             Route("/api/facts", everything_known),
             *Games(hall, specs, studies).routes(),
             *studies.routes(),
-            *Positions(hall, specs).routes(),
+            *positions.ROUTES,
             *batches.routes(),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],

@@ -1,7 +1,7 @@
 """Statistics of many games over HTTP: games between agents, played one batch after the other, or records that are given.
 
-A batch is found only by its name, which nobody can guess. Its games are played in a process of its own, a deal at a time, and each
-deal is kept when it has ended: a server that starts again goes on with what was waiting.
+A batch is found only by its name, which nobody can guess. Its games are played in a process of its own, a deal at a time, and
+each deal is kept when it has ended: a server that starts again goes on with what was waiting.
 """
 
 from __future__ import annotations

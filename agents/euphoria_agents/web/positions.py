@@ -1,4 +1,4 @@
-"""Positions over HTTP: what is wrong with one, what it looks like, what an agent thinks of it. Nothing is kept, and no game is read."""
+"""Positions over HTTP: what is wrong with one, and what it looks like. Nothing is kept, and no game is read."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from euphoria_agents.sessions import AgentFailed, Seat, Session
-from euphoria_agents.web.faults import Refused, read_body
-from euphoria_agents.web.specs import Specs, read_spec
-from euphoria_agents.web.tables import Hall
+from euphoria_agents.web.faults import read_body
 from euphoria_env import Game, Rules, words
-from euphoria_env.reader import Json, Reader
+from euphoria_env.reader import Json
 from euphoria_env.render.view import view_of
 
 MOST_COMPLAINTS = 20
-READ = Reader()
 # All else hangs on these: with one of them wrong, no more is said.
 _BASIC = ("rules", "status", "pending")
 # What hangs on a wrong value is left out with it, of the position and of its players, so that nothing is said that only follows.
@@ -38,50 +34,20 @@ _HANGING = {
 }
 
 
-class Positions:
-    """The endpoints of positions.
+async def new(request: Request) -> Response:
+    """The position after the setup of a new game, in which everybody chose at random."""
+    body = await read_body(request, ("rules",))
+    rules = Rules.from_dict(body.get("rules", {}))
+    return JSONResponse({"position": (await asyncio.to_thread(_set_up, rules)).to_dict()})
 
-    Args:
-        hall: the games, whose agents and threads are shared.
-        specs: the agents that may be asked.
-    """
 
-    def __init__(self, hall: Hall, specs: Specs) -> None:
-        self.hall = hall
-        self.specs = specs
+async def check(request: Request) -> Response:
+    """What is wrong with a position, by key; what it looks like if nothing is, and its other forms."""
+    body = await read_body(request, ("position",))
+    return JSONResponse(await asyncio.to_thread(_checked, body.get("position")))
 
-    def routes(self) -> list[Route]:
-        """Where the endpoints are."""
-        return [
-            Route("/api/positions/new", self.new, methods=["POST"]),
-            Route("/api/positions/check", self.check, methods=["POST"]),
-            Route("/api/positions/explain", self.explain, methods=["POST"]),
-        ]
 
-    async def new(self, request: Request) -> Response:
-        """The position after the setup of a new game, in which everybody chose at random."""
-        body = await read_body(request, ("rules",))
-        rules = Rules.from_dict(body.get("rules", {}))
-        return JSONResponse({"position": (await asyncio.to_thread(_set_up, rules)).to_dict()})
-
-    async def check(self, request: Request) -> Response:
-        """What is wrong with a position, by key; what it looks like if nothing is, and its other forms."""
-        body = await read_body(request, ("position",))
-        return JSONResponse(await asyncio.to_thread(_checked, body.get("position")))
-
-    async def explain(self, request: Request) -> Response:
-        """What an agent thinks of a position, from what the player who decides may know."""
-        body = await read_body(request, ("position", "spec"))
-        game = await asyncio.to_thread(Game.from_dict, body.get("position"))
-        if (spec := read_spec("spec", body.get("spec"))) is None:
-            raise Refused(422, "spec: must be an agent")
-        await self.specs.check(spec)
-        seats = [Seat(f"Player {k}") for k in range(game.rules.num_players)]
-        session = Session.of(game, seats, agents=self.hall.agents)
-        try:
-            return JSONResponse(await self.hall.thinkers.think(spec, lambda: session.hint(session.player, spec)))
-        except (TimeoutError, AgentFailed) as error:
-            raise Refused(503, str(error)) from None
+ROUTES = [Route("/api/positions/new", new, methods=["POST"]), Route("/api/positions/check", check, methods=["POST"])]
 
 
 def _set_up(rules: Rules) -> Game:
@@ -100,8 +66,7 @@ def _checked(position: Any) -> Json:
         "errors": [],
         "position": game.to_dict(),
         "view": dataclasses.asdict(view_of(game, game.player)),
-        "question": words.question(game, game.player),
-        "moves": [dataclasses.asdict(move) for move in words.legal_moves(game, game.player)],
+        "question": words.question(game),
         "record": game.to_record(),
         "scenario": scenario(game),
     }
@@ -155,7 +120,7 @@ def _leave_out(position: Any, key: str) -> bool:
 def scenario(game: Game) -> str:
     """A position as a scenario of the kind that tests/scenarios has: what the game says of it there."""
     end = {"over": game.over, "truncated": game.truncated}
-    says = {key: value for key, value in end.items() if value} or {"legal": game.legal()}
+    says: Json = {key: value for key, value in end.items() if value} or {"legal": game.legal()}
     return "\n".join(
         [
             "# Say which rule it is about, add moves to `play`, and what is to come of them to `then`.",

@@ -9,22 +9,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+VERSION = 2  # of the tables
 HOST = -1  # the seat of whoever made a game, beside the seats that play
 
-# The tables by version: a file of an earlier one gets those that it lacks.
-_TABLES = (
-    """
+_TABLES = """
 CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT);
 CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
 CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT);
 CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY KEY (study, spec));
-""",
-    """
 CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, state TEXT, trouble TEXT, settings TEXT);
 CREATE TABLE counted (batch TEXT, number INTEGER, game TEXT, PRIMARY KEY (batch, number));
-""",
-)
-VERSION = len(_TABLES)
+"""
 
 
 class CannotSave(OSError):
@@ -47,10 +42,10 @@ class Store:
         try:
             self._db = sqlite3.connect(path, isolation_level=None)
             found = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if not 0 <= found <= VERSION:
+            if found == 0:
+                self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+            elif found != VERSION:
                 raise ValueError(f"{path} is of version {found}; this is version {VERSION}")
-            if found < VERSION:
-                self._db.executescript(f"BEGIN; {''.join(_TABLES[found:])} PRAGMA user_version = {VERSION}; COMMIT;")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.Error as error:

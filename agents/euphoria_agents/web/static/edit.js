@@ -1,7 +1,7 @@
 // A position as a form and as JSON, each in step with the other; the server says what is wrong, and draws what is right.
 
 import { board, player } from "./board.js";
-import { Failure, download, el, get, loadSymbols, many, post, refill, say } from "./common.js";
+import { download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
 import { choose, readRules, ruleLines, spaceTitle } from "./forms.js";
 
 const at = (id) => document.getElementById(id);
@@ -10,7 +10,6 @@ const FACTIONS = ["euphorian", "subterran", "wastelander", "icarite"];
 let facts = null;
 let position = {};
 let checked = null; // what the server said of it; null while it is asked
-let thoughts = null; // of an agent: its spec, and what it said
 let timer = 0;
 let asked = 0;
 
@@ -33,11 +32,6 @@ function write(path, value) {
   if (value === undefined) delete holder[last];
   else holder[last] = value;
   changed();
-}
-
-function fail(error) {
-  if (!(error instanceof Failure)) throw error;
-  say(error.message, "bad");
 }
 
 // ----------------------------------------------------------------------------------------------------------- the two forms
@@ -76,30 +70,35 @@ function typed() {
   }
 }
 
-const labelled = (path, label, input) => el("div", { class: "field" }, el("label", { for: input.id }, label), input, el("span", { class: "fault bad", id: `fault-${input.id}` }));
+// An input with its name, and the line for what is wrong with it; a flag or a long name stands beside the input.
+function labelled(label, input) {
+  input.setAttribute("aria-describedby", `fault-${input.id}`);
+  const parts = [el("label", { for: input.id }, label), input];
+  const kind = (input.type === "checkbox" ? " flag" : "") + (label.length > 24 ? " wide" : "");
+  return el("div", { class: `field${kind}` }, kind ? parts.reverse() : parts, el("span", { class: "fault bad", id: `fault-${input.id}` }));
+}
 
 function number(path, label, low, high, usual = "") {
-  const input = el("input", { type: "number", id: keyOf(path), min: low, max: high, placeholder: usual, value: read(path) ?? "", "aria-describedby": `fault-${keyOf(path)}` });
+  const input = el("input", { type: "number", id: keyOf(path), min: low, max: high, placeholder: usual, value: read(path) ?? "" });
   input.addEventListener("input", () => write(path, input.value === "" ? undefined : Number(input.value)));
-  return labelled(path, label, input);
+  return labelled(label, input);
 }
 
 function numbers(path, label, usual = "") {
-  const input = el("input", { type: "text", id: keyOf(path), placeholder: usual, value: list(read(path)).join(" "), "aria-describedby": `fault-${keyOf(path)}` });
+  const input = el("input", { type: "text", id: keyOf(path), placeholder: usual, value: list(read(path)).join(" ") });
   input.addEventListener("input", () => write(path, input.value.split(/[\s,]+/).filter(Boolean).map((part) => (Number.isNaN(Number(part)) ? part : Number(part)))));
-  return labelled(path, label, input);
+  return labelled(label, input);
 }
 
 function flag(path, label) {
-  const input = el("input", { type: "checkbox", id: keyOf(path), checked: read(path) === true, "aria-describedby": `fault-${keyOf(path)}` });
+  const input = el("input", { type: "checkbox", id: keyOf(path), checked: read(path) === true });
   input.addEventListener("change", () => write(path, input.checked));
-  return labelled(path, label, input);
+  return labelled(label, input);
 }
 
 function one(path, label, options, then = (value) => write(path, value || undefined), usual = "") {
   const input = choose(keyOf(path), label, options, read(path) ?? usual, then);
-  input.setAttribute("aria-describedby", `fault-${keyOf(path)}`);
-  return labelled(path, label, input);
+  return labelled(label, input);
 }
 
 const section = (id, title, ...inside) => el("details", { id: `part-${id}`, open: at(`part-${id}`)?.open }, el("summary", {}, title), el("div", { class: "fields" }, inside));
@@ -111,11 +110,7 @@ const names = (words) => words.map((word) => [word, word]);
 function drawForm() {
   const markets = facts.regions.flatMap((region) => region.tunnel ? region.markets : []);
   refill(at("form"),
-    position.pending !== undefined && el("p", {}, "This is the middle of a decision, and what is pending belongs to exactly this position. ", button("drop", "Leave out what is pending", redrawn(() => {
-      for (const key of ["pending", "active"]) delete position[key];
-      if (position.status === "setup") delete position.status;
-      write(["turn"], Math.max(1, position.turn ?? 1));
-    }))),
+    position.pending !== undefined && el("p", {}, "This is the middle of a decision, and what is pending belongs to exactly this position. ", button("drop", "Leave out what is pending", settle)),
     section("turn", "Turn and rules",
       one(["player"], "who must decide", players().map((k) => [k, `player ${k}`]), (value) => { delete position.active; write(["player"], Number(value)); }),
       number(["turn"], "turns begun", 1, 1e9, "1"),
@@ -137,6 +132,14 @@ function drawForm() {
   showFaults();
 }
 
+// Leaves out what is pending, and what a game has only during its setup.
+function settle() {
+  const setup = position.status === "setup";
+  for (const key of ["pending", "active", ...(setup ? ["status", "tiles_in"] : [])]) delete position[key];
+  for (const one of setup ? list(position.players) : []) for (const key of ["workers", "knowledge", "morale"]) delete one?.[key];
+  take({ ...position, turn: Math.max(1, Number(position.turn) || 1) });
+}
+
 function playerForm(k) {
   const path = (...parts) => ["players", k, ...parts];
   const recruits = list(read(path("recruits")));
@@ -146,8 +149,8 @@ function playerForm(k) {
     number(path("stars"), "stars to place", 0, 10, "the rest"), numbers(path("workers"), "available workers", "such as 2 5"),
     facts.goods.map((name) => number(path("goods", name), name, 0, 10000, "0")),
     facts.artifacts.map((name) => number(path("artifacts", name), name, 0, 6, "0")),
-    recruits.map((_, r) => el("fieldset", { class: "recruitline" }, el("legend", {}, `recruit ${r + 1}`),
-      one(path("recruits", r, "name"), "recruit", titles(facts.recruits), (name) => { if (isObject(position.recruits_out)) delete position.recruits_out[name]; write(path("recruits", r, "name"), name); }),
+    recruits.map((_, r) => el("fieldset", { class: "line" }, el("legend", {}, `recruit ${r + 1}`),
+      one(path("recruits", r, "name"), "card", titles(facts.recruits), (name) => { if (isObject(position.recruits_out)) delete position.recruits_out[name]; write(path("recruits", r, "name"), name); }),
       flag(path("recruits", r, "active"), "active"), flag(path("recruits", r, "star"), "star"),
       button(`remove-${k}-${r}`, "Remove", redrawn(() => write(path("recruits"), recruits.filter((_, other) => other !== r)))))),
     button(`recruit-${k}`, "Add a recruit", redrawn(() => write(path("recruits"), [...recruits, { name: free?.[0], active: true }])), recruits.length >= 4),
@@ -167,7 +170,7 @@ function workerLines() {
   const part = (k, place, label, options) => choose(`worker-${k}-${place}`, `${label} of worker ${k + 1}`, options, lines[k][place], (value) => put(lines.map((line, other) => (other === k ? line.with(place, place ? Number(value) : value) : line))));
   const spaces = Object.keys(facts.spaces).map((name) => [name, spaceTitle(facts, name)]);
   return [
-    lines.map(([space], k) => el("div", { class: "workerline" },
+    lines.map(([space], k) => el("div", { class: "line" },
       part(k, 0, "space", spaces), part(k, 1, "owner", players().map((p) => [p, `player ${p}`])), part(k, 2, "face", [1, 2, 3, 4, 5, 6].map((face) => [face, face])),
       button(`take-${k}`, "Remove", () => put(lines.filter((_, other) => other !== k))),
       el("span", { class: "fault bad", id: `fault-workers.${space}` }))),
@@ -193,11 +196,9 @@ function check() {
 
 function show(found) {
   checked = found;
-  thoughts = null;
   say("");
   showFaults();
   drawVerdict();
-  drawMoves();
   if (found.errors.length) return;
   refill(at("board"), board(facts, found.view));
   refill(at("players"), found.view.players.map((p) => player(facts, found.view, p, { name: `Player ${p.seat}`, spec: "" }, null)));
@@ -235,47 +236,16 @@ function drawVerdict() {
       el("ul", { class: "faults" }, checked.errors.map(({ key, message }, k) => el("li", {}, button(`fix-${k}`, key || "position", () => goTo(key)), ` ${message}`)))]),
     el("div", { class: "row" }, save("Save as JSON", "json", () => at("json").value), save("as a record", "record", () => checked.record), save("as a scenario", "yaml", () => checked.scenario),
       button("complete", "Fill in what is left out", () => take(checked.position), !right)),
-    right && playOn());
+    el("div", { class: "row" }, button("study", "Study it", () => study((id) => `/study/${id}`), !right), button("play", "Play on from here", () => study((id) => `/#study=${id}&ply=0`), !right)));
 }
 
-function playOn() {
-  const options = [["", "a person at this screen"], ...facts.agents.map((spec) => [spec, facts.agent_words[spec]])];
-  const seats = players();
-  return el("details", { id: "part-play", open: at("part-play")?.open }, el("summary", {}, "Play on from here"), el("div", { class: "stack" },
-    seats.map((k) => el("div", { class: "seatline" }, el("span", { class: `badge seat${k}`, "aria-hidden": "true" }, String(k)), choose(`who-${k}`, `who plays seat ${k}`, options, at(`who-${k}`)?.value ?? (k === checked.view.players.findIndex((p) => p.deciding) ? "" : facts.agents[0])))),
-    el("p", {}, el("label", {}, el("input", { type: "checkbox", id: "practice", checked: at("practice")?.checked ?? true }), " practice: anything may be taken back, and the game studied, at any time")),
-    el("p", {}, el("button", { type: "button", class: "main", id: "play", onclick: () => start(seats).catch(fail) }, "Play"))));
-}
-
-async function start(seats) {
-  const who = seats.map((k) => at(`who-${k}`).value);
-  const made = await post("/api/games", { position: checked.position, practice: at("practice").checked, seats: who.map((spec, k) => ({ name: spec || `Player ${k}`, spec: spec || null, here: !spec })) });
-  location.href = `/play/${made.id}`;
-}
-
-// The moves, and what an agent thinks of them.
-function drawMoves() {
-  if (checked.errors.length || !checked.moves.length) return refill(at("moves"));
-  const of = new Map((thoughts?.moves ?? []).map((move) => [move.action, move]));
-  const percent = (x) => (x == null ? "–" : `${(100 * x).toFixed(1)} %`);
-  const order = [...checked.moves].sort((a, b) => (of.get(b.action)?.visits ?? of.get(b.action)?.prior ?? 0) - (of.get(a.action)?.visits ?? of.get(a.action)?.prior ?? 0));
-  const row = (move) => el("tr", {}, el("th", { scope: "row" }, move.text), el("td", {}, [move.cost && `cost: ${move.cost}`, move.gain && `gain: ${move.gain}`, move.risk && `risk: ${move.risk}`].filter(Boolean).join("; ")),
-    thoughts && [el("td", { class: "number" }, percent(of.get(move.action).prior)), el("td", { class: "number" }, String(of.get(move.action).visits ?? "–")), el("td", { class: "number" }, percent(of.get(move.action).value))]);
-  refill(at("moves"), el("h2", {}, "What can be done"),
-    el("div", { class: "row" }, choose("judge", "which agent", facts.agents.map((spec) => [spec, facts.agent_words[spec]]), at("judge")?.value ?? facts.agents[0]), button("ask", "What does it think?", () => think().catch(fail))),
-    thoughts?.seats && el("p", {}, `Chances to win: ${thoughts.seats.map((chance, k) => `player ${k} ${percent(chance)}`).join(", ")}`),
-    el("div", { class: "scroll", id: "move-table", tabindex: 0, role: "group", "aria-label": "moves" }, el("table", {}, el("caption", {}, many(order.length, "move"), thoughts && ` as ${thoughts.spec} thinks of them`),
-      el("thead", {}, el("tr", {}, ["Move", "What it does", ...(thoughts ? ["first thought", "visits", "chance to win"] : [])].map((head) => el("th", { scope: "col" }, head)))),
-      el("tbody", {}, order.map(row)))));
-}
-
-async function think() {
-  const spec = at("judge").value;
-  const mine = asked;
-  const said = await post("/api/positions/explain", { position: checked.position, spec });
-  if (mine !== asked || !checked?.moves) return; // the position is another one by now
-  thoughts = { spec, ...said };
-  drawMoves();
+// A study of the position leads on, to its own page or to that of a new game.
+async function study(address) {
+  try {
+    location.href = address((await post("/api/studies", { position: checked.position })).id);
+  } catch (error) {
+    fail(error);
+  }
 }
 
 // ----------------------------------------------------------------------------------------------------------------- beginning

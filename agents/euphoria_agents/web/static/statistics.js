@@ -1,6 +1,7 @@
 // Many games between agents, or from records: how they stand, and the tables of what happened in them.
 
-import { Failure, call, el, get, many, post, refill, say } from "./common.js";
+import { badge } from "./board.js";
+import { call, el, fail, get, loadSymbols, many, post, refill, svg } from "./common.js";
 import { choose, readRules, ruleLines, spaceTitle } from "./forms.js";
 
 const at = (id) => document.getElementById(id);
@@ -12,18 +13,13 @@ let facts = null;
 let agents = null; // by seat
 let shown = 0; // games in the tables
 
-function fail(error) {
-  if (!(error instanceof Failure)) throw error;
-  say(error.message, "bad");
-}
-
 const button = (id, text, onclick, off = false) => el("button", { type: "button", id, disabled: off, onclick }, text);
 
 // ------------------------------------------------------------------------------------------------------------- beginning
 
 function drawAgents() {
   const options = facts.agents.map((spec) => [spec, facts.agent_words[spec]]);
-  refill(at("agents"), agents.map((spec, k) => el("div", { class: "seatline" }, el("span", { class: `badge seat${k}`, "aria-hidden": "true" }, String(k)), choose(`agent-${k}`, `agent ${k}`, options, spec, (value) => (agents[k] = value)))),
+  refill(at("agents"), agents.map((spec, k) => el("div", { class: "seatline" }, badge(k), choose(`agent-${k}`, `agent ${k}`, options, spec, (value) => (agents[k] = value)))),
     el("div", { class: "row" },
       button("more", "One more player", () => { agents.push(facts.agents[0]); drawAgents(); }, agents.length >= MOST),
       button("fewer", "One fewer", () => { agents.pop(); drawAgents(); }, agents.length <= 2)));
@@ -95,21 +91,13 @@ async function look() {
 
 const NAMES = { recruit: (name) => facts.recruits[name].title, tile: (name) => facts.tiles[name].title, space: (name) => spaceTitle(facts, name), text: String, count: String, mean: (x) => x.toFixed(2), share: (x) => `${(100 * x).toFixed(1)} %` };
 
-const SVG = "http://www.w3.org/2000/svg";
 function bar(value, most, low, high) {
-  const part = (tag, attributes) => {
-    const made = document.createElementNS(SVG, tag);
-    for (const [name, text] of Object.entries(attributes)) made.setAttribute(name, text);
-    return made;
-  };
-  const svg = part("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
-  svg.append(part("rect", { class: "length", width: (100 * value) / most, height: 10 }));
-  if (low != null) svg.append(part("rect", { class: "interval", x: (100 * low) / most, y: 3.5, width: (100 * (high - low)) / most, height: 3 }));
-  return svg;
+  const part = (kind, from, to, y, height) => svg("rect", { class: kind, x: (100 * from) / most, y, width: (100 * (to - from)) / most, height });
+  return svg("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, part("length", 0, value, 0, 10), low == null ? "" : part("interval", low, high, 3.5, 3));
 }
 
 // A table as the server tells it; its first share is drawn as bars too, with the interval that follows it.
-function table({ name, caption, columns, rows }) {
+function table({ name, caption, columns, rows, note }) {
   const kinds = columns.map(([, kind]) => kind);
   const share = kinds.indexOf("share");
   const interval = columns[share + 1]?.[0] === "low";
@@ -125,11 +113,12 @@ function table({ name, caption, columns, rows }) {
       el("table", {}, el("caption", {}, caption),
         el("thead", {}, el("tr", {}, columns.map(([heading, kind], k) => el("th", { scope: "col", class: k ? "number" : null }, heading)))),
         el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell(row))))))),
+    note && el("p", { class: "label" }, note),
     el("p", {}, el("a", { class: "button", href: `${api}/${name}.csv`, download: `${name}.csv` }, "CSV", el("span", { class: "unseen" }, ` of: ${caption}`))));
 }
 
 try {
-  facts = await get("/api/facts");
+  [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
   drawForm();
   drawKept();
   if (batch) await look();
