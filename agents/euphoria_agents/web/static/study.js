@@ -90,7 +90,7 @@ function steering() {
 
 function decision() {
   if (here.over) return el("h2", { id: "question" }, "The game has ended.");
-  const who = el("h2", { id: "question" }, badge(here.player), ` ${game.names[here.player]}: ${here.question}`);
+  const who = el("h2", { id: "question" }, badge(here.player), ` ${game.names[here.player]}: ${here.question.replace(/^You: /, "")}`);
   if (guessing && guess === null) {
     return [who, el("p", { class: "label" }, "What would you play?"), el("ul", { class: "stack" }, here.moves.map((move) => el("li", {}, el("button", { class: "move", type: "button", id: `guess-${move.action}`, onclick: () => { guess = move.action; drawThoughts(); } }, el("span", { class: "text" }, move.text)))))];
   }
@@ -104,7 +104,7 @@ function decision() {
     el("td", {}, percent(one?.value, 1))];
   const row = (move) => {
     const marks = [move.action === here.played && "played", move.action === guess && "yours"].filter(Boolean);
-    return el("tr", { class: marks.length ? "played" : "" }, el("th", { scope: "row" }, move.text, marks.length ? ` (${marks.join(", ")})` : ""), columns.map((column, k) => column.size && cells(column.get(move.action), k)));
+    return el("tr", { class: marks.length ? "played" : "" }, el("th", { scope: "row" }, move.text, marks.length ? ` (${marks.join(", ")})` : ""), columns.map((column, k) => column.size > 0 && cells(column.get(move.action), k)));
   };
   const heads = (alone ? ["first idea", "visits", "to win"] : ["visits", "to win"]).map((head) => el("th", { scope: "col" }, head));
   const names = !alone && el("tr", {}, el("td", {}), judges.map((spec, k) => columns[k].size > 0 && el("th", { scope: "colgroup", colspan: 2 }, spec)));
