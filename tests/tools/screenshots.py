@@ -53,7 +53,7 @@ def main(folder: Path) -> None:
         page.set_default_timeout(60_000)
         for name, show in (("study", lambda: study(page, server.url, file)), ("play", lambda: play(page))):
             show()
-            page.evaluate("scrollTo(0, 0)")
+            page.evaluate("scrollTo(0, 0); document.querySelector('.side').scrollTop = 0")
             page.screenshot(path=folder / f"{name}.png")
         server.end(signal.SIGINT)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -87,7 +88,9 @@ def make_app(
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         batches.resume()
+        first = asyncio.create_task(specs.check(specs.offered[0]))  # most games want it, and it takes a second to load
         yield
+        first.cancel()
         hall.close()
         studies.close()
         batches.close()

@@ -38,7 +38,7 @@ export function board(facts, view, { moves = {}, choose = null, last = "", heat 
   const cell = (space, { title, note = "", words, price, open = true, more = [], workers }) => {
     const inside = [
       el("span", { class: "name" }, title),
-      space === last && el("span", { class: "last" }, "last move"),
+      space === last && el("span", { class: "last" }, "placed last"),
       heat[space] >= 0.005 && el("span", { class: "heat" }, `${Math.round(100 * heat[space])} %`, hidden(" of the search")),
       note && el("span", { class: "note" }, note),
       price?.length ? cost(facts, price) : null,
@@ -95,7 +95,7 @@ export function player(facts, view, p, seat, you) {
   const goods = [...facts.goods.map((name) => [name, p.goods[name] ?? 0]), ["artifact", p.hand_size]];
   const hand = p.artifacts && Object.entries(p.artifacts).filter(([, n]) => n).map(([name, n]) => `${n} ${name}`).join(", ");
   return el("section", { class: `player seat${p.seat}${p.deciding ? " deciding" : ""}`, "aria-labelledby": `player-${p.seat}` },
-    el("header", {}, el("h3", { id: `player-${p.seat}` }, badge(p.seat), el("span", {}, hidden(`player ${p.seat}: `), seat.name, you === p.seat && seat.name !== "You" ? " (you)" : "")), seat.spec !== seat.name && el("span", { class: "label" }, seat.spec ?? "person"), tag && el("span", { class: "tag" }, tag)),
+    el("header", {}, el("h3", { id: `player-${p.seat}` }, badge(p.seat), el("span", {}, hidden(`player ${p.seat}: `), seat.name, you === p.seat && seat.name !== "You" ? " (you)" : "")), seat.spec !== seat.name && you !== p.seat && el("span", { class: "label" }, seat.spec ?? "person"), tag && el("span", { class: "tag" }, tag)),
     el("dl", { class: "facts" },
       el("div", {}, el("dt", {}, "stars"), el("dd", {}, `${placed} of ${view.stars_to_win}`)),
       el("div", {}, el("dt", {}, "knowledge"), el("dd", {}, String(p.knowledge || "–"))),

@@ -90,23 +90,24 @@ function steering() {
 
 function decision() {
   if (here.over) return el("h2", { id: "question" }, "The game has ended.");
-  const who = el("h2", { id: "question" }, badge(here.player), ` ${game.names[here.player]}: ${here.question}`);
+  const who = el("h2", { id: "question" }, badge(here.player), ` ${game.names[here.player]}: ${here.question.replace(/^You: /, "")}`);
   if (guessing && guess === null) {
     return [who, el("p", { class: "label" }, "What would you play?"), el("ul", { class: "stack" }, here.moves.map((move) => el("li", {}, el("button", { class: "move", type: "button", id: `guess-${move.action}`, onclick: () => { guess = move.action; drawThoughts(); } }, el("span", { class: "text" }, move.text)))))];
   }
   const columns = judges.map((spec) => new Map(thoughts(spec).map((one) => [one.action, one])));
   const order = [...here.moves].sort((a, b) => worth(columns[0].get(b.action)) - worth(columns[0].get(a.action)));
   const most = columns.map((column) => Math.max(1, ...[...column.values()].map((one) => one.visits ?? 0)));
+  const alone = judges.length === 1; // two leave no room for more
   const cells = (one, k) => [
-    el("td", {}, percent(one?.prior)),
+    alone && el("td", {}, percent(one?.prior)),
     el("td", {}, one?.visits == null ? "–" : el("meter", { min: 0, max: most[k], value: one.visits, title: `${one.visits} visits`, "aria-label": `${one.visits} visits` })),
     el("td", {}, percent(one?.value, 1))];
   const row = (move) => {
     const marks = [move.action === here.played && "played", move.action === guess && "yours"].filter(Boolean);
-    return el("tr", { class: marks.length ? "played" : "" }, el("th", { scope: "row" }, move.text, marks.length ? ` (${marks.join(", ")})` : ""), columns.map((column, k) => column.size && cells(column.get(move.action), k)));
+    return el("tr", { class: marks.length ? "played" : "" }, el("th", { scope: "row" }, move.text, marks.length ? ` (${marks.join(", ")})` : ""), columns.map((column, k) => column.size > 0 && cells(column.get(move.action), k)));
   };
-  const heads = ["first idea", "visits", "to win"].map((head) => el("th", { scope: "col" }, head));
-  const names = judges.length > 1 && el("tr", {}, el("td", {}), judges.map((spec, k) => columns[k].size > 0 && el("th", { scope: "colgroup", colspan: 3 }, spec)));
+  const heads = (alone ? ["first idea", "visits", "to win"] : ["visits", "to win"]).map((head) => el("th", { scope: "col" }, head));
+  const names = !alone && el("tr", {}, el("td", {}), judges.map((spec, k) => columns[k].size > 0 && el("th", { scope: "colgroup", colspan: 2 }, spec)));
   return [who, verdict(), el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "moves" }, el("table", {}, el("thead", {}, names, el("tr", {}, el("th", { scope: "col" }, "Move"), columns.map((column) => column.size > 0 && heads.map((head) => head.cloneNode(true))))), el("tbody", {}, order.map(row)))),
     el("div", { class: "row" }, judges.filter(thoughtless).map((spec) => el("button", { type: "button", id: `ask-${spec}`, onclick: () => ask(spec) }, `Ask ${spec} about this decision`)))];
 }
