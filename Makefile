@@ -117,7 +117,7 @@ $(RLLIB)/.installed: $(VENV)/.created requirements-rllib.lock
 	@touch $@
 
 $(VENV)/.installed-run: $(VENV)/.created $(PINS)
-	$(PIP_INSTALL) -e '.[train]'
+	$(PIP_INSTALL) -e '.[train,web]'
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.created $(PINS)

@@ -118,6 +118,7 @@ def write_report(options: Options, trained: str, ratings: Report, record: str, r
         "The player is `ppo.safetensors`, one of its games `game.record` (it sits on the first seat):",
         "",
         "```sh",
+        f".venv/bin/euphoria serve {out / 'game.record'} --browser",
         f".venv/bin/euphoria replay {out / 'game.record'} --every turn",
         f".venv/bin/euphoria evaluate --agent ppo:{out / 'ppo.safetensors'} --against weights ppo --players 2 4",
         "```",
@@ -147,7 +148,8 @@ def main() -> None:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     heading(console, "the report")
-    console.print(Markdown(f"`{report}`; a game to watch: `.venv/bin/euphoria replay {options.out / 'game.record'}`"))
+    console.print(Markdown(f"`{report}`; one of its games, in the browser:"))
+    console.print(f".venv/bin/euphoria serve {options.out / 'game.record'} --browser", highlight=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

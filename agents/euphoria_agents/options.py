@@ -35,9 +35,9 @@ def option(default: Any, help: str, **argument: Any) -> Any:
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def positional(help: str) -> Any:
-    """A field that the command line names first, without an option."""
-    return dataclasses.field(metadata={"help": help, "argument": {}})
+def positional(help: str, **default: Any) -> Any:
+    """A field that the command line names first, without an option; with a `default` it may be left out."""
+    return dataclasses.field(metadata={"help": help, "argument": {"nargs": "?"} if default else {}}, **default)
 
 
 def rules_options(without: Collection[str]) -> Any:
@@ -95,9 +95,9 @@ def _add(parser: argparse.ArgumentParser, field: dataclasses.Field[Any], hint: A
     default = _default(field)
     told = field.metadata["argument"]
     argument = {**reader(hint), "help": field.metadata["help"], **told}
-    if "metavar" not in told and ("choices" in told or default is dataclasses.MISSING):
+    if "metavar" not in told and ("choices" in told or default is dataclasses.MISSING or "nargs" in told):
         argument.pop("metavar", None)  # the choices are shown instead, or the name
-    if default is dataclasses.MISSING:
+    if default is dataclasses.MISSING or argument.get("nargs") == "?":
         parser.add_argument(field.name, **argument)
         return
     flag = argument.pop("flag", "--" + field.name.replace("_", "-"))

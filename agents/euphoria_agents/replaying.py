@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from euphoria_env import Game, Rules
 from euphoria_env.reader import read_json
@@ -34,3 +34,8 @@ def steps(record: str) -> Iterator[tuple[Game, str]]:
 def move_of(line: str) -> str:
     """The move that a line of a record tells of."""
     return line.partition(" | ")[0]
+
+
+def last_space(lines: Sequence[str]) -> str:
+    """Where the last worker was placed by these lines of a record; empty if none was."""
+    return next((line.split()[2] for line in reversed(lines) if line.startswith("place ")), "")

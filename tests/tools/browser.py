@@ -42,9 +42,9 @@ class ServerProcess:
             [*command, *self.options], cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True
         )
         assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
-        assert found, line
+        self.line = self._process.stdout.readline()  # what it says first
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/", self.line)
+        assert found, self.line
         self.port = int(found[1])
         return self
 

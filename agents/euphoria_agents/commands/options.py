@@ -88,10 +88,12 @@ class ReplayOptions:
 class ServeOptions:
     """Serves games in the browser: to play with people and agents, to watch, to study.
 
-    Everything is kept in one file, and goes on where it was after a restart. Without --hosts it can be reached from this machine
-    alone; to play with others, give --host the address of this machine, and --hosts the names by which they ask for it.
+    Everything is kept in one file, and goes on where it was after a restart. It can be reached from this machine alone; to play
+    with others, give --host the address of this machine, and --hosts the names by which they ask for it. docs/serve.md says more.
     """
 
+    record: Path | None = positional("the record of a game to study: its page is opened first", default=None)
+    browser: bool = option(False, "also open the page in this machine's browser")
     host: str = option("127.0.0.1", "the address to listen at")
     port: int = option(8765, "the port; 0: any that is free")
     hosts: list[str] = option([], "further names under which browsers may ask for this server, without port")

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
+import webbrowser
+from contextlib import ExitStack, closing
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
 from rich.console import Console
 
 from euphoria_agents.commands.options import ServeOptions
+from euphoria_agents.commands.replay import read
 from euphoria_agents.registry import load
 from euphoria_agents.web.app import make_app
 from euphoria_agents.web.guard import LOCAL_HOSTS
 from euphoria_agents.web.store import Store
+from euphoria_agents.web.studies import Studies, player_names
 from euphoria_agents.web.tables import Hall
+from euphoria_env import Game
 
 MOST_CONNECTIONS = 1_000
 
@@ -26,11 +31,19 @@ class Server(uvicorn.Server):
     Args:
         config: as for uvicorn.
         hall: the games that people listen to.
+        page: opened in the browser once the server is there; None: none is.
     """
 
-    def __init__(self, config: uvicorn.Config, hall: Hall) -> None:
+    def __init__(self, config: uvicorn.Config, hall: Hall, page: str | None) -> None:
         super().__init__(config)
         self._hall = hall
+        self._page = page
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to answer."""
+        await super().startup(sockets)
+        if self._page is not None:
+            await asyncio.to_thread(webbrowser.open, self._page)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """What a signal does."""
@@ -42,24 +55,20 @@ def run(options: ServeOptions) -> None:
     """The command.
 
     Raises:
-        ValueError: the port is taken or no port, the file is of something else, or an agent cannot be loaded.
+        ValueError: the port is taken or no port, the file or the record is of something else, or an agent cannot be loaded.
     """
     for spec in options.agents:
         load(spec)
-    listening = listen(options.host, options.port)
-    store = Store(options.data)
-    try:
+    with closing(listen(options.host, options.port)) as listening, closing(Store(options.data)) as store:
         app = make_app(store, options.agents, [*LOCAL_HOSTS, options.host, *options.hosts])
-        port = listening.getsockname()[1]
-        Console().print(f"Euphoria is served at http://{options.host}:{port}/ (Ctrl-C ends it; the games stay)", highlight=False)
-        sys.stdout.flush()
+        page = address(options.host, listening.getsockname()[1])
+        if options.record is not None:
+            page += f"study/{study_of(options.record, store, app.state.studies)}"
+        Console().print(f"Euphoria is served at {page} (Ctrl-C ends it; the games stay)", highlight=False, soft_wrap=True)
         config = uvicorn.Config(
             app, log_level="warning", limit_concurrency=MOST_CONNECTIONS, timeout_graceful_shutdown=3, server_header=False
         )
-        Server(config, app.state.hall).run(sockets=[listening])
-    finally:
-        listening.close()
-        store.close()
+        Server(config, app.state.hall, page if options.browser else None).run(sockets=[listening])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -69,11 +78,34 @@ def listen(host: str, port: int) -> socket.socket:
         ValueError: it cannot be had.
     """
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, protocol)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(128)
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with ExitStack() as failed:
+            found = failed.enter_context(socket.socket(family, kind, protocol))
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen(128)
+            failed.pop_all()
     except (OSError, OverflowError) as error:
-        raise ValueError(f"{host}:{port} cannot be listened at: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise ValueError(f"cannot listen at {host}:{port}: {why} (--port 0 takes a port that is free)") from error
     return found
+
+
+def address(host: str, port: int) -> str:
+    """The address of the first page."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def study_of(record: Path, store: Store, studies: Studies) -> str:
+    """The study of a record in a file; a new one, if there is none yet.
+
+    Raises:
+        ValueError: it cannot be read, or is damaged; names the file.
+        CannotSave: what it says.
+    """
+    text = read(record)
+    try:
+        game = Game.from_record(text)
+    except ValueError as error:
+        raise ValueError(f"{record}: {error}") from error
+    return store.study_of(text) or studies.add(text, player_names(game))

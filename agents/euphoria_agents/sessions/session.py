@@ -16,7 +16,7 @@ from euphoria_agents.agent import Explanation, explained
 from euphoria_agents.faults import one_line
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.arena import Chance
-from euphoria_agents.replaying import move_of, steps
+from euphoria_agents.replaying import last_space, move_of, steps
 from euphoria_agents.sessions.agents import Agents
 from euphoria_agents.sessions.undo import may_be_taken_back
 from euphoria_env import Game, Rules, actions, words
@@ -168,6 +168,11 @@ class Session:
     def decisions(self) -> int:
         """How many were made."""
         return len(self._decisions)
+
+    @property
+    def last_space(self) -> str:
+        """Where the last worker was placed; empty before the first one."""
+        return last_space(self._game.history)
 
     def last_decision(self, seat: int) -> int | None:
         """The number of the last decision of a seat, of which the first is 0; None if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from euphoria_agents.sessions import Agents
+from euphoria_agents.web import positions
+from euphoria_agents.web.batches import Batches
 from euphoria_agents.web.facts import colours, facts, page_icon, symbols
 from euphoria_agents.web.faults import Refused, broken, missing, refused
 from euphoria_agents.web.games import Games
@@ -25,7 +28,14 @@ from euphoria_agents.web.tables import Hall, Thinkers
 
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-PAGES = {"/": "home.html", "/play/{game}": "play.html", "/study/{study}": "study.html"}
+PAGES = {
+    "/": "home.html",
+    "/play/{game}": "play.html",
+    "/study/{study}": "study.html",
+    "/edit": "edit.html",
+    "/statistics": "statistics.html",
+    "/statistics/{batch}": "statistics.html",
+}
 AGENTS = {  # offered, the default first
     "ppo": "the trained player",
     "mcts:200:ppo": "the trained player, searching: strong",
@@ -42,7 +52,7 @@ def make_app(
     hosts: Collection[str] = LOCAL_HOSTS,
     thinkers: Thinkers | None = None,
 ) -> Starlette:
-    """The server as an ASGI application; `app.state.hall` has its games.
+    """The server as an ASGI application; `app.state.hall` has its games, `app.state.studies` its studies.
 
     Args:
         store: where everything is kept.
@@ -58,6 +68,7 @@ def make_app(
     known = facts(offered)
     specs = Specs(list(offered), agents, hall.thinkers)
     studies = Studies(hall, specs)
+    batches = Batches(store, specs)
 
     async def static(request: Request) -> Response:
         name = request.path_params["name"]
@@ -76,17 +87,23 @@ def make_app(
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
+        batches.resume()
+        first = asyncio.create_task(specs.check(specs.offered[0]))  # most games want it, and it takes a second to load
         yield
+        first.cancel()
         hall.close()
         studies.close()
+        batches.close()
 
     app = Starlette(
         routes=[
             *(page(name) for name in PAGES),
             Route("/static/{name}", static),
             Route("/api/facts", everything_known),
-            *Games(hall, specs).routes(),
+            *Games(hall, specs, studies).routes(),
             *studies.routes(),
+            *positions.ROUTES,
+            *batches.routes(),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={
@@ -98,5 +115,5 @@ def make_app(
         },
         lifespan=life,
     )
-    app.state.hall = hall
+    app.state.hall, app.state.studies = hall, studies
     return app

@@ -1,10 +1,9 @@
-"""What the pages need and everybody may know: the printed board, the cards in words, the symbols and colours, the rules' options."""
+"""What the pages need and everybody may know: the printed board, cards in words, symbols and colours, options of the rules."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from euphoria_env import Rules, words
 from euphoria_env.board import (
@@ -25,9 +24,10 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.render.canvas import FACTION_COLOURS, ICONS, PLAYER_COLOURS, STAR_POINTS
-from euphoria_env.render.view import REGION_NAMES, cost_view, title
+from euphoria_env.render import canvas
+from euphoria_env.render.view import REGION_NAMES, cost_view
 from euphoria_env.rules import OPTIONS, Flag, Integer
+from euphoria_env.words import title
 
 _TITLES = {
     **dict.fromkeys(TUNNELS, "Tunnel"),
@@ -89,23 +89,18 @@ def _options() -> Any:
 
 
 def symbols() -> str:
-    """The symbols of the picture, as an SVG of symbols called `symbol-NAME`."""
-    star = f'<polygon points="{STAR_POINTS}" fill="currentColor"/>'
-    shapes = (
-        f"<symbol id={quoteattr('symbol-' + name.replace(' ', '-'))} viewBox='0 0 16 16'>{shape}</symbol>"
-        for name, shape in {**ICONS, **{name: ICONS["artifact"] for name in ARTIFACTS}, "star": star}.items()
-    )
-    return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{"".join(shapes)}</svg>'
+    """The symbols of the picture, to `<use>`; see `canvas.symbols`."""
+    return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{canvas.symbols()}</svg>'
 
 
 def page_icon() -> str:
-    """A star on a die."""
-    star = f'<polygon points="{STAR_POINTS}" fill="#f3d27a"/>'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 -2 20 20"><rect x="-2" y="-2" width="20" height="20" rx="4"/>{star}</svg>'
+    """A die."""
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{canvas.die(1, 5, canvas.THEMES["dark"])}</svg>'
 
 
 def colours() -> str:
     """The colours of seats and regions, as CSS."""
-    seats = (f".seat{k} {{ --seat: {fill}; --seat-ink: {ink}; }}" for k, (fill, ink) in enumerate(PLAYER_COLOURS))
-    regions = (f".{name} {{ --region: {colour}; }}" for name, colour in zip(FACTIONS, FACTION_COLOURS, strict=True))
+    seats = (f".seat{k} {{ --seat: {fill}; --seat-ink: {ink}; }}" for k, (fill, ink) in enumerate(canvas.PLAYER_COLOURS))
+    theme = canvas.THEMES["dark"]
+    regions = (f".{name} {{ --region: {colour}; }}" for name, colour in zip(FACTIONS, theme.factions, strict=True))
     return "\n".join([*seats, *regions]) + "\n"

@@ -17,8 +17,9 @@ from euphoria_agents.sessions import AgentFailed, Seat, Session, Stale, WrongSea
 from euphoria_agents.web.faults import Refused, read_body
 from euphoria_agents.web.specs import Specs, read_spec
 from euphoria_agents.web.store import HOST, token_hash
+from euphoria_agents.web.studies import Studies
 from euphoria_agents.web.tables import MAX_LISTENERS, Hall, Table
-from euphoria_env import Rules
+from euphoria_env import Game, Rules
 from euphoria_env.reader import Json, Reader
 
 LISTED = 50  # games in the list
@@ -34,11 +35,13 @@ class Games:
     Args:
         hall: the games.
         specs: the agents that may play.
+        studies: from which games may branch off.
     """
 
-    def __init__(self, hall: Hall, specs: Specs) -> None:
+    def __init__(self, hall: Hall, specs: Specs, studies: Studies) -> None:
         self.hall = hall
         self.specs = specs
+        self.studies = studies
 
     def routes(self) -> list[Route]:
         """Where the endpoints are."""
@@ -68,29 +71,33 @@ class Games:
 
     async def make(self, request: Request) -> Response:
         """A new game; the seats of people "here" become cookies at once, the others links."""
-        body = await read_body(request, ("seats", "rules", "practice", "pace"))
-        given = READ.items("seats", body.get("seats"))
-        seats, here = [], [HOST]
-        for k, one in enumerate(given):
-            seat = READ.mapping(f"seats[{k}]", one, ("name", "spec", "here"))
-            seats.append(_seat(f"seats[{k}]", seat.get("name"), read_spec(f"seats[{k}].spec", seat.get("spec"))))
-            if seat.get("here") and seats[k].spec is None:
-                here.append(k)
-        options = READ.mapping("rules", body.get("rules", {}), Rules().to_dict())
-        rules = Rules.from_dict({**options, "num_players": len(seats)})
+        body = await read_body(request, ("seats", "rules", "practice", "pace", "position", "start"))
+        seats, here = _seats(body.get("seats"))
         practice = READ.boolean("practice", body.get("practice", False))
         for seat in seats:
             if seat.spec is not None:
                 await self.specs.check(seat.spec)
-        session = Session(rules, seats, secrets.randbits(63), practice, self.hall.agents)
+        game = await self._begin(body, len(seats))
+        session = Session.of(game, seats, practice, self.hall.agents)
         people = [k for k, seat in enumerate(seats) if seat.spec is None]
         pace = _pace(body["pace"]) if "pace" in body else 0.5
         name, tokens = self.hall.open(session, people, pace)
         links = [{"seat": seat, "token": tokens[seat]} for seat in people if seat not in here]
         answer = JSONResponse({"id": name, "links": links}, 201)
-        for seat in here:
-            _give(answer, name, seat, tokens[seat])
+        for k in [HOST, *here]:
+            _give(answer, name, k, tokens[k])
         return answer
+
+    async def _begin(self, body: Json, players: int) -> Game:
+        """The game that is asked for: by its rules, from a position, or from a decision of a study."""
+        if sum(key in body for key in ("rules", "position", "start")) > 1:
+            raise Refused(422, "a game is made of rules, of a position or of a decision of a study, which have their own")
+        if "position" in body:
+            return await asyncio.to_thread(Game.from_dict, body["position"])
+        if "start" in body:
+            return await self.studies.branch(body["start"])
+        options = READ.mapping("rules", body.get("rules", {}), Rules().to_dict())
+        return Game(Rules.from_dict({**options, "num_players": players}), secrets.randbits(63))
 
     async def sit(self, request: Request) -> Response:
         """The token of a seat link becomes a cookie."""
@@ -278,6 +285,7 @@ def shown(table: Table, seat: int | None, whole: bool) -> Json:
         "over": session.over,
         "decider": None if session.over else session.player,
         "view": dataclasses.asdict(session.view(seat)),
+        "last": session.last_space,
         "question": session.question(seat),
         "moves": [dataclasses.asdict(move) for move in session.moves(seat)] if seat is not None else [],
         "can_undo": seat is not None and session.can_undo(seat),
@@ -320,11 +328,19 @@ def _version(body: Json) -> int:
     return READ.integer("version", body.get("version"), 0, 2**53)
 
 
-def _seat(key: str, name: Any, spec: str | None) -> Seat:
-    try:
-        return Seat(READ.text(f"{key}.name", name).strip(), spec)
-    except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
+def _seats(given: Any) -> tuple[list[Seat], list[int]]:
+    """Who sits where, and the numbers of the people at this screen."""
+    seats, here = [], []
+    for k, one in enumerate(READ.items("seats", given)):
+        d = READ.mapping(f"seats[{k}]", one, ("name", "spec", "here"))
+        name, spec = READ.text(f"seats[{k}].name", d.get("name")), read_spec(f"seats[{k}].spec", d.get("spec"))
+        try:
+            seats.append(Seat(name.strip(), spec))
+        except ValueError as error:
+            raise ValueError(f"seats[{k}]: {error}") from None
+        if READ.boolean(f"seats[{k}].here", d.get("here", False)) and spec is None:
+            here.append(k)
+    return seats, here
 
 
 def _pace(value: Any) -> float | None:

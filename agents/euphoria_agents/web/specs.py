@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from euphoria_agents.players.search.searcher import read_budget
+from euphoria_agents.players.search.searcher import Budget, read_budget
 from euphoria_agents.sessions import Agents
 from euphoria_agents.web.faults import Refused
 from euphoria_agents.web.tables import Thinkers
@@ -69,9 +69,17 @@ def _check_budget(spec: str) -> None:
     Raises:
         ValueError: its budget is too big, or none.
     """
+    budget = budget_of(spec)
+    if budget is not None and budget.seconds > MOST_SECONDS and budget.simulations > MOST_SIMULATIONS:
+        raise ValueError(f"agent {spec!r} thinks too long: at most {MOST_SIMULATIONS} simulations or {MOST_SECONDS:g} s")
+
+
+def budget_of(spec: str) -> Budget | None:
+    """How much a built-in agent searches for a decision; None for others, and for those that take what they need.
+
+    Raises:
+        ValueError: it says a budget that is none.
+    """
     kind, _, rest = spec.partition(":")
     number = rest.partition(":")[0]
-    if kind in ("mcts", "boardspace", "greedy") and number:
-        budget = read_budget(number)
-        if budget.seconds > MOST_SECONDS and budget.simulations > MOST_SIMULATIONS:
-            raise ValueError(f"agent {spec!r} thinks too long: at most {MOST_SIMULATIONS} simulations or {MOST_SECONDS:g} s")
+    return read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None

@@ -9,14 +9,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-VERSION = 1  # of the tables
+VERSION = 2  # of the tables
 HOST = -1  # the seat of whoever made a game, beside the seats that play
 
 _TABLES = """
 CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT);
 CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
 CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT);
-CREATE TABLE analysis (study TEXT, spec TEXT, entries TEXT, PRIMARY KEY (study, spec));
+CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY KEY (study, spec));
+CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, state TEXT, trouble TEXT, settings TEXT);
+CREATE TABLE counted (batch TEXT, number INTEGER, game TEXT, PRIMARY KEY (batch, number));
 """
 
 
@@ -105,18 +107,73 @@ class Store:
         row = self._db.execute("SELECT names, record FROM study WHERE id = ?", (name,)).fetchone()
         return row and (json.loads(row[0]), row[1])
 
+    def study_of(self, record: str) -> str | None:
+        """The name of a study of this record."""
+        row = self._db.execute("SELECT id FROM study WHERE record = ?", (record,)).fetchone()
+        return row and str(row[0])
+
+    def delete_study(self, name: str) -> None:
+        """Forgets a study and its analyses; raises as `add_game`."""
+        self._write(("DELETE FROM study WHERE id = ?", [(name,)]), ("DELETE FROM analysis WHERE study = ?", [(name,)]))
+
     def count_studies(self) -> int:
         """How many studies there are."""
         return int(self._db.execute("SELECT count(*) FROM study").fetchone()[0])
 
-    def save_analysis(self, study: str, spec: str, entries: list[Any]) -> None:
+    def save_analysis(self, study: str, spec: str, header: Any, entries: list[Any]) -> None:
         """Keeps what there is of an analysis; raises as `add_game`."""
-        self._write(("INSERT OR REPLACE INTO analysis VALUES (?, ?, ?)", [(study, spec, _text(entries))]))
+        change = "INSERT OR REPLACE INTO analysis SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM study WHERE id = ?)"
+        self._write((change, [(study, spec, _text(header), _text(entries), study)]))
 
-    def analysis(self, study: str, spec: str) -> list[Any]:
-        """What there is of an analysis."""
-        row = self._db.execute("SELECT entries FROM analysis WHERE study = ? AND spec = ?", (study, spec)).fetchone()
-        return json.loads(row[0]) if row else []
+    def analysis(self, study: str, spec: str) -> tuple[Any, list[Any]]:
+        """The header of an analysis, None if there is none, and the entries that there are of it."""
+        found = self._db.execute("SELECT header, entries FROM analysis WHERE study = ? AND spec = ?", (study, spec)).fetchone()
+        return (json.loads(found[0]), json.loads(found[1])) if found else (None, [])
+
+    # ------------------------------------------------------------------------------------------------------------ batches
+
+    def add_batch(self, name: str, state: str, settings: Any, games: list[Any]) -> None:
+        """Keeps a new batch with the games that are counted already; raises as `add_game`."""
+        self._write(
+            ("INSERT INTO batch VALUES (?, ?, ?, '', ?)", [(name, time.time(), state, _text(settings))]),
+            ("INSERT INTO counted VALUES (?, ?, ?)", [(name, k, _text(game)) for k, game in enumerate(games)]),
+        )
+
+    def add_counted(self, batch: str, first: int, games: list[Any]) -> None:
+        """Keeps more games of a batch, the first of which has this number; raises as `add_game`."""
+        rows = [(batch, number, _text(game)) for number, game in enumerate(games, first)]
+        self._write(("INSERT INTO counted VALUES (?, ?, ?)", rows))
+
+    def set_batch(self, name: str, state: str, trouble: str = "") -> None:
+        """Keeps how a batch stands; raises as `add_game`."""
+        change = "UPDATE batch SET changed = ?, state = ?, trouble = ? WHERE id = ?"
+        self._write((change, [(time.time(), state, trouble, name)]))
+
+    def delete_batch(self, name: str) -> None:
+        """Forgets a batch; raises as `add_game`."""
+        self._write(("DELETE FROM batch WHERE id = ?", [(name,)]), ("DELETE FROM counted WHERE batch = ?", [(name,)]))
+
+    def batch(self, name: str) -> dict[str, Any] | None:
+        """How a batch stands, and what it is; None if there is none of this name."""
+        row = self._db.execute("SELECT state, trouble, settings FROM batch WHERE id = ?", (name,)).fetchone()
+        return row and {"state": row[0], "trouble": row[1], **json.loads(row[2])}
+
+    def batches(self, state: str) -> list[str]:
+        """The names of the batches in a state, those first that came first."""
+        return [name for (name,) in self._db.execute("SELECT id FROM batch WHERE state = ? ORDER BY changed", (state,))]
+
+    def counted(self, batch: str) -> list[Any]:
+        """The games of a batch that are counted."""
+        rows = self._db.execute("SELECT game FROM counted WHERE batch = ? ORDER BY number", (batch,))
+        return [json.loads(game) for (game,) in rows]
+
+    def count_counted(self, batch: str) -> int:
+        """How many games of a batch are counted."""
+        return int(self._db.execute("SELECT count(*) FROM counted WHERE batch = ?", (batch,)).fetchone()[0])
+
+    def count_batches(self) -> int:
+        """How many batches there are."""
+        return int(self._db.execute("SELECT count(*) FROM batch").fetchone()[0])
 
     # ------------------------------------------------------------------------------------------------------------ writing
 

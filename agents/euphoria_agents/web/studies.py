@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 import secrets
 import time
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from euphoria_agents.faults import one_line
+from euphoria_agents.replaying import last_space
+from euphoria_agents.sessions import AgentFailed, Seat, Session
 from euphoria_agents.study.analysis import Analysis
 from euphoria_agents.study.judging import Replayed
 from euphoria_agents.study.summary import THRESHOLD, summarise
@@ -25,6 +29,7 @@ from euphoria_agents.web.specs import Specs, read_spec
 from euphoria_agents.web.store import CannotSave
 from euphoria_agents.web.tables import Hall
 from euphoria_env import Game, words
+from euphoria_env.game import seed_row
 from euphoria_env.reader import Json, Reader
 from euphoria_env.render.view import view_of
 
@@ -33,6 +38,7 @@ ALIVE = 8  # studies in memory
 WAITING = 8  # analyses under way and in the queue
 SAVED_EVERY = 2.0  # seconds
 READ = Reader()
+JUDGES = ("mcts:100:ppo", "mcts:300:ppo", "mcts:1000:ppo", "ppo")  # those that say most, the quickest first
 
 
 @dataclasses.dataclass
@@ -40,8 +46,14 @@ class Job:
     """An analysis under way."""
 
     task: asyncio.Task[None] | None = None
+    header: Any = None
     entries: list[Any] = dataclasses.field(default_factory=list)
     trouble: str = ""
+
+    @property
+    def running(self) -> bool:
+        """Whether it is at work, or waits for its turn."""
+        return self.task is not None and not self.task.done()
 
 
 class Studies:
@@ -65,85 +77,134 @@ class Studies:
         return [
             Route("/api/studies", self.make, methods=["POST"]),
             Route(one, self.overview, methods=["GET"]),
+            Route(one, self.delete, methods=["DELETE"]),
             Route(f"{one}/at/{{ply:int}}", self.at, methods=["GET"]),
+            Route(f"{one}/at/{{ply:int}}", self.ask, methods=["POST"]),
+            Route(f"{one}/at/{{ply:int}}/position", self.position, methods=["GET"]),
             Route(f"{one}/analyses", self.analysis, methods=["GET"]),
             Route(f"{one}/analyses", self.analyse, methods=["POST"]),
             Route(f"{one}/analyses", self.cancel, methods=["DELETE"]),
+            Route(f"{one}/analyses/lines", self.lines, methods=["GET"]),
         ]
 
     def close(self) -> None:
         """Stops all analyses."""
-        for job in self._jobs.values():
-            if job.task is not None:
-                job.task.cancel()
+        for key in self._jobs:
+            self._stop(key)
 
     # ------------------------------------------------------------------------------------------------------------ studies
 
     async def make(self, request: Request) -> Response:
-        """A study of a record, or of a game that has ended (at any time, if it is for practice)."""
-        body = await read_body(request, ("record", "game"))
-        if ("record" in body) == ("game" in body):
-            raise Refused(422, "a study is made of a record or of a game")
+        """A study of a record, a position, or a game that has ended (at any time, if it is for practice)."""
+        body = await read_body(request, ("record", "position", "game"))
+        if len(body) != 1:
+            raise Refused(422, "a study is made of a record, a position or a game")
+        names = []
         if "game" in body:
             session = self.hall.table(READ.text("game", body["game"])).session
             if not (session.over or session.practice):
                 raise Refused(403, "the game has secrets in it until it has ended")
             record, names = session.record(), [seat.name for seat in session.seats]
+        elif "position" in body:
+            record = Game.from_dict(body["position"]).to_record()
         else:
             record = READ.text("record", body["record"])
-            names = []
         if self.hall.store.count_studies() >= MAX_STUDIES:
-            raise Refused(503, f"this server keeps {MAX_STUDIES} studies, and has as many")
-        game = await asyncio.to_thread(Replayed.from_record, record)
-        names = names or [f"Player {k}" for k in range(game.rules.num_players)]
+            raise Refused(503, f"this server keeps {MAX_STUDIES} studies, and has as many; delete one first")
+        game = await asyncio.to_thread(Game.from_record, record)
+        return JSONResponse({"id": self.add(record, names or player_names(game))}, 201)
+
+    def add(self, record: str, names: list[str]) -> str:
+        """Keeps a good record as a study; its name. Raises as `Store.add_study`."""
         name = secrets.token_hex(16)
         self.hall.store.add_study(name, names, record)
-        return JSONResponse({"id": name}, 201)
+        return name
+
+    async def branch(self, given: Any) -> Game:
+        """The game at a decision of a study, `{"study": name, "ply": number}`: the same cards, but other chance from there.
+
+        Raises:
+            Refused, ValueError: there is no such study or decision.
+        """
+        start = READ.mapping("start", given, ("study", "ply"))
+        _, _, game = await self._study(READ.text("start.study", start.get("study")))
+        ply = READ.integer("start.ply", start.get("ply"), 0, len(game.before))
+        row = _states(game, ply)
+        if Game.from_rows(row).over or Game.from_rows(row).truncated:
+            raise Refused(422, "start.ply: the game has ended there")
+        seed_row(row[0], secrets.randbits(63))
+        return Game.from_rows(row)
+
+    async def delete(self, request: Request) -> Response:
+        """Forgets a study."""
+        await read_body(request, ())
+        name = request.path_params["study"]
+        await self._study(name)
+        self.hall.store.delete_study(name)
+        self._alive.pop(name, None)
+        for key in [key for key in self._jobs if key[0] == name]:
+            self._stop(key)
+            del self._jobs[key]
+        return JSONResponse({})
 
     async def overview(self, request: Request) -> Response:
         """Who played, and every decision in notation."""
-        names, _, game = await self._study(request)
+        names, record, game = await self._study(request.path_params["study"])
         players = [int(row["player"][0]) for row in game.before]
-        return JSONResponse({"names": names, "players": players, "lines": game.history, "mistake": THRESHOLD})
+        told = {"names": names, "players": players, "lines": game.history, "record": record}
+        return JSONResponse({**told, "mistake": THRESHOLD, "judges": [*JUDGES, *set(self.specs.offered).difference(JUDGES)]})
 
     async def at(self, request: Request) -> Response:
-        """The game before a decision, or at its end, as a seat or everybody saw it, with the moves and the one that was played."""
-        names, _, game = await self._study(request)
+        """The game before a decision, or at its end, as a seat or everybody saw it, with the moves, and the one played."""
+        names, _, game, now = await self._there(request)
         ply, asked = request.path_params["ply"], request.query_params.get("seat")
-        if ply > len(game.before):
-            raise Refused(404, f"the game has {len(game.before)} decisions")
         if asked is not None and asked not in map(str, range(len(names))):
             raise Refused(422, f"seat: must be a number from 0 to {len(names) - 1}")
-        ended = ply == len(game.before)
-        now = game if ended else Game.from_rows(game.before[ply].copy())
         return JSONResponse(
             {
                 "ply": ply,
                 "player": now.player,
+                "over": now.over or now.truncated,
                 "view": dataclasses.asdict(view_of(now, None if asked is None else int(asked))),
+                "last": last_space(game.history[:ply]),
                 "question": words.question(now, now.player),
                 "moves": [dataclasses.asdict(move) for move in words.legal_moves(now, now.player)],
-                "played": None if ended else game.played[ply],
+                "played": game.played[ply] if ply < len(game.played) else None,
             }
         )
+
+    async def ask(self, request: Request) -> Response:
+        """What an agent thinks of one decision."""
+        spec = self._spec(await read_body(request, ("spec",)))
+        names, _, _, now = await self._there(request)
+        await self.specs.check(spec)
+        session = Session.of(now, [Seat(name) for name in names], agents=self.hall.agents)
+        try:
+            said = await self.hall.thinkers.think(spec, lambda: session.hint(session.player, spec))
+        except (TimeoutError, AgentFailed) as error:
+            raise Refused(503, str(error)) from None
+        return JSONResponse(said)
+
+    async def position(self, request: Request) -> Response:
+        """The complete position before a decision, or at the end."""
+        _, _, _, now = await self._there(request)
+        return JSONResponse({"position": now.to_dict()})
 
     # ----------------------------------------------------------------------------------------------------------- analyses
 
     async def analyse(self, request: Request) -> Response:
         """Begins an analysis, or goes on with one."""
         body = await read_body(request, ("spec",))
-        spec = read_spec("spec", body.get("spec"))
-        if spec is None:
-            raise Refused(422, "spec: must be an agent")
-        names, record, _ = await self._study(request)
+        spec = self._spec(body)
+        names, record, _ = await self._study(request.path_params["study"])
         await self.specs.check(spec)
         key = (request.path_params["study"], spec)
-        job = self._jobs.get(key)
-        if job is None or job.task is None or job.task.done():
-            if sum(job.task is not None and not job.task.done() for job in self._jobs.values()) >= WAITING:
+        if key not in self._jobs or not self._jobs[key].running:
+            running = {k: job for k, job in self._jobs.items() if job.running}
+            if len(running) >= WAITING:
                 raise Refused(503, f"{WAITING} analyses are waiting already")
-            self._jobs = {k: one for k, one in self._jobs.items() if one.task is not None and not one.task.done()}
-            job = self._jobs[key] = Job(entries=self.hall.store.analysis(*key))
+            job = Job(None, *self.hall.store.analysis(*key))
+            self._jobs = {**running, key: job}
             job.task = asyncio.create_task(self._work(key, record, job))
         return JSONResponse(self._progress(key, 0, len(names)), 202)
 
@@ -152,26 +213,44 @@ class Studies:
         spec, first = request.query_params.get("spec", ""), request.query_params.get("from", "0")
         if not (first.isascii() and first.isdecimal() and len(first) < 7):
             raise Refused(422, "from: must be the number of an entry")
-        names, _, _ = await self._study(request)
+        names, _, _ = await self._study(request.path_params["study"])
         return JSONResponse(self._progress((request.path_params["study"], spec), int(first), len(names)))
 
     async def cancel(self, request: Request) -> Response:
         """Stops an analysis; what there is of it stays."""
-        body = await read_body(request, ("spec",))
-        job = self._jobs.get((request.path_params["study"], READ.text("spec", body.get("spec"))))
-        if job is not None and job.task is not None:
-            job.task.cancel()
+        spec = self._spec(await read_body(request, ("spec",)))
+        await self._study(request.path_params["study"])
+        self._stop((request.path_params["study"], spec))
         return JSONResponse({})
 
-    def _progress(self, key: tuple[str, str], first: int, players: int) -> Json:
+    async def lines(self, request: Request) -> Response:
+        """What there is of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""
+        await self._study(request.path_params["study"])
+        job = self._found((request.path_params["study"], request.query_params.get("spec", "")))
+        if job.header is None:
+            raise Refused(404, "there is no such analysis")
+        return Response("".join(f"{json.dumps(one)}\n" for one in [job.header, *job.entries]), media_type="application/jsonl")
+
+    def _stop(self, key: tuple[str, str]) -> None:
         job = self._jobs.get(key)
-        entries = job.entries if job else self.hall.store.analysis(*key)
-        return {
-            "running": job is not None and job.task is not None and not job.task.done(),
-            "trouble": job.trouble if job else "",
-            "entries": entries[first:],
-            "summary": [dataclasses.asdict(one) for one in summarise(entries, players)],
-        }
+        if job is not None and job.task is not None:
+            job.task.cancel()
+
+    def _found(self, key: tuple[str, str]) -> Job:
+        """An analysis as far as it has come."""
+        return self._jobs.get(key) or Job(None, *self.hall.store.analysis(*key))
+
+    @staticmethod
+    def _spec(body: Json) -> str:
+        spec = read_spec("spec", body.get("spec"))
+        if spec is None:
+            raise Refused(422, "spec: must be an agent")
+        return spec
+
+    def _progress(self, key: tuple[str, str], first: int, players: int) -> Json:
+        job = self._found(key)
+        summary = [dataclasses.asdict(one) for one in summarise(job.entries, players)]
+        return {"running": job.running, "trouble": job.trouble, "entries": job.entries[first:], "summary": summary}
 
     async def _work(self, key: tuple[str, str], record: str, job: Job) -> None:
         """Makes the entries that are missing, one job after the other, each entry in a thread."""
@@ -179,24 +258,33 @@ class Studies:
         try:
             async with self._turn:
                 analysis = await think("analysis", lambda: Analysis(record, key[1]))
+                if job.header != analysis.header:  # the agent has changed since
+                    job.header, job.entries = analysis.header, []
                 missing = analysis.entries(len(job.entries))
                 saved = time.monotonic()
                 while (entry := await think("analysis", lambda: next(missing, None))) is not None:
                     job.entries.append(entry)
                     if time.monotonic() > saved + SAVED_EVERY:
-                        store.save_analysis(*key, job.entries)
+                        store.save_analysis(*key, job.header, job.entries)
                         saved = time.monotonic()
         except Exception as error:  # an agent may raise anything
             job.trouble = one_line(error)
         finally:
             try:
-                store.save_analysis(*key, job.entries)
+                store.save_analysis(*key, job.header, job.entries)
             except CannotSave as error:
                 job.trouble = job.trouble or str(error)
 
-    async def _study(self, request: Request) -> tuple[list[str], str, Replayed]:
+    async def _there(self, request: Request) -> tuple[list[str], str, Replayed, Game]:
+        """What `_study` gives, and the game before a decision or at its end."""
+        names, record, game = await self._study(request.path_params["study"])
+        ply = request.path_params["ply"]
+        if ply > len(game.before):
+            raise Refused(404, f"the game has {len(game.before)} decisions")
+        return names, record, game, game if ply == len(game.before) else Game.from_rows(_states(game, ply))
+
+    async def _study(self, name: str) -> tuple[list[str], str, Replayed]:
         """The names of the seats, the record, and the game at its end."""
-        name = request.path_params["study"]
         found = self._alive.pop(name, None)
         if found is None:
             kept = self.hall.store.study(name)
@@ -209,3 +297,13 @@ class Studies:
         while len(self._alive) > ALIVE:
             del self._alive[next(iter(self._alive))]
         return found
+
+
+def _states(game: Replayed, ply: int) -> np.ndarray:
+    """The state before a decision, or at the end, as an array of one row of its own."""
+    return (game.before[ply] if ply < len(game.before) else game.states).copy()
+
+
+def player_names(game: Game) -> list[str]:
+    """What players are called of whom nobody knows."""
+    return [f"Player {k}" for k in range(game.rules.num_players)]

@@ -11,6 +11,7 @@ import secrets
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from euphoria_agents.faults import one_line
@@ -164,7 +165,7 @@ class Table:
                 return
             try:
                 action = await self._hall.thinkers.think(spec, think)
-                self.change(lambda session: session.play(seat, action, version))
+                self.change(partial(Session.play, seat=seat, action=action, version=version))
             except Stale:  # somebody took a move back meanwhile, or gave the seat away
                 continue
             except Exception as error:  # an agent may raise anything

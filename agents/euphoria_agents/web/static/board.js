@@ -1,24 +1,30 @@
 // The board and the players, drawn from a view: what the server says that this seat may know.
 
-import { el, hidden, icon, many } from "./common.js";
+import { el, hidden, icon, many, symbol } from "./common.js";
 
+export const STARS = 10; // each player has
 const BONUS_STEPS = { 2: "1 more commodity in the area", 5: "the tunnel gives both", 8: "hidden recruits show themselves", 11: "a star on each active recruit" };
 
 export function die([seat, face]) {
-  return el("span", { class: `die seat${seat}`, title: `player ${seat}, face ${face}` }, el("span", { class: "face", "aria-hidden": "true" }, String(face)), el("span", { class: "owner", "aria-hidden": "true" }, String(seat)), hidden(`player ${seat}'s ${face} `));
+  return symbol(`die-${seat}-${face}`, `player ${seat}'s ${face}`, "die", "0 0 40 26");
 }
 
-function star(seat) {
-  return el("span", { class: `star seat${seat}`, title: `a star of player ${seat}` }, icon("star"), el("span", { class: "owner", "aria-hidden": "true" }, String(seat)), hidden(`player ${seat} `));
-}
+const star = (seat) => symbol(`token-${seat}`, "", "token", "0 0 24 24");
+export const badge = (seat) => symbol(`badge-${seat}`, "", "badge", "0 0 24 24");
 
 function stars(label, seats, places) {
   const empty = Array.from({ length: Math.max(0, places - seats.length) }, () => el("span", { class: "star empty", "aria-hidden": "true" }));
-  return el("span", { class: "stars" }, hidden(seats.length ? `${label}: stars of ` : `${label}: no star`), seats.map(star), empty);
+  return el("span", { class: "stars" }, hidden(`${label}: ${seats.length ? `stars of ${seats.map((k) => `player ${k}`).join(", ")}` : "no star"}`), seats.map(star), empty);
 }
 
-export function cost(units) {
-  return el("span", { class: "cost" }, units.map(([item, n]) => el("span", {}, hidden(`${n} ${item} `), el("span", { "aria-hidden": "true" }, String(n)), icon(item))));
+const GROUPS = ["artifact", "resource", "commodity", "other commodity"];
+
+// The units that something costs, as symbols; an artifact of some kind is named besides.
+function cost(facts, units) {
+  return el("span", { class: "cost" }, units.map(([item, n]) => {
+    const kind = facts.goods.includes(item) || GROUPS.includes(item) ? item : "artifact";
+    return el("span", {}, hidden(`${n} ${item} `), el("span", { "aria-hidden": "true" }, String(n)), icon(kind), kind === item ? null : el("span", { "aria-hidden": "true" }, ` ${item}`));
+  }));
 }
 
 function track(name, value, end, marks = {}) {
@@ -26,21 +32,26 @@ function track(name, value, end, marks = {}) {
   return el("span", { class: "track", role: "img", "aria-label": `${name} ${value} of ${end}` }, el("span", { "aria-hidden": "true" }, steps));
 }
 
-// facts: what is printed; view: the game; moves: space -> how many legal moves; choose(space): the space was clicked.
-export function board(facts, view, moves = {}, choose = null) {
+// facts: what is printed; view: the game; moves: space -> how many legal moves; choose(space): the space was clicked; last:
+// where the last worker was placed; heat: space -> the share of the visits of a search.
+export function board(facts, view, { moves = {}, choose = null, last = "", heat = {} } = {}) {
   const cell = (space, { title, note = "", words, price, open = true, more = [], workers }) => {
     const inside = [
       el("span", { class: "name" }, title),
+      space === last && el("span", { class: "last" }, "placed last"),
+      heat[space] >= 0.005 && el("span", { class: "heat" }, `${Math.round(100 * heat[space])} %`, hidden(" of the search")),
       note && el("span", { class: "note" }, note),
-      price?.length ? cost(price) : null,
+      price?.length ? cost(facts, price) : null,
       el("span", { class: "dice" }, workers ?? (view.workers[space] ?? []).map(die)),
       words && el("span", { class: "words" }, words),
       ...more,
     ];
     const n = moves[space] ?? 0;
     const kind = `space${open ? "" : " closed"}`;
-    if (!n || !choose) return el("div", { class: kind, "data-space": space }, inside);
-    return el("button", { class: `${kind} playable`, type: "button", id: `space-${space}`, "data-space": space, onclick: () => choose(space) }, inside, el("span", { class: "count" }, many(n, "move")));
+    const made = !n || !choose ? el("div", { class: kind, "data-space": space }, inside) : el("button", { class: `${kind} playable`, type: "button", id: `space-${space}`, "data-space": space, onclick: () => choose(space) }, inside, el("span", { class: "count" }, many(n, "move")));
+    if (heat[space]) made.style.setProperty("--heat", `${Math.round(60 * heat[space])}%`);
+    if (space === last) made.classList.add("latest");
+    return made;
   };
   const plain = (space, extra = {}) => cell(space, { title: facts.spaces[space].title, price: facts.spaces[space].cost, words: facts.spaces[space].words, ...extra });
   const area = (space) => {
@@ -51,11 +62,11 @@ export function board(facts, view, moves = {}, choose = null) {
     const there = view.markets[market];
     if (there.tile) {
       const tile = facts.tiles[there.tile];
-      return cell(market, { title: tile.title, price: tile.cost, words: tile.words, more: [stars("on this market", there.stars, 0)] });
+      return cell(market, { title: tile.title, price: tile.cost, words: `A star in the territory; for those without a star here: ${tile.words}`, more: [stars("on this market", there.stars, 0)] });
     }
     const taken = slots.filter((slot) => view.workers[slot]?.length).length;
     return el("div", { class: "space site" }, el("span", { class: "name" }, `Site ${number}`), el("span", { class: "note" }, `${taken} of ${view.workers_to_build} workers`),
-      el("span", { class: "slots" }, slots.map((slot) => cell(slot, { title: hidden(facts.spaces[slot].title), price: facts.spaces[slot].cost }))), el("span", { class: "words" }, "Its market lies face down."));
+      el("span", { class: "slots" }, slots.map((slot) => cell(slot, { title: hidden(facts.spaces[slot].title), price: facts.spaces[slot].cost }))), el("span", { class: "words" }, "The market lies face down until it is built."));
   };
   const region = (r) => el("section", { class: `region ${r.faction}`, "aria-labelledby": `region-${r.faction}` },
     el("header", {}, el("h3", { id: `region-${r.faction}` }, r.title), el("span", { class: "label" }, "allegiance"), track(`${r.title}: allegiance`, view.allegiance[r.faction], 11, BONUS_STEPS),
@@ -72,16 +83,19 @@ export function board(facts, view, moves = {}, choose = null) {
 
 function recruit(facts, { name, active, star: starred }, seat) {
   const card = facts.recruits[name];
-  return el("details", { class: `recruit ${card.faction}`, id: `recruit-${seat}-${name}` }, el("summary", {}, card.title, active ? "" : " (hidden)", starred ? star(seat) : null), el("p", {}, card.words));
+  return el("details", { class: `recruit ${card.faction}`, id: `recruit-${seat}-${name}` }, el("summary", {}, card.title, active ? "" : " (hidden)", starred ? [hidden(", starred"), star(seat)] : null), el("p", {}, card.words));
 }
 
+// Identifiers of cards in a line as they are called.
+const inWords = (facts, line) => line.replace(/[a-z]+(_[a-z]+)*/g, (name) => (facts.recruits[name] ?? facts.tiles[name])?.title ?? name);
+
 export function player(facts, view, p, seat, you) {
-  const placed = 10 - p.stars;
+  const placed = STARS - p.stars;
   const tag = p.rank ? `rank ${p.rank}` : [p.active && "on turn", p.deciding && "decides"].filter(Boolean).join(", ");
   const goods = [...facts.goods.map((name) => [name, p.goods[name] ?? 0]), ["artifact", p.hand_size]];
   const hand = p.artifacts && Object.entries(p.artifacts).filter(([, n]) => n).map(([name, n]) => `${n} ${name}`).join(", ");
   return el("section", { class: `player seat${p.seat}${p.deciding ? " deciding" : ""}`, "aria-labelledby": `player-${p.seat}` },
-    el("header", {}, el("h3", { id: `player-${p.seat}` }, el("span", { class: `badge seat${p.seat}` }, String(p.seat)), " ", seat.name, you === p.seat ? " (you)" : ""), el("span", { class: "label" }, seat.spec ?? "person"), tag && el("span", { class: "tag" }, tag)),
+    el("header", {}, el("h3", { id: `player-${p.seat}` }, badge(p.seat), el("span", {}, hidden(`player ${p.seat}: `), seat.name, you === p.seat && seat.name !== "You" ? " (you)" : "")), seat.spec !== seat.name && you !== p.seat && el("span", { class: "label" }, seat.spec ?? "person"), tag && el("span", { class: "tag" }, tag)),
     el("dl", { class: "facts" },
       el("div", {}, el("dt", {}, "stars"), el("dd", {}, `${placed} of ${view.stars_to_win}`)),
       el("div", {}, el("dt", {}, "knowledge"), el("dd", {}, String(p.knowledge || "–"))),
@@ -93,5 +107,5 @@ export function player(facts, view, p, seat, you) {
     p.hidden ? el("p", { class: "label" }, many(p.hidden, "hidden recruit")) : null,
     p.dilemma ? el("details", { class: "recruit", id: `dilemma-${p.seat}` }, el("summary", {}, `dilemma: ${p.dilemma}${p.resolved ? `, resolved for a ${p.resolved}` : ""}`), el("p", {}, facts.dilemmas[p.dilemma])) : null,
     p.penalties.length ? el("details", { class: "recruit penalties", id: `penalties-${p.seat}` }, el("summary", {}, many(p.penalties.length, "penalty").replace("penaltys", "penalties")), el("ul", {}, p.penalties.map((tile) => el("li", {}, `${facts.tiles[tile].title}: ${facts.tiles[tile].words}`)))) : null,
-    [...p.notes, ...p.asides].map((line) => el("p", { class: "label" }, line)));
+    [...p.notes, ...p.asides].map((line) => el("p", { class: "label" }, inWords(facts, line))));
 }

@@ -13,20 +13,20 @@ export function el(tag, props = {}, ...children) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-export function icon(name, label = "") {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "icon");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  if (label) {
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", label);
-  } else svg.setAttribute("aria-hidden", "true");
-  const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", "#symbol-" + name.replaceAll(" ", "-"));
-  svg.append(use);
-  return svg;
+export function svg(tag, attributes, ...children) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
 }
 
+// A symbol of symbols.svg; without a label it is there for the eye alone.
+export function symbol(name, label, kind, viewBox) {
+  const told = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
+  return svg("svg", { class: kind, viewBox, ...told }, svg("use", { href: `#${name}` }));
+}
+
+export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
 export const hidden = (text) => el("span", { class: "unseen" }, text); // for those who listen
 export const many = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
@@ -47,7 +47,7 @@ export async function call(method, path, body) {
   try {
     answer = await fetch(path, options);
   } catch {
-    throw new Failure(0, "The server cannot be reached.");
+    throw new Failure(0, "The server cannot be reached; this page tries again.");
   }
   const found = await answer.json().catch(() => ({ error: answer.statusText }));
   if (!answer.ok) throw new Failure(answer.status, found.error);
@@ -70,14 +70,18 @@ export function refill(parent, ...children) {
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
-export function say(text, kind = "") {
-  const line = document.getElementById("message");
-  line.className = kind;
-  line.textContent = text;
+export function say(text) {
+  document.getElementById("message").textContent = text;
+}
+
+// Says what went wrong with a request; anything else is a fault of ours, for the console.
+export function fail(error) {
+  if (!(error instanceof Failure)) throw error;
+  say(error.message);
 }
 
 export function download(name, text) {
-  const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name });
+  const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -1,7 +1,7 @@
 // A game: to play it from the seats of this browser, or to watch it.
 
-import { board, player } from "./board.js";
-import { Failure, call, download, el, get, hidden, loadSymbols, post, refill, say } from "./common.js";
+import { STARS, badge, board, player } from "./board.js";
+import { call, download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
 
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
@@ -63,7 +63,7 @@ function draw() {
   const counts = {};
   for (const move of state.moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   refill(at("moves"), panel());
-  refill(at("board"), board(facts, state.view, counts, choose));
+  refill(at("board"), board(facts, state.view, { moves: counts, choose, last: state.last }));
   const panels = state.view.players.map((p) => player(facts, state.view, p, state.seats[p.seat], seat));
   refill(at("own"), panels[seat]);
   refill(at("players"), panels.filter((_, k) => k !== seat));
@@ -84,14 +84,14 @@ function drawLog() {
 function controls() {
   const button = (id, text, onclick, off = false) => el("button", { id, type: "button", disabled: off, onclick }, text);
   const steer = state.host || state.mine.length > 0;
-  const agents = state.seats.some((one) => one.spec);
+  const agents = !state.over && state.seats.some((one) => one.spec);
   const speeds = [["", "step by step"], ["1.5", "slow"], ["0.5", "steady"], ["0", "at once"]];
   return [
-    seat !== null && button("undo", "Take back", undo, !state.can_undo),
+    seat !== null && (!state.over || state.can_undo) && button("undo", "Take back", undo, !state.can_undo),
     mine() && button("hint", "Hint", hint),
     steer && agents && el("label", {}, "Agents play ", el("select", { id: "pace", onchange: (event) => act("pace", { pace: event.target.value === "" ? null : Number(event.target.value) }) },
       speeds.map(([value, text]) => el("option", { value, selected: value === (state.pace === null ? "" : String(state.pace)) }, text)))),
-    steer && agents && state.pace === null && !state.over && button("step", "Step", () => act("step"), !state.waits_for_agent),
+    steer && agents && state.pace === null && button("step", "Step", () => act("step"), !state.waits_for_agent),
     seat !== null && !state.over && button("leave", "Leave", leave),
     (state.over || state.practice) && [button("record", "Record", save), button("study", "Study", study)],
     state.host && state.over && button("delete", "Delete", remove),
@@ -105,7 +105,7 @@ function panel() {
     el("button", { type: "button", id: "retry", onclick: () => act("retry") }, "Try again"),
     state.waits_for_agent && facts.agents.map((spec) => el("button", { type: "button", id: `give-${spec}`, onclick: () => act("seats", { seat: state.decider, spec }) }, `Let ${spec} play on`))));
   const title = state.over ? result() : state.question;
-  const head = el("h2", { id: "question" }, mine() ? [el("span", { class: `badge seat${seat}` }, String(seat)), " ", title] : title);
+  const head = el("h2", { id: "question" }, mine() ? [badge(seat), " ", title] : title);
   const invitations = links.filter((one) => !state.seats[one.seat].spec).map((one) => el("label", { class: "invitation" }, `Link for ${name(one.seat)} `, el("input", { id: `link-${one.seat}`, readonly: true, value: `${location.origin}/play/${game}#token=${one.token}`, onfocus: (event) => event.target.select() })));
   if (!mine()) return [help, head, state.over ? outcome() : el("p", { class: "label" }, state.waits_for_agent ? `${name(state.decider)} (${state.seats[state.decider].spec}) thinks.` : seat === null ? "You are watching." : `${name(state.decider)} decides.`), invitations];
   const shown = state.moves.filter((move) => !space || move.space === space);
@@ -123,10 +123,11 @@ function grouped(moves) {
 }
 
 function button(move) {
+  const card = facts.recruits[move.notation.replace("choose ", "")];
   const thought = hints?.moves.find((one) => one.action === move.action);
   const part = (kind, label, text) => text && el("span", { class: kind }, el("b", {}, label), " ", text);
-  const share = thought && (thought.value != null ? `${Math.round(100 * thought.value)} % to win` : thought.prior != null ? `${Math.round(100 * thought.prior)} % of its choices` : "");
-  return el("li", {}, el("button", { class: "move", type: "button", id: `move-${move.action}`, onclick: () => play(move) }, el("span", { class: "text" }, move.text), part("price", "costs", move.cost), part("gain", "gives", move.gain), part("risk", "risk", move.risk), share && el("span", { class: "hint" }, share, hints.best === move.action ? " · its choice" : "")));
+  const share = thought && (thought.value != null ? `${Math.round(100 * thought.value)} % to win` : thought.prior != null ? `it would choose this with ${Math.round(100 * thought.prior)} %` : "");
+  return el("li", {}, el("button", { class: "move", type: "button", id: `move-${move.action}`, onclick: () => play(move) }, el("span", { class: "text" }, move.text), card && part("gain", card.faction, "faction"), part("price", "costs", move.cost), part("gain", "gives", move.gain), part("risk", "risk", move.risk), share && el("span", { class: "hint" }, share, hints.best === move.action ? ": its advice" : "")));
 }
 
 // Arrow keys walk through the moves.
@@ -147,12 +148,13 @@ function choose(next) {
 
 function result() {
   const winner = state.view.players.find((p) => p.rank === 1);
-  return state.view.headline.startsWith("cut off") ? "The game was cut off." : `${name(winner.seat)} has won.`;
+  if (state.view.headline.startsWith("cut off")) return "The game was cut off.";
+  return winner.seat === seat ? "You have won." : `Player ${winner.seat}, ${name(winner.seat)}, has won.`;
 }
 
 function outcome() {
   const order = [...state.view.players].sort((a, b) => a.rank - b.rank);
-  return el("ol", { class: "ranking" }, order.map((p) => el("li", { value: p.rank }, el("span", { class: `badge seat${p.seat}` }, String(p.seat)), ` ${name(p.seat)}: ${10 - p.stars} stars`)));
+  return el("ol", { class: "ranking" }, order.map((p) => el("li", { value: p.rank }, badge(p.seat), ` ${name(p.seat)}: ${many(STARS - p.stars, "star")}`)));
 }
 
 // -------------------------------------------------------------------------------------------------------------- requests
@@ -169,11 +171,6 @@ async function guarded(work) {
   } finally {
     busy = false;
   }
-}
-
-function fail(error) {
-  if (!(error instanceof Failure)) throw error;
-  say(error.status ? error.message : "The server cannot be reached; this page tries again.", "bad");
 }
 
 const act = (what, body = {}) => guarded(async () => {
@@ -228,7 +225,7 @@ function listen() {
   };
   events.onerror = () => {
     lost = true;
-    say("The server cannot be reached; this page tries again.", "bad");
+    say("The server cannot be reached; this page tries again.");
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
   };
 }

@@ -1,0 +1,134 @@
+"""Positions over HTTP: what is wrong with one, and what it looks like. Nothing is kept, and no game is read."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import dataclasses
+import json
+import random
+import re
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from euphoria_agents.web.faults import read_body
+from euphoria_env import Game, Rules, words
+from euphoria_env.reader import Json
+from euphoria_env.render.view import view_of
+
+MOST_COMPLAINTS = 20
+# All else hangs on these: with one of them wrong, no more is said.
+_BASIC = ("rules", "status", "pending")
+# What hangs on a wrong value is left out with it, of the position and of its players, so that nothing is said that only follows.
+_HANGING = {
+    "allegiance": ("recruits",),
+    "miners": ("workers", "recruits"),
+    "markets": ("workers", "tiles_in", "tiles_out"),
+    "workers": ("workers",),
+    "morale": ("artifacts",),
+    "dilemma": ("recruits",),
+    "player": ("active",),
+}
+
+
+async def new(request: Request) -> Response:
+    """The position after the setup of a new game, in which everybody chose at random."""
+    body = await read_body(request, ("rules",))
+    rules = Rules.from_dict(body.get("rules", {}))
+    return JSONResponse({"position": (await asyncio.to_thread(_set_up, rules)).to_dict()})
+
+
+async def check(request: Request) -> Response:
+    """What is wrong with a position, by key; what it looks like if nothing is, and its other forms."""
+    body = await read_body(request, ("position",))
+    return JSONResponse(await asyncio.to_thread(_checked, body.get("position")))
+
+
+ROUTES = [Route("/api/positions/new", new, methods=["POST"]), Route("/api/positions/check", check, methods=["POST"])]
+
+
+def _set_up(rules: Rules) -> Game:
+    game, rng = Game(rules), random.Random()
+    while game.turn == 0:
+        game.play(rng.choice(game.legal()))
+    return game
+
+
+def _checked(position: Any) -> Json:
+    errors = complaints(position)
+    if errors:
+        return {"errors": errors}
+    game = Game.from_dict(position)
+    return {
+        "errors": [],
+        "position": game.to_dict(),
+        "view": dataclasses.asdict(view_of(game, game.player)),
+        "question": words.question(game),
+        "record": game.to_record(),
+        "scenario": scenario(game),
+    }
+
+
+def complaints(position: Any) -> list[Json]:
+    """All that is wrong with a position, each as `key` and `message`; of what hangs on a wrong value, nothing is said."""
+    found: dict[str, str] = {}
+    trial = copy.deepcopy(position)
+    while len(found) < MOST_COMPLAINTS:
+        try:
+            Game.from_dict(trial)
+            break
+        except ValueError as error:
+            key, message = _parted(str(error))
+            if key in found:
+                break
+            found[key] = message
+            if not _leave_out(trial, key):
+                break
+    return [{"key": key, "message": message} for key, message in found.items()]
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Key and message of an error of `Game.from_dict`."""
+    parts = re.fullmatch(r"(\S*): (.*)|(rules\S*) (.*)", text, re.DOTALL)
+    return (parts[1] or parts[3] or "", parts[2] or parts[4]) if parts else ("", text)
+
+
+def _leave_out(position: Any, key: str) -> bool:
+    """Leaves a wrong value out, or the list that it is in; False if that cannot be."""
+    path = re.findall(r"[^.\[\]]+", key)
+    holder = position
+    if path[:1] == ["players"] and len(path) > 2:
+        holder, path = position["players"][int(path[1])], path[2:]
+    if not path or path[0] in (*_BASIC, "players") or "pending" in position:
+        return False
+    hanging = (*_HANGING.get(path[0], ()), "stars")
+    while len(path) > 1 and isinstance(holder, dict) and isinstance(holder.get(path[0]), dict):
+        holder, path = holder[path[0]], path[1:]
+    if not isinstance(holder, dict) or path[0] not in holder:
+        return False
+    del holder[path[0]]
+    players = position.get("players", [])
+    for one in [position, *(players if isinstance(players, list) else [])]:
+        for name in hanging if isinstance(one, dict) else ():
+            one.pop(name, None)
+    return True
+
+
+def scenario(game: Game) -> str:
+    """A position as a scenario of the kind that tests/scenarios has: what the game says of it there."""
+    end = {"over": game.over, "truncated": game.truncated}
+    says: Json = {key: value for key, value in end.items() if value} or {"legal": game.legal()}
+    return "\n".join(
+        [
+            "# Say which rule it is about, add moves to `play`, and what is to come of them to `then`.",
+            f"- id: position-{game.fingerprint()[:8]}",
+            "  rule: R3.1",
+            "  given:",
+            *(f"    {key}: {json.dumps(value)}" for key, value in game.to_dict().items()),
+            *(f"  {key}: {json.dumps(value)}" for key, value in says.items()),
+            "",
+        ]
+    )

@@ -1,0 +1,32 @@
+// What several forms have in common: the options of the rules, and names for all spaces.
+
+import { el } from "./common.js";
+
+function ruleLine(prefix, [key, rule]) {
+  const shared = { id: `${prefix}-${key}`, name: key };
+  const input = rule.type === "flag" ? el("input", { ...shared, type: "checkbox", checked: rule.value }) : el("input", { ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
+  return el("label", {}, input, rule.help);
+}
+
+export const ruleLines = (facts, prefix = "rule") => el("div", { class: "options" }, Object.entries(facts.rules).map((one) => ruleLine(prefix, one)));
+
+// The options that are not as they usually are.
+export function readRules(facts, prefix = "rule") {
+  const found = {};
+  for (const [key, rule] of Object.entries(facts.rules)) {
+    const input = document.getElementById(`${prefix}-${key}`);
+    const value = rule.type === "flag" ? input.checked : Number(input.value);
+    if (value !== rule.value) found[key] = value;
+  }
+  return found;
+}
+
+export function spaceTitle(facts, name) {
+  const region = facts.regions.find((one) => name.startsWith(`${one.faction}_`));
+  const title = (facts.spaces[name] ?? facts.tiles[name])?.title ?? name.replaceAll("_", " ");
+  if (!region) return title;
+  const rest = title.toLowerCase().replace(region.faction, "").trim();
+  return `${region.title}: ${rest}`;
+}
+
+export const choose = (id, label, options, value, onchange) => el("select", { id, "aria-label": label, onchange: (event) => onchange?.(event.target.value) }, options.map(([key, text]) => el("option", { value: key, selected: String(key) === String(value ?? "") }, text)));

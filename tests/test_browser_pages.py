@@ -1,0 +1,222 @@
+"""The pages that edit a position and count many games, in a real browser: with the mouse, the keyboard, on a phone.
+
+Skipped as test_browser.py, whose fixtures they share.
+"""
+# ruff: noqa: F811
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_env import Game, Rules
+from tests.tools.browser import ServerProcess, browser_path
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+from tests.test_browser import Tab, chromium, server, tab, tab_to  # noqa: E402, F401
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
+]
+RIGHT = "#save-yaml:not([disabled])"
+
+
+def field(key: str) -> str:
+    """The input of a key of the position."""
+    return f"[id='{key}']"
+
+
+def position(tab: Tab) -> Any:
+    return json.loads(tab.page.locator("#json").input_value())
+
+
+def check_eyes(tab: Tab) -> None:
+    """Nothing for axe to complain of, and nothing wider than the page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(tab.page).response["violations"]
+    assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []
+    assert tab.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_form_and_json_go_in_step(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
+    page = tab.page
+    page.goto(server.url)
+    page.get_by_role("link", name="Edit a position").click()
+    page.locator(RIGHT).wait_for()
+    page.locator("#new-players").select_option("2")
+    page.locator("#new").click()
+    page.wait_for_function("JSON.parse(document.getElementById('json').value).rules.num_players === 2")
+    for part in ("player-1", "workers", "territories", "turn"):
+        page.locator(f"#part-{part} > summary").click()
+    page.locator(field("players[1].goods.gold")).fill("4")
+    page.locator(field("players[1].workers")).fill("2 6")
+    page.locator(field("territories.icarite_territory")).fill("0 1")
+    page.locator(field("player")).select_option("1")
+    page.locator(field("rules.trading")).check()
+    page.locator("#recruit-1").click()
+    page.locator("#worker").click()
+    page.locator("#worker-0-0").select_option("wind_salon")
+    page.locator("#worker-0-2").select_option("5")
+    now = position(tab)
+    assert now["workers"] == {"wind_salon": [[0, 5]]} and now["players"][1]["goods"] == {"gold": 4}
+    assert now["players"][1]["workers"] == [2, 6] and now["territories"]["icarite_territory"] == [0, 1]
+    assert now["player"] == 1 and now["rules"]["trading"] and len(now["players"][1]["recruits"]) == 3
+    page.get_by_text("Player 1: choose what to do").wait_for()
+    page.locator("[data-space=wind_salon] .die").wait_for()
+    assert page.locator("#player-1").is_visible()
+    # the other way round
+    now["allegiance"]["subterran"], now["players"][1]["goods"] = 9, {"clay": 2}
+    page.locator("#json").fill(json.dumps(now))
+    assert page.locator(field("allegiance.subterran")).input_value() == "9"
+    assert page.locator(field("players[1].goods.clay")).input_value() == "2"
+    assert page.locator(field("players[1].goods.gold")).input_value() == ""
+    page.get_by_role("img", name="Subterra: allegiance 9 of 11").wait_for()
+    # every form of it
+    with page.expect_download() as waiting:
+        page.locator("#save-record").click()
+    waiting.value.save_as(tmp_path / "position.record")
+    game = Game.from_record((tmp_path / "position.record").read_text())
+    assert game.player == 1 and game.to_dict()["workers"] == {"wind_salon": [[0, 5]]}
+    page.reload()
+    page.locator(RIGHT).wait_for()
+    assert position(tab) == now
+    check_eyes(tab)
+
+
+def test_what_is_wrong_stands_beside_its_field(server: ServerProcess, tab: Tab) -> None:
+    page = tab.page
+    page.goto(f"{server.url}/edit")
+    page.locator(RIGHT).wait_for()
+    page.locator("#part-tracks > summary").click()
+    page.locator(field("allegiance.icarite")).fill("12")
+    page.locator(field("fault-allegiance.icarite")).get_by_text("from 0 to 11").wait_for()
+    assert page.locator(field("allegiance.icarite")).get_attribute("aria-invalid") == "true"
+    assert page.locator("#study").is_disabled()
+    now = position(tab)
+    now["players"][2]["morale"] = 7
+    page.locator("#json").fill(json.dumps(now))
+    page.get_by_text("2 things to mend").wait_for()
+    page.get_by_role("button", name="players[2].morale").click()
+    assert (
+        page.evaluate("document.activeElement.id") == "players[2].morale"
+        and page.locator("#part-player-2").get_attribute("open") == ""
+    )
+    check_eyes(tab)
+    page.locator(field("players[2].morale")).fill("3")
+    page.locator(field("allegiance.icarite")).fill("")
+    page.locator(RIGHT).wait_for()
+    assert page.locator("[aria-invalid]").count() == 0 and "icarite" not in position(tab)["allegiance"]
+    for text in ('{"players": 5}', '{"workers": [1], "rules": 3}', '{"markets": {"x": null}, "players": [null, 3]}', "[1]", "{"):
+        page.locator("#json").fill(text)
+        page.get_by_text("to mend").wait_for()
+        assert page.locator("#save-record").is_disabled()
+
+
+def test_a_position_leads_on_by_the_keyboard_alone(server: ServerProcess, tab: Tab) -> None:
+    page, keys = tab.page, tab.page.keyboard
+    page.goto(f"{server.url}/edit")
+    page.locator(RIGHT).wait_for()
+    tab_to(tab, "play")
+    keys.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Turn and rules"
+    keys.press("Enter")
+    keys.press("Tab")
+    keys.press("Tab")
+    keys.press("Control+A")
+    keys.type("77")
+    page.wait_for_function("JSON.parse(document.getElementById('json').value).turn === 77")
+    page.locator(RIGHT).wait_for()
+    page.wait_for_timeout(400)
+    keys.press("Shift+Tab")
+    keys.press("Shift+Tab")
+    keys.press("Shift+Tab")
+    keys.press("Enter")
+    page.locator("#start").wait_for()
+    tab_to(tab, "start")
+    keys.press("Enter")
+    page.locator("#board").wait_for()
+    page.get_by_text("turn 77", exact=False).first.wait_for()
+
+
+def test_a_study_gives_its_position_to_the_editor(server: ServerProcess, tab: Tab) -> None:
+    game, rng = Game(Rules(num_players=2, max_turns=9), seed=8), random.Random(8)
+    while not game.truncated:
+        game.play(rng.choice(game.legal()))
+    page = tab.page
+    page.goto(server.url)
+    study = page.evaluate(
+        """async (record) => (await (await fetch("/api/studies", {method: "POST", headers: {"Content-Type": "application/json"},
+        body: JSON.stringify({record})})).json()).id""",
+        game.to_record(),
+    )
+    page.goto(f"{server.url}/study/{study}#1")
+    page.get_by_role("link", name="Edit this position").click()
+    page.get_by_text("This is the middle of a decision").wait_for()
+    assert position(tab)["status"] == "setup"
+    page.locator("#drop").click()
+    page.locator(RIGHT).wait_for()
+    assert "pending" not in position(tab) and position(tab)["turn"] == 1
+
+
+def test_a_batch_from_the_form_to_its_tables(server: ServerProcess, tab: Tab) -> None:
+    page = tab.page
+    page.goto(server.url)
+    page.get_by_role("link", name="Statistics").click()
+    page.locator("#begin").wait_for()
+    check_eyes(tab)
+    page.locator("#agent-0").select_option("weights")
+    page.locator("#agent-1").select_option("random")
+    page.locator("#games").fill("6")
+    page.get_by_text("Rules of these games").click()
+    page.locator("#rule-stars_to_win").fill("2")
+    tab_to(tab, "begin")
+    page.keyboard.press("Enter")
+    page.get_by_text("6 of 6 games; it is finished").wait_for()
+    assert page.locator("caption").all_inner_texts()[:2] == ["Wins by agent", "Wins by seat"]
+    assert page.get_by_role("row", name="weights").get_by_role("cell").first.inner_text() == "6"
+    assert page.locator("#table-stars tbody tr").count() == 6 and page.locator("svg.bar").count() > 10
+    assert page.locator("th[scope=col]").count() > 20 and page.locator("th[scope=row]").count() > 20
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="CSV of: Wins by agent").click()
+    assert Path(waiting.value.path()).read_text().startswith("agent,games,won,rate")
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        check_eyes(tab)
+    name = page.url.rpartition("/")[2]
+    page.locator("#forget").click()
+    page.get_by_text("None yet.").wait_for()
+    assert page.evaluate("async (path) => (await fetch(path, {method: 'HEAD'})).status", f"/api/batches/{name}") == 404
+    assert tab.faults.pop().count("404") == 1
+
+
+def test_records_are_counted_on_a_phone(server: ServerProcess, chromium: Any, tmp_path: Path) -> None:
+    tab = Tab(chromium, 360, 740, has_touch=True, is_mobile=True)
+    files = []
+    for seed in range(2):
+        game, rng = Game(Rules(num_players=3, max_turns=30), seed=seed), random.Random(seed)
+        while game.ranking is None:
+            game.play(rng.choice(game.legal()))
+        files.append(tmp_path / f"{seed}.record")
+        files[-1].write_text(game.to_record())
+    page = tab.page
+    page.goto(f"{server.url}/statistics")
+    page.locator("#files").set_input_files(files)
+    page.get_by_text("2 of 2 games; it is finished").wait_for()
+    assert page.locator("#table-seats tbody tr").count() == 3 and page.locator("#table-agents").count() == 0
+    check_eyes(tab)
+    page.get_by_text("2 records").wait_for()
+    page.goto(f"{server.url}/edit")
+    page.locator(RIGHT).wait_for()
+    page.locator("#part-player-0 > summary").tap()
+    check_eyes(tab)
+    assert tab.faults == []
+    files[0].write_text("nothing")
+    page.goto(f"{server.url}/statistics")
+    page.locator("#files").set_input_files(files)
+    page.get_by_text("records[0]: line 1").wait_for()
+    tab.context.close()

@@ -1,0 +1,62 @@
+"""The pictures of the README, `docs/play.png` and `docs/study.png`: `python -m tests.tools.screenshots [FOLDER]`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+from euphoria_agents import load
+from euphoria_agents.matches.arena import play_match
+from tests.tools.browser import ServerProcess, launched
+
+PLAYERS, SEED = 4, 3
+SHOWN = 0.55  # of the game
+JUDGE = "mcts:100:ppo"
+
+
+def record() -> str:
+    """A game among the trained player and others."""
+    return play_match([load(spec) for spec in ("ppo", "greedy", "ppo", "weights")], 1, seed=SEED, records=True).records[0]
+
+
+def study(page: Any, url: str, file: Path) -> None:
+    """A study that is analysed, at a decision in the middle."""
+    page.goto(url)
+    page.locator("#file").set_input_files(file)
+    page.locator("#judge").select_option(JUDGE)
+    page.locator(f'[id="analyse-{JUDGE}"]').click()
+    page.locator(f'[id="stop-{JUDGE}"]').wait_for()
+    page.locator(f'[id="stop-{JUDGE}"]').wait_for(state="detached", timeout=300_000)
+    most = int(page.locator("#slider").get_attribute("max"))
+    page.locator("#slider").evaluate("(e, ply) => { e.value = ply; e.dispatchEvent(new Event('input')); }", int(SHOWN * most))
+    page.get_by_text(f"Decision {int(SHOWN * most)} of").wait_for()
+
+
+def play(page: Any) -> None:
+    """A game that goes on from there."""
+    page.locator("#branch").click()
+    page.locator("#start").click()
+    page.locator("button.move").first.wait_for()
+
+
+def main(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
+        file = Path(place) / "game.record"
+        file.write_text(record())
+        server = ServerProcess(Path(place) / "games.sqlite").start()
+        page = launched(playwright).new_page(viewport={"width": 1280, "height": 780})
+        page.set_default_timeout(60_000)
+        for name, show in (("study", lambda: study(page, server.url, file)), ("play", lambda: play(page))):
+            show()
+            page.evaluate("scrollTo(0, 0); document.querySelector('.side').scrollTop = 0")
+            page.screenshot(path=folder / f"{name}.png")
+        server.end(signal.SIGINT)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))
