@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from euphoria_env.board import (
+    AREAS,
     ARTIFACT_MARKETS,
     ARTIFACTS,
     COMMODITIES,
+    KNOWLEDGE_LIMIT,
     MARKET_SET,
     MARKETS,
     RESOURCES,
@@ -27,6 +29,9 @@ from euphoria_env.words.names import amount, faction, gains, listed, signed, spa
 PAIR_SPACES = (*ARTIFACT_MARKETS, "wind_salon")
 THREE_OR_PAIR = "3 artifacts or a pair"
 A_GOOD = "a commodity or resource"
+AREA_SUMS = (("1 to 4", 1, 0), ("5 to 8", 1, -1), ("9 and more", 2, 1))  # of faces: units, knowledge; else allegiance (R6.1)
+RETRIEVING = "1 food or 1 bliss gives morale +2; for free: morale -1"  # R3.4
+CHECK = f"a roll loses the highest worker in hand, if they and knowledge reach {KNOWLEDGE_LIMIT}"  # R5.3
 Step = tuple[int, int, int]
 
 # The penalty of each tile for whoever has no star on it (R12), in a few words.
@@ -102,7 +107,7 @@ _EFFECTS = {
     Effect.SACRIFICE_RETRIEVED: "",
     Effect.BUILDER: "morale +2 if you helped, else knowledge -2",
     Effect.BARGAIN: "1 energy and either knowledge -1 or morale +1; a book gives 2 energy, knowledge -2 and morale +2 instead",
-    Effect.FUTURE: "2 artifacts, 1 of which is discarded",
+    Effect.FUTURE: "2 artifacts of which 1 is discarded",
 }
 _SAID_WITH_AMOUNTS = {Effect.MORALE, Effect.KNOWLEDGE, Effect.GOODS, Effect.CHOOSE, Effect.DRAW, Effect.TUNNEL_RESOURCE}
 _SAID_WITH_AMOUNTS |= {Effect.ADVANCE, Effect.STAR_IN_TERRITORY, Effect.STAR_IN_REGION}  # in `step_words`
@@ -290,8 +295,8 @@ def space_words(space: str, tile: str | None = None) -> str:
         raise ValueError(f"{shown(space)} is no space")
     if tile is not None and tile not in TILES:
         raise ValueError(f"{shown(tile)} is no market tile")
-    if space in COMMODITY_AREAS:
-        return COMMODITY_AREAS[space]
+    if space in AREAS:
+        return area_words(AREAS.index(space))
     cost, gain = cost_words(space, tile), gain_words(space)
     if space in MARKETS and tile is None:
         cost = "what its tile says"
@@ -307,9 +312,19 @@ def space_words(space: str, tile: str | None = None) -> str:
     return text
 
 
-COMMODITY_AREAS = {
-    area: f"Free; all faces there, the new one too, are added up: 1 to 4 gives 1 {good} and {faction(k)} allegiance +1, "
-    f"5 to 8 gives 1 {good} and knowledge -1, 9 and more gives 2 {good} and knowledge +1; 1 more {good} with an active {faction(k)} "
-    "recruit at allegiance 2 and more"
-    for k, (area, good) in enumerate(zip(SPACES[:4], COMMODITIES, strict=True))
-}
+def area_words(area: int) -> str:
+    """What a commodity area gives, with its bonus."""
+    good, of = COMMODITIES[area], faction(area)
+    gains = ", ".join(f"{sums} gives {gain}" for sums, gain in area_gains(good, f"{of} allegiance +1"))
+    return (
+        f"Free; all faces there, the new one too, are added up: {gains}; "
+        f"1 more {good} with an active {of} recruit at allegiance 2 and more"
+    )
+
+
+def area_gains(good: str, advance: str = "allegiance +1") -> list[tuple[str, str]]:
+    """What each sum of faces gives in a commodity area: ("5 to 8", "1 energy and knowledge -1")."""
+    return [
+        (sums, f"{amount(n, good)} and {signed('knowledge', knowledge) if knowledge else advance}")
+        for sums, n, knowledge in AREA_SUMS
+    ]

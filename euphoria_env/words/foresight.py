@@ -22,6 +22,7 @@ from euphoria_env.board import (
     GOLD,
     GOODS,
     ICARITE,
+    KNOWLEDGE_ITEM,
     KNOWLEDGE_LIMIT,
     MARKETS,
     MAX_WORKERS,
@@ -66,7 +67,7 @@ from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price
 from euphoria_env.engine.allegiance import REVEALING_ALLEGIANCE, REVEALING_MINER
 from euphoria_env.engine.foresee import acting, price
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, RETRIEVE_FREE, copy_rows
-from euphoria_env.words.cards import A_GOOD, condition_words, price_words, step_words
+from euphoria_env.words.cards import A_GOOD, condition_words, price_words, step_words, tile_words
 from euphoria_env.words.names import amount, faction, gains, listed, short_name, signed, space_name, territory_name, units
 
 ABILITIES: list[Ability] = [ability for recruit in RECRUITS for ability in recruit.abilities]  # as `ROW_EVENT` numbers them
@@ -172,8 +173,10 @@ class Account:
         self.goods = [int(n) for n in g["goods"][p]]
         self.star_placed = self.gets_worker = False
         self.ends = ""
+        self.theater = under(g, p, THEATER)  # as far as it is sure
         self.may_lose = False  # a worker, before one is gained
         self.discards = 0
+        self.limit_sure = True  # unless morale depends on how something is paid
         self.sure: list[str] = []
         self.notes: list[str] = []
 
@@ -217,12 +220,25 @@ class Account:
         self.sure.append(f"1 star {listed(places, 'or')}")
         if STARS - self.stars == self.g["stars_to_win"]:
             self.ends = "ends the game"
-        if under(self.g, self.p, THEATER):
-            if _ON_THEATER not in places:
-                self.marker("knowledge", 1, " (Theater)")
-            elif len(places) > 1:
-                self.notes.append("then knowledge +1, unless the star goes on the Theater")
+        if self.theater and _ON_THEATER not in places:
+            self.marker("knowledge", 1, " (Theater)")
+        elif self.theater:
+            self.theater = False
+            if len(places) > 1:
+                self.notes.append("then knowledge +1 for each star, unless one goes on the Theater")
         return True
+
+    def pay_due(self) -> None:
+        """Pays the markers that are due with the cost of a placement, of which the placement has told (R4.3)."""
+        sure = self.sure.copy()
+        self.marker("morale", -int(self.g["due_morale"]))
+        self.marker("knowledge", int(self.g["due_knowledge"]))
+        self.sure = sure
+
+    def bliss_words(self) -> str:
+        """A bliss as it can be paid."""
+        ways = ["bliss"] if self.goods[BLISS] else []
+        return f"1 {listed([*ways, 'food'] if self.goods[FOOD] and has(self.g, self.p, BRIAN) else ways, 'or')}"
 
     def limit(self) -> None:
         """The hand limit (R5.6)."""
@@ -232,7 +248,8 @@ class Account:
 
     def limit_words(self) -> str:
         """What the hand limit takes; "" if nothing."""
-        return f"hand limit: discard {amount(self.discards, 'artifact')}" if self.discards else ""
+        sure = "discard" if self.limit_sure else "perhaps discard"
+        return f"hand limit: {sure} {amount(self.discards, 'artifact')}" if self.discards else ""
 
     def has_bliss(self) -> bool:
         """Whether a bliss, or the food that Brian takes for it, can be paid."""
@@ -369,13 +386,17 @@ class Account:
     def star_in_region(self, of: int) -> None:
         """The star of an artifact market (R10.1)."""
         places = [f"in {territory_name(TERRITORIES[of])}"] if self.territory_has_room(of) else []
+        lifted = []
         for market in (2 * of, 2 * of + 1):
             if self.g["built"][market] and not int(self.g["market_stars"][market]) >> self.p & 1:
-                places.append(f"on {space_name(MARKETS[market], TILES[int(self.g['tile'][market])])}")
+                lifted.append(TILES[int(self.g["tile"][market])])
+                places.append(f"on {space_name(MARKETS[market], lifted[-1])}")
         if not places:
             self.notes.append("no star: there is no free place")
         else:
             self.star_placed = self.star(*places)
+            if self.star_placed and lifted and len(places) == 1:
+                self.notes.append(f"its penalty ends: {tile_words(lifted[0])}")
 
     def worker(self) -> None:
         """A new worker (R6.3, R12.7)."""
@@ -444,6 +465,7 @@ def _pay(rows: np.ndarray, account: Account, space: int, extra_morale: int) -> s
     units_a, set_a, units_b, set_b, morale, knowledge = (int(value) for value in out)
     parts = [_artifact_ways(account, space)] if artifacts else []
     parts += [units(n, items) for n, items in ((units_a, set_a), (units_b, set_b)) if n]
+    account.limit_sure = not ((set_a | set_b) >> KNOWLEDGE_ITEM & 1 and has(account.g, account.p, NICK))
     if artifacts:
         account.hand -= 2
     for n, items in ((units_a, set_a), (units_b, set_b)):

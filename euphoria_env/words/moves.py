@@ -29,7 +29,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import AMANDA, GEEK, RECRUIT_NAMES
 from euphoria_env.cards.tiles import FACE_PENALTY, TILE_FOOD, TILES
-from euphoria_env.cards.vocabulary import Effect, When
+from euphoria_env.cards.vocabulary import Effect, Price, When
 from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation
 from euphoria_env.prompts import prompt
@@ -88,6 +88,11 @@ class Move:
     cost: str = ""
     gain: str = ""
     risk: str = ""
+
+    @property
+    def told(self) -> str:
+        """What it costs and gives: "for 1 energy: 1 gold or 1 artifact"; "" if nothing."""
+        return ": ".join(filter(None, (self.cost and f"for {self.cost}", self.gain)))
 
 
 @dataclass(frozen=True)
@@ -262,6 +267,7 @@ def _pay(d: _Decision, item: int) -> _Parts:
         account.marker("knowledge", 1)
     cost, account.sure = ", ".join(account.sure) or amount(1, ITEMS[item]), []
     if d.top[0] == Operation.PAID:
+        account.pay_due()
         answered(account, int(d.g["space"]), _paid_with(d, item))
     text = f"Pay {cost.split(',')[0]} for {d.paying_for}{d.progress}"
     return {"group": "Pay", "text": text, "cost": cost, "gain": account.text()}
@@ -280,6 +286,7 @@ def _paid_with(d: _Decision, item: int) -> set[When]:
 
 def _pay_one(d: _Decision, k: int) -> _Parts:
     account = Account(d.g, d.p)
+    account.pay_due()
     answered(account, int(d.g["space"]), {When.PAID_ONE_ARTIFACT})
     return {**_way("1 artifact")(d, k), "gain": account.text()}
 
@@ -379,7 +386,8 @@ def _ability_now(d: _Decision, card: int) -> _Parts:
         account.marker("morale", -ability.morale)
     if ability.knowledge:
         account.marker("knowledge", ability.knowledge)
-    cost, account.sure = ", ".join(filter(None, [*account.sure, PRICES[ability.price]])), []
+    price = account.bliss_words() if ability.price == Price.BLISS else PRICES[ability.price]
+    cost, account.sure = ", ".join(filter(None, [*account.sure, price])), []
     for step in ability.do:
         account.step(step, int(d.g["space"]))
     account.limit()
