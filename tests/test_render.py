@@ -125,7 +125,7 @@ def test_end_is_shown():
 @pytest.mark.parametrize("rules", [{}, {"recruit_draft": True, "market_draft": True, "track_draft": True, "trading": True}])
 @pytest.mark.parametrize("num_players", range(2, 7))
 def test_nothing_hidden_shows(num_players, rules):
-    for k, game in enumerate(games(num_players, 250, **rules)):
+    for k, game in enumerate(games(num_players, 250, **rules)[::2]):
         for player in range(num_players):
             other = game.determinize(player, seed=k)
             for picture in (board_text, board_svg):

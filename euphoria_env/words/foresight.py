@@ -452,7 +452,9 @@ def _bump_risks(g: np.void, p: int, space: int, owner: int, others: list[int]) -
     if owner == p:
         chance = loss_chance(g, p, int(g["knowledge"][p]), others, 1)
         sets = "its face may be set instead (Amanda)" if has(g, p, AMANDA) and Account(g, p).has_bliss() else ""
-        return [f"own {face} is bumped and rolled", check_words(chance), roll_penalty(g, p), sets]
+        penalty = roll_penalty(g, p)
+        missing = "what is lost may be missing for the cost" if penalty else ""  # R4.3
+        return [f"own {face} is bumped and rolled", check_words(chance), penalty, missing, sets]
     chance = loss_chance(g, owner, int(g["knowledge"][owner]), faces(g, owner), 1)
     sets = f"player {owner} may set its face (Amanda)" if has(g, owner, AMANDA) and Account(g, owner).has_bliss() else ""
     return [f"bumps player {owner}'s {face}", check_words(chance, "their "), sets]
