@@ -1,4 +1,5 @@
-"""Writes the generated pages of docs/ (actions.md, cards.md, observations.md, rules-map.md) and the tables in environment.md.
+"""Writes the generated pages of docs/ (actions.md, cards.md, leaderboard.md, observations.md, rules-map.md), and the tables in
+benchmark.md and environment.md.
 
 `python scripts/generate_docs.py` writes them, `--check` only says whether one is stale, by exit code 1.
 """
@@ -12,12 +13,15 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from euphoria_agents.benchmark import leaderboard  # noqa: E402
+from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, Task  # noqa: E402
 from euphoria_env import actions, observations, words  # noqa: E402
 from euphoria_env.board import ARTIFACTS, FACTIONS, MARKETS, NUM_AREAS, SLOTS, SPACES  # noqa: E402
 from euphoria_env.cards import recruits, tiles  # noqa: E402
@@ -388,23 +392,78 @@ def rewards_table() -> list[str]:
     return table(["`reward`", "what is paid, and when"], rows)
 
 
-BLOCKS: dict[str, Callable[[], list[str]]] = {"options": options_table, "rewards": rewards_table}
+def tasks_table() -> list[str]:
+    """The benchmark tasks."""
+
+    def options(given: object) -> str:
+        found = dict(given)  # type: ignore[call-overload]
+        return ", ".join(
+            f"{name}: {len(value)} named" if isinstance(value, tuple) else f"{name}={value}" for name, value in found.items()
+        )
+
+    def row(task: Task) -> tuple[object, ...]:
+        players = " to ".join(map(str, sorted({min(task.players), max(task.players)})))
+        games = len(task.players) * len(OPPONENTS) * task.games
+        return f"`{task.name}`", task.about, players, options(task.judged), options(task.training), task.games, f"{games:,}"
+
+    heads = "task", "about", "players", "options of judging", "options of training", "games a match", "games in all"
+    return table(heads, map(row, TASKS.values()))
 
 
-def environment_page() -> str:
-    """docs/environment.md: what is written there, with the tables between the marks made anew."""
-    text = (DOCS / "environment.md").read_text(encoding="utf-8")
-    if missing := set(BLOCKS) - {name for _, name in _BLOCK.findall(text)}:
-        raise ValueError(f"docs/environment.md has no mark for {', '.join(missing)}")
-    return _BLOCK.sub(lambda found: found[1] + "\n".join(["", *BLOCKS[found[2]](), "", ""]), text)
+def anchors_table() -> list[str]:
+    """The ratings of the frozen opponents."""
+    heads = "task", *(f"`{opponent}`" for opponent in OPPONENTS)
+    return table(heads, ((f"`{task.name}`", *task.anchors) for task in TASKS.values()))
+
+
+def unseen_cards() -> list[str]:
+    """The cards of cards-v1."""
+    judged = TASKS["cards-v1"].judged
+    return [f"- {name}: " + ", ".join(f"`{card}`" for card in cards) for name, cards in judged.items()]
+
+
+BLOCKS: dict[str, dict[str, Callable[[], list[str]]]] = {
+    "benchmark.md": {"tasks": tasks_table, "anchors": anchors_table, "unseen": unseen_cards},
+    "environment.md": {"options": options_table, "rewards": rewards_table},
+}
+
+
+def page_with_blocks(name: str) -> str:
+    """A page as it is written, with what stands between the marks made anew."""
+    text, blocks = (DOCS / name).read_text(encoding="utf-8"), BLOCKS[name]
+    if missing := set(blocks) - {block for _, block in _BLOCK.findall(text)}:
+        raise ValueError(f"docs/{name} has no mark for {', '.join(missing)}")
+    return _BLOCK.sub(lambda found: found[1] + "\n".join(["", *blocks[found[2]](), "", ""]), text)
+
+
+# ---------------------------------------------------------------------------------------------------------- leaderboard
+
+
+def leaderboard_page() -> str:
+    """docs/leaderboard.md."""
+    results = leaderboard.read_results(ROOT / "benchmarks" / "results")
+    intro = [
+        "What agents won by the [benchmark tasks](benchmark.md), in percent: of the games against each kind of opponents, and of",
+        "all. Behind that of all games stands a 95 % interval: over the seeds of the training (bootstrap), or over the deals if",
+        "there is one only. *decisions* are those of the learner in training; fixed players and searchers have none. *rating* is",
+        "openskill's; those of the opponents are [fixed](benchmark.md#ratings). Every figure is in `benchmarks/results/`, and",
+        "anybody can [add a result](benchmark.md#adding-a-result).",
+    ]
+    parts = (
+        (["", f"## {name}", "", f"{task.about[0].upper()}{task.about[1:]}.", ""], leaderboard.rows(name, results))
+        for name, task in TASKS.items()
+    )
+    return page("Leaderboard", intro, *(part for head, lines in parts for part in (head, table(leaderboard.HEADINGS, lines))))
 
 
 # ----------------------------------------------------------------------------------------------------------------- main
 
 PAGES: dict[str, Callable[[], str]] = {
     "actions.md": actions_page,
+    "benchmark.md": partial(page_with_blocks, "benchmark.md"),
     "cards.md": cards_page,
-    "environment.md": environment_page,
+    "environment.md": partial(page_with_blocks, "environment.md"),
+    "leaderboard.md": leaderboard_page,
     "observations.md": observations_page,
     "rules-map.md": rules_map_page,
 }

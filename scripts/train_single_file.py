@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import json
 import math
 import sys
 import time
@@ -49,6 +50,7 @@ class Arguments:
     decisions: int = option(1_000_000, "decisions of the learner, rounded up to whole updates", 1)
     players: int = option(2, "players in a game", 2, 6)
     reward: str = option("stars", "what is learnt from: win, rank or stars; stars is by far the fastest")
+    rules: str = option("{}", 'further options of the game as JSON, such as {"trading": true}')
     max_turns: int = option(600, "training games are truncated after so many turns", 1)
     baselines: Sequence[str] = option(("random", "weights"), "fixed opponents in the pool")
     past_selves: int = option(4, "past selves in the pool; the oldest one leaves", 1)
@@ -173,7 +175,7 @@ def train(args: Arguments) -> Player:
     rng = np.random.default_rng(args.seed)
     baselines: list[Agent] = [load(spec) for spec in args.baselines]
     past: list[Agent] = []
-    rules = {"num_players": args.players, "max_turns": args.max_turns}
+    rules = {**json.loads(args.rules), "num_players": args.players, "max_turns": args.max_turns}
     env = EuphoriaVectorEnv(args.envs, pool=baselines or ["random"], reward=args.reward, threads=1, **rules)
     network = Network(args.players, args.width)
     optimizer = torch.optim.Adam(network.parameters(), eps=1e-5)

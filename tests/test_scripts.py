@@ -1,7 +1,9 @@
-"""The scripts that say how good a trained player is, with little to do."""
+"""The scripts that train and say how good a player is, with little to do."""
 
 from __future__ import annotations
 
+import importlib
+import itertools
 import json
 import os
 import subprocess
@@ -12,7 +14,12 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("rich")
+from euphoria_agents import load, play_match  # noqa: E402
+from euphoria_agents.benchmark.tasks import TASKS, Task  # noqa: E402
+from euphoria_agents.options import parse_options  # noqa: E402
 from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
+from euphoria_agents.training.options import Options, check  # noqa: E402
+from euphoria_env import Rules  # noqa: E402
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 
@@ -62,3 +69,65 @@ def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("league/*")}  # nothing is trained again
     told = call("best_response", *small, "--decisions", "40000", "--players", "3", code=2)
     assert f"{tmp_path} holds what came of another players, decisions: choose another --out" in " ".join(told.split())
+
+
+# ------------------------------------------------------------------------------------------------------------- baselines
+
+
+def test_the_rates_of_the_frozen_opponents() -> None:
+    text = call("anchors", "--tasks", "short-v1", "--games", "60", "--processes", "1")
+    ratings = json.loads(text.partition(": ")[2].strip().replace("(", "[").replace(")", "]"))
+    assert ratings == sorted(ratings) and len(ratings) == 4
+
+
+def test_maskable_ppo_trains_a_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the options of a task; what is no player is refused."""
+    out, rules = tmp_path / "player.safetensors", json.dumps({"stars_to_win": 3})
+    call("train_maskable_ppo", "--out", str(out), "--decisions", "1", "--players", "2", "3", "--rules", rules)
+    monkeypatch.syspath_prepend(SCRIPTS)
+    agent = load(f"train_maskable_ppo:Player:{out}")
+    results = [
+        play_match([agent, load("random")], 4, Rules(num_players=2, stars_to_win=3), seed=1, records=True) for _ in range(2)
+    ]
+    assert results[0].records == results[1].records and results[0].truncated == 0
+    for content in (b"", SHIPPED.read_bytes()):
+        (tmp_path / "other").write_bytes(content)
+        with pytest.raises(ValueError, match="cannot be read as a player"):
+            load(f"train_maskable_ppo:Player:{tmp_path / 'other'}")
+
+
+def test_baselines_that_are_judged_are_not_judged_again(tmp_path: Path) -> None:
+    asked = (
+        "--tasks",
+        "short-v1",
+        "--algorithms",
+        "random",
+        "--out",
+        str(tmp_path / "runs"),
+        "--results",
+        str(tmp_path / "results"),
+    )
+    (tmp_path / "results" / "short-v1").mkdir(parents=True)
+    (tmp_path / "results" / "short-v1" / "random.json").write_text("{}")
+    assert call("baselines", *asked) == "" and not (tmp_path / "runs").exists()
+    told = call("baselines", "--algorithms", "alphazero", code=2)
+    assert "there is no baseline 'alphazero'; there are random, weights, greedy" in told
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+def test_trainings_of_the_baselines_are_by_the_rules(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    baselines = importlib.import_module("baselines")
+    folder = Path("runs")
+    for name in ("euphoria-train", "euphoria-train-features"):
+        arguments = baselines.BASELINES[name].arguments(task, 1000, 1, folder)
+        options = parse_options(Options, arguments=arguments[3:])
+        check(options)
+        assert (options.decisions, options.seed, tuple(options.players)) == (1000, 1, task.players)
+        assert Rules(num_players=2, **options.game) == Rules(num_players=2, **task.training)
+        assert options.cards == ("features" if name.endswith("features") else "names")
+    for name in ("single-file", "maskable-ppo"):
+        arguments = baselines.BASELINES[name].arguments(task, 1000, 1, folder)
+        told = dict(itertools.pairwise(arguments))
+        assert Rules(num_players=2, **json.loads(told["--rules"])) == Rules(num_players=2, **task.training)
+        assert told["--decisions"] == "1000" and told["--seed"] == "1" and set(arguments) >= {"--out", "--players"}

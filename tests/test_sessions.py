@@ -379,7 +379,9 @@ def test_agents_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agents, "load_untrusted", lambda spec, allowed: (made.append(spec), load(spec, allowed))[1])
     shared = Agents()
     for seed in range(3):
-        go_on(table(3, seed, {0: "weights", 1: "greedy", 2: "weights"}, agents=shared), random.Random(0), lambda s: s.decisions > 9)
+        go_on(
+            table(3, seed, {0: "weights", 1: "greedy", 2: "weights"}, agents=shared), random.Random(0), lambda s: s.decisions > 9
+        )
     assert made == ["weights", "greedy"]
 
 

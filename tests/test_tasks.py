@@ -8,13 +8,14 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from euphoria_agents import Agent, load
 from euphoria_agents.__main__ import main
-from euphoria_agents.benchmark import judging, tasks
+from euphoria_agents.benchmark import judging, leaderboard, tasks
 from euphoria_agents.benchmark.judging import GAMES, HEADING, RESULT, ROW, TIMES, UNFINISHED, judge, row
 from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, fingerprint, task_of
 from euphoria_agents.matches.arena import play_match
@@ -109,9 +110,10 @@ def test_cards_of_judging_are_unknown_from_training() -> None:
     assert [factions.count(faction) for faction in range(4)] == [3, 3, 3, 3]
 
 
-def test_the_weaker_opponents_have_the_lower_ratings() -> None:
+def test_every_opponent_has_a_rating() -> None:
     for task in TASKS.values():
-        assert sorted(task.anchors) == list(task.anchors), task.name
+        weakest, strongest = sorted(task.anchors)[:2], sorted(task.anchors)[2:]
+        assert task.anchors[:2] == tuple(weakest) and set(task.anchors[2:]) == set(strongest), task.name
         assert list(task.ratings) == list(OPPONENTS)
 
 
@@ -275,3 +277,56 @@ def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         assert ended.value.code == 2 and message in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
     assert json.loads((tmp_path / "out" / RESULT).read_text())["format"] == judging.FORMAT
+
+
+# ----------------------------------------------------------------------------------------------------------- leaderboard
+
+
+def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1") -> dict[str, Any]:
+    """A result, as far as the leaderboard looks at it."""
+    score = {"win_rate": rate, "paired_interval": [rate - 0.1, rate + 0.1], "mean_rank": 1.5}
+    found = {
+        "format": judging.FORMAT, "version": judging.VERSION, "task": task,
+        "environment": {"version": "0", "fingerprint": fingerprint(TASKS[task])}, "agent": {"name": name},
+        "opponents": dict.fromkeys(OPPONENTS, score), "all": score, "rating": {"mu": 30.0, "sigma": 1.0},
+    }  # fmt: skip
+    return found | ({"training": {"decisions": decisions}} if decisions else {})
+
+
+def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
+    seeds = [result_of("ours", rate, 2_000_000) for rate in (0.5, 0.6, 0.7)]
+    more = result_of("ours", 0.9, 20_000_000)
+    found = leaderboard.rows("duel-v1", [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")])
+    assert [line[:2] for line in found] == [("`ours`", "20,000,000"), ("`ours`", "2,000,000"), ("`greedy`", "")]
+    assert found[1][6:8] == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is from the least to the most"
+    assert found[2][6:8] == ("**30.0** (20.0 to 40.0)", "")
+    assert all(len(line) == len(leaderboard.HEADINGS) for line in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "format: must be euphoria-benchmark of version 1"),
+        ({"task": "table-v1"}, "task: must be duel-v1, a task that there is, not 'table-v1'"),
+        ({"all": 3}, "all: must be an object, not 3"),
+        (None, "line 1 column 2"),
+    ],
+)
+def test_files_that_are_no_results(change: dict[str, Any] | None, message: str, tmp_path: Path) -> None:
+    (tmp_path / "duel-v1").mkdir()
+    path = tmp_path / "duel-v1" / "one.json"
+    path.write_text("{" if change is None else json.dumps(result_of("ours", 0.5) | change))
+    with pytest.raises(ValueError, match=f"one.json: .*{message}"):
+        leaderboard.read_results(tmp_path)
+
+
+def test_results_of_another_version_are_told() -> None:
+    old = result_of("ours", 0.5)
+    old["environment"]["fingerprint"] = "another"
+    assert leaderboard.outdated([old, result_of("new", 0.5)]) == ["duel-v1: ours"]
+
+
+def test_the_results_of_the_project_fit_this_version() -> None:
+    results = leaderboard.read_results(Path(__file__).parent.parent / "benchmarks" / "results")
+    assert leaderboard.outdated(results) == [], "judge them again, or see why the games have changed"
+    assert {result["task"] for result in results} == set(TASKS)

@@ -11,7 +11,7 @@ from euphoria_agents.agent import Agent
 from euphoria_agents.training.buffers import RolloutBuffer, SparseBuffer
 from euphoria_agents.training.learner import Learner
 from euphoria_agents.training.mixture import game_parts
-from euphoria_agents.training.options import Options
+from euphoria_agents.training.options import FEATURES, Options
 from euphoria_agents.training.policy import DensePolicy, Policy, make_features
 from euphoria_agents.training.vec_env import EuphoriaVecEnv, JoinedVecEnv
 
@@ -61,6 +61,7 @@ def make_model(options: Options, env: JoinedVecEnv, rank: int = 0) -> Learner:
             "features": features,
             "trunk": options.trunk,
             "branch": options.branch,
+            "described": options.cards == FEATURES,
             "optimizer_kwargs": {"eps": 1e-5, "fused": True},
         },
         device=options.device,

@@ -14,6 +14,7 @@ from euphoria_agents.options import option, positional, rules_options
 from euphoria_env.reader import Reader, shown
 from euphoria_env.rules import OPTIONS, Rules
 
+CARDS = NAMES, FEATURES = "names", "features"
 NOT_OF_GAME = ("num_players", "max_turns")  # options of the rules that have one of their own here
 
 
@@ -61,6 +62,7 @@ class Options:
     trunk: list[int] = option([256, 128], "widths of the layers that policy and value share")
     branch: list[int] = option([], "widths of the layers that each has for itself")
     steps: bool = option(True, "whether the network sees single steps of numbers where they matter, besides the scaled entries")
+    cards: str = option("names", "how the network meets recruits and tiles: by their names, or by their features", choices=CARDS)
     seed: int = option(0, "of the games and the network")
     save: int = option(20, "updates between two saves")
     rate: int = option(100, "updates between two ratings")
@@ -126,6 +128,8 @@ def check(options: Options) -> None:
     _check_values(reader, options)
     if not options.trunk:
         raise ValueError("trunk: must have at least one width")
+    if options.cards not in CARDS:
+        raise ValueError(f"cards: must be one of {', '.join(CARDS)}, not {shown(options.cards)}")
     if not options.players or options.envs < len(options.players) * options.workers:
         raise ValueError(
             f"envs: must be at least 1 for each of players and workers, not {options.envs} for {options.players} "

@@ -19,6 +19,7 @@ from torch import nn
 
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Features, widened
+from euphoria_agents.training.cards import describe
 from euphoria_agents.training.rows import Rows, Seen, find_legal, find_readings, look_up
 from euphoria_env.observations import FIELDS
 
@@ -132,12 +133,15 @@ class Policy(MaskableActorCriticPolicy):
         features: what goes in.
         trunk: widths of the layers that policy and value share; at least one.
         branch: widths of the layers that each has for itself.
+        described: whether it meets cards by their features (`training.cards`).
     """
 
     first_layer: type[FirstLayer] = FirstLayer
 
-    def __init__(self, *args: Any, features: Features, trunk: list[int], branch: list[int], **kwargs: Any) -> None:
-        self._parts = features, trunk, branch
+    def __init__(
+        self, *args: Any, features: Features, trunk: list[int], branch: list[int], described: bool = False, **kwargs: Any
+    ) -> None:
+        self._parts, self._described = (features, trunk, branch), described
         super().__init__(*args, **kwargs)
 
     def _build(self, lr_schedule: Any) -> None:
@@ -148,6 +152,8 @@ class Policy(MaskableActorCriticPolicy):
         self.policy = nn.ModuleList(hidden_layers((trunk or [first])[-1], branch))
         self.value = nn.ModuleList(hidden_layers((trunk or [first])[-1], branch))
         self.head, self.value_head = linear(last, self.action_space.n, 0.01), linear(last, 1, 1.0)
+        if self._described:
+            describe(self.first, self.head, FIRST_SPREAD)
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
     def _shared(self, observations: torch.Tensor | Seen) -> torch.Tensor:
@@ -224,8 +230,11 @@ class Policy(MaskableActorCriticPolicy):
             path: where they are from, for what is wrong with them.
 
         Raises:
-            ValueError: they do not fit together, or are of a network of other widths, or of features that this one lacks.
+            ValueError: they do not fit together, or are of a network of other widths, or of features that this one lacks; or
+                this one makes the weights of cards itself.
         """
+        if self._described:
+            raise ValueError(f"{path}: a network that meets cards by their features begins untrained")
         mine, tensors = self.tensors(), widened(tensors, self.first.features, path)
         differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
         if differing:

@@ -1,0 +1,159 @@
+"""The baselines of the leaderboard: trains well-known algorithms by the rules of the benchmark tasks, judges them and fixed
+players, and writes the results. What is finished is not done again: an interrupt costs no more than the training under way."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from euphoria_agents.benchmark.judging import RESULT
+from euphoria_agents.benchmark.tasks import BUDGETS, TASKS, Task, task_of
+from euphoria_agents.files import write_whole
+from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.options import command, option, parse_options
+from euphoria_agents.speed.measure import machine, versions
+
+ROOT = Path(__file__).resolve().parent.parent
+SEEDS = (0, 1, 2)
+FIXED = ("random", "weights", "greedy", "mcts:500:greedy", "mcts:100:ppo")
+
+
+@dataclasses.dataclass
+class Options:
+    """Trains and judges the baselines of the leaderboard."""
+
+    tasks: list[str] = option(list(TASKS), "by which they are judged")
+    algorithms: list[str] = option([], "which; all, if none is named")
+    seeds: list[int] = option(list(SEEDS), "of the trainings")
+    decisions: int = option(BUDGETS[0], "of each learner")
+    out: Path = option(Path("runs/baselines"), "folder of the trainings")
+    results: Path = option(ROOT / "benchmarks" / "results", "folder of the results")
+    processes: int = option(os.cpu_count() or 1, "that judge; each training takes one core")
+
+
+class Baseline(NamedTuple):
+    """How an algorithm is trained.
+
+    Attributes:
+        arguments: what is called, from task, decisions, seed and folder.
+        player: the spec of the trained player, from the folder.
+        tasks: for which tasks it is meant.
+    """
+
+    arguments: Callable[[Task, int, int, Path], list[str]]
+    player: str
+    tasks: tuple[str, ...] = tuple(TASKS)
+
+
+def euphoria_train(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
+    """Our trainer, with the options of `make run`."""
+    rules = []
+    for name, value in task.training.items():
+        values = value if isinstance(value, tuple) else () if value is True else (value,)
+        rules += [f"--{name.replace('_', '-')}", *map(str, values)]
+    return [
+        "-m", "euphoria_agents", "train", "--run", str(folder / "run"), "--decisions", str(decisions), "--seed", str(seed),
+        "--players", *map(str, task.players), "--workers", "1", "--rating-games", "0", "--learning-rate", "0.0012",
+        "--envs", "512", "--snapshot", "10", "--baselines", "weights", "--newest", "0.2", "--older", "0.1", *rules,
+    ]  # fmt: skip
+
+
+def by_features(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
+    """Our trainer, with a network that meets cards by their features."""
+    return [*euphoria_train(task, decisions, seed, folder), "--cards", "features"]
+
+
+def single_file(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
+    """The trainer in one file; it knows one number of players, of several the middle one."""
+    players = task.players[len(task.players) // 2]
+    return [
+        "scripts/train_single_file.py", "--out", str(folder / "player.npz"), "--decisions", str(decisions), "--seed", str(seed),
+        "--players", str(players), "--rating-games", "0", "--rules", json.dumps(dict(task.training)),
+    ]  # fmt: skip
+
+
+def maskable_ppo(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
+    """sb3-contrib's MaskablePPO with its default network."""
+    return [
+        "scripts/train_maskable_ppo.py", "--out", str(folder / "player.safetensors"), "--decisions", str(decisions),
+        "--seed", str(seed), "--players", *map(str, task.players), "--rules", json.dumps(dict(task.training)),
+    ]  # fmt: skip
+
+
+BASELINES = {
+    "euphoria-train": Baseline(euphoria_train, "ppo:{folder}/run/ppo.safetensors"),
+    "euphoria-train-features": Baseline(by_features, "ppo:{folder}/run/ppo.safetensors", ("cards-v1",)),
+    "single-file": Baseline(single_file, "train_single_file:Player:{folder}/player.npz"),
+    "maskable-ppo": Baseline(maskable_ppo, "train_maskable_ppo:Player:{folder}/player.safetensors"),
+}
+
+
+def main() -> None:
+    options, console = parse_options(Options), Console()
+    check_counts(decisions=options.decisions, processes=options.processes)
+    names = options.algorithms or [*FIXED, *BASELINES]
+    if unknown := [name for name in names if name not in FIXED and name not in BASELINES]:
+        raise ValueError(f"there is no baseline {unknown[0]!r}; there are {', '.join([*FIXED, *BASELINES])}")
+    for task in map(task_of, options.tasks):
+        for name in names:
+            if name in FIXED:
+                judge_one(options, console, task, name, name, options.out / task.name / name.replace(":", "-"))
+            elif task.name in BASELINES[name].tasks:
+                for seed in options.seeds:
+                    train_and_judge(options, console, task, name, seed)
+
+
+def train_and_judge(options: Options, console: Console, task: Task, name: str, seed: int) -> None:
+    """A training with one seed, and what comes of it."""
+    folder = options.out / task.name / f"{name}-{options.decisions}-{seed}"
+    arguments, done = BASELINES[name].arguments(task, options.decisions, seed, folder), folder / "training.json"
+    if not done.exists():
+        console.print(f"{task.name}: training {name}, seed {seed}")
+        began = time.perf_counter()
+        run(arguments)
+        told = {"command": shlex.join(["python", *arguments]), "seconds": round(time.perf_counter() - began, 1)}
+        about = {"decisions": options.decisions, "seed": seed, **told, "machine": machine(), "versions": versions()}
+        write_whole(done, json.dumps(about, indent=1))
+    training = json.loads(done.read_text())
+    judge_one(options, console, task, name, BASELINES[name].player.format(folder=folder), folder, training)
+
+
+def judge_one(
+    options: Options, console: Console, task: Task, name: str, spec: str, folder: Path, training: dict[str, Any] | None = None
+) -> None:
+    """Judges a player, and puts its result where the leaderboard looks for it."""
+    at = options.results / task.name / f"{folder.name}.json"
+    if at.exists():
+        return
+    console.print(f"{task.name}: judging {folder.name}")
+    judged = folder / "judged"
+    run(["-m", "euphoria_agents", "benchmark", task.name, "--agent", spec, "--name", name, "--out", str(judged),
+         "--processes", str(options.processes)])  # fmt: skip
+    found = json.loads((judged / RESULT).read_text())
+    write_whole(at, json.dumps(found | ({"training": training} if training else {}), indent=1) + "\n")
+
+
+def run(arguments: list[str]) -> None:
+    """Runs Python, where it finds what lies beside this script.
+
+    Raises:
+        RuntimeError: it failed; it has said why.
+    """
+    path = os.pathsep.join(filter(None, [str(ROOT / "scripts"), os.environ.get("PYTHONPATH", "")]))
+    ended = subprocess.run([sys.executable, *arguments], cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, check=False)
+    if ended.returncode:
+        raise RuntimeError(f"{shlex.join(arguments)} ended with status {ended.returncode}")
+
+
+if __name__ == "__main__":
+    command(main)
