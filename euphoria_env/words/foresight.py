@@ -65,7 +65,7 @@ from euphoria_env.cards.tiles import (
 )
 from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price, When
 from euphoria_env.engine.allegiance import REVEALING_ALLEGIANCE, REVEALING_MINER
-from euphoria_env.engine.foresee import acting, price
+from euphoria_env.engine.foresee import acting, affordable, price
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, RETRIEVE_FREE, copy_rows
 from euphoria_env.words.cards import A_GOOD, condition_words, price_words, step_words, tile_words
 from euphoria_env.words.names import amount, faction, gains, listed, short_name, signed, space_name, territory_name, units
@@ -94,6 +94,11 @@ def bonus(g: np.void, p: int, of: int, tier: int) -> bool:
     """Whether a player has an allegiance bonus for a placement that begins now (R7.2, R7.3, R12.4)."""
     member = int(g["active_cards"][p]) & int(FACTION_CARDS[of])
     return bool(g["allegiance"][of] >= tier and member) and not under(g, p, REGISTRY)
+
+
+def revealed(g: np.void, of: int) -> bool:
+    """Whether the hidden recruits of a faction have become active (R7.4, R7.5)."""
+    return bool(g["allegiance"][of] >= REVEALING_ALLEGIANCE or (of < len(RESOURCES) and g["miners"][of] >= REVEALING_MINER))
 
 
 def faces(g: np.void, p: int) -> list[int]:
@@ -239,6 +244,15 @@ class Account:
         """A bliss as it can be paid."""
         ways = ["bliss"] if self.goods[BLISS] else []
         return f"1 {listed([*ways, 'food'] if self.goods[FOOD] and has(self.g, self.p, BRIAN) else ways, 'or')}"
+
+    def pay_price(self, price: Price) -> None:
+        """Pays what an ability costs besides markers; of bliss and food, which is paid may be open."""
+        if price == Price.ENERGY:
+            self.goods[ENERGY] -= 1
+        elif price == Price.GOLD_TO_BUMPED:
+            self.goods[GOLD] -= 1
+        elif price == Price.BLISS and not (self.goods[BLISS] and self.goods[FOOD] and has(self.g, self.p, BRIAN)):
+            self.goods[BLISS if self.goods[BLISS] else FOOD] -= 1
 
     def limit(self) -> None:
         """The hand limit (R5.6)."""
@@ -585,6 +599,18 @@ def _new_worker(g: np.void, account: Account, owner: int, others: list[int]) -> 
             if old + sum(others) + f < KNOWLEDGE_LIMIT
         )
     return ["the new worker is rolled", check_words(chance), roll_penalty(g, account.p)]
+
+
+def out_of_reach(rows: np.ndarray, account: Account, ability: Ability) -> str:
+    """The risk of an ability that acts before the placement is paid: that too little is left for its cost (R4.3)."""
+    if ability.on not in (*_BEFORE_PAYING, Event.GETTING_BUMPED) or rows[0]["active"] != account.p:
+        return ""
+    after = copy_rows(rows)
+    g, p = after[0], account.p
+    g["goods"][p] = account.goods
+    g["knowledge"][p], g["morale"][p] = account.track["knowledge"], account.track["morale"]
+    lost = affordable(rows, 0, p) and not affordable(after, 0, p)
+    return "perhaps too little is left for the cost of the space" if lost else ""
 
 
 # ------------------------------------------------------------------------------------------------------------- retrievals

@@ -27,7 +27,7 @@ from euphoria_env.board import (
     SPACES,
     STAR_PLACES,
 )
-from euphoria_env.cards.recruits import AMANDA, GEEK, RECRUIT_NAMES
+from euphoria_env.cards.recruits import AMANDA, FACTION_OF, GEEK, RECRUIT_NAMES
 from euphoria_env.cards.tiles import FACE_PENALTY, TILE_FOOD, TILES
 from euphoria_env.cards.vocabulary import Effect, Price, When
 from euphoria_env.engine.retrieval import WORKER_SPACE
@@ -44,10 +44,12 @@ from euphoria_env.words.foresight import (
     joined,
     loss_chance,
     named,
+    out_of_reach,
     placement,
     retrieval,
     retrieval_account,
     retrieved_check,
+    revealed,
     roll_penalty,
     under,
 )
@@ -388,10 +390,11 @@ def _ability_now(d: _Decision, card: int) -> _Parts:
         account.marker("knowledge", ability.knowledge)
     price = account.bliss_words() if ability.price == Price.BLISS else PRICES[ability.price]
     cost, account.sure = ", ".join(filter(None, [*account.sure, price])), []
+    account.pay_price(ability.price)
     for step in ability.do:
         account.step(step, int(d.g["space"]))
     account.limit()
-    risk = account.limit_words()
+    risk = joined([account.limit_words(), out_of_reach(d.rows, account, ability)])
     return {"cost": cost, "gain": account.text(), "risk": risk}
 
 
@@ -424,14 +427,15 @@ def _set(d: _Decision, k: int) -> _Parts:
 
 
 def _choose_recruit(d: _Decision, card: int) -> _Parts:
-    name = title(RECRUIT_NAMES[card])
+    name, when = title(RECRUIT_NAMES[card]), ""
     if d.g["status"] != SETUP:
         text = f"Keep {name}"
+        when = "active at once" if revealed(d.g, int(FACTION_OF[card])) else "hidden until their faction is revealed"
     elif d.top[0] == Operation.DRAFTED:
         text = f"Keep {name} in the draft"
     else:
         text = f"Choose {name} as the {'hidden' if d.g['num_recruits'][d.p] else 'active'} recruit"
-    return {"group": "Recruit", "text": text, "gain": recruit_words(RECRUIT_NAMES[card]).removesuffix(".")}
+    return {"group": "Recruit", "text": text, "gain": joined([recruit_words(RECRUIT_NAMES[card]).removesuffix("."), when])}
 
 
 def _choose_tile(d: _Decision, tile: int) -> _Parts:
