@@ -55,11 +55,11 @@ def cards_page() -> str:
     return page(
         "Cards and spaces in words",
         [
-            "What `euphoria_env.words` says of the cards and the spaces, made from the tables that the engine plays. The moves of a",
-            "position, the text board and the picture say it in the same words; [rules.md](rules.md) says it exactly.",
+            "What `euphoria_env.words` says of the cards and the spaces, made from the tables that the engine plays. The moves of",
+            "a position, the text board and the picture say it in the same words; [rules.md](rules.md) says it exactly.",
             "",
-            "*You* is the player who owns the card. Markers move as the sign says, to the end of their track at most: `knowledge +1`",
-            "is a price, `knowledge -1` a gain.",
+            "*You* is the player who owns the card. Markers move as the sign says, to the end of their track at most:",
+            "`knowledge +1` is a price, `knowledge -1` a gain.",
         ],
         ["", "## Recruits"],
         *(_recruits_in_words(faction, name) for faction, name in enumerate(FACTIONS)),
@@ -74,14 +74,14 @@ def cards_page() -> str:
             "",
             "## Spaces",
             "",
-            "The four commodity areas take any number of workers, the slots of construction sites one each for good; every other space",
-            "takes one, and the next one bumps it back to its owner, who rolls it.",
+            "The four commodity areas take any number of workers. A slot of a construction site takes one, who cannot be bumped.",
+            "Every other space takes one, too, but the next one bumps it back to its owner, who rolls it.",
             "",
             f"Retrieving: {words.RETRIEVING}. Knowledge check: {words.CHECK}.",
             "",
         ],
         table(("space", "what it costs and gives"), ((f"`{space}`", words.space_words(space)) for space in spaces)),
-        ["", "The other built markets are like this one, each for its region. Slots 3 and 4 of a construction site are like slot 2:", ""],
+        ["", "The other built markets are like this one, each for its region. Slots 3 and 4 of a site are like slot 2:", ""],
         table(("slot", "what it costs and gives"), ((f"`{slot}`", words.space_words(slot)) for slot in sites)),
     )
 

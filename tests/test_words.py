@@ -214,7 +214,8 @@ def _mentioned(text: str) -> set[str]:
 
 # What begins a note, which says what may follow or must be known, and not what changes for sure.
 _NOTES = re.compile(
-    r"optional: |if |the |then |no |hidden |every |ends the game|its |that worker|\d workers? (is|are) rolled|one of |a book "
+    r"optional: |if |the |then |no |hidden |every |ends the game|its |that worker|one of |a book |a star when "
+    r"|\d workers? (is|are) rolled"
 )
 
 
@@ -235,7 +236,7 @@ def _foretold(move: Move) -> tuple[Counter[str], set[str]]:
                 changes[parsed[0]] += sign * parsed[1]
     for note in notes:
         assert _NOTES.match(note), note
-        if not note.startswith(("optional: ", "the market then needs", "every player places")):
+        if not note.startswith(("optional: ", "a star when", "every player places")):
             open_fields |= _mentioned(note)
     if "lose a commodity or resource" in move.risk:
         open_fields |= {*GOODS}
@@ -501,9 +502,8 @@ def test_whole_games_are_told(path: Path) -> None:
         before, mark = game.clone(), len(game.outcomes)
         game.play(line.split(" | ")[0])
         outcomes = game.outcomes[mark:]
-        told = [
-            words.event(before, line.split(" | ")[0], game, outcomes, seat) for seat in (None, *range(game.rules.num_players))
-        ]
+        readers = (None, before.player, (before.player + 1) % before.rules.num_players)
+        told = [words.event(before, line.split(" | ")[0], game, outcomes, seat) for seat in readers]
         for event in told:
             _check_text(event)
             assert event.startswith(f"Player {before.player} ")

@@ -568,7 +568,7 @@ def _construction(g: np.void, account: Account, space: int, others: list[int]) -
     owners = [int(owner) for owner in g["occupant"][first : first + SLOTS_PER_SITE] if owner >= 0] + [account.p]
     missing = int(WORKERS_TO_BUILD[int(g["num_players"])]) - len(owners)
     if missing > 0:
-        account.notes.append(f"the market then needs {amount(missing, 'more worker')}, and gives a star when it is built")
+        account.notes.append(f"a star when {amount(missing, 'more worker')} {'have' if missing > 1 else 'has'} come")
         return []
     account.notes.insert(0, "the market is built")
     risks = []
