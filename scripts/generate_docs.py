@@ -55,8 +55,8 @@ def cards_page() -> str:
     return page(
         "Cards and spaces in words",
         [
-            "What `euphoria_env.words` says of the cards and the spaces, made from the tables that the engine plays. The moves of",
-            "a position, the text board and the picture say it in the same words; [rules.md](rules.md) says it exactly.",
+            "What `euphoria_env.words` says of the cards and the spaces, made from the tables that the engine plays. The moves",
+            "of a position, the text board and the picture say it in the same words; [rules.md](rules.md) says it exactly.",
             "",
             "*You* is the player who owns the card. Markers move as the sign says, to the end of their track at most:",
             "`knowledge +1` is a price, `knowledge -1` a gain.",
