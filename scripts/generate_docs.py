@@ -50,16 +50,16 @@ def page(title: str, *parts: Iterable[str]) -> str:
 
 def cards_page() -> str:
     """docs/cards.md."""
-    spaces = [space for space in SPACES if space not in MARKETS and space not in SLOTS]
+    spaces = [space for space in SPACES if space not in SLOTS and space not in MARKETS[1:]]
     sites = [slot for slot in SLOTS if slot.endswith(("_1", "_2"))]  # slots 2 to 4 of a site cost the same
     return page(
         "Cards and spaces in words",
         [
-            "What `euphoria_env.words` says of the cards and the spaces; the tables of `euphoria_env.cards` are what the engine plays."
-        ],
-        [
+            "What `euphoria_env.words` says of the cards and the spaces, made from the tables that the engine plays. The moves",
+            "of a position, the text board and the picture say it in the same words; [rules.md](rules.md) says it exactly.",
             "",
-            "Markers move as the sign says, to the end of their track at most: `knowledge +1` is a price, `knowledge -1` a gain.",
+            "*You* is the player who owns the card. Markers move as the sign says, to the end of their track at most:",
+            "`knowledge +1` is a price, `knowledge -1` a gain.",
         ],
         ["", "## Recruits"],
         *(_recruits_in_words(faction, name) for faction, name in enumerate(FACTIONS)),
@@ -68,18 +68,27 @@ def cards_page() -> str:
             ("tile", "cost of its space", "for whoever has no star on it"),
             ((words.title(name), words.cost_words(MARKETS[0], name), words.tile_words(name)) for name in tiles.TILES),
         ),
-        ["", "A built market gives a star in the territory of its region and allegiance +1 there.", "", "## Dilemmas", ""],
-        table(("dilemma", ""), ((words.title(name), words.dilemma_words(name)) for name in ARTIFACTS)),
-        ["", "## Spaces", ""],
-        table(("space", ""), ((f"`{space}`", words.space_words(space)) for space in spaces)),
-        ["", "Slots of construction sites (slots 3 and 4 are like slot 2):", ""],
-        table(("slot", ""), ((f"`{slot}`", words.space_words(slot)) for slot in sites)),
+        ["", "## Dilemmas", ""],
+        table(("dilemma", "what it says"), ((words.title(name), words.dilemma_words(name)) for name in ARTIFACTS)),
+        [
+            "",
+            "## Spaces",
+            "",
+            "The four commodity areas take any number of workers. A slot of a construction site takes one, who cannot be bumped.",
+            "Every other space takes one, too, but the next one bumps it back to its owner, who rolls it.",
+            "",
+            f"Retrieving: {words.RETRIEVING}. Knowledge check: {words.CHECK}.",
+            "",
+        ],
+        table(("space", "what it costs and gives"), ((f"`{space}`", words.space_words(space)) for space in spaces)),
+        ["", "The other built markets are like this one, each for its region. Slots 3 and 4 of a site are like slot 2:", ""],
+        table(("slot", "what it costs and gives"), ((f"`{slot}`", words.space_words(slot)) for slot in sites)),
     )
 
 
 def _recruits_in_words(faction: int, name: str) -> list[str]:
     rows = ((words.title(r.name), words.recruit_words(r.name)) for r in recruits.RECRUITS if r.faction == faction)
-    return ["", f"### {name.capitalize()}", "", *table(("recruit", ""), rows)]
+    return ["", f"### {name.capitalize()}", "", *table(("recruit", "what they do"), rows)]
 
 
 # -------------------------------------------------------------------------------------------------------------- actions

@@ -171,7 +171,7 @@ def positions(num_players: int) -> Iterator[Game]:
         game = Game(Rules(num_players=num_players, trading=seed == 1, max_turns=150), seed=seed)
         rng = random.Random(seed)
         for number in itertools.count():
-            if number % 37 == 0 or game.deciding in ("trade", "reply") and number % 5 == 0:
+            if number % 61 == 0 or game.deciding in ("trade", "reply") and number % 5 == 0:
                 yield game.clone()
             if not game.legal():
                 break

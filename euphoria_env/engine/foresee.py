@@ -6,7 +6,7 @@ from euphoria_env.board import NUM_AREAS
 from euphoria_env.cards.recruits import ROW_AT, ROW_CARD, ROW_EVENT, ROW_WHEN
 from euphoria_env.cards.vocabulary import Event, When
 from euphoria_env.engine.abilities import holds
-from euphoria_env.engine.costs import asks_artifacts, cost_of, markers_due
+from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, markers_due, payable
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import powers
 
@@ -19,6 +19,14 @@ def price(games, i, p, space, out):
     out[0], out[1], out[2], out[3] = cost_of(g, p, space, bumping)
     out[4], out[5] = markers_due(g, p, space)
     return asks_artifacts(space)
+
+
+@entry
+def affordable(games, i, p):
+    """Whether the cost of the placement under way can be paid now (R4.3)."""
+    g = games[i]
+    bumped_other = g["bumped"] >= 0 and g["bumped"] != p
+    return payable(g, p, int(g["space"]), bumped_other, int(g["due_morale"]), holdings(g, p))
 
 
 @entry

@@ -22,6 +22,7 @@ from euphoria_env.board import (
     GOLD,
     GOODS,
     ICARITE,
+    KNOWLEDGE_ITEM,
     KNOWLEDGE_LIMIT,
     MARKETS,
     MAX_WORKERS,
@@ -32,11 +33,13 @@ from euphoria_env.board import (
     SLOT_SET,
     SLOTS_PER_SITE,
     SPACES,
+    STARS,
     TERRITORIES,
     TRACK_END,
     WORKERS_TO_BUILD,
 )
 from euphoria_env.cards.recruits import (
+    AMANDA,
     BRIAN,
     CURTIS,
     FACTION_CARDS,
@@ -62,15 +65,16 @@ from euphoria_env.cards.tiles import (
 )
 from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price, When
 from euphoria_env.engine.allegiance import REVEALING_ALLEGIANCE, REVEALING_MINER
-from euphoria_env.engine.foresee import acting, price
+from euphoria_env.engine.foresee import acting, affordable, price
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, RETRIEVE_FREE, copy_rows
-from euphoria_env.words.cards import CONDITIONS, price_words, step_words
+from euphoria_env.words.cards import A_GOOD, condition_words, price_words, step_words, tile_words
 from euphoria_env.words.names import amount, faction, gains, listed, short_name, signed, space_name, territory_name, units
 
 ABILITIES: list[Ability] = [ability for recruit in RECRUITS for ability in recruit.abilities]  # as `ROW_EVENT` numbers them
 # Conditions that depend on what will be paid or chosen.
 _IF = (When.PAID_GOLD, When.PAID_ARTIFACT, When.PAID_ONE_ARTIFACT, When.PAID_FOOD_FOR_BLISS, When.TOOK_RESOURCE)
 _BEFORE_PAYING = (Event.BUMPED, Event.BUMPING)
+_ON_THEATER = f"on {space_name(MARKETS[0], TILES[THEATER])}"
 
 
 # ------------------------------------------------------------------------------------------------------------ looking up
@@ -90,6 +94,11 @@ def bonus(g: np.void, p: int, of: int, tier: int) -> bool:
     """Whether a player has an allegiance bonus for a placement that begins now (R7.2, R7.3, R12.4)."""
     member = int(g["active_cards"][p]) & int(FACTION_CARDS[of])
     return bool(g["allegiance"][of] >= tier and member) and not under(g, p, REGISTRY)
+
+
+def revealed(g: np.void, of: int) -> bool:
+    """Whether the hidden recruits of a faction have become active (R7.4, R7.5)."""
+    return bool(g["allegiance"][of] >= REVEALING_ALLEGIANCE or (of < len(RESOURCES) and g["miners"][of] >= REVEALING_MINER))
 
 
 def faces(g: np.void, p: int) -> list[int]:
@@ -144,7 +153,7 @@ def roll_penalty(g: np.void, p: int) -> str:
     punished = [str(face) for face in range(1, 7) if under(g, p, int(FACE_PENALTY[face]))]
     if not punished or not g["goods"][p].any():
         return ""
-    return f"each {listed(punished, 'or')} rolled: lose a good"
+    return f"each {listed(punished, 'or')} rolled: lose {A_GOOD}"
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -168,8 +177,11 @@ class Account:
         self.allegiance = [int(step) for step in g["allegiance"]]
         self.goods = [int(n) for n in g["goods"][p]]
         self.star_placed = self.gets_worker = False
+        self.ends = ""
+        self.theater = under(g, p, THEATER)  # as far as it is sure
         self.may_lose = False  # a worker, before one is gained
         self.discards = 0
+        self.limit_sure = True  # unless morale depends on how something is paid
         self.sure: list[str] = []
         self.notes: list[str] = []
 
@@ -204,16 +216,43 @@ class Account:
         if n:
             self.sure.append(amount(n, "artifact") + why)
 
-    def star(self, where: str, why: str = "") -> bool:
-        """Places a star, with what the Theater makes of it (R1.5, R12.5)."""
+    def star(self, *places: str) -> bool:
+        """Places a star on one of the places, with what the Theater makes of it (R1.5, R12.5)."""
         if not self.stars:
             self.notes.append("no star is left to place")
             return False
         self.stars -= 1
-        self.sure.append(f"1 star {where}{why}")
-        if under(self.g, self.p, THEATER) and TILES[THEATER] not in where:
+        self.sure.append(f"1 star {listed(places, 'or')}")
+        if STARS - self.stars == self.g["stars_to_win"]:
+            self.ends = "ends the game"
+        if self.theater and _ON_THEATER not in places:
             self.marker("knowledge", 1, " (Theater)")
+        elif self.theater:
+            self.theater = False
+            if len(places) > 1:
+                self.notes.append("then knowledge +1 for each star, unless one goes on the Theater")
         return True
+
+    def pay_due(self) -> None:
+        """Pays the markers that are due with the cost of a placement, of which the placement has told (R4.3)."""
+        sure = self.sure.copy()
+        self.marker("morale", -int(self.g["due_morale"]))
+        self.marker("knowledge", int(self.g["due_knowledge"]))
+        self.sure = sure
+
+    def bliss_words(self) -> str:
+        """A bliss as it can be paid."""
+        ways = ["bliss"] if self.goods[BLISS] else []
+        return f"1 {listed([*ways, 'food'] if self.goods[FOOD] and has(self.g, self.p, BRIAN) else ways, 'or')}"
+
+    def pay_price(self, price: Price) -> None:
+        """Pays what an ability costs besides markers; of bliss and food, which is paid may be open."""
+        if price == Price.ENERGY:
+            self.goods[ENERGY] -= 1
+        elif price == Price.GOLD_TO_BUMPED:
+            self.goods[GOLD] -= 1
+        elif price == Price.BLISS and not (self.goods[BLISS] and self.goods[FOOD] and has(self.g, self.p, BRIAN)):
+            self.goods[BLISS if self.goods[BLISS] else FOOD] -= 1
 
     def limit(self) -> None:
         """The hand limit (R5.6)."""
@@ -223,7 +262,12 @@ class Account:
 
     def limit_words(self) -> str:
         """What the hand limit takes; "" if nothing."""
-        return f"hand limit: discard {amount(self.discards, 'artifact')}" if self.discards else ""
+        sure = "discard" if self.limit_sure else "perhaps discard"
+        return f"hand limit: {sure} {amount(self.discards, 'artifact')}" if self.discards else ""
+
+    def has_bliss(self) -> bool:
+        """Whether a bliss, or the food that Brian takes for it, can be paid."""
+        return self.goods[BLISS] > 0 or (self.goods[FOOD] > 0 and has(self.g, self.p, BRIAN))
 
     def room(self, ability: Ability) -> bool:
         """Whether the price of an optional ability can be paid now (`engine.abilities.affords`)."""
@@ -233,7 +277,7 @@ class Account:
         if ability.price == Price.ENERGY:
             return self.goods[ENERGY] > 0
         if ability.price == Price.BLISS:
-            return self.goods[BLISS] > 0 or (self.goods[FOOD] > 0 and has(self.g, self.p, BRIAN))
+            return self.has_bliss()
         if ability.price == Price.GOLD_TO_BUMPED:
             return self.goods[GOLD] > 0
         if ability.price == Price.ARTIFACT:
@@ -242,7 +286,7 @@ class Account:
 
     def text(self) -> str:
         """What changes, then the notes."""
-        return joined([", ".join(self.sure), *self.notes])
+        return joined([", ".join(self.sure), *self.notes, self.ends])
 
     # ------------------------------------------------------------------------------------------- steps of cards and spaces
 
@@ -332,7 +376,7 @@ class Account:
             for card in self.active():
                 if FACTION_OF[card] == of and not int(self.g["starred"]) >> card & 1:
                     self.star(f"on {short_name(RECRUIT_NAMES[card])}")
-            self.notes.append(f"every player stars their active {faction(of)} recruits")
+            self.notes.append(f"every player places a star on each active {faction(of)} recruit")
 
     def _reveal(self, of: int, already: bool) -> None:
         if not already:
@@ -356,13 +400,17 @@ class Account:
     def star_in_region(self, of: int) -> None:
         """The star of an artifact market (R10.1)."""
         places = [f"in {territory_name(TERRITORIES[of])}"] if self.territory_has_room(of) else []
+        lifted = []
         for market in (2 * of, 2 * of + 1):
             if self.g["built"][market] and not int(self.g["market_stars"][market]) >> self.p & 1:
-                places.append(f"on {space_name(MARKETS[market], TILES[int(self.g['tile'][market])])}")
+                lifted.append(TILES[int(self.g["tile"][market])])
+                places.append(f"on {space_name(MARKETS[market], lifted[-1])}")
         if not places:
             self.notes.append("no star: there is no free place")
         else:
-            self.star_placed = self.star(listed(places, "or"))
+            self.star_placed = self.star(*places)
+            if self.star_placed and lifted and len(places) == 1:
+                self.notes.append(f"its penalty ends: {tile_words(lifted[0])}")
 
     def worker(self) -> None:
         """A new worker (R6.3, R12.7)."""
@@ -417,9 +465,13 @@ def _bump_risks(g: np.void, p: int, space: int, owner: int, others: list[int]) -
     face = int(g["face"][space])
     if owner == p:
         chance = loss_chance(g, p, int(g["knowledge"][p]), others, 1)
-        return [f"own {face} is bumped and rolled", check_words(chance), roll_penalty(g, p)]
+        sets = "its face may be set instead (Amanda)" if has(g, p, AMANDA) and Account(g, p).has_bliss() else ""
+        penalty = roll_penalty(g, p)
+        missing = "what is lost may be missing for the cost" if penalty else ""  # R4.3
+        return [f"own {face} is bumped and rolled", check_words(chance), penalty, missing, sets]
     chance = loss_chance(g, owner, int(g["knowledge"][owner]), faces(g, owner), 1)
-    return [f"bumps player {owner}'s {face}", check_words(chance, "their ")]
+    sets = f"player {owner} may set its face (Amanda)" if has(g, owner, AMANDA) and Account(g, owner).has_bliss() else ""
+    return [f"bumps player {owner}'s {face}", check_words(chance, "their "), sets]
 
 
 def _pay(rows: np.ndarray, account: Account, space: int, extra_morale: int) -> str:
@@ -429,6 +481,7 @@ def _pay(rows: np.ndarray, account: Account, space: int, extra_morale: int) -> s
     units_a, set_a, units_b, set_b, morale, knowledge = (int(value) for value in out)
     parts = [_artifact_ways(account, space)] if artifacts else []
     parts += [units(n, items) for n, items in ((units_a, set_a), (units_b, set_b)) if n]
+    account.limit_sure = not ((set_a | set_b) >> KNOWLEDGE_ITEM & 1 and has(account.g, account.p, NICK))
     if artifacts:
         account.hand -= 2
     for n, items in ((units_a, set_a), (units_b, set_b)):
@@ -471,7 +524,7 @@ def _recruits(rows: np.ndarray, account: Account, face: int, space: int) -> None
                 if (before if event in _BEFORE_PAYING else account).room(ability):
                     account.notes.append(offer_words(account, ability, card, space))
             elif ability.when in _IF:
-                account.notes.append(f"{CONDITIONS[ability.when]}: {effects_words(account, ability, space)}{why}")
+                account.notes.append(f"{condition_words(ability.when)}: {effects_words(account, ability, space)}{why}")
             else:
                 for step in ability.do:
                     account.step(step, space, why)
@@ -490,10 +543,10 @@ def answered(account: Account, space: int, met: set[When]) -> None:
 
 
 def offer_words(account: Account, ability: Ability, card: int, space: int) -> str:
-    """An ability that will be asked: "Kyle may, for knowledge +2: 1 artifact"."""
+    """An ability that will be asked: "optional: 1 artifact, for knowledge +2 (Kyle)"."""
     what = price_words(ability)
-    name = short_name(RECRUIT_NAMES[card])
-    return f"{name} may{f', for {what}' if what else ''}: {effects_words(account, ability, space)}"
+    price = f", for {what}" if what else ""
+    return f"optional: {effects_words(account, ability, space)}{price} ({short_name(RECRUIT_NAMES[card])})"
 
 
 def effects_words(account: Account, ability: Ability, space: int) -> str:
@@ -515,7 +568,7 @@ def _construction(g: np.void, account: Account, space: int, others: list[int]) -
     owners = [int(owner) for owner in g["occupant"][first : first + SLOTS_PER_SITE] if owner >= 0] + [account.p]
     missing = int(WORKERS_TO_BUILD[int(g["num_players"])]) - len(owners)
     if missing > 0:
-        account.notes.append(f"the market then needs {amount(missing, 'more worker')}" + ("s" if missing > 1 else ""))
+        account.notes.append(f"a star when {amount(missing, 'more worker')} {'have' if missing > 1 else 'has'} come")
         return []
     account.notes.insert(0, "the market is built")
     risks = []
@@ -548,6 +601,18 @@ def _new_worker(g: np.void, account: Account, owner: int, others: list[int]) -> 
     return ["the new worker is rolled", check_words(chance), roll_penalty(g, account.p)]
 
 
+def out_of_reach(rows: np.ndarray, account: Account, ability: Ability) -> str:
+    """The risk of an ability that acts before the placement is paid: that too little is left for its cost (R4.3)."""
+    if ability.on not in (*_BEFORE_PAYING, Event.GETTING_BUMPED) or rows[0]["active"] != account.p:
+        return ""
+    after = copy_rows(rows)
+    g, p = after[0], account.p
+    g["goods"][p] = account.goods
+    g["knowledge"][p], g["morale"][p] = account.track["knowledge"], account.track["morale"]
+    lost = affordable(rows, 0, p) and not affordable(after, 0, p)
+    return "perhaps too little is left for the cost of the space" if lost else ""
+
+
 # ------------------------------------------------------------------------------------------------------------- retrievals
 
 
@@ -577,15 +642,14 @@ def retrieval(g: np.void, p: int, payment: int) -> Foreseen:
     account, cost = retrieval_account(g, p, payment)
     on_board = int(g["owned"][p]) - len(faces(g, p))
     chances = [loss_chance(g, p, account.track["knowledge"], faces(g, p), n) for n in range(1, on_board + 1)]
-    check = ""
-    if any(chances):
-        each = [f"{percent(chance)} with {amount(n, 'worker')} back" for n, chance in enumerate(chances, 1)]
-        check = f"knowledge check, to lose the highest worker: {', '.join(each)}"
-    _retrieving_recruits(account, payment, on_board)
+    each = [f"{percent(chance)} with {amount(n, 'worker')}" for n, chance in enumerate(chances, 1) if chance]
+    check = f"knowledge check, to lose the highest worker: {', '.join(each)}" if each else ""
+    account.notes.append("the workers chosen are rolled")
+    _retrieving_recruits(account, payment)
     return cost, account.text(), joined([check, roll_penalty(g, p), account.limit_words()])
 
 
-def _retrieving_recruits(account: Account, payment: int, workers: int) -> None:
+def _retrieving_recruits(account: Account, payment: int) -> None:
     """The recruits that act on a retrieval."""
     for card in account.active():
         for event in (Event.RETRIEVING, Event.BEFORE_ROLL, Event.RETRIEVED):
@@ -600,7 +664,7 @@ def _retrieving_recruits(account: Account, payment: int, workers: int) -> None:
                     account.notes.append(offer_words(account, ability, card, 0))
             else:
                 effects = effects_words(account, ability, 0)
-                account.notes.append(f"{CONDITIONS[ability.when]}: {effects} ({short_name(RECRUIT_NAMES[card])})")
+                account.notes.append(f"{condition_words(ability.when)}: {effects} ({short_name(RECRUIT_NAMES[card])})")
 
 
 def retrieved_check(g: np.void, p: int, workers: int) -> str:
