@@ -17,8 +17,8 @@ from euphoria_env.cards.spaces import SITE_COSTS
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.engine.rewards import Reward
-from euphoria_env.render.view import cost_text
 from euphoria_env.rules import OPTIONS
+from euphoria_env.words import cost_words
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -123,7 +123,7 @@ def test_rules_page_has_all_cards_and_costs():
     for name in RECRUIT_NAMES:
         assert text.count(f"| `{name}` |") == 1
     for tile in TILES:
-        assert f"| `{tile}` | {cost_text('euphorian_market_1', tile)} |" in text
+        assert f"| `{tile}` | {cost_words('euphorian_market_1', tile)} |" in text
     for site, resources in SITE_COSTS.items():
         assert f"| `{site}` | {resources[0]} | {resources[1]} |" in text
 

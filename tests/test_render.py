@@ -14,8 +14,7 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_array, board_svg, board_text
 from euphoria_env.render.canvas import THEMES
 from euphoria_env.render.text import TEXT_WIDTH
-from euphoria_env.render.view import cost_text
-from euphoria_env.words import PENALTY_TEXTS, short_title, title
+from euphoria_env.words import PENALTY_TEXTS, cost_words, recruit_words, short_title, title
 
 POSITION = {
     "rules": {"num_players": 3},
@@ -74,7 +73,7 @@ def test_text_contains_the_facts(seat):
         "turn 17: player 1 | player 1 must choose what to do",
         "knowledge 5 morale 4 stars 1/10 workers 2 5 (and 1 on the board)",
         "7 energy, 2 clay; 3 artifacts",
-        "recruits: nick_the_understudy",
+        f"nick_the_understudy: {recruit_words('nick_the_understudy')}",
         "maggie_the_outlaw*",
         "dilemma book resolved for a star",
         "penalties: spa_of_fleeting_pleasure",
@@ -173,6 +172,6 @@ def test_names():
     assert short_title("disassemble_a_teddy_bear_shop") == "Teddy Bear Shop"
     assert len({short_title(tile) for tile in TILES}) == len(TILES)
     assert len({title(name) for name in RECRUIT_NAMES}) == len(RECRUIT_NAMES)
-    assert cost_text("breeze_bar") == "1 bliss, 1 other commodity"
-    assert cost_text("wind_salon") == "3 artifacts or a pair"
-    assert cost_text("euphorian_market_1", "bemusement_park") == "1 commodity, 1 balloons"
+    assert cost_words("breeze_bar") == "1 bliss, 1 other commodity"
+    assert cost_words("wind_salon") == "3 artifacts or a pair"
+    assert cost_words("euphorian_market_1", "bemusement_park") == "1 commodity, 1 balloons"

@@ -33,10 +33,9 @@ def move_list(c: Canvas, question: str, moves: Sequence[Move], x: float, y: floa
 
 def _paragraph(c: Canvas, move: Move, room: float) -> _Paragraph:
     """What is done; what it costs and gives; what may go wrong."""
-    told = f"for {move.cost}: {move.gain}" if move.cost and move.gain else f"for {move.cost}" if move.cost else move.gain
     parts: _Paragraph = [
         (move.text, BODY, c.theme.ink, 700),
-        (told, SMALL, c.theme.dim, 400),
+        (move.told, SMALL, c.theme.dim, 400),
         (move.risk, SMALL, c.theme.warning, 400),
     ]
     return [

@@ -23,7 +23,8 @@ from euphoria_env.render.view import PlayerView, RecruitView
 from euphoria_env.words import dilemma_words, recruit_words, short_title, tile_words, title
 
 PANEL_WIDTH = 418  # the least
-PANEL_HEIGHT = 246
+PANEL_HEIGHT = 246  # the least
+_ABOVE_CARDS = 116  # name, stars, tracks, workers and goods
 _LINE = 1.3  # from base line to base line, in sizes
 _WAYS = ((15, True), (BODY, True), (SMALL, True), (SMALL, False))  # sizes of the texts of cards; penalties in words or not
 _SYMBOLS = (
@@ -71,7 +72,13 @@ def panel(c: Canvas, player: PlayerView, name: str, goal: int, x: float, y: floa
         below = _name_and_stars(c, player, name, goal, left, y, room)
         _tracks_and_workers(c, player, left, below)
         _goods(c, player, left, below + 38, room)
-        _cards(c, player, left, below + 64, room, y + height - 6 - below - 64)
+        _cards(c, player, left, y + _ABOVE_CARDS, room, height - 6 - _ABOVE_CARDS)
+
+
+def panel_height(c: Canvas, player: PlayerView, w: float) -> float:
+    """How high the panel of a player is in which all words fit."""
+    lines = sum(len(entry.lines) for entry in _entries(c, player, w - 26, SMALL, told=True))
+    return max(PANEL_HEIGHT, _ABOVE_CARDS + 7 + lines * SMALL * _LINE)
 
 
 def _name_and_stars(c: Canvas, player: PlayerView, name: str, goal: int, x: float, y: float, room: float) -> float:

@@ -12,20 +12,23 @@ from euphoria_env.board import (
     ARTIFACTS,
     COMMODITIES,
     FACTIONS,
+    GOODS,
     ICARUS,
-    KNOWLEDGE_LIMIT,
     MARKETS,
     MINER_END,
     RESOURCES,
     SLOTS_PER_SITE,
+    SPACES,
     TANK,
     TERRITORIES,
     TUNNEL_ENDS,
     TUNNELS,
 )
+from euphoria_env.cards.spaces import SPACE_PROGRAM
+from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.render.canvas import BODY, DIE_HEIGHT, DIE_WIDTH, LARGE, PLAYER_COLOURS, SMALL, TOKEN_SIZE, Canvas, text_width
 from euphoria_env.render.view import REGION_NAMES, View, Worker, cost_view, site_of
-from euphoria_env.words import PAIR_SPACES, space_words, tile_words, title
+from euphoria_env.words import AREA_SUMS, CHECK, PAIR_SPACES, signed, space_words, step_words, tile_words, title
 
 GAP = 6  # between cells
 PAD = 12  # within a cell
@@ -41,18 +44,22 @@ _FACTION_NAMES = tuple(name.capitalize() for name in FACTIONS)
 _BONUSES = {2: "one more in the area", 5: "tunnel gives both", 8: "hidden ones show", 11: "star for each recruit"}
 _ICARITE_BONUSES = {**_BONUSES, 5: "artifact with a star"}
 _REVEALING_STEP = 6  # of a miner (R7.5)
-_TUNNEL_END_GAINS = ("water", "food", "energy")
 
 _Gain = str | tuple[int, str]  # a symbol, with a number or without
-# What a sum of faces in a commodity area gives (R6.1): units, allegiance, knowledge.
-_AREA_ROWS = (("1 to 4", 1, True, ""), ("5 to 8", 1, False, "1 less knowledge"), ("9 up", 2, False, "1 more knowledge"))
-_ICARUS_GAINS: dict[str, tuple[tuple[_Gain, ...], str]] = {
-    "wind_salon": (("star", "flag"), "the star goes on this territory"),
-    "nimbus_loft": (("star", "flag"), "any 3 resources; the star goes on this territory"),
-    "breeze_bar": (((2, "artifact"), "flag"), "bliss, and a commodity other than bliss"),
-    "sky_lounge": (((2, "resource"), "flag"), "bliss, and another commodity; the resources in any mix"),
+_STAR_REMARK = "the star goes on this territory"
+_OTHER_REMARK = "bliss, and a commodity other than bliss"
+_ICARUS_REMARKS = {
+    "wind_salon": _STAR_REMARK,
+    "nimbus_loft": f"any 3 resources; {_STAR_REMARK}",
+    "breeze_bar": _OTHER_REMARK,
+    "sky_lounge": f"{_OTHER_REMARK}; the resources in any mix",
 }
-_TANK_EFFECTS = ("2 less knowledge", "2 more morale")
+_SYMBOL_OF = {
+    Effect.STAR_IN_TERRITORY: "star",
+    Effect.STAR_IN_REGION: "star",
+    Effect.ADVANCE: "flag",
+    Effect.NEW_WORKER: "worker",
+}
 
 Block = tuple[float, Callable[[float, float, float], None]]  # its least width; draws it at x, y, so wide
 
@@ -208,6 +215,25 @@ def _cost(space: str, tile: str | None = None) -> list[_Gain]:
     return cost
 
 
+def _gain(space: str) -> tuple[list[_Gain], str]:
+    """The gain of a space as symbols, and what of it is said in words."""
+    symbols: list[_Gain] = []
+    words: list[str] = []
+    for step in SPACE_PROGRAM[SPACES.index(space)]:
+        op, a, b = (int(value) for value in step)
+        if op in _SYMBOL_OF:
+            symbols.append(_SYMBOL_OF[Effect(op)])
+        elif op == Effect.GOODS:
+            symbols.append((b, GOODS[a]))
+        elif op == Effect.DRAW:
+            symbols.append((a, "artifact"))
+        elif op == Effect.CHOOSE:
+            symbols.append((b, "resource"))
+        elif op in (Effect.KNOWLEDGE, Effect.MORALE):
+            words.append(step_words((op, a, b)))
+    return symbols, ", ".join(words)
+
+
 def _land(c: Canvas, view: View, faction: int, colour: str) -> list[Block]:
     """Area, tunnel, sites or markets, and artifact market of a region on the ground."""
     sites: list[Block] = [
@@ -233,11 +259,11 @@ def _area(c: Canvas, view: View, faction: int, x: float, y: float, w: float) -> 
     with c.group("space", space_words(area), space=area):
         _cell(c, x, y, w, title(area), f"sum {sum(face for _, face in there)}" if there else "", area in view.open_spaces)
         _crowd(c, there, x + PAD, y + 34, w - 2 * PAD)
-        for k, (faces, units, allegiance, knowledge) in enumerate(_AREA_ROWS):
+        for k, (sums, units, knowledge) in enumerate(AREA_SUMS):
             top = y + 96 + 20 * k
-            c.text(x + PAD, top + 14, faces, SMALL, c.theme.dim)
-            at = _items(c, x + PAD + 44, top, (units, item), *(["flag"] if allegiance else []))
-            c.text(at + 5, top + 14, knowledge, SMALL, c.theme.dim)
+            c.text(x + PAD, top + 14, sums.replace("and more", "up"), SMALL, c.theme.dim)
+            at = _items(c, x + PAD + 44, top, (units, item), *([] if knowledge else ["flag"]))
+            c.text(at + 5, top + 14, signed("knowledge", knowledge) if knowledge else "", SMALL, c.theme.dim)
         if view.allegiance[FACTIONS[faction]] >= min(_BONUSES):
             c.text(x + PAD, y + 169, f"active {_FACTION_NAMES[faction]}: 1 more", SMALL, c.theme.factions[faction])
 
@@ -282,7 +308,7 @@ def _tunnel(c: Canvas, view: View, faction: int, colour: str, x: float, y: float
         if miner < MINER_END:
             c.icon(x + PAD + 15, y + 137, "lock", 18)
         c.text(x + _BESIDE, y + 142, "end", SMALL, c.theme.dim)
-        _items(c, x + _BESIDE + 29, y + 128, "→", (3, _TUNNEL_END_GAINS[faction]))
+        _items(c, x + _BESIDE + 29, y + 128, "→", *_gain(end)[0])
         c.text(x + _BESIDE, y + 162, f"for active {_FACTION_NAMES[faction]}s", SMALL, c.theme.dim)
 
 
@@ -297,7 +323,7 @@ def _site_or_market(c: Canvas, view: View, market: str, number: int, colour: str
         top = below - 8
         _place(c, view, market, x + PAD, top, colour)
         _items(c, x + _BESIDE, top - 2, *_cost(market, tile))
-        _items(c, x + _BESIDE, top + 19, "→", "star", "flag")
+        _items(c, x + _BESIDE, top + 19, "→", *_gain(market)[0])
         stars = view.markets[market].stars
         for p in range(len(view.players)):
             _star_place(c, x + PAD + 28 * p, top + 42, p if p in stars else None, c.theme.faint)
@@ -328,18 +354,17 @@ def _artifact_market(c: Canvas, view: View, faction: int, colour: str, x: float,
         c.paragraph(x + PAD, y + 22, w - 2 * PAD, title(market), BODY, c.theme.ink, 700)
         _place(c, view, market, x + PAD, y + 72, colour)
         _items(c, x + _BESIDE, y + 70, *_cost(market))
-        _items(c, x + _BESIDE, y + 91, "→", "star", "flag")
+        _items(c, x + _BESIDE, y + 91, "→", *_gain(market)[0])
         c.paragraph(x + PAD, y + 130, w - 2 * PAD, "the star: territory, or a built market of the region", lines=3)
 
 
 def _sky_space(c: Canvas, view: View, space: str, colour: str, x: float, y: float, w: float) -> None:
-    gains, remark = _ICARUS_GAINS[space]
     with c.group("space", space_words(space), space=space):
         _cell(c, x, y, w, title(space))
         _place(c, view, space, x + PAD, y + 46, colour)
         _items(c, x + _BESIDE, y + 42, *_cost(space))
-        _items(c, x + _BESIDE, y + 66, "→", *gains)
-        c.paragraph(x + PAD, y + 118, w - 2 * PAD, remark)
+        _items(c, x + _BESIDE, y + 66, "→", *_gain(space)[0])
+        c.paragraph(x + PAD, y + 118, w - 2 * PAD, _ICARUS_REMARKS[space])
 
 
 # ------------------------------------------------------------------------------------------------ tank, retrieving, cards
@@ -359,17 +384,17 @@ def _tank(c: Canvas, view: View, number: int, x: float, y: float, w: float) -> N
         c.rect(x, y, w, STRIP_HEIGHT, c.theme.panel, 10)
         c.text(x + PAD, y + 22, "Worker tank", BODY, weight=700)
         _place(c, view, space, x + PAD, y + 36)
-        _items(c, x + _BESIDE, y + 34, *_cost(space), "→", "worker")
-        c.text(x + _BESIDE, y + 69, _TANK_EFFECTS[number], SMALL, c.theme.dim)
+        symbols, effect = _gain(space)
+        _items(c, x + _BESIDE, y + 34, *_cost(space), "→", *symbols)
+        c.text(x + _BESIDE, y + 69, effect, SMALL, c.theme.dim)
 
 
 def _retrieving(c: Canvas, x: float, y: float, w: float) -> None:
     c.rect(x, y, w, STRIP_HEIGHT, c.theme.panel, 10)
     c.text(x + PAD, y + 22, "Retrieve any of one's workers", BODY, weight=700)
     at = _items(c, x + PAD, y + 31, (1, "food"), "or", (1, "bliss"))
-    c.text(at + 8, y + 45, "2 more morale; free: 1 less", SMALL, c.theme.dim)
-    c.text(x + PAD, y + 64, "Roll: lose the highest if workers", SMALL, c.theme.dim)
-    c.text(x + PAD, y + 80, f"in hand + knowledge reach {KNOWLEDGE_LIMIT}", SMALL, c.theme.dim)
+    c.text(at + 8, y + 45, "morale +2; free: -1", SMALL, c.theme.dim)
+    c.paragraph(x + PAD, y + 64, w - 2 * PAD, CHECK, lines=2)
 
 
 def _cards(c: Canvas, view: View, x: float, y: float, w: float) -> None:

@@ -13,7 +13,7 @@ from euphoria_env.board import FACTIONS, STARS
 from euphoria_env.reader import shown
 from euphoria_env.render.canvas import BODY, SMALL, THEMES, Canvas, cut, text_width, wrap
 from euphoria_env.render.moves import move_list
-from euphoria_env.render.panels import PANEL_HEIGHT, PANEL_WIDTH, legend, panel
+from euphoria_env.render.panels import PANEL_WIDTH, legend, panel, panel_height
 from euphoria_env.render.regions import GAP, region, strip
 from euphoria_env.render.view import Drawable, View, view_of
 from euphoria_env.words import legal_moves, question
@@ -155,10 +155,12 @@ def _panels(c: Canvas, view: View, names: Sequence[str], first: int, x: float, y
         return y
     across = min(len(players), max(1, int((w + GAP) // (PANEL_WIDTH + GAP))))
     width = (w - GAP * (across - 1)) / across
-    for k, player in enumerate(players):
-        left, top = x + (width + GAP) * (k % across), y + (PANEL_HEIGHT + GAP) * (k // across)
-        panel(c, player, names[player.seat], view.stars_to_win, left, top, width, PANEL_HEIGHT)
-    return y + (PANEL_HEIGHT + GAP) * -(-len(players) // across)
+    for row in range(0, len(players), across):
+        height = max(panel_height(c, player, width) for player in players[row : row + across])
+        for k, player in enumerate(players[row : row + across]):
+            panel(c, player, names[player.seat], view.stars_to_win, x + (width + GAP) * k, y, width, height)
+        y += height + GAP
+    return y
 
 
 def _description(view: View, asked: str, names: Sequence[str]) -> str:

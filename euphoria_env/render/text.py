@@ -26,11 +26,21 @@ from euphoria_env.render.view import (
     PlayerView,
     View,
     Worker,
-    cost_text,
     site_of,
     view_of,
 )
-from euphoria_env.words import short_gain, tile_words
+from euphoria_env.words import (
+    CHECK,
+    RETRIEVING,
+    Move,
+    area_gains,
+    cost_words,
+    dilemma_words,
+    legal_moves,
+    recruit_words,
+    short_gain,
+    tile_words,
+)
 
 TEXT_WIDTH = 100
 _NAME = 36  # columns of a space's name
@@ -46,9 +56,10 @@ def board_text(game: Drawable, seat: int | None = None) -> str:
     lines = [*_header(view), *_players(view)]
     for faction in range(len(FACTIONS)):
         lines += _region(view, faction)
-    lines += [_rule("elsewhere"), *_tank(view), *_cards(view)]
-    if view.legal:
-        lines += [_rule(f"{len(view.legal)} legal moves"), *_wrapped("", view.legal)]
+    lines += [_rule("elsewhere"), *_tank(view), *_cards(view), *_always()]
+    if view.legal and seat is not None:
+        lines += [_rule(f"{len(view.legal)} legal moves (! what may be lost, or whom it bumps)")]
+        lines += [line for move in legal_moves(game, seat) for line in _move(move)]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -104,8 +115,9 @@ def _player(player: PlayerView, stars_to_win: int) -> Iterator[str]:
         facts.append("on turn")
     yield from _wrapped(f"{marks}  ", facts, "  ")
     indent = " " * 6
-    yield from _wrapped(indent, [*_goods(player), _dilemma(player)], "; ")
-    yield from _wrapped(f"{indent}recruits: ", _recruits(player))
+    yield from _wrapped(indent, _goods(player), "; ")
+    for label, text in (*_recruits(player), _dilemma(player)):
+        yield from _wrapped(f"{indent}{label}", [text])
     if player.penalties:
         yield from _wrapped(f"{indent}penalties: ", player.penalties)
     for note in (*player.notes, *player.asides):
@@ -124,16 +136,19 @@ def _goods(player: PlayerView) -> Iterator[str]:
     yield f"{cards} ({types})" if types else cards
 
 
-def _recruits(player: PlayerView) -> list[str]:
-    active = [r.name + "*" * r.star for r in player.recruits if r.active]
-    seen = [f"{r.name} (hidden)" for r in player.recruits if not r.active]
-    unseen = [f"{player.hidden} hidden"] if player.hidden else []
-    return [*active, *seen, *unseen] or ["none"]
+def _recruits(player: PlayerView) -> Iterator[tuple[str, str]]:
+    """A line for each recruit that may be shown, with what they do."""
+    for recruit in player.recruits:
+        mark = "*" * recruit.star if recruit.active else " (hidden)"
+        yield f"{recruit.name}{mark}: ", recruit_words(recruit.name)
+    if player.hidden:
+        yield "", f"{player.hidden} hidden recruit{'' if player.hidden == 1 else 's'}"
 
 
-def _dilemma(player: PlayerView) -> str:
-    which = f" {player.dilemma}" if player.dilemma else ""
-    return f"dilemma{which} " + (f"resolved for a {player.resolved}" if player.resolved else "open")
+def _dilemma(player: PlayerView) -> tuple[str, str]:
+    if player.resolved:
+        return "", f"dilemma {player.dilemma} resolved for a {player.resolved}"
+    return (f"dilemma {player.dilemma}: ", dilemma_words(player.dilemma)) if player.dilemma else ("", "dilemma open")
 
 
 # -------------------------------------------------------------------------------------------------------------- regions
@@ -173,7 +188,7 @@ def _area(view: View, area: str) -> str:
 def _land(view: View, faction: int) -> Iterator[str]:
     """Tunnel, sites or markets, and artifact market of a region on the ground."""
     tunnel, end = TUNNELS[faction], TUNNEL_ENDS[faction]
-    yield _space(view, tunnel, f"{cost_text(tunnel)} -> {short_gain(tunnel)}")
+    yield _space(view, tunnel, f"{cost_words(tunnel)} -> {short_gain(tunnel)}")
     if view.miners[FACTIONS[faction]] < MINER_END:
         yield f"  {end:{_NAME}} closed"
     else:
@@ -181,7 +196,7 @@ def _land(view: View, faction: int) -> Iterator[str]:
     for market in MARKETS[2 * faction : 2 * faction + 2]:
         yield from _site_or_market(view, market)
     artifact_market = ARTIFACT_MARKETS[faction]
-    yield _space(view, artifact_market, f"{cost_text(artifact_market)} -> {short_gain(artifact_market)}")
+    yield _space(view, artifact_market, f"{cost_words(artifact_market)} -> {short_gain(artifact_market)}")
 
 
 def _site_or_market(view: View, market: str) -> Iterator[str]:
@@ -191,17 +206,17 @@ def _site_or_market(view: View, market: str) -> Iterator[str]:
         slots = [f"{site}_{k}" for k in range(1, SLOTS_PER_SITE + 1)]
         taken = sum(slot in view.workers for slot in slots)
         yield f"  {site + '_1 to 4':{_NAME}} {taken} of {view.workers_to_build} workers that build the market"
-        places = [f"{k}: {_worker(view.worker_on(slot))} {cost_text(slot)}" for k, slot in enumerate(slots, 1)]
+        places = [f"{k}: {_worker(view.worker_on(slot))} {cost_words(slot)}" for k, slot in enumerate(slots, 1)]
         yield "    " + " | ".join(places)
         return
-    yield _space(view, market, f"{cost_text(market, tile)} -> {short_gain(market)}")
+    yield _space(view, market, f"{cost_words(market, tile)} -> {short_gain(market)}")
     yield f"    = {tile}, stars: {' '.join(f'P{p}' for p in stars) or 'none'}"
     yield f"      without a star: {tile_words(tile)}"
 
 
 def _icarus(view: View) -> Iterator[str]:
     for space in ICARUS:
-        yield _space(view, space, f"{cost_text(space)} -> {short_gain(space)}")
+        yield _space(view, space, f"{cost_words(space)} -> {short_gain(space)}")
 
 
 def _territory(view: View, territory: str) -> str:
@@ -212,9 +227,22 @@ def _territory(view: View, territory: str) -> str:
 
 def _tank(view: View) -> Iterator[str]:
     for space in TANK:
-        yield _space(view, space, f"{cost_text(space)} -> {short_gain(space)}")
+        yield _space(view, space, f"{cost_words(space)} -> {short_gain(space)}")
 
 
 def _cards(view: View) -> list[str]:
     discards = [f"{n} {name}" for name, n in view.discards.items()] or ["none"]
     return [f"  {'artifact deck':{_NAME}} {view.deck_size} cards", *_wrapped(f"  {'discards':{_NAME}} ", discards)]
+
+
+def _always() -> Iterator[str]:
+    """What holds in every position: the commodity areas, the knowledge check, retrieving."""
+    for k, (sums, gain) in enumerate(area_gains("commodity")):
+        yield f"  {'areas, by the sum of all faces' if k == 0 else '':{_NAME}} {sums}: {gain}"
+    yield f"  {'retrieving':{_NAME}} {RETRIEVING}"
+    yield from _wrapped(f"  {'knowledge check':{_NAME}} ", [CHECK])
+
+
+def _move(move: Move) -> list[str]:
+    """A move with what it costs and gives, and what may go wrong."""
+    return _wrapped(f"  {move.notation:{_NAME}} ", filter(None, [move.told, move.risk and f"! {move.risk}"]), "  ")

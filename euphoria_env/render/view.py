@@ -272,13 +272,6 @@ def cost_view(space: str, tile: str | None = None) -> CostView:
     return _cost(SPACE_COST[SPACES.index(space)])
 
 
-def cost_text(space: str, tile: str | None = None) -> str:
-    """The cost as text: "4 water, 1 artifact"."""
-    if space in PAIR_SPACES:
-        return "3 artifacts or a pair"
-    return ", ".join(f"{n} {name}{'s' if n > 1 and name == 'resource' else ''}" for name, n in cost_view(space, tile))
-
-
 def site_of(market: str) -> str:
     """The construction site of a market."""
     return SITES[MARKETS.index(market)]

@@ -6,24 +6,33 @@ What is said to a seat is a function of what that seat may know (R19).
 from __future__ import annotations
 
 from euphoria_env.words.cards import (
+    AREA_SUMS,
+    CHECK,
     PAIR_SPACES,
     PENALTY_TEXTS,
+    RETRIEVING,
+    area_gains,
     cost_words,
     dilemma_words,
     recruit_words,
     short_gain,
     space_words,
+    step_words,
     tile_words,
 )
 from euphoria_env.words.events import event
 from euphoria_env.words.moves import Explained, Move, legal_moves, question
-from euphoria_env.words.names import short_title, title
+from euphoria_env.words.names import short_title, signed, title
 
 __all__ = [
+    "AREA_SUMS",
+    "CHECK",
     "PAIR_SPACES",
     "PENALTY_TEXTS",
+    "RETRIEVING",
     "Explained",
     "Move",
+    "area_gains",
     "cost_words",
     "dilemma_words",
     "event",
@@ -32,7 +41,9 @@ __all__ = [
     "recruit_words",
     "short_gain",
     "short_title",
+    "signed",
     "space_words",
+    "step_words",
     "tile_words",
     "title",
 ]

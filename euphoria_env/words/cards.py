@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from euphoria_env.board import (
+    AREAS,
     ARTIFACT_MARKETS,
     ARTIFACTS,
     COMMODITIES,
+    KNOWLEDGE_LIMIT,
     MARKET_SET,
     MARKETS,
     RESOURCES,
@@ -26,61 +28,65 @@ from euphoria_env.words.names import amount, faction, gains, listed, signed, spa
 
 PAIR_SPACES = (*ARTIFACT_MARKETS, "wind_salon")
 THREE_OR_PAIR = "3 artifacts or a pair"
+A_GOOD = "a commodity or resource"
+AREA_SUMS = (("1 to 4", 1, 0), ("5 to 8", 1, -1), ("9 and more", 2, 1))  # of faces: units, knowledge; else allegiance (R6.1)
+RETRIEVING = "1 food or 1 bliss gives morale +2; for free: morale -1"  # R3.4
+CHECK = f"a roll loses the highest worker in hand, if they and knowledge reach {KNOWLEDGE_LIMIT}"  # R5.3
 Step = tuple[int, int, int]
 
 # The penalty of each tile for whoever has no star on it (R12), in a few words.
 PENALTY_TEXTS = {
     "academy_of_mandatory_equality": "recruits' abilities are off",
-    "apothecary_of_productive_dreams": "no placing in Icarus",
-    "arena_of_peaceful_conflict": "one own worker at most in each commodity area",
+    "apothecary_of_productive_dreams": "no placing in Icarus, Cloud Mine included",
+    "arena_of_peaceful_conflict": "at most one own worker in each commodity area",
     "cafeteria_of_nameless_meat": "a free retrieval costs 1 more morale",
-    "courthouse_of_hasty_judgment": "no paying with a pair of artifacts",
-    "fountain_of_wishful_thinking": "one worker at most placed in a turn",
+    "courthouse_of_hasty_judgment": "no pair in place of 3 artifacts",
+    "fountain_of_wishful_thinking": "at most one worker placed in a turn",
     "laboratory_of_selective_genetics": "no new worker while owning 2 or 3",
-    "lounge_of_opulent_frugality": "no placing on a site with another's worker",
-    "plaza_of_immortalized_humility": "no placing on a market without own star",
-    "registry_of_personal_secrets": "no allegiance bonuses at 2 and 5",
+    "lounge_of_opulent_frugality": "no placing on a site where another player has a worker",
+    "plaza_of_immortalized_humility": "no placing on a built market without own star",
+    "registry_of_personal_secrets": "no allegiance bonuses of 2 and 5",
     "spa_of_fleeting_pleasure": "no bumping of own workers",
-    "theater_of_revelatory_propaganda": "each star placed: +1 knowledge",
-} | {TILES[int(tile)]: f"each {face} rolled: lose a good" for face, tile in enumerate(FACE_PENALTY) if face}
+    "theater_of_revelatory_propaganda": "each star placed: knowledge +1",
+} | {TILES[int(tile)]: f"each {face} rolled: lose {A_GOOD}" for face, tile in enumerate(FACE_PENALTY) if face}
 assert set(PENALTY_TEXTS) == set(TILES)
 
 _EVENTS = {
     Event.PLACED: "Placing on {at}",
     Event.BUMPED: "Bumping another player's worker{at}",
-    Event.BUMPING: "Bumping another player's worker, before its roll",
-    Event.GETTING_BUMPED: "Own worker is bumped, before its roll",
-    Event.OTHERS_ROLLED: "Another player has rolled",
+    Event.BUMPING: "Bumping another player's worker",
+    Event.GETTING_BUMPED: "Your worker is bumped, by anybody",
+    Event.OTHERS_ROLLED: "After another player's roll",
     Event.LOST_WORKER: "Losing a worker to the knowledge check",
     Event.NEW_WORKER: "Gaining a worker, after its roll",
-    Event.BUILT: "A market is built by anybody",
-    Event.STAR: "For each star placed, anywhere",
+    Event.BUILT: "A market is built, by anybody",
+    Event.STAR: "Whenever you place a star, anywhere",
     Event.RETRIEVING: "Retrieving, before the roll",
-    Event.BEFORE_ROLL: "Retrieving, before the roll",
-    Event.RETRIEVED: "Retrieving, after the roll",
+    Event.BEFORE_ROLL: "Retrieving",
+    Event.RETRIEVED: "After a retrieval",
 }
-CONDITIONS = {
+_CONDITIONS = {
     When.ALWAYS: "",
-    When.NO_ARTIFACT: "with no artifact in hand",
-    When.NO_RESOURCE: "with no resource",
-    When.SAME_FACE: "another worker there showing the same face",
-    When.ALONE: "alone there",
-    When.HIGHEST: "highest there or alone",
-    When.LOWEST: "lowest there or alone",
-    When.WITHOUT_BUMPING: "without bumping",
-    When.STAR_PLACED: "after its star was placed",
-    When.PAID_GOLD: "if gold was paid",
-    When.PAID_ARTIFACT: "if an artifact was paid",
-    When.PAID_ONE_ARTIFACT: "if 1 artifact was paid",
-    When.PAID_FOOD_FOR_BLISS: "if food was paid for bliss",
-    When.TOOK_RESOURCE: "if its resource was taken and no artifact is in hand",
-    When.BUMPED_HIGHER: "of a higher face than the own one",
-    When.BUMPED_NO_SUBTERRAN: "whose owner has no active Subterran recruit",
-    When.ROLLER_SHOWS_PAIR: "with two available workers of one face",
-    When.FREE_RETRIEVAL: "for free, one of those workers",
-    When.ALL_FROM_SUBTERRA: "all of them from Subterra",
+    When.NO_ARTIFACT: " with no artifact in hand",
+    When.NO_RESOURCE: " with no resource",
+    When.SAME_FACE: " with another worker of the same face there",
+    When.ALONE: ", if your worker is alone there",
+    When.HIGHEST: ", if your worker is the highest there or alone",
+    When.LOWEST: ", if your worker is the lowest there or alone",
+    When.WITHOUT_BUMPING: " without bumping any worker",
+    When.STAR_PLACED: ", after you place its star",
+    When.PAID_GOLD: ", if you paid gold",
+    When.PAID_ARTIFACT: ", if you paid an artifact",
+    When.PAID_ONE_ARTIFACT: ", if you paid 1 artifact",
+    When.PAID_FOOD_FOR_BLISS: ", if you paid food for bliss",
+    When.TOOK_RESOURCE: ", if you take its resource and have no artifact in hand",
+    When.BUMPED_HIGHER: ", if its face is higher than that of yours",
+    When.BUMPED_NO_SUBTERRAN: ", if its owner has no active Subterran recruit",
+    When.ROLLER_SHOWS_PAIR: ", if two of their available workers show one face",
+    When.FREE_RETRIEVAL: " for free, before the roll",
+    When.ALL_FROM_SUBTERRA: ", if all its workers stood in Subterra",
 }
-_PRICES = {
+PRICES = {
     Price.NONE: "",
     Price.ENERGY: "1 energy",
     Price.BLISS: "1 bliss",
@@ -91,50 +97,56 @@ _PRICES = {
 }
 _EFFECTS = {
     Effect.TUNNEL_CHOICE: "its resource or 1 artifact",
-    Effect.MINER: "its miner +1",
+    Effect.MINER: "that tunnel's miner +1",
     Effect.ICARITE_BONUS: "",
     Effect.NEW_WORKER: "1 worker",
     Effect.AREA: "by the sum of the faces there",
-    Effect.SET_FACE: "choose its face instead of rolling it",
-    Effect.TAKE_FACE: "it takes the face of the own worker instead of being rolled (unless its owner has set it)",
+    Effect.SET_FACE: "set the face of one worker instead of rolling it",
     Effect.PAY_BLISS: "",
     Effect.SACRIFICE_PLACED: "",
     Effect.SACRIFICE_RETRIEVED: "",
-    Effect.BUMPED_KNOWLEDGE: "its owner gets knowledge +1",
+    Effect.BUILDER: "morale +2 if you helped, else knowledge -2",
+    Effect.BARGAIN: "1 energy and either knowledge -1 or morale +1; a book gives 2 energy, knowledge -2 and morale +2 instead",
+    Effect.FUTURE: "2 artifacts of which 1 is discarded",
+}
+_SAID_WITH_AMOUNTS = {Effect.MORALE, Effect.KNOWLEDGE, Effect.GOODS, Effect.CHOOSE, Effect.DRAW, Effect.TUNNEL_RESOURCE}
+_SAID_WITH_AMOUNTS |= {Effect.ADVANCE, Effect.STAR_IN_TERRITORY, Effect.STAR_IN_REGION}  # in `step_words`
+# What happens to others, as sentences of their own.
+_TO_OTHERS = {
+    Effect.TAKE_FACE: "that worker takes the face of yours instead of being rolled, unless its owner has set it",
+    Effect.BUMPED_KNOWLEDGE: "the owner of that worker gets knowledge +1",
     Effect.OTHERS_THERE: "every other player with a worker there gets knowledge +1",
     Effect.OPPONENTS_DRAW: "every opponent draws 1 artifact",
     Effect.OPPONENTS_BLISS: "every opponent gets 1 bliss",
-    Effect.BUILDER: "morale +2 if one helped, else knowledge -2",
-    Effect.BARGAIN: "1 energy and either knowledge -1 or morale +1; a book gives 2 energy, knowledge -2 and morale +2",
-    Effect.FUTURE: "2 artifacts, of which 1 is discarded",
 }
 # What no table says, by the words of `Recruit.also`.
 _ALSO = {
-    "retrieves_for_energy": "A retrieval may be paid with 1 energy: knowledge -1, morale +1",
+    "retrieves_for_energy": "A retrieval may be paid with 1 energy: then knowledge -1 and morale +1",
     "site_for_any_resource": "Any resource pays for a construction site",
-    "places_new_worker": "After gaining a worker, may place a worker of its face at once",
-    "lost_morale_loses_knowledge": "Each morale lost or paid: knowledge -1",
-    "draws_two_for_one": "Once a turn, drawing an artifact: may draw 2 instead; if the hand, shown, then holds a pair, every "
-    "opponent draws 1",
+    "places_new_worker": "Gaining a worker, after its roll: may place a worker of its face at once",
+    "lost_morale_loses_knowledge": "Each morale you lose or pay: knowledge -1",
+    "draws_two_for_one": "Once a turn, drawing an artifact: may draw 2 instead; you then show your hand, and if it holds a pair "
+    "every opponent draws 1",
     "food_for_bliss": "Food pays wherever bliss is asked",
-    "icarus_costs_morale": "Placing in Icarus, Cloud Mine included, also costs morale -1",
+    "icarus_costs_morale": "Placing in Icarus, Cloud Mine included, costs 1 morale more",
     "site_for_artifact": "An artifact pays for a construction site",
-    "draws_three_for_one": "Once a turn, drawing an artifact: may, for knowledge +1, draw 3 instead, then discard 2",
+    "draws_three_for_one": "Once a turn, drawing an artifact: may pay knowledge +1 to draw 3 instead, then discard 2 from hand",
     "ark_for_one_artifact": "1 artifact pays for the Ark of Fractured Memories",
-    "gained_knowledge_gains_morale": "Each knowledge gained or paid: morale +1",
+    "gained_knowledge_gains_morale": "Each knowledge you gain or pay: morale +1",
     "bliss_loses_knowledge": "Retrieving with bliss: may take knowledge -2 instead of morale +2",
     "bliss_for_market_resource": "1 bliss pays for the resource in the cost of a built market",
-    "tunnel_ends_for_knowledge": "May use the open tunnel ends of other factions, for knowledge +2",
-    "bumping_in_tunnel_for_knowledge": "Bumping another player's worker from a tunnel: knowledge +1 pays for it",
+    "tunnel_ends_for_knowledge": "Open tunnel ends of factions without an active recruit of yours may be used for knowledge +2",
+    "bumping_in_tunnel_for_knowledge": "Bumping another player's worker from a tunnel: knowledge +1 may pay for it",
 }
-assert {*_EVENTS} == {*Event} and {*CONDITIONS} == {*When} and {*_PRICES} == {*Price}
+assert {*_EVENTS} == {*Event} and {*_CONDITIONS} == {*When} and {*PRICES} == {*Price}
+assert {*_EFFECTS, *_TO_OTHERS} == {effect for effect in Effect if effect not in _SAID_WITH_AMOUNTS}
 assert {*_ALSO} == {word for recruit in RECRUITS for word in recruit.also}
 
 _PLACES = (
     (TUNNEL_SET, "a tunnel"),
     (TANK_SET, "the Worker Tank"),
     (SLOT_SET, "a construction site"),
-    (ANY_MARKET, "a market"),
+    (ANY_MARKET, "a built market or an artifact market"),
     (MARKET_SET, "a built market"),
 )
 
@@ -155,14 +167,21 @@ def recruit_words(name: str) -> str:
 
 def _ability(ability: Ability) -> str:
     """An ability: when it acts, for what, and what it does."""
-    occasion = _EVENTS[ability.on].format(at=_places(ability))
-    if condition := CONDITIONS[ability.when]:
-        occasion += (" " if ability.when in (When.BUMPED_HIGHER, When.BUMPED_NO_SUBTERRAN) else ", ") + condition
-    doing = ", ".join(filter(None, (step_words(step) for step in ability.do)))
+    occasion = _EVENTS[ability.on].format(at=_places(ability)) + _CONDITIONS[ability.when]
+    gains = listed(filter(None, (step_words(step) for step in ability.do if step[0] not in _TO_OTHERS)))
+    others = "".join(f"; {_TO_OTHERS[Effect(step[0])]}" for step in ability.do if step[0] in _TO_OTHERS)
     if not ability.may:
-        return f"{occasion}: {doing}"
-    for_what = price_words(ability)
-    return f"{occasion}: may pay {for_what}: {doing}" if for_what else f"{occasion}: may have {doing}"
+        return f"{occasion}: {gains}{others}" if gains else f"{occasion}: {others[2:]}"
+    price = price_words(ability)
+    if not price:
+        return f"{occasion}: {gains} if you like{others}"
+    verb = "sacrifice" if ability.price in (Price.PLACED_WORKER, Price.RETRIEVED_WORKER) else "pay"
+    return f"{occasion}: may {verb} {price} {'to' if gains.startswith('set ') else 'for'} {gains}{others}"
+
+
+def condition_words(when: When) -> str:
+    """On which condition an ability acts, as a clause of its own."""
+    return _CONDITIONS[when].removeprefix(",").strip()
 
 
 def _places(ability: Ability) -> str:
@@ -179,10 +198,10 @@ def _places(ability: Ability) -> str:
 
 
 def price_words(ability: Ability) -> str:
-    """What an optional ability costs."""
-    parts = [signed("morale", -ability.morale)] if ability.morale else []
+    """What an optional ability costs: "1 morale", "knowledge +2", "1 gold to its owner"."""
+    parts = [f"{ability.morale} morale"] if ability.morale else []
     parts += [signed("knowledge", ability.knowledge)] if ability.knowledge else []
-    return listed([*parts, *filter(None, [_PRICES[ability.price]])])
+    return listed([*parts, *filter(None, [PRICES[ability.price]])])
 
 
 def step_words(step: Step) -> str:
@@ -199,14 +218,14 @@ def step_words(step: Step) -> str:
     if op == Effect.DRAW:
         return amount(a, "artifact")
     if op == Effect.TUNNEL_RESOURCE:
-        return f"{a} of its resource"
+        return f"{a} of that tunnel's resource"
     if op == Effect.ADVANCE:
         return f"{faction(a)} allegiance +1"
     if op == Effect.STAR_IN_TERRITORY:
         return f"a star in {territory_name(TERRITORIES[a])}"
     if op == Effect.STAR_IN_REGION:
         return f"a star in {territory_name(TERRITORIES[a])} or on a built market there"
-    return _EFFECTS[Effect(op)]
+    return _EFFECTS.get(Effect(op)) or _TO_OTHERS.get(Effect(op), "")
 
 
 def tile_words(name: str) -> str:
@@ -228,7 +247,7 @@ def dilemma_words(artifact: str) -> str:
     """
     if artifact not in ARTIFACTS:
         raise ValueError(f"{shown(artifact)} is no artifact")
-    return f"Once, as a whole turn: pay {amount(1, artifact)} or any 2 artifacts for a star, or for 1 of 2 recruits drawn"
+    return f"Once, as a whole turn: pay {amount(1, artifact)} or any 2 artifacts, for a star on it or for 1 of 2 recruits drawn"
 
 
 def cost_words(space: str, tile: str | None = None) -> str:
@@ -247,10 +266,10 @@ def groups_words(row) -> str:  # type: ignore[no-untyped-def]
 def gain_words(space: str) -> str:
     """The printed gain of a space, without bonuses."""
     if space in SLOTS:
-        return "a star on the market when it is built"
+        return "a star on the market when it is built, after which the workers come back and are rolled"
     if space in TUNNELS:
         resource = RESOURCES[TUNNELS.index(space)]
-        return f"its miner +1, 1 {resource} or 1 artifact"
+        return f"its miner +1, then 1 {resource} or 1 artifact"
     return ", ".join(filter(None, (step_words(step) for step in SPACE_PROGRAM[SPACES.index(space)] if step[0] >= 0)))
 
 
@@ -276,26 +295,36 @@ def space_words(space: str, tile: str | None = None) -> str:
         raise ValueError(f"{shown(space)} is no space")
     if tile is not None and tile not in TILES:
         raise ValueError(f"{shown(tile)} is no market tile")
-    if space in COMMODITY_AREAS:
-        return COMMODITY_AREAS[space]
+    if space in AREAS:
+        return area_words(AREAS.index(space))
     cost, gain = cost_words(space, tile), gain_words(space)
     if space in MARKETS and tile is None:
         cost = "what its tile says"
     text = f"Pay {cost}: {gain}" if cost else f"Free: {gain}"
     if space in TUNNELS:
-        text += f"; both with an active {faction(TUNNELS.index(space))} recruit at allegiance 5 and more"
+        text += f"; with an active {faction(TUNNELS.index(space))} recruit at allegiance 5 and more, both"
     elif space.endswith("_tunnel_end"):
-        text += f"; only with an active {title(space.split('_')[0])} recruit, when the miner is at 9"
+        text += f"; open when the miner is at 9, for who has an active {title(space.split('_')[0])} recruit"
     elif space in ("wind_salon", "nimbus_loft"):
-        text += "; 1 artifact after the star with an active Icarite recruit at allegiance 5 and more"
+        text += "; with an active Icarite recruit at allegiance 5 and more, 1 artifact for the star"
     elif space in SLOTS:
-        text += "; its workers then come back and are rolled"
+        text += "; what was paid is lost if the worker is retrieved before"
     return text
 
 
-COMMODITY_AREAS = {
-    area: f"Free; all faces there are added up: 1 to 4 gives 1 {good} and {faction(k)} allegiance +1, 5 to 8 gives 1 {good} and "
-    f"knowledge -1, 9 and more gives 2 {good} and knowledge +1; 1 more {good} with an active {faction(k)} recruit at allegiance "
-    "2 and more"
-    for k, (area, good) in enumerate(zip(SPACES[:4], COMMODITIES, strict=True))
-}
+def area_words(area: int) -> str:
+    """What a commodity area gives, with its bonus."""
+    good, of = COMMODITIES[area], faction(area)
+    gains = ", ".join(f"{sums} gives {gain}" for sums, gain in area_gains(good, f"{of} allegiance +1"))
+    return (
+        f"Free; all faces there, the new one too, are added up: {gains}; "
+        f"1 more {good} with an active {of} recruit at allegiance 2 and more"
+    )
+
+
+def area_gains(good: str, advance: str = "allegiance +1") -> list[tuple[str, str]]:
+    """What each sum of faces gives in a commodity area: ("5 to 8", "1 energy and knowledge -1")."""
+    return [
+        (sums, f"{amount(n, good)} and {signed('knowledge', knowledge) if knowledge else advance}")
+        for sums, n, knowledge in AREA_SUMS
+    ]

@@ -271,7 +271,7 @@ def _table(old: np.void, new: np.void, seat: int | None) -> Iterator[str]:
             if fresh >> card & 1:
                 yield f"player {p} has {title(RECRUIT_NAMES[card])} active"
         if new["resolved"][p] and not old["resolved"][p]:
-            yield f"player {p}'s dilemma was that of {amount(1, ARTIFACTS[int(new['dilemma'][p])])}"
+            yield f"player {p}'s dilemma was {ARTIFACTS[int(new['dilemma'][p])]}"
     if old["status"] == SETUP and new["status"] == PLAYING:
         yield f"player {int(new['active'])} begins"
     if new["status"] == OVER:

@@ -22,6 +22,7 @@ from euphoria_env.board import (
     GOLD,
     GOODS,
     ICARITE,
+    KNOWLEDGE_ITEM,
     KNOWLEDGE_LIMIT,
     MARKETS,
     MAX_WORKERS,
@@ -32,11 +33,13 @@ from euphoria_env.board import (
     SLOT_SET,
     SLOTS_PER_SITE,
     SPACES,
+    STARS,
     TERRITORIES,
     TRACK_END,
     WORKERS_TO_BUILD,
 )
 from euphoria_env.cards.recruits import (
+    AMANDA,
     BRIAN,
     CURTIS,
     FACTION_CARDS,
@@ -64,13 +67,14 @@ from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price
 from euphoria_env.engine.allegiance import REVEALING_ALLEGIANCE, REVEALING_MINER
 from euphoria_env.engine.foresee import acting, price
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, RETRIEVE_FREE, copy_rows
-from euphoria_env.words.cards import CONDITIONS, price_words, step_words
+from euphoria_env.words.cards import A_GOOD, condition_words, price_words, step_words, tile_words
 from euphoria_env.words.names import amount, faction, gains, listed, short_name, signed, space_name, territory_name, units
 
 ABILITIES: list[Ability] = [ability for recruit in RECRUITS for ability in recruit.abilities]  # as `ROW_EVENT` numbers them
 # Conditions that depend on what will be paid or chosen.
 _IF = (When.PAID_GOLD, When.PAID_ARTIFACT, When.PAID_ONE_ARTIFACT, When.PAID_FOOD_FOR_BLISS, When.TOOK_RESOURCE)
 _BEFORE_PAYING = (Event.BUMPED, Event.BUMPING)
+_ON_THEATER = f"on {space_name(MARKETS[0], TILES[THEATER])}"
 
 
 # ------------------------------------------------------------------------------------------------------------ looking up
@@ -144,7 +148,7 @@ def roll_penalty(g: np.void, p: int) -> str:
     punished = [str(face) for face in range(1, 7) if under(g, p, int(FACE_PENALTY[face]))]
     if not punished or not g["goods"][p].any():
         return ""
-    return f"each {listed(punished, 'or')} rolled: lose a good"
+    return f"each {listed(punished, 'or')} rolled: lose {A_GOOD}"
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -168,8 +172,11 @@ class Account:
         self.allegiance = [int(step) for step in g["allegiance"]]
         self.goods = [int(n) for n in g["goods"][p]]
         self.star_placed = self.gets_worker = False
+        self.ends = ""
+        self.theater = under(g, p, THEATER)  # as far as it is sure
         self.may_lose = False  # a worker, before one is gained
         self.discards = 0
+        self.limit_sure = True  # unless morale depends on how something is paid
         self.sure: list[str] = []
         self.notes: list[str] = []
 
@@ -204,16 +211,34 @@ class Account:
         if n:
             self.sure.append(amount(n, "artifact") + why)
 
-    def star(self, where: str, why: str = "") -> bool:
-        """Places a star, with what the Theater makes of it (R1.5, R12.5)."""
+    def star(self, *places: str) -> bool:
+        """Places a star on one of the places, with what the Theater makes of it (R1.5, R12.5)."""
         if not self.stars:
             self.notes.append("no star is left to place")
             return False
         self.stars -= 1
-        self.sure.append(f"1 star {where}{why}")
-        if under(self.g, self.p, THEATER) and TILES[THEATER] not in where:
+        self.sure.append(f"1 star {listed(places, 'or')}")
+        if STARS - self.stars == self.g["stars_to_win"]:
+            self.ends = "ends the game"
+        if self.theater and _ON_THEATER not in places:
             self.marker("knowledge", 1, " (Theater)")
+        elif self.theater:
+            self.theater = False
+            if len(places) > 1:
+                self.notes.append("then knowledge +1 for each star, unless one goes on the Theater")
         return True
+
+    def pay_due(self) -> None:
+        """Pays the markers that are due with the cost of a placement, of which the placement has told (R4.3)."""
+        sure = self.sure.copy()
+        self.marker("morale", -int(self.g["due_morale"]))
+        self.marker("knowledge", int(self.g["due_knowledge"]))
+        self.sure = sure
+
+    def bliss_words(self) -> str:
+        """A bliss as it can be paid."""
+        ways = ["bliss"] if self.goods[BLISS] else []
+        return f"1 {listed([*ways, 'food'] if self.goods[FOOD] and has(self.g, self.p, BRIAN) else ways, 'or')}"
 
     def limit(self) -> None:
         """The hand limit (R5.6)."""
@@ -223,7 +248,12 @@ class Account:
 
     def limit_words(self) -> str:
         """What the hand limit takes; "" if nothing."""
-        return f"hand limit: discard {amount(self.discards, 'artifact')}" if self.discards else ""
+        sure = "discard" if self.limit_sure else "perhaps discard"
+        return f"hand limit: {sure} {amount(self.discards, 'artifact')}" if self.discards else ""
+
+    def has_bliss(self) -> bool:
+        """Whether a bliss, or the food that Brian takes for it, can be paid."""
+        return self.goods[BLISS] > 0 or (self.goods[FOOD] > 0 and has(self.g, self.p, BRIAN))
 
     def room(self, ability: Ability) -> bool:
         """Whether the price of an optional ability can be paid now (`engine.abilities.affords`)."""
@@ -233,7 +263,7 @@ class Account:
         if ability.price == Price.ENERGY:
             return self.goods[ENERGY] > 0
         if ability.price == Price.BLISS:
-            return self.goods[BLISS] > 0 or (self.goods[FOOD] > 0 and has(self.g, self.p, BRIAN))
+            return self.has_bliss()
         if ability.price == Price.GOLD_TO_BUMPED:
             return self.goods[GOLD] > 0
         if ability.price == Price.ARTIFACT:
@@ -242,7 +272,7 @@ class Account:
 
     def text(self) -> str:
         """What changes, then the notes."""
-        return joined([", ".join(self.sure), *self.notes])
+        return joined([", ".join(self.sure), *self.notes, self.ends])
 
     # ------------------------------------------------------------------------------------------- steps of cards and spaces
 
@@ -332,7 +362,7 @@ class Account:
             for card in self.active():
                 if FACTION_OF[card] == of and not int(self.g["starred"]) >> card & 1:
                     self.star(f"on {short_name(RECRUIT_NAMES[card])}")
-            self.notes.append(f"every player stars their active {faction(of)} recruits")
+            self.notes.append(f"every player places a star on each active {faction(of)} recruit")
 
     def _reveal(self, of: int, already: bool) -> None:
         if not already:
@@ -356,13 +386,17 @@ class Account:
     def star_in_region(self, of: int) -> None:
         """The star of an artifact market (R10.1)."""
         places = [f"in {territory_name(TERRITORIES[of])}"] if self.territory_has_room(of) else []
+        lifted = []
         for market in (2 * of, 2 * of + 1):
             if self.g["built"][market] and not int(self.g["market_stars"][market]) >> self.p & 1:
-                places.append(f"on {space_name(MARKETS[market], TILES[int(self.g['tile'][market])])}")
+                lifted.append(TILES[int(self.g["tile"][market])])
+                places.append(f"on {space_name(MARKETS[market], lifted[-1])}")
         if not places:
             self.notes.append("no star: there is no free place")
         else:
-            self.star_placed = self.star(listed(places, "or"))
+            self.star_placed = self.star(*places)
+            if self.star_placed and lifted and len(places) == 1:
+                self.notes.append(f"its penalty ends: {tile_words(lifted[0])}")
 
     def worker(self) -> None:
         """A new worker (R6.3, R12.7)."""
@@ -417,9 +451,11 @@ def _bump_risks(g: np.void, p: int, space: int, owner: int, others: list[int]) -
     face = int(g["face"][space])
     if owner == p:
         chance = loss_chance(g, p, int(g["knowledge"][p]), others, 1)
-        return [f"own {face} is bumped and rolled", check_words(chance), roll_penalty(g, p)]
+        sets = "its face may be set instead (Amanda)" if has(g, p, AMANDA) and Account(g, p).has_bliss() else ""
+        return [f"own {face} is bumped and rolled", check_words(chance), roll_penalty(g, p), sets]
     chance = loss_chance(g, owner, int(g["knowledge"][owner]), faces(g, owner), 1)
-    return [f"bumps player {owner}'s {face}", check_words(chance, "their ")]
+    sets = f"player {owner} may set its face (Amanda)" if has(g, owner, AMANDA) and Account(g, owner).has_bliss() else ""
+    return [f"bumps player {owner}'s {face}", check_words(chance, "their "), sets]
 
 
 def _pay(rows: np.ndarray, account: Account, space: int, extra_morale: int) -> str:
@@ -429,6 +465,7 @@ def _pay(rows: np.ndarray, account: Account, space: int, extra_morale: int) -> s
     units_a, set_a, units_b, set_b, morale, knowledge = (int(value) for value in out)
     parts = [_artifact_ways(account, space)] if artifacts else []
     parts += [units(n, items) for n, items in ((units_a, set_a), (units_b, set_b)) if n]
+    account.limit_sure = not ((set_a | set_b) >> KNOWLEDGE_ITEM & 1 and has(account.g, account.p, NICK))
     if artifacts:
         account.hand -= 2
     for n, items in ((units_a, set_a), (units_b, set_b)):
@@ -471,7 +508,7 @@ def _recruits(rows: np.ndarray, account: Account, face: int, space: int) -> None
                 if (before if event in _BEFORE_PAYING else account).room(ability):
                     account.notes.append(offer_words(account, ability, card, space))
             elif ability.when in _IF:
-                account.notes.append(f"{CONDITIONS[ability.when]}: {effects_words(account, ability, space)}{why}")
+                account.notes.append(f"{condition_words(ability.when)}: {effects_words(account, ability, space)}{why}")
             else:
                 for step in ability.do:
                     account.step(step, space, why)
@@ -490,10 +527,10 @@ def answered(account: Account, space: int, met: set[When]) -> None:
 
 
 def offer_words(account: Account, ability: Ability, card: int, space: int) -> str:
-    """An ability that will be asked: "Kyle may, for knowledge +2: 1 artifact"."""
+    """An ability that will be asked: "optional: 1 artifact, for knowledge +2 (Kyle)"."""
     what = price_words(ability)
-    name = short_name(RECRUIT_NAMES[card])
-    return f"{name} may{f', for {what}' if what else ''}: {effects_words(account, ability, space)}"
+    price = f", for {what}" if what else ""
+    return f"optional: {effects_words(account, ability, space)}{price} ({short_name(RECRUIT_NAMES[card])})"
 
 
 def effects_words(account: Account, ability: Ability, space: int) -> str:
@@ -515,7 +552,7 @@ def _construction(g: np.void, account: Account, space: int, others: list[int]) -
     owners = [int(owner) for owner in g["occupant"][first : first + SLOTS_PER_SITE] if owner >= 0] + [account.p]
     missing = int(WORKERS_TO_BUILD[int(g["num_players"])]) - len(owners)
     if missing > 0:
-        account.notes.append(f"the market then needs {amount(missing, 'more worker')}" + ("s" if missing > 1 else ""))
+        account.notes.append(f"the market then needs {amount(missing, 'more worker')}, and gives a star when it is built")
         return []
     account.notes.insert(0, "the market is built")
     risks = []
@@ -577,15 +614,14 @@ def retrieval(g: np.void, p: int, payment: int) -> Foreseen:
     account, cost = retrieval_account(g, p, payment)
     on_board = int(g["owned"][p]) - len(faces(g, p))
     chances = [loss_chance(g, p, account.track["knowledge"], faces(g, p), n) for n in range(1, on_board + 1)]
-    check = ""
-    if any(chances):
-        each = [f"{percent(chance)} with {amount(n, 'worker')} back" for n, chance in enumerate(chances, 1)]
-        check = f"knowledge check, to lose the highest worker: {', '.join(each)}"
-    _retrieving_recruits(account, payment, on_board)
+    each = [f"{percent(chance)} with {amount(n, 'worker')}" for n, chance in enumerate(chances, 1) if chance]
+    check = f"knowledge check, to lose the highest worker: {', '.join(each)}" if each else ""
+    account.notes.append("the workers chosen are rolled")
+    _retrieving_recruits(account, payment)
     return cost, account.text(), joined([check, roll_penalty(g, p), account.limit_words()])
 
 
-def _retrieving_recruits(account: Account, payment: int, workers: int) -> None:
+def _retrieving_recruits(account: Account, payment: int) -> None:
     """The recruits that act on a retrieval."""
     for card in account.active():
         for event in (Event.RETRIEVING, Event.BEFORE_ROLL, Event.RETRIEVED):
@@ -600,7 +636,7 @@ def _retrieving_recruits(account: Account, payment: int, workers: int) -> None:
                     account.notes.append(offer_words(account, ability, card, 0))
             else:
                 effects = effects_words(account, ability, 0)
-                account.notes.append(f"{CONDITIONS[ability.when]}: {effects} ({short_name(RECRUIT_NAMES[card])})")
+                account.notes.append(f"{condition_words(ability.when)}: {effects} ({short_name(RECRUIT_NAMES[card])})")
 
 
 def retrieved_check(g: np.void, p: int, workers: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +13,7 @@ from euphoria_env import actions
 from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARTIFACTS,
+    ENERGY,
     FIRST_ARTIFACT,
     FOOD,
     GAINS,
@@ -27,11 +29,11 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import AMANDA, GEEK, RECRUIT_NAMES
 from euphoria_env.cards.tiles import FACE_PENALTY, TILE_FOOD, TILES
-from euphoria_env.cards.vocabulary import When
+from euphoria_env.cards.vocabulary import Effect, Price, When
 from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation
 from euphoria_env.prompts import prompt
-from euphoria_env.words.cards import cost_words, price_words, recruit_words, tile_words
+from euphoria_env.words.cards import PRICES, cost_words, recruit_words, step_words, tile_words
 from euphoria_env.words.foresight import (
     ABILITIES,
     Account,
@@ -87,6 +89,11 @@ class Move:
     gain: str = ""
     risk: str = ""
 
+    @property
+    def told(self) -> str:
+        """What it costs and gives: "for 1 energy: 1 gold or 1 artifact"; "" if nothing."""
+        return ": ".join(filter(None, (self.cost and f"for {self.cost}", self.gain)))
+
 
 @dataclass(frozen=True)
 class _Decision:
@@ -107,6 +114,12 @@ class _Decision:
         """The operation that takes the answer: (operation, player, a, b)."""
         op, p, a, b = (int(value) for value in self.g["stack"][max(0, int(self.g["depth"]) - 1)])
         return op, p, a, b
+
+    @property
+    def program(self) -> list[tuple[int, int, int]]:
+        """The steps of a card that follow the answer."""
+        below = [tuple(int(value) for value in row) for row in self.g["stack"][: max(0, int(self.g["depth"]) - 1)][::-1]]
+        return [(op, a, b) for op, _, a, b in itertools.takewhile(lambda row: row[0] < len(Effect), below)]
 
     @property
     def chosen(self) -> int:
@@ -192,12 +205,13 @@ def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
 
 def _take(d: _Decision, k: int) -> _Parts:
     face, space = _board_worker(d, k)
+    lost = "what was paid there is lost" if SLOT_SET >> space & 1 else ""
     return {
         "group": "Retrieve",
         "space": SPACES[space],
         "text": f"Take back the {face} from {named(d.g, space)}",
         "gain": f"the {face} is rolled",
-        "risk": retrieved_check(d.g, d.p, int(d.g["num_taken"]) + 1),
+        "risk": joined([lost, retrieved_check(d.g, d.p, int(d.g["num_taken"]) + 1)]),
     }
 
 
@@ -215,8 +229,13 @@ def _done(d: _Decision, k: int) -> _Parts:
 
 def _sacrifice(d: _Decision, k: int) -> _Parts:
     face, space = _board_worker(d, k)
-    text = f"Sacrifice the {face} on {named(d.g, space)}"
-    return {"group": "Sacrifice", "space": SPACES[space], "text": text, "cost": "1 worker"}
+    return {
+        "group": "Sacrifice",
+        "space": SPACES[space],
+        "text": f"Sacrifice the {face} on {named(d.g, space)}",
+        "cost": "1 worker",
+        "gain": ", ".join(step_words(step) for step in d.program),
+    }
 
 
 # ------------------------------------------------------------------------------------------------------------- the dilemma
@@ -248,6 +267,7 @@ def _pay(d: _Decision, item: int) -> _Parts:
         account.marker("knowledge", 1)
     cost, account.sure = ", ".join(account.sure) or amount(1, ITEMS[item]), []
     if d.top[0] == Operation.PAID:
+        account.pay_due()
         answered(account, int(d.g["space"]), _paid_with(d, item))
     text = f"Pay {cost.split(',')[0]} for {d.paying_for}{d.progress}"
     return {"group": "Pay", "text": text, "cost": cost, "gain": account.text()}
@@ -266,6 +286,7 @@ def _paid_with(d: _Decision, item: int) -> set[When]:
 
 def _pay_one(d: _Decision, k: int) -> _Parts:
     account = Account(d.g, d.p)
+    account.pay_due()
     answered(account, int(d.g["space"]), {When.PAID_ONE_ARTIFACT})
     return {**_way("1 artifact")(d, k), "gain": account.text()}
 
@@ -308,7 +329,22 @@ def _lose(d: _Decision, item: int) -> _Parts:
 
 def _discard(d: _Decision, kind: int) -> _Parts:
     cost = amount(1, ARTIFACTS[kind])
-    return {"group": "Discard", "text": f"Discard {cost}{d.progress}", "cost": cost}
+    return {"group": "Discard", "text": f"Discard {cost}{d.progress}", "cost": cost, "gain": _bargain(d, kind)}
+
+
+def _bargain(d: _Decision, kind: int) -> str:
+    """What Esme gives for an artifact; "" if it is discarded for something else."""
+    if d.top[0] != Operation.BARGAIN_CHOSEN:
+        return ""
+    account = Account(d.g, d.p)
+    if ARTIFACTS[kind] != "book":
+        account.good(ENERGY, 1)
+        account.sure.append("knowledge -1 or morale +1")
+    else:
+        account.good(ENERGY, 2)
+        account.marker("knowledge", -2)
+        account.marker("morale", 2)
+    return account.text()
 
 
 def _star(d: _Decision, place: int) -> _Parts:
@@ -346,18 +382,17 @@ def _ability_now(d: _Decision, card: int) -> _Parts:
         account.draw(2)
         return {"gain": account.text(), "risk": "if the hand, which is shown, then holds a pair, every opponent draws 1 artifact"}
     ability = ABILITIES[a]
-    cost = price_words(ability)
     if ability.morale:
         account.marker("morale", -ability.morale)
     if ability.knowledge:
         account.marker("knowledge", ability.knowledge)
-    others = [part for part in account.sure if "(" in part]
-    account.sure = []
+    price = account.bliss_words() if ability.price == Price.BLISS else PRICES[ability.price]
+    cost, account.sure = ", ".join(filter(None, [*account.sure, price])), []
     for step in ability.do:
         account.step(step, int(d.g["space"]))
     account.limit()
     risk = account.limit_words()
-    return {"cost": ", ".join([cost.replace(" and ", ", "), *others] if cost else others), "gain": account.text(), "risk": risk}
+    return {"cost": cost, "gain": account.text(), "risk": risk}
 
 
 def _skip(d: _Decision, k: int) -> _Parts:
@@ -420,8 +455,8 @@ def _trade(d: _Decision, k: int) -> _Parts:
     return {"group": "Trade", "text": f"Offer player {partner} a trade"}
 
 
-def _items(counts: np.ndarray) -> str:
-    return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
+def _items(counts: np.ndarray, first: int = 0) -> str:
+    return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n and k >= first)
 
 
 def _give(d: _Decision, item: int) -> _Parts:
@@ -448,7 +483,11 @@ def _accept(d: _Decision, k: int) -> _Parts:
     account = Account(d.g, d.p)
     account.hand += int(gain[FIRST_ARTIFACT:].sum()) - int(cost[FIRST_ARTIFACT:].sum())
     account.limit()
-    return {"group": "Answer", "text": text, "cost": _items(cost), "gain": _items(gain), "risk": account.limit_words()}
+    for item in range(len(GOODS)):
+        account.goods[item] -= int(cost[item])
+        account.good(item, int(gain[item]))
+    gained = ", ".join(filter(None, [account.text(), _items(gain, FIRST_ARTIFACT)]))
+    return {"group": "Answer", "text": text, "cost": _items(cost), "gain": gained, "risk": account.limit_words()}
 
 
 def _refuse(d: _Decision, k: int) -> _Parts:

@@ -18,7 +18,7 @@ from euphoria_env.board import (
 )
 
 _PLURALS = {"bat": "bats", "bear": "bears", "book": "books", "box": "boxes", "artifact": "artifacts", "resource": "resources"}
-_PLURALS |= {"star": "stars", "worker": "workers", "recruit": "recruits", "commodity": "commodities", "good": "goods"}
+_PLURALS |= {"star": "stars", "worker": "workers", "more worker": "more workers", "commodity": "commodities"}
 _KINDS = ((ARTIFACT_SET, "artifact"), (RESOURCE_SET, "resource"), (COMMODITY_SET, "commodity"))
 _OTHER_COMMODITY = item_set("energy", "water", "food")
 
@@ -67,7 +67,7 @@ def faction(number: int) -> str:
 def units(n: int, items: int) -> str:
     """So many units of a set of items, any of them: "3 resources", "1 bliss or food"."""
     if items == _OTHER_COMMODITY:
-        return f"{amount(n, 'commodity')} other than bliss"
+        return amount(n, "other commodity")
     names = []
     for kind, name in _KINDS:
         if items & kind == kind:
