@@ -115,7 +115,7 @@ def test_seats_that_do_not_fit() -> None:
 
 
 def test_nothing_hidden_shows() -> None:
-    """Two tables that differ only in what a seat cannot know are the same to it: now, and after a move after which it sees the same."""
+    """Two tables that differ only in what a seat cannot know are the same to it, also after a move that it sees the same of."""
     rng, seen = random.Random(0), 0
     for k, game in enumerate(some_games()):
         for seat in range(game.rules.num_players):
@@ -336,7 +336,9 @@ def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agents:
     return Agents([f"faulty_at_the_table:{name}" for name in ("Raises", "Illegal", "NotANumber")])
 
 
-@pytest.mark.parametrize(("name", "reason"), [("Raises", "KeyError"), ("Illegal", "is illegal"), ("NotANumber", "nan")])
+@pytest.mark.parametrize(
+    ("name", "reason"), [("Raises", r"KeyError \(faulty"), ("Illegal", "is no legal move"), ("NotANumber", "is no legal move")]
+)
 def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, reason: str) -> None:
     spec = f"faulty_at_the_table:{name}"
     session = table(2, specs={0: spec}, agents=faulty)
@@ -345,6 +347,7 @@ def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, 
         with pytest.raises(AgentFailed, match=reason) as failed:
             session.agent_turn()
         assert (failed.value.seat, failed.value.spec) == (0, spec) and spec in str(failed.value)
+        assert "choose" not in str(failed.value) and "'gold'" not in str(failed.value)  # its cards are nobody else's business
         assert session.to_dict() == before
     session.hand_over(0, "weights")
     assert session.version == 1 and session.agent_turn() and session.seats[0] == Seat("Ann", "weights")
@@ -379,7 +382,8 @@ def test_agents_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agents, "load_untrusted", lambda spec, allowed: (made.append(spec), load(spec, allowed))[1])
     shared = Agents()
     for seed in range(3):
-        go_on(table(3, seed, {0: "weights", 1: "greedy", 2: "weights"}, agents=shared), random.Random(0), lambda s: s.decisions > 9)
+        session = table(3, seed, {0: "weights", 1: "greedy", 2: "weights"}, agents=shared)
+        go_on(session, random.Random(0), until=lambda s: s.decisions > 9)
     assert made == ["weights", "greedy"]
 
 
