@@ -23,7 +23,7 @@ def run(options: TableOptions) -> None:
     named = options.seats or []
     agents = Agents([*options.allow, *(spec for spec in named if not _is_person(spec))])
     if options.load is not None:
-        if named or options.players or options.seed is not None or options.practice or options.game:
+        if named or options.players or options.seed is not None or options.practice or Rules(**options.game) != Rules():
             raise ValueError("--load takes seats, seed and options of the game from the file: name no others")
         session = Session.load(options.load, agents)
     else:

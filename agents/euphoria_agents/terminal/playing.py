@@ -363,9 +363,10 @@ class Table:
         """Has the agent that must decide play its move, or lets people help it out."""
         seat, think = self.session.player, self.session.thinker()
         assert think is not None
-        name, work = self._name(seat), Work(think)
+        name, work = self._name(seat), None
         while True:
             try:
+                work = work or Work(think)
                 if work.ready(PATIENCE):
                     self.session.play(seat, work.result())
                     break
@@ -374,7 +375,7 @@ class Table:
             except AgentFailed as error:
                 if self._helped_out(f"The game waits: {error}.", seat):
                     return
-                work = Work(think)
+                work = None
             except KeyboardInterrupt:
                 if not self.screen.interactive:
                     raise

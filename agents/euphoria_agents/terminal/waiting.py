@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-STEP = 0.05  # seconds after which an interrupt is heeded at the latest
 
 
 class Work(Generic[T]):
@@ -20,22 +19,20 @@ class Work(Generic[T]):
     def __init__(self, do: Callable[[], T]) -> None:
         self._result: list[T] = []
         self._error: Exception | None = None
+        self._done = threading.Event()  # after an interrupted `join` a thread counts as ended
 
         def work() -> None:
             try:
                 self._result.append(do())
             except Exception as error:
                 self._error = error
+            self._done.set()
 
-        self._thread = threading.Thread(target=work, daemon=True)
-        self._thread.start()
+        threading.Thread(target=work, daemon=True).start()
 
     def ready(self, seconds: float) -> bool:
         """Whether it is done; waits so long for it. An interrupt ends the waiting, not the work."""
-        while seconds > 0 and self._thread.is_alive():
-            self._thread.join(min(STEP, seconds))
-            seconds -= STEP
-        return not self._thread.is_alive()
+        return self._done.wait(seconds)
 
     def result(self) -> T:
         """What came of it, once it is ready.
