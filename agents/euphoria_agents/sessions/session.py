@@ -410,8 +410,9 @@ class Session:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
         given = reader.mapping("", d, ("format", "version", "changes", "practice", "seats", "record"))
         reader.integer("version", given.get("version"), SESSION_VERSION, SESSION_VERSION)
+        record = reader.text("record", given.get("record"))
         try:
-            game = Game.from_record(reader.text("record", given.get("record")))
+            game = Game.from_record(record)
         except ValueError as error:
             raise ValueError(f"record: {error}") from error
         seats = [_read_seat(reader, f"seats[{k}]", seat) for k, seat in enumerate(reader.items("seats", given.get("seats")))]

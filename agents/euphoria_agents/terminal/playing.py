@@ -211,6 +211,7 @@ class Table:
                 self.screen.ask(f"{name}: press Enter when you are alone at the screen. ")
             except EOFError:
                 self._ended()
+            self._boards.pop(seat, None)  # it is gone from the screen
         self._looking = seat
 
     def _news(self, seat: int | None) -> None:
@@ -419,6 +420,8 @@ class Table:
         """Tells who has won, and offers to keep the game."""
         if len(self._people) < 2:
             self._news(self._people[0] if self._people else None)
+        else:
+            self._tell(self.session.log(None, max(self._told[seat] for seat in self._people)), None)
         self.screen.show(self.session.board(None, self.screen.width))
         self.screen.say()
         self.screen.say(self.session.question(), HEADING)
