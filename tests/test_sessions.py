@@ -115,9 +115,9 @@ def test_seats_that_do_not_fit() -> None:
 
 
 def test_nothing_hidden_shows() -> None:
-    """Two tables that differ only in what a seat cannot know are the same to it: now, and after a move after which it sees the same."""
+    """Two tables that differ only in what a seat cannot know are the same to it, also after a move that it sees the same of."""
     rng, seen = random.Random(0), 0
-    for k, game in enumerate(some_games()):
+    for k, game in enumerate(some_games(every=90)):
         for seat in range(game.rules.num_players):
             one, other = of(game), of(game.determinize(seat, k))
             one._decisions.clear()  # those of the other began here
@@ -129,7 +129,7 @@ def test_nothing_hidden_shows() -> None:
                 if one._drawn(0) == other._drawn(0) and what_is_seen(one, seat) == what_is_seen(other, seat):
                     assert what_is_shown(one, seat) == what_is_shown(other, seat), move
                     seen += 1
-    assert seen > 1000
+    assert seen > 100
 
 
 def what_is_seen(session: Session, seat: int | None) -> Any:
@@ -145,9 +145,9 @@ def what_is_shown(session: Session, seat: int) -> Any:
 def test_choices_that_nobody_saw_are_not_told() -> None:
     """Whatever a player chose: if the others see the same afterwards, the log told them the same."""
     hidden = 0
-    for game in some_games():
+    for game in some_games(every=40):
         legal = game.legal()
-        if len(legal) < 2:
+        if len(legal) < 2 or game.deciding == "trade":  # what is said in a trade is heard by all (R15.2)
             continue
         tables = []
         for move in legal[:4]:
@@ -174,7 +174,7 @@ def test_a_recruit_chosen_in_the_setup_is_told_to_nobody_else() -> None:
 
 def test_a_hint_knows_what_the_seat_knows() -> None:
     for spec in ("ppo", "greedy", "mcts:20:ppo"):
-        for k, game in enumerate(some_games(every=60)):
+        for k, game in enumerate(some_games(every=210)):
             hints = [of(g).hint(game.player, spec) for g in (game, game.determinize(game.player, k))]
             assert hints[0] == hints[1]
             assert [thought["action"] for thought in hints[0]["moves"]] == game.legal_actions().tolist()
@@ -186,19 +186,19 @@ def test_a_hint_knows_what_the_seat_knows() -> None:
 def test_what_may_be_taken_back_taught_nothing() -> None:
     """After a decision that may be taken back, its player sees in every world that they hold for possible the same as in this."""
     allowed = {True: 0, False: 0}
-    for k, game in enumerate(some_games(every=3)):
+    for k, game in enumerate(some_games(every=12)):
         seat = game.player
-        for move in random.Random(k).sample(game.legal(), min(3, len(game.legal()))):
+        for move in random.Random(k).sample(game.legal(), min(2, len(game.legal()))):
             session = of(game)
             session.play(seat, move)
             may = session.can_undo(seat)
             allowed[may] += 1
-            for seed in range(6) if may else ():
+            for seed in range(3) if may else ():
                 world = of(game.determinize(seat, seed))
                 world.play(seat, move)
                 assert not world._drawn(0)
                 assert what_is_seen(world, seat) == what_is_seen(session, seat)
-    assert min(allowed.values()) > 200
+    assert min(allowed.values()) > 80, allowed
 
 
 def test_taking_back() -> None:
@@ -336,7 +336,9 @@ def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agents:
     return Agents([f"faulty_at_the_table:{name}" for name in ("Raises", "Illegal", "NotANumber")])
 
 
-@pytest.mark.parametrize(("name", "reason"), [("Raises", "KeyError"), ("Illegal", "is illegal"), ("NotANumber", "nan")])
+@pytest.mark.parametrize(
+    ("name", "reason"), [("Raises", r"KeyError \(faulty"), ("Illegal", "is no legal move"), ("NotANumber", "is no legal move")]
+)
 def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, reason: str) -> None:
     spec = f"faulty_at_the_table:{name}"
     session = table(2, specs={0: spec}, agents=faulty)
@@ -345,6 +347,7 @@ def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, 
         with pytest.raises(AgentFailed, match=reason) as failed:
             session.agent_turn()
         assert (failed.value.seat, failed.value.spec) == (0, spec) and spec in str(failed.value)
+        assert "choose" not in str(failed.value) and "'gold'" not in str(failed.value)  # its cards are nobody else's business
         assert session.to_dict() == before
     session.hand_over(0, "weights")
     assert session.version == 1 and session.agent_turn() and session.seats[0] == Seat("Ann", "weights")
@@ -379,9 +382,8 @@ def test_agents_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agents, "load_untrusted", lambda spec, allowed: (made.append(spec), load(spec, allowed))[1])
     shared = Agents()
     for seed in range(3):
-        go_on(
-            table(3, seed, {0: "weights", 1: "greedy", 2: "weights"}, agents=shared), random.Random(0), lambda s: s.decisions > 9
-        )
+        session = table(3, seed, {0: "weights", 1: "greedy", 2: "weights"}, agents=shared)
+        go_on(session, random.Random(0), until=lambda s: s.decisions > 9)
     assert made == ["weights", "greedy"]
 
 

@@ -62,6 +62,12 @@ COMMANDS = {
         "euphoria_agents.commands.benchmark:run",
         "play",
     ),
+    "play": Command(
+        "play a game in the terminal, against agents or people",
+        "euphoria_agents.commands.options:TableOptions",
+        "euphoria_agents.commands.play:run",
+        "play",
+    ),
     "serve": Command(
         "games in the browser: play, watch, study",
         "euphoria_agents.commands.options:ServeOptions",

@@ -1,9 +1,11 @@
-"""The board as text, for a terminal of 100 columns. Names are those of the notation, so that moves can be read off."""
+"""The board as text, in lines of any width. Names are those of the notation, so that moves can be read off."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
 
 from euphoria_env.board import (
     ALLEGIANCE_END,
@@ -44,49 +46,99 @@ from euphoria_env.words import (
 
 TEXT_WIDTH = 100
 _NAME = 36  # columns of a space's name
+_NARROWEST, _TWO_COLUMNS, _GAP = 20, 160, 2
 
 
-def board_text(game: Drawable, seat: int | None = None) -> str:
+def board_text(game: Drawable, seat: int | None = None, width: int = TEXT_WIDTH, moves: bool = True) -> str:
     """The board as text: what everybody may see, or what the player of a seat may see.
 
+    Args:
+        game: what is shown.
+        seat: whose view it is; None: everybody's.
+        width: the columns that a line may have, 20 or more; from 160 on two regions stand side by side.
+        moves: whether the legal moves are listed, too, if the seat decides.
+
     Raises:
-        ValueError: no such seat.
+        ValueError: no such seat, or less width.
     """
+    if width < _NARROWEST:
+        raise ValueError(f"a board needs a width of at least {_NARROWEST} columns, not {width}")
     view = view_of(game, seat)
-    lines = [*_header(view), *_players(view)]
-    for faction in range(len(FACTIONS)):
-        lines += _region(view, faction)
-    lines += [_rule("elsewhere"), *_tank(view), *_cards(view), *_always()]
-    if view.legal and seat is not None:
-        lines += [_rule(f"{len(view.legal)} legal moves (! what may be lost, or whom it bumps)")]
-        lines += [line for move in legal_moves(game, seat) for line in _move(move)]
+    regions = [[*_region(view, faction)] for faction in range(len(FACTIONS))]
+    lines = _folded([*_header(view), *_players(view)], width)
+    for k in range(0, len(regions), 2):
+        lines += _side_by_side(regions[k : k + 2], width)
+    lines += _folded([_rule("elsewhere"), *_tank(view), *_cards(view), *_always()], width)
+    if moves and view.legal and seat is not None:
+        heading = _rule(f"{len(view.legal)} legal moves (! what may be lost, or whom it bumps)")
+        lines += _folded([heading, *map(_move, legal_moves(game, seat))], width)
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _rule(heading: str) -> str:
-    return f"--- {heading} ".ljust(TEXT_WIDTH, "-")
+# --------------------------------------------------------------------------------------------------------------- lines
 
 
-def _wrapped(label: str, parts: Iterable[str], separator: str = ", ") -> list[str]:
-    """Parts in lines, indented under the label; a part is broken only if it fills more than a line."""
-    lines = [label]
-    for part in parts:
-        new = lines[-1] in (label, " " * len(label))
-        if not new and len(lines[-1] + separator + part) > TEXT_WIDTH:
-            lines[-1] += separator.rstrip()
-            lines.append(" " * len(label))
-            new = True
-        lines[-1] += part if new else separator + part
-    return [broken for line in lines for broken in _broken(line, len(label))]
+class _Row(NamedTuple):
+    """A line before its width is known: parts, which are indented under the label where they need more lines."""
+
+    label: str
+    parts: tuple[str, ...]
+    separator: str = ", "
+
+    def folded(self, width: int) -> list[str]:
+        """The lines; a part is broken only if it fills more than one."""
+        label, indent = self.label, len(self.label)
+        if 5 * indent > 3 * width:
+            label, indent = f"{' ' * (indent - len(label.lstrip()))}{' '.join(label.split())}  ", 4
+        lines = [label]
+        for part in self.parts:
+            new = lines[-1] in (label, " " * indent)
+            if not new and len(lines[-1] + self.separator + part) > width:
+                lines[-1] += self.separator.rstrip()
+                lines.append(" " * indent)
+                new = True
+            lines[-1] += part if new else self.separator + part
+        return [broken for line in lines for broken in _broken(line, indent, width)]
 
 
-def _broken(line: str, indent: int) -> list[str]:
-    if len(line) <= TEXT_WIDTH:
+def _broken(line: str, indent: int, width: int) -> list[str]:
+    if len(line) <= width:
         return [line]
-    return textwrap.wrap(line, TEXT_WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(line, width, subsequent_indent=" " * indent, break_on_hyphens=False, drop_whitespace=True)
 
 
-def _header(view: View) -> Iterator[str]:
+def _folded(rows: Iterable[_Row | str], width: int) -> list[str]:
+    """Rows and plain lines in lines of a width; rules are drawn to its end."""
+    lines: list[str] = []
+    for row in rows:
+        if isinstance(row, _Row):
+            lines += row.folded(width)
+        elif row.startswith("--- "):
+            first, *more = _broken(f"{row} ", 4, width)
+            lines += [first.ljust(width, "-") if not more else first, *more]
+        else:
+            lines += _broken(row, len(row) - len(row.lstrip()) + 2, width)
+    return lines
+
+
+def _side_by_side(blocks: Sequence[Sequence[_Row | str]], width: int) -> list[str]:
+    """Two blocks beside each other where there is room, else one after the other."""
+    if width < _TWO_COLUMNS:
+        return [line for block in blocks for line in _folded(block, width)]
+    column = (width - _GAP) // 2
+    halves = [_folded(block, column) for block in blocks]
+    return [left.ljust(column + _GAP) + right for left, right in zip_longest(*halves, fillvalue="")]
+
+
+def _rule(heading: str) -> str:
+    return f"--- {heading}"
+
+
+def _wrapped(label: str, parts: Iterable[str], separator: str = ", ") -> list[_Row]:
+    return [_Row(label, tuple(parts), separator)]
+
+
+def _header(view: View) -> Iterator[_Row | str]:
     yield from _wrapped("", [part for part in (f"Euphoria, {view.headline}", view.asked) if part], " | ")
     if view.offer:
         yield from _wrapped("offer: ", [view.offer])
@@ -95,13 +147,13 @@ def _header(view: View) -> Iterator[str]:
 # -------------------------------------------------------------------------------------------------------------- players
 
 
-def _players(view: View) -> Iterator[str]:
+def _players(view: View) -> Iterator[_Row | str]:
     yield _rule("players (worker P0:4 = of player 0, face 4; recruit* = has its star; > decides)")
     for player in view.players:
         yield from _player(player, view.stars_to_win)
 
 
-def _player(player: PlayerView, stars_to_win: int) -> Iterator[str]:
+def _player(player: PlayerView, stars_to_win: int) -> Iterator[_Row | str]:
     marks = ("> " if player.deciding else "  ") + f"P{player.seat}"
     facts = [
         f"knowledge {player.knowledge or '-'}",
@@ -154,7 +206,7 @@ def _dilemma(player: PlayerView) -> tuple[str, str]:
 # -------------------------------------------------------------------------------------------------------------- regions
 
 
-def _region(view: View, faction: int) -> Iterator[str]:
+def _region(view: View, faction: int) -> Iterator[_Row | str]:
     name = FACTIONS[faction]
     step = view.allegiance[name]
     heading = f"{REGION_NAMES[faction]}: {name} allegiance {step}/{ALLEGIANCE_END} {_track(step, ALLEGIANCE_END)}"
@@ -175,22 +227,26 @@ def _worker(worker: Worker | None) -> str:
     return f"P{worker[0]}:{worker[1]}" if worker else "----"
 
 
-def _space(view: View, space: str, about: str) -> str:
-    return f"  {space:{_NAME}} {_worker(view.worker_on(space))}  {about}"
+def _named(name: str, *about: str) -> _Row:
+    return _Row(f"  {name:{_NAME}} ", about)
 
 
-def _area(view: View, area: str) -> str:
+def _space(view: View, space: str, about: str) -> _Row:
+    return _Row(f"  {space:{_NAME}} {_worker(view.worker_on(space))}  ", (about,))
+
+
+def _area(view: View, area: str) -> _Row:
     there = view.workers.get(area, ())
     workers = " ".join(_worker(worker) for worker in there)
-    return f"  {area:{_NAME}} " + (f"{workers}  (sum {sum(face for _, face in there)})" if there else "----")
+    return _named(area, f"{workers}  (sum {sum(face for _, face in there)})" if there else "----")
 
 
-def _land(view: View, faction: int) -> Iterator[str]:
+def _land(view: View, faction: int) -> Iterator[_Row | str]:
     """Tunnel, sites or markets, and artifact market of a region on the ground."""
     tunnel, end = TUNNELS[faction], TUNNEL_ENDS[faction]
     yield _space(view, tunnel, f"{cost_words(tunnel)} -> {short_gain(tunnel)}")
     if view.miners[FACTIONS[faction]] < MINER_END:
-        yield f"  {end:{_NAME}} closed"
+        yield _named(end, "closed")
     else:
         yield _space(view, end, f"-> {short_gain(end)}")
     for market in MARKETS[2 * faction : 2 * faction + 2]:
@@ -199,50 +255,50 @@ def _land(view: View, faction: int) -> Iterator[str]:
     yield _space(view, artifact_market, f"{cost_words(artifact_market)} -> {short_gain(artifact_market)}")
 
 
-def _site_or_market(view: View, market: str) -> Iterator[str]:
+def _site_or_market(view: View, market: str) -> Iterator[_Row | str]:
     tile, stars = view.markets[market].tile, view.markets[market].stars
     if tile is None:
         site = site_of(market)
         slots = [f"{site}_{k}" for k in range(1, SLOTS_PER_SITE + 1)]
         taken = sum(slot in view.workers for slot in slots)
-        yield f"  {site + '_1 to 4':{_NAME}} {taken} of {view.workers_to_build} workers that build the market"
+        yield _named(f"{site}_1 to 4", f"{taken} of {view.workers_to_build} workers that build the market")
         places = [f"{k}: {_worker(view.worker_on(slot))} {cost_words(slot)}" for k, slot in enumerate(slots, 1)]
-        yield "    " + " | ".join(places)
+        yield _Row("    ", tuple(places), " | ")
         return
     yield _space(view, market, f"{cost_words(market, tile)} -> {short_gain(market)}")
     yield f"    = {tile}, stars: {' '.join(f'P{p}' for p in stars) or 'none'}"
     yield f"      without a star: {tile_words(tile)}"
 
 
-def _icarus(view: View) -> Iterator[str]:
+def _icarus(view: View) -> Iterator[_Row | str]:
     for space in ICARUS:
         yield _space(view, space, f"{cost_words(space)} -> {short_gain(space)}")
 
 
-def _territory(view: View, territory: str) -> str:
+def _territory(view: View, territory: str) -> _Row:
     stars = [f"P{p}" for p in view.territories[territory]]
     free = ["--"] * (len(view.players) - len(stars))
-    return f"  {territory:{_NAME}} stars: {' '.join(stars + free)}"
+    return _named(territory, f"stars: {' '.join(stars + free)}")
 
 
-def _tank(view: View) -> Iterator[str]:
+def _tank(view: View) -> Iterator[_Row | str]:
     for space in TANK:
         yield _space(view, space, f"{cost_words(space)} -> {short_gain(space)}")
 
 
-def _cards(view: View) -> list[str]:
+def _cards(view: View) -> list[_Row]:
     discards = [f"{n} {name}" for name, n in view.discards.items()] or ["none"]
-    return [f"  {'artifact deck':{_NAME}} {view.deck_size} cards", *_wrapped(f"  {'discards':{_NAME}} ", discards)]
+    return [_named("artifact deck", f"{view.deck_size} cards"), _named("discards", *discards)]
 
 
-def _always() -> Iterator[str]:
+def _always() -> Iterator[_Row | str]:
     """What holds in every position: the commodity areas, the knowledge check, retrieving."""
     for k, (sums, gain) in enumerate(area_gains("commodity")):
-        yield f"  {'areas, by the sum of all faces' if k == 0 else '':{_NAME}} {sums}: {gain}"
-    yield f"  {'retrieving':{_NAME}} {RETRIEVING}"
-    yield from _wrapped(f"  {'knowledge check':{_NAME}} ", [CHECK])
+        yield _named("areas, by the sum of all faces" if k == 0 else "", f"{sums}: {gain}")
+    yield _named("retrieving", RETRIEVING)
+    yield _named("knowledge check", CHECK)
 
 
-def _move(move: Move) -> list[str]:
+def _move(move: Move) -> _Row:
     """A move with what it costs and gives, and what may go wrong."""
-    return _wrapped(f"  {move.notation:{_NAME}} ", filter(None, [move.told, move.risk and f"! {move.risk}"]), "  ")
+    return _Row(f"  {move.notation:{_NAME}} ", (*filter(None, [move.told, move.risk and f"! {move.risk}"]),), "  ")

@@ -73,12 +73,34 @@ class BenchmarkOptions(PlayOptions):
 
 
 @dataclasses.dataclass
+class TableOptions:
+    """Plays a game in the terminal: people and agents at one table.
+
+    Numbers choose moves, ? lists what else can be typed. Several people share the screen: it is cleared before somebody's hidden
+    cards are shown. docs/play.md has more.
+    """
+
+    seats: list[str] | None = option(
+        None, "who sits where: me, me:NAME for each of several people, or agents as for euphoria_agents.load; by default me ppo"
+    )
+    players: int | None = option(None, "number of players, 2 to 6; agents ppo take the seats that are not named")
+    seed: int | None = option(None, "equal seeds give equal games; by default a random one")
+    practice: bool = option(False, "any decision can be taken back")
+    load: Path | None = option(None, "go on with a game that was saved", metavar="FILE")
+    allow: list[str] = option([], "further agents that may be named at the table or in the file, such as module:Name or ppo:FILE")
+    game: dict[str, Any] = rules_options(without=["num_players"])
+
+
+@dataclasses.dataclass
 class ReplayOptions:
-    """Shows a recorded game in the terminal: moves, what chance gave, and the board at chosen points."""
+    """Shows a recorded game in the terminal: moves, what chance gave, and the board at chosen points.
+
+    At a terminal one can go forward and back; with --every, --delay, --step or --svg, or where there is none, all is printed.
+    """
 
     record: Path = positional("a file such as --records of a tournament or game.to_record() write")
     start: int = option(0, "begin with decision N; the first is 0", flag="--from", metavar="N")
-    every: str = option("turn", "when the board is shown; at the end it always is", choices=EVERY)
+    every: str | None = option(None, "when the board is printed, by default each turn; at the end it always is", choices=EVERY)
     delay: float = option(0.0, "pause after each decision", metavar="SECONDS")
     step: bool = option(False, "wait for Enter after each decision")
     svg: Path | None = option(None, "also write each board that is shown as a picture", metavar="FOLDER")

@@ -11,8 +11,9 @@ from rich.markup import escape
 
 from euphoria_agents.commands.options import ReplayOptions
 from euphoria_agents.files import write_whole
-from euphoria_env import Game, Rules
-from euphoria_env.reader import read_json
+from euphoria_agents.replaying import steps
+from euphoria_agents.terminal import Replay, Screen
+from euphoria_env import Game
 from euphoria_env.render import board_svg, board_text
 
 
@@ -23,23 +24,20 @@ def replayed(record: Path) -> Iterator[tuple[Game, str]]:
         ValueError: the record cannot be read, or is damaged; names the file and the line.
     """
     text = read(record)
+    checked(record, text)  # everything, before the first line is shown
+    yield from steps(text)
+
+
+def checked(record: Path, text: str) -> Game:
+    """The game of a record, as it ended.
+
+    Raises:
+        ValueError: the record is damaged; names the file and the line.
+    """
     try:
-        Game.from_record(text)  # checks everything before the first line is shown
+        return Game.from_record(text)
     except ValueError as error:
         raise ValueError(f"{record}: {error}") from error
-    first, *lines, _ = text.splitlines()
-    start = read_json(first)
-    if "position" in start:
-        game = Game.from_dict(start["position"])
-    else:
-        game = Game(Rules.from_dict(start.get("rules", {})), start["seed"], start.get("load"))
-    for line in lines:
-        yield game, line
-        if line.startswith("load "):
-            game.load(**read_json(line.removeprefix("load ")))
-        else:
-            game.play(line.split(" | ")[0])
-    yield game, ""
 
 
 def show(options: ReplayOptions, console: Console) -> None:
@@ -47,7 +45,7 @@ def show(options: ReplayOptions, console: Console) -> None:
     turn, number = -1, 0  # of the last board, of the next decision
     for game, line in replayed(options.record):
         if number >= options.start:
-            due = {"decision": bool(line), "turn": game.turn != turn, "end": False}[options.every] or not line
+            due = {"decision": bool(line), "turn": game.turn != turn, "end": False}[options.every or "turn"] or not line
             if due:
                 turn = game.turn
                 draw(game, number, options.svg, console)
@@ -96,4 +94,8 @@ def run(options: ReplayOptions) -> None:
     """
     if options.start < 0 or not options.delay >= 0:
         raise ValueError("--from and --delay must be at least 0")
-    show(options, Console(soft_wrap=True))
+    screen = Screen()
+    if screen.interactive and not (options.every or options.delay or options.step or options.svg):
+        Replay(screen, checked(options.record, read(options.record)), options.start).run()
+    else:
+        show(options, Console(soft_wrap=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,9 +20,10 @@ from euphoria_agents.matches.arena import Chance
 from euphoria_agents.replaying import last_space, move_of, steps
 from euphoria_agents.sessions.agents import Agents
 from euphoria_agents.sessions.undo import may_be_taken_back
-from euphoria_env import Game, Rules, actions, words
+from euphoria_env import Game, IllegalMove, Rules, actions, words
 from euphoria_env.envs.asking import ask
 from euphoria_env.reader import Reader, as_key, read_json, shown
+from euphoria_env.render.text import TEXT_WIDTH, board_text
 from euphoria_env.render.view import View, view_of
 
 SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
@@ -183,13 +185,25 @@ class Session:
         """The rank of each seat, 1 best, equal ones shared; None before the end."""
         return self._game.ranking
 
-    def view(self, seat: int | None = None) -> View:
-        """What everybody may see, or the player of a seat.
+    def view(self, seat: int | None = None, decision: int | None = None) -> View:
+        """What everybody may see, or the player of a seat; before a decision that was made, if one is named.
 
         Raises:
             ValueError: no such seat.
         """
-        return view_of(self._game, seat)
+        return view_of(self._at(decision), seat)
+
+    def board(self, seat: int | None = None, width: int = TEXT_WIDTH, decision: int | None = None) -> str:
+        """The view as text, without the legal moves, in lines of a width; before a decision that was made, if one is named.
+
+        Raises:
+            ValueError: no such seat, or too little width.
+        """
+        return board_text(self._at(decision), seat, width, moves=False)
+
+    def turn_at(self, decision: int) -> int:
+        """The turn in which a decision was made, or the last one."""
+        return self._at(decision).turn
 
     def question(self, seat: int | None = None) -> str:
         """What is being decided, as a sentence.
@@ -221,9 +235,9 @@ class Session:
             lines.append(words.event(before, self._decisions[k].action, after, self._drawn(k), seat))
         return lines[since:]
 
-    def _at(self, k: int) -> Game:
-        """The game before decision k, to look at."""
-        return self._game if k == len(self._decisions) else Game.from_rows(self._decisions[k].rows)
+    def _at(self, k: int | None) -> Game:
+        """The game before decision k, to look at; as it is now after the last one, or if none is named."""
+        return self._game if k in (None, len(self._decisions)) else Game.from_rows(self._decisions[k].rows)
 
     def _drawn(self, k: int) -> list[tuple[str, int | str]]:
         """What chance gave after decision k."""
@@ -286,7 +300,7 @@ class Session:
                     observations, masks = game.observation(seat)[None], game.mask()[None]
                     moves, _ = ask(agent, observations, masks, chance.own, lambda _: chance.deal(game, seat))
             except Exception as error:
-                raise AgentFailed(seat, spec, one_line(error)) from error
+                raise AgentFailed(seat, spec, _fault(error)) from error
             return int(moves[0])
 
         return think
@@ -401,8 +415,9 @@ class Session:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
         given = reader.mapping("", d, ("format", "version", "changes", "practice", "seats", "record"))
         reader.integer("version", given.get("version"), SESSION_VERSION, SESSION_VERSION)
+        record = reader.text("record", given.get("record"))
         try:
-            game = Game.from_record(reader.text("record", given.get("record")))
+            game = Game.from_record(record)
         except ValueError as error:
             raise ValueError(f"record: {error}") from error
         seats = [_read_seat(reader, f"seats[{k}]", seat) for k, seat in enumerate(reader.items("seats", given.get("seats")))]
@@ -446,6 +461,14 @@ def _read_seat(reader: Reader, key: str, value: Any) -> Seat:
         return Seat(reader.text(f"{key}.name", given.get("name")), spec)
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from error
+
+
+def _fault(error: Exception) -> str:
+    """What an agent did wrong, for everybody at the table: the text of an error may tell what only its seat may know (R19)."""
+    if isinstance(error, IllegalMove) and not hasattr(error, "__notes__"):
+        return "its answer is no legal move"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} ({Path(place.filename).name}, line {place.lineno})"
 
 
 def _hash(*parts: str) -> int:

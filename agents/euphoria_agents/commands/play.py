@@ -1,0 +1,60 @@
+"""`euphoria play`: a game in the terminal."""
+
+from __future__ import annotations
+
+from euphoria_agents.commands.options import TableOptions
+from euphoria_agents.registry import load
+from euphoria_agents.sessions import Agents, Seat, Session
+from euphoria_agents.terminal import Screen, Table
+from euphoria_env import Rules
+
+PERSON, OPPONENT = "me", "ppo"
+
+
+def run(options: TableOptions) -> None:
+    """The command.
+
+    Raises:
+        ValueError: an option is wrong, or the saved game is damaged.
+        EOFError: the input ended before the game did.
+    """
+    for spec in options.allow:
+        load(spec)
+    named = options.seats or []
+    agents = Agents([*options.allow, *(spec for spec in named if not _is_person(spec))])
+    if options.load is not None:
+        if named or options.players or options.seed is not None or options.practice or Rules(**options.game) != Rules():
+            raise ValueError("--load takes seats, seed and options of the game from the file: name no others")
+        session = Session.load(options.load, agents)
+    else:
+        seats = seats_of(named, options.players)
+        rules = Rules(num_players=len(seats), **options.game)
+        session = Session(rules, seats, options.seed, options.practice, agents)
+    Table(Screen(), session, agents, options.load).run()
+
+
+def seats_of(named: list[str], players: int | None) -> list[Seat]:
+    """Who sits where.
+
+    Args:
+        named: "me", "me:NAME", or the spec of an agent, for each seat from the first on; none: one person.
+        players: how many seats there are; None: as many as are named, at least 2.
+
+    Raises:
+        ValueError: more seats are named than there are, or a name is none.
+    """
+    named = named or [PERSON]
+    n = max(2, len(named)) if players is None else players
+    if len(named) > n:
+        raise ValueError(f"--seats names {len(named)}, more than the {n} of --players")
+    return [_seat(k, spec) for k, spec in enumerate([*named, *[OPPONENT] * (min(n, 7) - len(named))])]
+
+
+def _is_person(spec: str) -> bool:
+    return spec.partition(":")[0] == PERSON
+
+
+def _seat(k: int, spec: str) -> Seat:
+    if not _is_person(spec):
+        return Seat(spec[:40], spec)
+    return Seat(spec.partition(":")[2] or f"Player {k}")

@@ -1,0 +1,9 @@
+"""Games in the terminal: played by people and agents at one screen, and looked at again."""
+
+from __future__ import annotations
+
+from euphoria_agents.terminal.playing import Table
+from euphoria_agents.terminal.replay import Replay
+from euphoria_agents.terminal.screen import Screen
+
+__all__ = ["Replay", "Screen", "Table"]

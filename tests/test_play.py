@@ -1,0 +1,350 @@
+"""`euphoria play` and `euphoria replay` in a pseudo-terminal: whole games, secrets at one screen, faults, every width."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_agents.commands.play import seats_of
+from euphoria_agents.sessions import Seat, Session
+from euphoria_agents.terminal.explaining import NAMES, explain
+from euphoria_env import Game, Rules
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.render import board_text
+from euphoria_env.words import title
+
+pytest.importorskip("pty")
+from tests.tools.terminal import PATHS, Terminal, plain  # noqa: E402
+
+FAULTY = """
+import time
+
+class Raises:
+    def act(self, observation, mask, rng, game=None):
+        raise KeyError("its own cards")
+
+class Sleeps:
+    def act(self, observation, mask, rng, game=None):
+        time.sleep(1000)
+"""
+Open = Callable[..., Terminal]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    """Opens terminals, and closes them in the end."""
+    there: list[Terminal] = []
+
+    def open_one(words: str, columns: int = 80, folder: Path = tmp_path, **environment: str) -> Terminal:
+        there.append(Terminal(words.split(), columns, folder, environment))
+        return there[-1]
+
+    yield open_one
+    for terminal in there:
+        terminal.close()
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of the moves that can be chosen."""
+    return re.findall(r"^ {0,3}(\d+)  ", text.rpartition("You have: ")[2], re.M)
+
+
+def played(num_players: int, decisions: int, **rules: Any) -> Game:
+    game, rng = Game(Rules(num_players=num_players, **rules), seed=num_players), random.Random(decisions)
+    while not game.over and decisions:
+        game.play(rng.choice(game.legal()))
+        decisions -= 1
+    return game
+
+
+def longest(text: str) -> int:
+    return max(map(len, plain(text).splitlines()))
+
+
+# ------------------------------------------------------------------------------------------------------------ whole games
+
+
+def test_a_whole_game_by_numbers(opened: Open, tmp_path: Path) -> None:
+    terminal = opened("play --seats me greedy --seed 3 --stars-to-win 1")
+    text, rng, asked = terminal.until_prompt(), random.Random(1), 0
+    assert "Player 0 (you) is P0; Player 1 (greedy) is P1" in text and "Type the number of a move" in text
+    while text.endswith("\n> "):
+        text, asked = terminal.type(rng.choice(numbers(text))), asked + 1
+    assert asked > 5 and "has won" in text and re.search(r"  1\. Player \d \(\w+\): 1 star placed", text)
+    assert text.endswith("A file for the record of the game, or Enter for none: ")
+    (tmp_path / "there").write_text("mine")
+    assert "Write over it?" in terminal.type("there")
+    assert "A file for the record" in terminal.type("") and (tmp_path / "there").read_text() == "mine"
+    assert "euphoria replay a.record" in terminal.type("a.record")
+    assert terminal.status() == 0 and longest(terminal.written) <= 80
+    game = Game.from_record((tmp_path / "a.record").read_text())
+    assert game.over and f"{game.turn}" in text
+
+
+def test_saved_and_loaded_it_goes_on_identically(opened: Open, tmp_path: Path) -> None:
+    terminal = opened("play --players 3 --seed 4 --practice")
+    text = terminal.until_prompt()
+    for _ in range(4):
+        text = terminal.type(numbers(text)[0])
+    assert "needs" not in text and "save takes the name" in terminal.type("save")
+    assert "cannot be written" in terminal.type("save /proc/nowhere").replace("\n", " ")
+    assert "euphoria play --load kept.json" in terminal.type("save kept.json")
+    again = opened("play --load kept.json")
+    shown = again.until_prompt()
+    assert numbers(shown) == numbers(text)
+    for choice in ("1", "1", "log 3", "hint greedy", "undo", "1"):
+        one, other = terminal.type(choice), again.type(choice)
+        assert one == other and len(one) > 20
+    assert "This game is not saved. Leave it?" in terminal.type("load kept.json")
+    assert terminal.type("yes").endswith(shown.partition("Player 0 (you) is")[2])
+    assert "A file to save the game in" in terminal.type("1") or "A file to save the game in" in terminal.type("quit")
+    terminal.send("\n")
+    assert terminal.status() == 0
+
+
+def test_undo_completion_and_what_is_no_move(opened: Open) -> None:
+    terminal = opened("play --seed 3 --seats me weights")
+    first = terminal.until_prompt()
+    assert "choose the active recruit" in first
+    assert "nothing can be taken back" in terminal.type("undo")
+    second = terminal.type(numbers(first)[1])
+    assert "choose the hidden recruit" in second
+    back = terminal.type("undo")
+    assert "Taken back" in back and "choose the active recruit" in back
+    for typed, told in (
+        ("99", "the moves have the numbers 1 to 4"),
+        ("0", "the moves have the numbers 1 to 4"),
+        ("place 4 farm", "neither a move that is legal now nor a command"),
+        ("choose", "do you mean choose"),
+        ("log x", "log takes the number of decisions"),
+        ("card", "card takes a name"),
+        ("card qqqq", "nothing is called 'qqqq'"),
+        ("hint os:system", "not built in, or names a file"),
+        ("load /none", "/none"),
+        ("", "> "),
+    ):
+        assert told in terminal.type(typed).replace("\n", " ")
+    terminal.send("card fai\t")
+    terminal.until("faith_the_hydroelectrician")
+    assert "Faith the Hydroelectrician, a recruit." in terminal.type("")
+    name = re.search(r"choose \w+", terminal.type("?"))
+    assert name
+    terminal.send(name[0][:-2] + "\t")
+    terminal.until(name[0])
+    assert "choose the hidden recruit" in terminal.type("")
+
+
+# ------------------------------------------------------------------------------------------------------------ hidden cards
+
+
+def test_two_people_see_only_their_own_cards(opened: Open) -> None:
+    terminal = opened("play --seats me:Ann me:Bob --seed 5")
+    assert "Player 0 (Ann): press Enter when you are alone" in terminal.until_prompt()
+    hers = terminal.type("")
+    cards = [name for name in RECRUIT_NAMES if title(name) in " ".join(hers.split())]
+    assert len(cards) == 4
+    terminal.type("1")
+    assert "Next is Player 1 (Bob): press Enter, and the screen is cleared." in terminal.type("1")
+    terminal.type("")
+    assert terminal.written.count("\x1b[H\x1b[2J\x1b[3J") == 2
+    his = terminal.type("")
+    assert "Player 0 (Ann) chooses a recruit" in his
+    seen = " ".join((his + terminal.type("?") + terminal.type("log") + terminal.type("board") + terminal.type("moves")).split())
+    assert not any(title(card) in seen or card in seen for card in cards)
+    terminal.send("\x1b[A")  # what was typed before is Ann's
+    assert "choose" not in terminal.type("")
+
+
+@pytest.mark.parametrize(("num_players", "decisions"), [(2, 90), (4, 200)])
+def test_what_is_shown_follows_from_what_may_be_known(opened: Open, tmp_path: Path, num_players: int, decisions: int) -> None:
+    """Two games that differ only in what a player cannot know write the same to the screen."""
+    game = played(num_players, decisions)
+    written = []
+    for k, one in enumerate((game, game.determinize(game.player, 1))):
+        folder = tmp_path / f"{k}"
+        folder.mkdir()
+        seats = [Seat(name) for name in ("Ann", "Bob", "Cleo", "Dan")[:num_players]]
+        Session.of(Game.from_dict(one.to_dict()), seats).save(folder / "game.json")
+        terminal = opened("play --load game.json", folder=folder)
+        terminal.until_prompt()
+        for typed in ("", "?", "log", "board", "hint greedy", "undo", "load nothing", "card ray"):
+            terminal.type(typed)
+        written.append(terminal.written)
+    assert written[0] == written[1] and "P0" in written[0] and "The best moves" in written[0]
+    assert (tmp_path / "0/game.json").read_text() != (tmp_path / "1/game.json").read_text()
+
+
+# ------------------------------------------------------------------------------------------------------------------ faults
+
+
+def test_an_agent_that_raises(opened: Open, tmp_path: Path) -> None:
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    terminal = opened("play --seats faulty:Raises me --seed 1 --allow random")
+    for text in (terminal.until_prompt(), terminal.type("retry")):
+        joined = " ".join(text.split())
+        assert "The game waits: the agent faulty:Raises of seat 0 failed: KeyError (faulty.py, line 6)" in joined
+        assert "its own cards" not in joined
+    assert "type retry, hand AGENT" in terminal.type("what")
+    assert "not built in" in terminal.type("hand os:system")
+    text = terminal.type("hand greedy")
+    assert "Player 0 (greedy) chooses a recruit" in text and "choose the active recruit" in text
+
+
+def test_an_agent_that_never_answers(opened: Open, tmp_path: Path) -> None:
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    terminal = opened("play --seats faulty:Sleeps me --seed 1")
+    terminal.until("Type the number of a move")
+    time.sleep(0.5)  # until the agent is asked
+    terminal.send("\x03")
+    assert "has not answered yet" in terminal.until_prompt()
+    terminal.send("retry\n")
+    terminal.until("retry\n")
+    time.sleep(0.2)
+    terminal.send("\x03")
+    assert "has not answered yet" in terminal.until_prompt()
+    assert "Player 0: press Enter when you are alone" in terminal.type("hand me")  # two people share the screen now
+    assert "choose the active recruit" in terminal.type("")
+
+
+def test_interrupts_and_the_end_of_the_input(opened: Open) -> None:
+    terminal = opened("play --seed 1")
+    terminal.until_prompt()
+    assert "Ctrl-C once more leaves the game" in terminal.type("\x03", end="")
+    assert "Ctrl-C once more" in terminal.type("card farm") + terminal.type("\x03", end="")
+    terminal.send("\x03")
+    assert terminal.status() == 130 and terminal.written.rstrip().endswith("stopped")
+    other = opened("play --seed 1")
+    other.until_prompt()
+    other.send("\x04")
+    assert other.status() == 0
+
+
+def test_without_a_terminal(tmp_path: Path) -> None:
+    def run(*words: str, typed: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "euphoria_agents", "play", *words]
+        environment = {"PYTHONPATH": PATHS, "PATH": "/bin", "LANG": "C"}
+        return subprocess.run(command, input=typed, capture_output=True, text=True, cwd=tmp_path, env=environment)
+
+    done = run("--seats", "me:Zoë", "greedy", "--seed", "3", typed="1\nsave a.json\n")
+    assert done.returncode == 2 and done.stderr == "error: the input ended before the game did\n"
+    assert "Saved." in done.stdout and "\x1b" not in done.stdout and longest(done.stdout) <= 80
+    assert Session.load(tmp_path / "a.json").decisions == 1
+    done = run("--seats", "greedy", "greedy", "--stars-to-win", "1", typed="")
+    assert done.returncode == 0 and "has won" in done.stdout and done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("play --seats me nobody", "agent"),
+        ("play --seats me ppo ppo --players 2", "--seats names 3, more than the 2 of --players"),
+        ("play --players 7", "num_players must be an integer from 2 to 6"),
+        ("play --players 1000000", "num_players must be an integer from 2 to 6"),
+        ("play --allow nobody", "nobody"),
+        ("play --seed x", "seed"),
+        ("play --load /none", "/none"),
+        ("play --load x --seats me", "--load takes seats"),
+    ],
+)
+def test_bad_input(words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from euphoria_agents.__main__ import main
+
+    with pytest.raises(SystemExit) as ended:
+        main(words.split())
+    told = capsys.readouterr()
+    assert ended.value.code == 2 and told.out == ""
+    assert told.err.startswith("error: ") and told.err.count("\n") == 1 and message in told.err
+
+
+def test_who_sits_where() -> None:
+    assert seats_of([], None) == [Seat("Player 0"), Seat("ppo", "ppo")]
+    assert seats_of(["greedy", "me:Ann"], 4) == [Seat("greedy", "greedy"), Seat("Ann"), Seat("ppo", "ppo"), Seat("ppo", "ppo")]
+
+
+# ------------------------------------------------------------------------------------------------------------------ widths
+
+
+@pytest.mark.parametrize(
+    ("columns", "environment"), [(40, {"NO_COLOR": "1"}), (80, {"TERM": "dumb"}), (200, {"TERM": "xterm-256color"})]
+)
+def test_no_line_is_longer_than_the_terminal(opened: Open, tmp_path: Path, columns: int, environment: dict[str, str]) -> None:
+    Session.of(played(6, 420), [Seat("Ann"), *[Seat("greedy", "greedy")] * 5], practice=True).save(tmp_path / "game.json")
+    terminal = opened("play --load game.json", columns, **environment)
+    text = terminal.until_prompt()
+    for typed in ("?", "log 30", "card ray the", "card wind_salon", "hint greedy", "xyzzy" * 20, numbers(text)[0]):
+        if typed.startswith("xyzzy"):
+            terminal.type("moves")  # what is typed is as long as it likes
+        text += terminal.type(typed) if "xyzzy" not in typed else ""
+    assert longest(text) <= columns
+    assert "NO_COLOR" not in environment or not re.search(r"\x1b\[[0-9;]*3\d", terminal.written)
+    assert environment.get("TERM") != "dumb" or "\x1b" not in terminal.written
+    assert (columns < 160) == ("aquifer" not in re.findall(r"^  generator.*$", text, re.M)[0])
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120, 160, 250])
+def test_a_board_fits(width: int) -> None:
+    for num_players in (2, 6):
+        game = played(num_players, 300)
+        text = board_text(game, game.player, width)
+        assert max(map(len, text.splitlines())) <= width
+        names = {name for name in re.findall(r"\w+", board_text(game, game.player, 1000)) if len(name) < 15}
+        assert not names - set(re.findall(r"\w+", text))
+    with pytest.raises(ValueError, match="at least 20 columns, not 19"):
+        board_text(game, None, 19)
+
+
+def test_names_are_found_and_explained() -> None:
+    markets = Session(Rules(num_players=2), [Seat("Ann"), Seat("Bob")], 1).view().markets
+    for name in NAMES:
+        assert len(explain(title(name).replace(".", "") if "dr_" not in name else name, markets)) > 20
+    with pytest.raises(ValueError, match="is it generator"):
+        explain("genrator", markets)
+    with pytest.raises(ValueError, match="which one: jonathan_the_gambler, jonathan_the_artist"):
+        explain("jonathan", markets)
+
+
+# ------------------------------------------------------------------------------------------------------------------ replay
+
+
+def test_replay_forward_and_back(opened: Open, tmp_path: Path) -> None:
+    game = played(2, 60)
+    (tmp_path / "a.record").write_text(game.to_record())
+    terminal = opened("replay a.record --from 3")
+    start = terminal.until_prompt()
+    assert "A game of 2 players, 60 decisions" in start and start.endswith("3/60> ")
+    forward = terminal.type("")
+    assert forward.endswith("4/60> ")
+    board = forward[forward.index("Euphoria, ") :]
+    assert terminal.type("n 5").endswith("9/60> ")
+    assert terminal.type("back 5").partition("back 5\n")[2] == board == terminal.type("go 4").partition("go 4\n")[2]
+    seat = game.player
+    mine, everybody = terminal.type(f"seat {seat}"), terminal.type("all")
+    assert f"as player {seat} sees it" in mine and "as everybody sees it" in everybody and mine != everybody
+    assert board_text(game, None, 80, moves=False) in terminal.type("end") and "this is the end" in terminal.type("")
+    assert "this is the beginning" in terminal.type("start") + terminal.type("b")
+    turns = [terminal.type("turn") for _ in range(3)]
+    assert [re.search(r"turn (\d+)", text)[1] for text in turns] == ["1", "2", "3"]  # type: ignore[index]
+    for typed, told in (
+        ("go x", "a number of decisions"),
+        ("seat 2", "from 0 to 1"),
+        ("fly", "is no command"),
+        ("card farm", "Farm"),
+    ):
+        assert told in terminal.type(typed)
+    assert "forward by one decision" in terminal.type("?")
+    terminal.send("q\n")
+    assert terminal.status() == 0 and longest(terminal.written) <= 80
+
+
+def test_replay_prints_when_it_is_told_to(opened: Open, tmp_path: Path) -> None:
+    (tmp_path / "a.record").write_text(played(2, 20).to_record())
+    terminal = opened("replay a.record --every end", columns=200)
+    assert terminal.status() == 0 and plain(terminal.written).count("--- players") == 1
