@@ -171,7 +171,10 @@ _SCORE = [
     *(("games", "count"), ("won", "count"), ("rate", "share"), ("low", "share"), ("high", "share")),
     *(("paired low", "share"), ("paired high", "share"), ("mean rank", "mean")),
 ]
-_NOTE = "Low and high bound the rate with 95 %: as if all games were independent, and (paired) with each deal as one observation."
+_NOTE = (
+    "Low and high bound the rate with 95 %: as if all games were independent, and (paired) with each deal as one observation, "
+    "which is right from some dozens of deals on."
+)
 Seat = tuple[Counted, int]
 
 

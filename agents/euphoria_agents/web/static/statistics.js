@@ -65,7 +65,7 @@ function drawKept() {
 
 // --------------------------------------------------------------------------------------------------------------- looking
 
-const STATES = { waiting: "is being played", done: "is finished", stopped: "was stopped", failed: "failed" };
+const STATES = { waiting: "is being played, or waits for its turn", done: "is finished", stopped: "was stopped", failed: "failed" };
 
 async function look() {
   const found = await get(api);
