@@ -24,6 +24,8 @@ pytestmark = [
 ]
 SHORT = {"stars_to_win": 1, "max_turns": 60}
 PAGE_LIMIT = 150_000  # bytes
+SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
+    .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
 
 
 @pytest.fixture(scope="module")
@@ -331,6 +333,8 @@ def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int, t
     def check() -> None:
         found = axe.run(page).response["violations"]
         assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []
+        assert page.evaluate(SMALL) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
     address = start(tab, server, ANN, AGENT, AGENT)
     page.locator("#start").wait_for()
