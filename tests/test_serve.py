@@ -660,7 +660,7 @@ def test_an_analysis_runs_in_the_background_and_can_be_stopped(ann: Visitor, rec
     ann.ask("POST", f"{api}/analyses", {"spec": "greedy"})
     whole = wait_for(ann, f"{api}/analyses?spec=greedy", lambda found: len(found["entries"]) == total)
     assert [one["ply"] for one in whole["entries"]] == list(range(total))
-    assert whole["entries"][: len(part)] == part and [one["player"] for one in whole["summary"]] == [0, 1, 2]
+    assert whole["entries"][: len(part)] == part
     assert ann.get(f"{api}/analyses?spec=greedy&from={total - 1}")["entries"] == whole["entries"][-1:]
     lines = ann.ask("GET", f"{api}/analyses/lines?spec=greedy")[1].splitlines()
     assert json.loads(lines[0])["decisions"] == total and list(map(json.loads, lines[1:])) == whole["entries"]
