@@ -24,6 +24,8 @@ pytestmark = [
 ]
 SHORT = {"stars_to_win": 1, "max_turns": 60}
 PAGE_LIMIT = 150_000  # bytes
+SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
+    .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +73,13 @@ class Tab:
             found.get_attribute("id") or "", "over" if found.evaluate("e => e.tagName") == "OL" else "move"
         )
 
+    def version(self) -> str:
+        """Of the game that the page shows."""
+        return str(self.page.evaluate("document.body.dataset.version"))
+
     def settle(self, before: str) -> None:
-        """Waits until the page shows another decision."""
-        self.page.wait_for_function("before => document.getElementById('moves').textContent !== before", arg=before)
+        """Waits until the page shows another version."""
+        self.page.wait_for_function("before => document.body.dataset.version !== before", arg=before)
 
     def moves(self) -> str:
         return str(self.page.evaluate("document.getElementById('moves').textContent"))
@@ -119,7 +125,7 @@ def test_a_game_with_the_mouse_from_the_first_page_on(server: ServerProcess, tab
     page.locator("#pace").select_option("0")
     played = by_board = 0
     while tab.state() == "move":
-        before = tab.moves()
+        before = tab.version()
         spaces = page.locator("button.playable")
         if spaces.count() and rng.random() < 0.5:
             spaces.nth(rng.randrange(spaces.count())).click()
@@ -149,7 +155,7 @@ def test_a_game_with_the_keyboard_alone(server: ServerProcess, tab: Tab) -> None
         if played == 0:
             tab_to(tab, "skip")
             keys.press("Enter")
-        before = tab.moves()
+        before = tab.version()
         keys.press("Tab")
         assert page.evaluate("document.activeElement.className") == "move"
         for _ in range(rng.randrange(6)):
@@ -176,7 +182,7 @@ def test_a_game_on_a_phone(server: ServerProcess, chromium: Any) -> None:
     page.goto(start(tab, server, ANN, AGENT, AGENT, **SHORT))
     played = 0
     while tab.state() == "move":
-        before = tab.moves()
+        before = tab.version()
         buttons = page.locator("button.move")
         button = buttons.nth(rng.randrange(buttons.count()))
         box = button.bounding_box()
@@ -207,7 +213,7 @@ def test_two_browsers_at_one_table(server: ServerProcess, chromium: Any) -> None
         if ann.page.locator(".ranking").count():
             break
         mover.state()
-        before = mover.moves()
+        before = mover.version()
         buttons = mover.page.locator("button.move")
         buttons.nth(rng.randrange(buttons.count())).click()
         mover.settle(before)
@@ -247,7 +253,7 @@ def test_two_people_at_one_screen_see_nothing_of_each_other(server: ServerProces
             assert "Pass the screen to" in shown and "hand:" not in shown and "dilemma" not in shown and "(hidden)" not in shown
             tab.page.locator("#uncover").click()
         tab.page.locator("button.move").first.wait_for()
-        seen = tab.moves()
+        seen = tab.version()
         tab.page.locator("button.move").first.click()
         tab.settle(seen)
     assert covers >= 2
@@ -275,7 +281,7 @@ def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chro
     page.goto(start(tab, server, ANN, AGENT, **SHORT))
     for _ in range(4):
         tab.state()
-        before = tab.moves()
+        before = tab.version()
         page.locator("button.move").last.click()
         tab.settle(before)
     tab.state()
@@ -290,8 +296,9 @@ def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chro
     server.start()
     page.get_by_text("cannot be reached").wait_for(state="hidden")
     assert tab.moves() == moves
+    before = tab.version()
     page.locator("button.move").first.click()
-    tab.settle(moves)
+    tab.settle(before)
     tab.state()
     tab.context.close()
     server.end(signal.SIGINT)
@@ -326,6 +333,8 @@ def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int, t
     def check() -> None:
         found = axe.run(page).response["violations"]
         assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []
+        assert page.evaluate(SMALL) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
     address = start(tab, server, ANN, AGENT, AGENT)
     page.locator("#start").wait_for()
@@ -333,7 +342,7 @@ def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int, t
     page.goto(address)
     for _ in range(14):
         tab.state()
-        before = tab.moves()
+        before = tab.version()
         page.locator("button.move").first.click()
         tab.settle(before)
     tab.state()

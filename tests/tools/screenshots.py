@@ -35,6 +35,10 @@ def study(page: Any, url: str, file: Path) -> None:
     most = int(page.locator("#slider").get_attribute("max"))
     page.locator("#slider").evaluate("(e, ply) => { e.value = ply; e.dispatchEvent(new Event('input')); }", int(SHOWN * most))
     page.get_by_text(f"Decision {int(SHOWN * most)} of").wait_for()
+    while "choose what to do" not in page.locator("#question").inner_text():
+        before = page.locator("#steer label").first.inner_text()
+        page.locator("#forward").click()
+        page.wait_for_function("before => document.querySelector('#steer label').innerText !== before", arg=before)
 
 
 def play(page: Any) -> None:
@@ -49,7 +53,7 @@ def main(folder: Path) -> None:
         file = Path(place) / "game.record"
         file.write_text(record())
         server = ServerProcess(Path(place) / "games.sqlite").start()
-        page = launched(playwright).new_page(viewport={"width": 1280, "height": 780})
+        page = launched(playwright).new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(60_000)
         for name, show in (("study", lambda: study(page, server.url, file)), ("play", lambda: play(page))):
             show()

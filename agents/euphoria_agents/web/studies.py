@@ -23,7 +23,7 @@ from euphoria_agents.replaying import last_space
 from euphoria_agents.sessions import AgentFailed, Seat, Session
 from euphoria_agents.study.analysis import Analysis
 from euphoria_agents.study.judging import Replayed
-from euphoria_agents.study.summary import THRESHOLD, summarise
+from euphoria_agents.study.summary import THRESHOLD
 from euphoria_agents.web.faults import Refused, read_body
 from euphoria_agents.web.specs import Specs, read_spec
 from euphoria_agents.web.store import CannotSave
@@ -196,7 +196,7 @@ class Studies:
         """Begins an analysis, or goes on with one."""
         body = await read_body(request, ("spec",))
         spec = self._spec(body)
-        names, record, _ = await self._study(request.path_params["study"])
+        _, record, _ = await self._study(request.path_params["study"])
         await self.specs.check(spec)
         key = (request.path_params["study"], spec)
         if key not in self._jobs or not self._jobs[key].running:
@@ -206,15 +206,15 @@ class Studies:
             job = Job(None, *self.hall.store.analysis(*key))
             self._jobs = {**running, key: job}
             job.task = asyncio.create_task(self._work(key, record, job))
-        return JSONResponse(self._progress(key, 0, len(names)), 202)
+        return JSONResponse(self._progress(key, 0), 202)
 
     async def analysis(self, request: Request) -> Response:
         """What there is of an analysis, from an entry on."""
         spec, first = request.query_params.get("spec", ""), request.query_params.get("from", "0")
         if not (first.isascii() and first.isdecimal() and len(first) < 7):
             raise Refused(422, "from: must be the number of an entry")
-        names, _, _ = await self._study(request.path_params["study"])
-        return JSONResponse(self._progress((request.path_params["study"], spec), int(first), len(names)))
+        await self._study(request.path_params["study"])
+        return JSONResponse(self._progress((request.path_params["study"], spec), int(first)))
 
     async def cancel(self, request: Request) -> Response:
         """Stops an analysis; what there is of it stays."""
@@ -247,10 +247,9 @@ class Studies:
             raise Refused(422, "spec: must be an agent")
         return spec
 
-    def _progress(self, key: tuple[str, str], first: int, players: int) -> Json:
+    def _progress(self, key: tuple[str, str], first: int) -> Json:
         job = self._found(key)
-        summary = [dataclasses.asdict(one) for one in summarise(job.entries, players)]
-        return {"running": job.running, "trouble": job.trouble, "entries": job.entries[first:], "summary": summary}
+        return {"running": job.running, "trouble": job.trouble, "entries": job.entries[first:]}
 
     async def _work(self, key: tuple[str, str], record: str, job: Job) -> None:
         """Makes the entries that are missing, one job after the other, each entry in a thread."""

@@ -140,7 +140,7 @@ function walk(event) {
 }
 
 function choose(next) {
-  space = next;
+  space = state.moves.some((move) => move.space === next) ? next : ""; // the board may have changed under the click
   draw();
   at("moves").querySelector("button.move")?.focus({ preventScroll: true });
   at("moves").scrollIntoView({ block: "nearest" });

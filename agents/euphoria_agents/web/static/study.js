@@ -7,7 +7,7 @@ const study = location.pathname.split("/")[2];
 const api = `/api/studies/${study}`;
 const at = (id) => document.getElementById(id);
 const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits)} %`);
-const signed = (x) => (x > 0 ? "+" : "") + percent(x, 1);
+const signed = (x) => (Math.abs(x) < 0.0005 ? "0 %" : (x > 0 ? "+" : "") + percent(x, 1));
 let facts = null;
 let game = null; // names, players, lines, record, mistake, judges
 let here = null; // the decision that is shown
