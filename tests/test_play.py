@@ -148,16 +148,18 @@ def test_undo_completion_and_what_is_no_move(opened: Open) -> None:
 def test_two_people_see_only_their_own_cards(opened: Open) -> None:
     terminal = opened("play --seats me:Ann me:Bob --seed 5")
     assert "Player 0 (Ann): press Enter when you are alone" in terminal.until_prompt()
-    hers = terminal.type("")
-    cards = [name for name in RECRUIT_NAMES if title(name) in " ".join(hers.split())]
+    first = terminal.type("")
+    cards = [name for name in RECRUIT_NAMES if title(name) in " ".join(first.split())]
     assert len(cards) == 4
     terminal.type("1")
     assert "Next is Player 1 (Bob): press Enter, and the screen is cleared." in terminal.type("1")
     terminal.type("")
     assert terminal.written.count("\x1b[H\x1b[2J\x1b[3J") == 2
-    his = terminal.type("")
-    assert "Player 0 (Ann) chooses a recruit" in his
-    seen = " ".join((his + terminal.type("?") + terminal.type("log") + terminal.type("board") + terminal.type("moves")).split())
+    second = terminal.type("")
+    assert "Player 0 (Ann) chooses a recruit" in second
+    seen = " ".join(
+        (second + terminal.type("?") + terminal.type("log") + terminal.type("board") + terminal.type("moves")).split()
+    )
     assert not any(title(card) in seen or card in seen for card in cards)
     terminal.send("\x1b[A")  # what was typed before is Ann's
     assert "choose" not in terminal.type("")

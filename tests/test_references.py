@@ -80,7 +80,7 @@ def name_of(file: Path) -> str:
 FOLDERS = "docs|tests|scripts|agents|euphoria_env|benchmarks|euphoria_agents"
 PATH = re.compile(rf"(?<![\w./-])((?:\.\./)?(?:{FOLDERS})/[\w./*-]*[\w*/]|[\w-]+\.(?:md|lock|toml|cff))(?![\w(])")
 # What is there only when something has been run, or in somebody else's project.
-NOT_HERE = {"my_agent.py", "report.md", "table.md", "Euphoria-v0", "euphoria-v0"}
+NOT_HERE = {"my_agent.py", "report.md", "row.md", "table.md", "Euphoria-v0", "euphoria-v0"}
 
 
 def paths_in(text: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from euphoria_env import Game, actions
 from euphoria_env.envs.streams import derived_seed
 from euphoria_env.game import seed_row
 
-Row = list[Any]  # of a move: id, prior, visits, value; see `agent.MoveThought`
+Row = list[Any]  # of a move: id, prior, visits, value; see `euphoria_agents.agent`
 FUTURES = 8  # in which a move is tried whose worth nobody says, or after which something is drawn or rolled
 
 
