@@ -93,7 +93,10 @@ class Move:
 
     @property
     def told(self) -> str:
-        """What it costs and gives: "for 1 energy: 1 gold or 1 artifact"; "" if nothing."""
+        """What it costs and gives, "" if nothing.
+
+        As in "for 1 energy: 1 gold or 1 artifact".
+        """
         return ": ".join(filter(None, (self.cost and f"for {self.cost}", self.gain)))
 
 
