@@ -70,12 +70,12 @@ def test_form_and_json_go_in_step(server: ServerProcess, tab: Tab, tmp_path: Pat
     page.locator("[data-space=wind_salon] .die").wait_for()
     assert page.locator("#player-1").is_visible()
     # the other way round
-    now["allegiance"]["subterran"], now["players"][1]["goods"] = 9, {"clay": 2}
+    now["allegiance"]["subterran"], now["players"][1]["goods"] = 4, {"clay": 2}
     page.locator("#json").fill(json.dumps(now))
-    assert page.locator(field("allegiance.subterran")).input_value() == "9"
+    assert page.locator(field("allegiance.subterran")).input_value() == "4"
     assert page.locator(field("players[1].goods.clay")).input_value() == "2"
     assert page.locator(field("players[1].goods.gold")).input_value() == ""
-    page.get_by_role("img", name="Subterra: allegiance 9 of 11").wait_for()
+    page.get_by_role("img", name="Subterra: allegiance 4 of 11").wait_for()
     # every form of it
     with page.expect_download() as waiting:
         page.locator("#save-record").click()

@@ -57,7 +57,7 @@ BAD = (f"{__name__}:Raises", f"{__name__}:Sleeps")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("server") / "games.sqlite", allowed=BAD, patience=2) as found:
+    with Served(tmp_path_factory.mktemp("server") / "games.sqlite", allowed=BAD) as found:
         yield found
 
 
@@ -547,7 +547,8 @@ def test_the_game_waits_for_an_agent_that_fails(ann: Visitor) -> None:
     assert not after["trouble"]
 
 
-def test_the_game_waits_for_an_agent_that_never_answers(ann: Visitor) -> None:
+def test_the_game_waits_for_an_agent_that_never_answers(server: Served, ann: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server.hall.thinkers, "patience", 2)
     Sleeps.awake.clear()
     api = f"/api/games/{new(ann, ANN, {'name': 'X', 'spec': BAD[1]})['id']}"
     while not (view := ann.get(f"{api}/view?seat=0"))["waits_for_agent"]:

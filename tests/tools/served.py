@@ -15,14 +15,13 @@ import uvicorn
 
 from euphoria_agents.web.app import make_app
 from euphoria_agents.web.store import Store
-from euphoria_agents.web.tables import Thinkers
 
 
 class Served:
     """A server on a free port, from `with` to its end."""
 
-    def __init__(self, data: Path, allowed: tuple[str, ...] = (), patience: float = 60) -> None:
-        self.data, self.allowed, self.patience = data, allowed, patience
+    def __init__(self, data: Path, allowed: tuple[str, ...] = ()) -> None:
+        self.data, self.allowed = data, allowed
         self.port = 0
         self._thread = threading.Thread(target=self._run)
         self._ready = threading.Event()
@@ -38,7 +37,7 @@ class Served:
 
     async def _serve(self) -> None:
         self.store = Store(self.data)
-        self.app = make_app(self.store, self.allowed, thinkers=Thinkers(2, self.patience))
+        self.app = make_app(self.store, self.allowed)
         self.hall = self.app.state.hall
         self.loop = asyncio.get_running_loop()
         self._server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="critical", timeout_graceful_shutdown=1))

@@ -50,7 +50,6 @@ def make_app(
     store: Store,
     allowed: Collection[str] = (),
     hosts: Collection[str] = LOCAL_HOSTS,
-    thinkers: Thinkers | None = None,
 ) -> Starlette:
     """The server as an ASGI application; `app.state.hall` has its games, `app.state.studies` its studies.
 
@@ -58,10 +57,9 @@ def make_app(
         store: where everything is kept.
         allowed: agents of somebody's own that may be asked for.
         hosts: the names under which the server may be asked for.
-        thinkers: where agents think; None: two at a time, with a minute for each decision.
     """
     agents = Agents(allowed)
-    hall = Hall(store, agents, thinkers or Thinkers(at_once=2, patience=60))
+    hall = Hall(store, agents, Thinkers(at_once=2, patience=60))
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}
