@@ -99,7 +99,7 @@ BASELINES = {
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console()
+    options, console = parse_options(Options), Console(emoji=False)
     check_counts(decisions=options.decisions, processes=options.processes)
     names = options.algorithms or [*FIXED, *BASELINES]
     if unknown := [name for name in names if name not in FIXED and name not in BASELINES]:

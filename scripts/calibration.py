@@ -61,7 +61,7 @@ def judged(net: inference.Network, reward: int, kept: Kept, n: int) -> dict[str,
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console()
+    options, console = parse_options(Options), Console(emoji=False)
     path = checkpoint_path(options.player)
     agent, (net, reward) = PPO.load(path), inference.load_network(path)
     losses = Table("players", "games", "by", *(f"at {moment:.0%}" for moment in MOMENTS), "all", title="log-loss")

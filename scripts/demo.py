@@ -131,7 +131,7 @@ def write_report(options: Options, trained: str, ratings: Report, record: str, r
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console()
+    options, console = parse_options(Options), Console(emoji=False)
     check_counts(games=options.games, seed=options.seed)
     console.print("[bold]euphoria-env[/]: trains a player, rates it, writes a report. Ctrl-C ends the training early, or stops.")
     prepare(console)

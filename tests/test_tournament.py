@@ -364,6 +364,13 @@ def test_evaluate(euphoria: Any, tmp_path: Path) -> None:
     assert '"trading": true' in (tmp_path / "chunks.jsonl").read_text()
 
 
+def test_specs_are_printed_as_they_are(euphoria: Any) -> None:
+    """rich would make a picture of what stands between two colons."""
+    options = "--agent mcts:100:greedy --games 2 --processes 1 --max-turns 4"
+    status, printed, _ = euphoria("evaluate", *options.split())
+    assert status == 0 and "mcts:100:greedy" in printed.replace("\n", "")
+
+
 def test_replay(euphoria: Any, tmp_path: Path) -> None:
     (text,) = play_match([load("weights")] * 2, 1, seed=1, records=True).records
     file = tmp_path / "a.record"

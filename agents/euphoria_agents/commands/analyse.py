@@ -105,4 +105,4 @@ def plot(entries: Sequence[Entry], players: int, threshold: float) -> bytes:
 
 def run(options: AnalyseOptions) -> None:
     """The command."""
-    analyse(options, Console())
+    analyse(options, Console(emoji=False))

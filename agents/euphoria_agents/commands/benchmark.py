@@ -15,7 +15,7 @@ from euphoria_agents.matches.tournament import check_counts
 
 def run(options: BenchmarkOptions) -> None:
     """The command."""
-    console, task = Console(), task_of(options.task)
+    console, task = Console(emoji=False), task_of(options.task)
     check_counts(processes=options.processes)
     games = sum(chunk.games for match in matches_of(task, options.agent) for chunk in match.chunks)
     warm_up([options.agent, *OPPONENTS])

@@ -61,7 +61,7 @@ def run(options: CompareOptions) -> None:
         ValueError: a file is no measurement.
         SystemExit: a figure is below `options.fail_below`.
     """
-    console = Console()
+    console = Console(emoji=False)
     (before, first), (after, second) = read(options.before), read(options.after)
     known = {result.key: result for result in second}
     pairs = [(result, known[result.key]) for result in first if result.key in known]

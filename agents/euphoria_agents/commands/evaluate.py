@@ -61,4 +61,4 @@ def _joined(played: dict[Chunk, Result], chunks: list[Chunk]) -> Result:
 
 def run(options: EvaluateOptions) -> None:
     """The command."""
-    evaluate(options, Console())
+    evaluate(options, Console(emoji=False))

@@ -10,4 +10,4 @@ from euphoria_agents.training.outlook import fit
 
 def run(options: OutlookOptions) -> None:
     """The command."""
-    print(f"written: {fit(options, Console())}")
+    print(f"written: {fit(options, Console(emoji=False))}")

@@ -64,7 +64,8 @@ def run(options: ServeOptions) -> None:
         page = address(options.host, listening.getsockname()[1])
         if options.record is not None:
             page += f"study/{study_of(options.record, store, app.state.studies)}"
-        Console().print(f"Euphoria is served at {page} (Ctrl-C ends it; the games stay)", highlight=False, soft_wrap=True)
+        told = f"Euphoria is served at {page} (Ctrl-C ends it; the games stay)"
+        Console(emoji=False).print(told, highlight=False, soft_wrap=True)
         config = uvicorn.Config(
             app, log_level="warning", limit_concurrency=MOST_CONNECTIONS, timeout_graceful_shutdown=3, server_header=False
         )

@@ -93,7 +93,7 @@ def _measured(plan: Plan | TrainingPlan) -> Iterator[Result]:
 
 def run(options: SpeedOptions) -> None:
     """The command: measures, prints, writes and draws; only a whole measurement is written."""
-    console, plan = Console(), training_plan_of(options) if options.training else plan_of(options)
+    console, plan = Console(emoji=False), training_plan_of(options) if options.training else plan_of(options)
     results: list[Result] = []
     with console.status("measuring ...") as status:
         try:

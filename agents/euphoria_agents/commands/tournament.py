@@ -110,4 +110,4 @@ def tournament(options: TournamentOptions, console: Console) -> None:
 
 def run(options: TournamentOptions) -> None:
     """The command."""
-    tournament(options, Console())
+    tournament(options, Console(emoji=False))

@@ -11,6 +11,6 @@ from euphoria_agents.training.workers import torchrun_rank
 
 def run(options: Options) -> None:
     """The command."""
-    console = Console(quiet=torchrun_rank() > 0)  # the first worker tells
+    console = Console(quiet=torchrun_rank() > 0, emoji=False)  # the first worker tells
     finished = train(options, console)
     console.print(f"written: {finished.options.run}")
