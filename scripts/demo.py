@@ -65,7 +65,7 @@ def train_one(console: Console, options: Options, folder: Path) -> str:
     from euphoria_agents.training import run as training  # brings PyTorch along: not before it is needed
 
     choices = training.Options(
-        run=folder, players=[PLAYERS], minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
+        run=folder, workers=1, players=[PLAYERS], minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
         learning_rate=1.2e-3, envs=512, snapshot=10, rate=15, rating_games=100, baselines=["weights"], newest=0.2, older=0.1,
     )  # fmt: skip
     start = time.perf_counter()
