@@ -48,7 +48,7 @@ def _from_positions(part: int, number: int = 50, decisions: int = 16) -> Iterato
     """The decisions after random positions, in which recruits, markets and tracks meet as play would seldom let them."""
     rng = random.Random(part)
     for _ in range(number):
-        game = Game.from_dict(any_position(rng))
+        game = Game.from_dict({**any_position(rng), "seed": rng.getrandbits(32)})
         for _ in range(decisions):
             if not game.legal():
                 break
@@ -137,7 +137,10 @@ def test_all_actions_are_explained() -> None:
     played: Counter[str] = Counter()
     for part in itertools.count():
         rng = random.Random(part)
-        for game in (Game(Rules(**random_rules(rng)), seed=part), *(Game.from_dict(any_position(rng)) for _ in range(20))):
+        for game in (
+            Game(Rules(**random_rules(rng)), seed=part),
+            *(Game.from_dict({**any_position(rng), "seed": rng.getrandbits(32)}) for _ in range(20)),
+        ):
             for _ in range(25):
                 legal = game.legal()
                 if not legal:
@@ -442,6 +445,8 @@ def test_the_knowledge_check_is_exact(part: int) -> None:
             q, whose = (int(other[1]), "their ") if other else (p, "")
             said = _stated(move, whose)
             of_its_kind = kind, 0 < said < 100
+            if "if you paid gold" in move.gain and kind == "built":  # Michael's knowledge depends on the payment; not in the risk
+                continue
             if not kind or dice > 3 or checked[of_its_kind] > 20 or (said == 0 and rng.random() < 0.5):
                 continue
             real = _chance(game, move, q, dice)
