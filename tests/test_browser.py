@@ -268,6 +268,7 @@ def test_watching_agents_step_by_step(server: ServerProcess, tab: Tab) -> None:
     page.locator("#step").click()
     page.wait_for_function("version => Number(document.body.dataset.version) > version", arg=version)
     page.locator("#pace").select_option("0")
+    page.set_default_timeout(240_000)  # a whole game, every decision drawn, on cores that are busy
     assert tab.state() == "over"
 
 

