@@ -433,6 +433,13 @@ def _rolled(game: Game, move: Move) -> tuple[str, int]:
     return kind, own + new + other
 
 
+def _with_goods(game: Game, **goods: int) -> Game:
+    """The game, in which the player to decide has so many of these goods."""
+    changed = game.to_dict()
+    changed["players"][game.player]["goods"] |= goods
+    return Game.from_dict(changed)
+
+
 @pytest.mark.parametrize("part", range(10, 13))
 def test_the_knowledge_check_is_exact(part: int) -> None:
     checked: Counter[tuple[str, bool]] = Counter()
@@ -445,16 +452,36 @@ def test_the_knowledge_check_is_exact(part: int) -> None:
             q, whose = (int(other[1]), "their ") if other else (p, "")
             said = _stated(move, whose)
             of_its_kind = kind, 0 < said < 100
-            if "if you paid gold" in move.gain and kind == "built":  # Michael's knowledge depends on the payment; not in the risk
-                continue
             if not kind or dice > 3 or checked[of_its_kind] > 20 or (said == 0 and rng.random() < 0.5):
                 continue
+            if kind == "built" and "if you paid gold" in move.gain:  # Michael: see the next test
+                game = _with_goods(game, gold=0)
+                if move.notation not in game.legal():
+                    continue
             real = _chance(game, move, q, dice)
             if real is not None:
                 assert abs(real - said) <= 0.0501 * max(1, len(re.findall("knowledge check", move.risk))), f"{move}: {real}"
                 checked[of_its_kind] += 1
     assert all(sum(checked[kind, unsure] for unsure in (False, True)) > 10 for kind in ("bumps", "done", "own", "new", "built"))
     assert sum(number for (_, unsure), number in checked.items() if unsure) > 30, checked
+
+
+@pytest.mark.parametrize("means", ["gold", "clay"])
+def test_the_knowledge_check_of_a_site_that_gold_makes_riskier(means: str) -> None:
+    """Michael the Engineer learns something if gold is paid, and only then: both chances are told (R5.3, R9.3)."""
+    player = {"knowledge": 3, "workers": [2, 6, 4], "recruits": [{"name": "michael_the_engineer", "active": True}]}
+    position = {
+        "rules": {"num_players": 2},
+        "player": 0,
+        "players": [{**player, "goods": {"gold": 1, "clay": 1}}, {"knowledge": 1, "workers": [1]}],
+        "workers": {"euphorian_site_1_1": [[1, 1]]},
+    }
+    game = Game.from_dict({**position, "seed": 1})
+    move = next(move for move in words.legal_moves(game, 0) if move.notation == "place 2 euphorian_site_1_2")
+    said = _stated(move), _stated(move, "if you paid gold, ")
+    assert 0 < said[0] < said[1]
+    real = _chance(_with_goods(game, **{"clay" if means == "gold" else "gold": 0}), move, 0, 2)
+    assert real == pytest.approx(said[means == "gold"], abs=0.0501)
 
 
 # ------------------------------------------------------------------------------------------------- nothing hidden is told

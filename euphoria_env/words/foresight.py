@@ -182,6 +182,7 @@ class Account:
         self.may_lose = False  # a worker, before one is gained
         self.discards = 0
         self.limit_sure = True  # unless morale depends on how something is paid
+        self.learns_if: dict[When, int] = {}  # knowledge that hangs on a condition
         self.sure: list[str] = []
         self.notes: list[str] = []
 
@@ -525,6 +526,7 @@ def _recruits(rows: np.ndarray, account: Account, face: int, space: int) -> None
                     account.notes.append(offer_words(account, ability, card, space))
             elif ability.when in _IF:
                 account.notes.append(f"{condition_words(ability.when)}: {effects_words(account, ability, space)}{why}")
+                account.learns_if[ability.when] = sum(a for op, a, _ in ability.do if op == Effect.KNOWLEDGE)
             else:
                 for step in ability.do:
                     account.step(step, space, why)
@@ -579,10 +581,14 @@ def _construction(g: np.void, account: Account, space: int, others: list[int]) -
         if has(g, q, RAY):
             builder.marker("morale", 2, " (Ray)")
         builder.limit()
-        chance = loss_chance(g, q, builder.track["knowledge"], others if mine else faces(g, q), owners.count(q))
+        knowledge, left, rolled = builder.track["knowledge"], others if mine else faces(g, q), owners.count(q)
+        chance = loss_chance(g, q, knowledge, left, rolled)
         whose = "own" if mine else f"player {q}'s"
-        risks.append(f"{whose} {amount(owners.count(q), 'worker')} there {'are' if owners.count(q) > 1 else 'is'} rolled")
+        risks.append(f"{whose} {amount(rolled, 'worker')} there {'are' if rolled > 1 else 'is'} rolled")
         risks += [check_words(chance, "" if mine else "their "), roll_penalty(g, q) if mine else ""]
+        for when, more in builder.learns_if.items():
+            wiser = loss_chance(g, q, min(knowledge + more, TRACK_END), left, rolled)
+            risks += [check_words(wiser, f"{condition_words(when)}, ")] if wiser != chance else []
     return risks
 
 

@@ -140,6 +140,11 @@ function settle() {
   take({ ...position, turn: Math.max(1, Number(position.turn) || 1) });
 }
 
+// A recruit that a player has is not out of the game.
+function intoGame(name) {
+  if (isObject(position.recruits_out)) delete position.recruits_out[name];
+}
+
 function playerForm(k) {
   const path = (...parts) => ["players", k, ...parts];
   const recruits = list(read(path("recruits")));
@@ -150,10 +155,10 @@ function playerForm(k) {
     facts.goods.map((name) => number(path("goods", name), name, 0, 10000, "0")),
     facts.artifacts.map((name) => number(path("artifacts", name), name, 0, 6, "0")),
     recruits.map((_, r) => el("fieldset", { class: "line" }, el("legend", {}, `recruit ${r + 1}`),
-      one(path("recruits", r, "name"), "card", titles(facts.recruits), (name) => { if (isObject(position.recruits_out)) delete position.recruits_out[name]; write(path("recruits", r, "name"), name); }),
+      one(path("recruits", r, "name"), "card", titles(facts.recruits), (name) => { intoGame(name); write(path("recruits", r, "name"), name); }),
       flag(path("recruits", r, "active"), "active"), flag(path("recruits", r, "star"), "star"),
       button(`remove-${k}-${r}`, "Remove", redrawn(() => write(path("recruits"), recruits.filter((_, other) => other !== r)))))),
-    button(`recruit-${k}`, "Add a recruit", redrawn(() => write(path("recruits"), [...recruits, { name: free?.[0], active: true }])), recruits.length >= 4),
+    button(`recruit-${k}`, "Add a recruit", redrawn(() => { intoGame(free?.[0]); write(path("recruits"), [...recruits, { name: free?.[0], active: true }]); }), recruits.length >= 4),
     one(path("dilemma", "artifact"), "dilemma", [["", "a random one"], ...names(facts.artifacts)]),
     one(path("dilemma", "resolved"), "dilemma resolved", [["", "not yet"], ...names(["star", "recruit"])], (value) => write(path("dilemma", "resolved"), value || null)),
     flag(path("lost_worker"), "lost a worker to the knowledge check this turn"));
