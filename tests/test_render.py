@@ -102,6 +102,17 @@ def test_public_text_hides_what_a_seat_sees():
     assert "legal moves" in board_text(game, 1) and "legal moves" not in board_text(game, 0)
 
 
+def test_a_recruit_chosen_as_the_active_one_is_not_marked_hidden():
+    """R2.2: the first choice is the active recruit, which nobody else sees before all have chosen."""
+    game = Game(Rules(num_players=2), seed=3)
+    for _ in range(2):
+        game.play(game.legal()[0])
+    active, hidden = (recruit["name"] for recruit in game.to_dict()["players"][0]["recruits"])
+    own, other = board_text(game, 0), board_text(game, 1)
+    assert active in own and f"{active} (hidden)" not in own and f"{hidden} (hidden)" in own
+    assert active not in other and hidden not in other
+
+
 def test_offer_is_shown():
     position = {
         "rules": {"num_players": 2, "trading": True},

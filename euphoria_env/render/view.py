@@ -58,7 +58,7 @@ class Drawable(Explained, Protocol):
 
 @dataclass(frozen=True)
 class RecruitView:
-    """A recruit that may be shown."""
+    """A recruit that may be shown; during the setup the one that was chosen as the active one is `active` already (R2.2)."""
 
     name: str
     active: bool
@@ -202,7 +202,12 @@ def _amounts(counts: Mapping[str, int]) -> str:
 def _player(d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str, MarketView]) -> PlayerView:
     entry = d["players"][p]
     mine = p == seat
-    shown = [RecruitView(**recruit) for recruit in entry["recruits"] if recruit["active"] or mine]
+    choosing = _still_choosing(d)
+    shown = [
+        RecruitView(recruit["name"], recruit["active"] or (choosing and k == 0), recruit["star"])
+        for k, recruit in enumerate(entry["recruits"])
+        if recruit["active"] or mine
+    ]
     resolved = entry["dilemma"]["resolved"]
     return PlayerView(
         seat=p,
@@ -217,7 +222,7 @@ def _player(d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str
         hand_size=sum(entry["artifacts"].values()),
         artifacts=entry["artifacts"] if mine else None,
         recruits=tuple(shown),
-        hidden=0 if _still_choosing(d) else len(entry["recruits"]) - len(shown),
+        hidden=0 if choosing else len(entry["recruits"]) - len(shown),
         dilemma=entry["dilemma"]["artifact"] if mine or resolved else None,
         resolved=resolved,
         penalties=tuple(m.tile for m in markets.values() if m.tile is not None and p not in m.stars),
