@@ -27,6 +27,9 @@ PAGE_LIMIT = 150_000  # bytes
 SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
     .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
 
+LATE = """const at_once = window.fetch;
+window.fetch = async (...asked) => { const answer = await at_once(...asked); await new Promise((go) => setTimeout(go, 300)); return answer; }"""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
@@ -261,13 +264,14 @@ def test_two_people_at_one_screen_see_nothing_of_each_other(server: ServerProces
 
 def test_watching_agents_step_by_step(server: ServerProcess, tab: Tab) -> None:
     page = tab.page
+    page.add_init_script(LATE)
     page.goto(start(tab, server, AGENT, {**AGENT, "spec": "weights"}, pace=0.5, **SHORT))
     page.locator("#pace").select_option("")
     page.locator("#step").wait_for()
     version = int(page.evaluate("document.body.dataset.version"))
     page.locator("#step").click()
     page.wait_for_function("version => Number(document.body.dataset.version) > version", arg=version)
-    page.locator("#pace").select_option("0")
+    page.locator("#pace").select_option("0")  # while the step is under way
     page.set_default_timeout(240_000)  # a whole game, every decision drawn, on cores that are busy
     assert tab.state() == "over"
 

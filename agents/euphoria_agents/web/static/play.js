@@ -12,7 +12,8 @@ let seat = null; // whose view this is; null: what everybody may see
 let space = ""; // a space that was clicked
 let covered = false; // the screen is being passed on
 let hints = null;
-let busy = false;
+let paced = Promise.resolve();
+const underWay = new Set(); // requests
 let drawn = 0; // lines of the log
 const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 
@@ -89,7 +90,7 @@ function controls() {
   return [
     seat !== null && (!state.over || state.can_undo) && button("undo", "Take back", undo, !state.can_undo),
     mine() && button("hint", "Hint", hint),
-    steer && agents && el("label", {}, "Agents play ", el("select", { id: "pace", onchange: (event) => act("pace", { pace: event.target.value === "" ? null : Number(event.target.value) }) },
+    steer && agents && el("label", {}, "Agents play ", el("select", { id: "pace", onchange: (event) => setPace(event.target.value) },
       speeds.map(([value, text]) => el("option", { value, selected: value === (state.pace === null ? "" : String(state.pace)) }, text)))),
     steer && agents && state.pace === null && button("step", "Step", () => act("step"), !state.waits_for_agent),
     seat !== null && !state.over && button("leave", "Leave", leave),
@@ -159,9 +160,10 @@ function outcome() {
 
 // -------------------------------------------------------------------------------------------------------------- requests
 
-async function guarded(work) {
-  if (busy) return;
-  busy = true;
+// The same request once more, such as a double click, counts once.
+async function guarded(name, work) {
+  if (underWay.has(name)) return;
+  underWay.add(name);
   try {
     await work();
     say("");
@@ -169,24 +171,29 @@ async function guarded(work) {
     fail(error);
     if (error.status) await refresh().catch(fail);
   } finally {
-    busy = false;
+    underWay.delete(name);
   }
 }
 
-const act = (what, body = {}) => guarded(async () => {
+const act = (what, body = {}) => guarded(what, async () => {
   await post(`${api}/${what}`, body);
   await refresh();
 });
 
-const play = (move) => guarded(async () => {
+// The last speed that was chosen is the one that counts.
+function setPace(value) {
+  paced = paced.then(() => act("pace", { pace: value === "" ? null : Number(value) }));
+}
+
+const play = (move) => guarded("play", async () => {
   const found = await post(`${api}/moves`, { seat, version: state.version, action: move.action });
   show(found);
   if (!covered) at("moves").focus({ preventScroll: true });
 });
 
-const undo = () => guarded(async () => show(await post(`${api}/undo`, { seat, version: state.version })));
+const undo = () => guarded("undo", async () => show(await post(`${api}/undo`, { seat, version: state.version })));
 
-const hint = () => guarded(async () => {
+const hint = () => guarded("hint", async () => {
   const version = state.version;
   const found = await post(`${api}/hint`, { seat, version });
   const worth = (one) => one.visits ?? one.prior ?? one.value ?? 0;
@@ -195,20 +202,20 @@ const hint = () => guarded(async () => {
   draw();
 });
 
-const leave = () => guarded(async () => {
+const leave = () => guarded("leave", async () => {
   if (!confirm(`Let ${facts.agents[0]} play on in your seat?`)) return;
   await post(`${api}/seats`, { seat, spec: facts.agents[0] });
   seat = null;
   await refresh();
 });
 
-const save = () => guarded(async () => download(`${game}.record`, (await get(`${api}/record`)).record));
+const save = () => guarded("save", async () => download(`${game}.record`, (await get(`${api}/record`)).record));
 
-const study = () => guarded(async () => {
+const study = () => guarded("study", async () => {
   location.href = `/study/${(await post("/api/studies", { game })).id}`;
 });
 
-const remove = () => guarded(async () => {
+const remove = () => guarded("remove", async () => {
   if (!confirm("Delete this game for everybody?")) return;
   await call("DELETE", api);
   location.href = "/";
