@@ -27,8 +27,12 @@ PAGE_LIMIT = 150_000  # bytes
 SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
     .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
 
-LATE = """const at_once = window.fetch;
-window.fetch = async (...asked) => { const answer = await at_once(...asked); await new Promise((go) => setTimeout(go, 300)); return answer; }"""
+LATE = """const atOnce = window.fetch;
+window.fetch = async (...asked) => {
+  const answer = await atOnce(...asked);
+  await new Promise((go) => setTimeout(go, 300));
+  return answer;
+}"""
 
 
 @pytest.fixture(scope="module")
