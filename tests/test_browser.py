@@ -56,7 +56,7 @@ class Tab:
     def __init__(self, chromium: Any, width: int = 1280, height: int = 900, **options: Any) -> None:
         self.context = chromium.new_context(viewport={"width": width, "height": height}, **options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(180_000)  # cores may be busy
         self.faults: list[str] = []
         self.told: list[str] = []  # what the server said of games
         self.size = 0
@@ -276,7 +276,6 @@ def test_watching_agents_step_by_step(server: ServerProcess, tab: Tab) -> None:
     page.locator("#step").click()
     page.wait_for_function("version => Number(document.body.dataset.version) > version", arg=version)
     page.locator("#pace").select_option("0")  # while the step is under way
-    page.set_default_timeout(240_000)  # a whole game, every decision drawn, on cores that are busy
     assert tab.state() == "over"
 
 

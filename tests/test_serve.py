@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import random
@@ -22,6 +23,7 @@ from euphoria_agents.commands.serve import listen, run
 from euphoria_agents.sessions import Seat, Session
 from euphoria_agents.web.guard import HEADERS
 from euphoria_agents.web.store import Store
+from euphoria_agents.web.tables import Thinkers
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
@@ -80,7 +82,7 @@ def new(visitor: Visitor, *seats: dict[str, Any], **options: Any) -> Any:
     return visitor.post("/api/games", {"seats": list(seats), "pace": 0, **options})
 
 
-def wait_for(visitor: Visitor, path: str, condition: Any, seconds: float = 60, pause: float = 0.01) -> Any:
+def wait_for(visitor: Visitor, path: str, condition: Any, seconds: float = 300, pause: float = 0.01) -> Any:
     """The first view with which a condition holds."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -548,7 +550,8 @@ def test_the_game_waits_for_an_agent_that_fails(ann: Visitor) -> None:
 
 
 def test_the_game_waits_for_an_agent_that_never_answers(server: Served, ann: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server.hall.thinkers, "patience", 2)
+    for patience in ("patience", "first_patience"):
+        monkeypatch.setattr(server.hall.thinkers, patience, 2)
     Sleeps.awake.clear()
     api = f"/api/games/{new(ann, ANN, {'name': 'X', 'spec': BAD[1]})['id']}"
     while not (view := ann.get(f"{api}/view?seat=0"))["waits_for_agent"]:
@@ -561,6 +564,20 @@ def test_the_game_waits_for_an_agent_that_never_answers(server: Served, ann: Vis
     after = wait_for(ann, f"{api}/view?seat=0", my_turn)
     assert not after["trouble"] and after["seats"][1]["spec"] == "random"
     Sleeps.awake.set()
+
+
+def test_only_the_first_answer_may_take_long() -> None:
+    """Before it an agent's code may have to be compiled."""
+    end = threading.Event()
+
+    async def twice() -> None:
+        thinkers = Thinkers(at_once=1, patience=0.01, first_patience=300)
+        await thinkers.think("slow", lambda: time.sleep(0.1))
+        with pytest.raises(TimeoutError, match=r"the agent slow has not answered for 0\.01 seconds"):
+            await thinkers.think("slow", end.wait)
+
+    asyncio.run(twice())
+    end.set()
 
 
 def test_a_full_disk_changes_nothing(server: Served, ann: Visitor) -> None:

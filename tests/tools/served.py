@@ -51,7 +51,7 @@ class Served:
 
     def __enter__(self) -> Served:
         self._thread.start()
-        assert self._ready.wait(60)
+        assert self._ready.wait(300)
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -67,7 +67,7 @@ class Served:
         async def call() -> Any:
             return work()
 
-        return asyncio.run_coroutine_threadsafe(call(), self.loop).result(60)
+        return asyncio.run_coroutine_threadsafe(call(), self.loop).result(300)
 
 
 class Visitor:
@@ -76,7 +76,7 @@ class Visitor:
     def __init__(self, port: int) -> None:
         self.port = port
         self.cookies: dict[tuple[str, str], str] = {}  # by path and name
-        self._line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._line = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
 
     def ask(
         self, method: str, path: str, body: Any = None, headers: dict[str, str | None] | None = None

@@ -59,7 +59,7 @@ def make_app(
         hosts: the names under which the server may be asked for.
     """
     agents = Agents(allowed)
-    hall = Hall(store, agents, Thinkers(at_once=2, patience=60))
+    hall = Hall(store, agents, Thinkers(at_once=2, patience=60, first_patience=300))
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}

@@ -31,13 +31,16 @@ class Thinkers:
     Args:
         at_once: how many think together.
         patience: seconds after which an agent counts as silent.
+        first_patience: the same for its first answer, before which its code may have to be compiled.
     """
 
-    def __init__(self, at_once: int, patience: float) -> None:
+    def __init__(self, at_once: int, patience: float, first_patience: float) -> None:
         self.patience = patience
+        self.first_patience = first_patience
         self._slots = asyncio.Semaphore(at_once)
         self._turns: dict[str, asyncio.Lock] = {}
         self._silent: dict[str, threading.Thread] = {}
+        self._answered: set[str] = set()
 
     async def think(self, spec: str, work: Callable[[], T]) -> T:
         """Runs what an agent has to do.
@@ -54,11 +57,14 @@ class Thinkers:
                 answer: asyncio.Future[T] = loop.create_future()
                 thread = threading.Thread(target=_work, args=(loop, answer, work), daemon=True)
                 thread.start()
+                patience = self.patience if spec in self._answered else self.first_patience
                 try:
-                    return await asyncio.wait_for(answer, self.patience)
+                    result = await asyncio.wait_for(answer, patience)
                 except TimeoutError:
                     self._silent[spec] = thread
-                    raise TimeoutError(f"the agent {spec} has not answered for {self.patience:g} seconds") from None
+                    raise TimeoutError(f"the agent {spec} has not answered for {patience:g} seconds") from None
+                self._answered.add(spec)
+                return result
 
 
 def _work(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], work: Callable[[], T]) -> None:
