@@ -1,7 +1,7 @@
 """Tianshou's double DQN with action masks on `EuphoriaVectorEnv`: how to use Tianshou, and a value-based baseline.
 
-One seat of every game learns; the others are fixed players. A million decisions take MINUTES on a core. Tianshou
-has an environment of its own (`make .venv-dqn/.installed`); whoever only plays a file needs PyTorch and safetensors:
+One seat of every game learns; the others are fixed players. A million decisions take about a quarter of an hour on a core.
+Tianshou has an environment of its own (docs/benchmark.md); whoever only plays a file needs PyTorch and safetensors:
 
     .venv-dqn/bin/python scripts/train_masked_dqn.py --out runs/dqn/player.safetensors
 
@@ -30,12 +30,12 @@ from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.envs.observation_space import observation_box
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 
-GAMES = 64  # side by side
+GAMES = 32  # side by side
 HIDDEN = 256
-LEARNING_RATE = 5e-4  # falls to nothing
+LEARNING_RATE = 3e-4  # falls to nothing
 BATCH = 256  # decisions replayed after each one of all games
 REPLAY = 400_000  # decisions kept, of two kilobytes
-WARM_UP = 10_000  # decisions before the first update
+WARM_UP = 10_000  # decisions before the first update, or a tenth of all if that is less
 EPSILON = (1.0, 0.05)  # share of random moves: falls to its end within the first part of the training
 EXPLORING = 0.2  # that part
 CHOICES = {"gamma": 0.995, "n_step_return_horizon": 5, "target_update_freq": 500, "is_double": True, "huber_loss_delta": 1.0}
@@ -127,7 +127,7 @@ def train(options: Options, console: Console) -> None:
                 moves = policy.add_exploration_noise(policy(now).act, now)
             observed, rewards, terminated, truncated, _ = env.step(moves)
             replay.add(Batch(obs=now.obs, act=moves, rew=rewards, terminated=terminated, truncated=truncated))
-            if len(replay) >= min(WARM_UP, options.decisions):
+            if len(replay) >= min(WARM_UP, options.decisions // 10):
                 algorithm.update(replay, BATCH)
     with whole_file(options.out) as beside:
         save_file({name: tensor.contiguous() for name, tensor in policy.model.state_dict().items()}, beside)
