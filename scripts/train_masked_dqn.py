@@ -36,9 +36,9 @@ LEARNING_RATE = 3e-4  # falls to nothing
 BATCH = 256  # decisions replayed after each one of all games
 REPLAY = 400_000  # decisions kept, of two kilobytes
 WARM_UP = 10_000  # decisions before the first update, or a tenth of all if that is less
-EPSILON = (1.0, 0.05)  # share of random moves: falls to its end within the first part of the training
+EPSILON = (1.0, 0.02)  # share of random moves: falls to its end within the first part of the training
 EXPLORING = 0.2  # that part
-CHOICES = {"gamma": 0.995, "n_step_return_horizon": 5, "target_update_freq": 500, "is_double": True, "huber_loss_delta": 1.0}
+CHOICES = {"gamma": 0.995, "n_step_return_horizon": 3, "target_update_freq": 500, "is_double": True, "huber_loss_delta": 1.0}
 
 
 @dataclasses.dataclass
