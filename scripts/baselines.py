@@ -1,9 +1,12 @@
 """The baselines of the leaderboard: trains well-known algorithms by the rules of the benchmark tasks, judges them and fixed
-players, and writes the results. What is finished is not done again: an interrupt costs no more than the training under way."""
+players, and writes the results. What is finished is not done again: an interrupt costs no more than the training under way.
+
+A baseline whose library has an environment of its own is trained, and judged, by the Python there (docs/benchmark.md)."""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import os
 import shlex
@@ -21,7 +24,7 @@ from euphoria_agents.benchmark.tasks import BUDGETS, TASKS, Task, task_of
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.options import command, option, parse_options
-from euphoria_agents.speed.measure import machine, versions
+from euphoria_agents.speed.measure import PACKAGES, machine, versions
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = (0, 1, 2)
@@ -33,9 +36,9 @@ class Options:
     """Trains and judges the baselines of the leaderboard."""
 
     tasks: list[str] = option(list(TASKS), "by which they are judged")
-    algorithms: list[str] = option([], "which; all, if none is named")
+    algorithms: list[str] = option([], "which; all whose library is here, if none is named")
     seeds: list[int] = option(list(SEEDS), "of the trainings")
-    decisions: int = option(BUDGETS[0], "of each learner")
+    decisions: int = option(BUDGETS[0], "of each learner; some get fewer")
     out: Path = option(Path("runs/baselines"), "folder of the trainings")
     results: Path = option(ROOT / "benchmarks" / "results", "folder of the results")
     processes: int = option(os.cpu_count() or 1, "that judge; each training takes one core")
@@ -48,11 +51,20 @@ class Baseline(NamedTuple):
         arguments: what is called, from task, decisions, seed and folder.
         player: the spec of the trained player, from the folder.
         tasks: for which tasks it is meant.
+        most: it gets no more decisions than these.
+        library: it needs this module.
     """
 
     arguments: Callable[[Task, int, int, Path], list[str]]
     player: str
     tasks: tuple[str, ...] = tuple(TASKS)
+    most: int = BUDGETS[-1]
+    library: str = "sb3_contrib"
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it can be trained by this Python."""
+        return importlib.util.find_spec(self.library) is not None
 
 
 def euphoria_train(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
@@ -90,20 +102,34 @@ def maskable_ppo(task: Task, decisions: int, seed: int, folder: Path) -> list[st
     ]  # fmt: skip
 
 
+def masked_dqn(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
+    """Tianshou's double DQN."""
+    (players,) = task.players
+    return [
+        "scripts/train_masked_dqn.py", "--out", str(folder / "player.safetensors"), "--decisions", str(decisions),
+        "--seed", str(seed), "--players", str(players), "--rules", json.dumps(dict(task.training)),
+    ]  # fmt: skip
+
+
 BASELINES = {
     "euphoria-train": Baseline(euphoria_train, "ppo:{folder}/run/ppo.safetensors"),
     "euphoria-train-features": Baseline(by_features, "ppo:{folder}/run/ppo.safetensors", ("cards-v1",)),
     "single-file": Baseline(single_file, "train_single_file:Player:{folder}/player.npz"),
     "maskable-ppo": Baseline(maskable_ppo, "train_maskable_ppo:Player:{folder}/player.safetensors"),
+    "tianshou-dqn": Baseline(
+        masked_dqn, "train_masked_dqn:Player:{folder}/player.safetensors", ("duel-v1", "short-v1"), 1_000_000, "tianshou"
+    ),
 }
 
 
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False)
     check_counts(decisions=options.decisions, processes=options.processes)
-    names = options.algorithms or [*FIXED, *BASELINES]
+    names = options.algorithms or [*FIXED, *(name for name, baseline in BASELINES.items() if baseline.is_installed)]
     if unknown := [name for name in names if name not in FIXED and name not in BASELINES]:
         raise ValueError(f"there is no baseline {unknown[0]!r}; there are {', '.join([*FIXED, *BASELINES])}")
+    if missing := [name for name in names if name in BASELINES and not BASELINES[name].is_installed]:
+        raise ValueError(f"{missing[0]} needs {BASELINES[missing[0]].library}, which is not installed (docs/benchmark.md)")
     for task in map(task_of, options.tasks):
         for name in names:
             if name in FIXED:
@@ -115,17 +141,20 @@ def main() -> None:
 
 def train_and_judge(options: Options, console: Console, task: Task, name: str, seed: int) -> None:
     """A training with one seed, and what comes of it."""
-    folder = options.out / task.name / f"{name}-{options.decisions}-{seed}"
-    arguments, done = BASELINES[name].arguments(task, options.decisions, seed, folder), folder / "training.json"
+    baseline = BASELINES[name]
+    decisions = min(options.decisions, baseline.most)
+    folder = options.out / task.name / f"{name}-{decisions}-{seed}"
+    arguments, done = baseline.arguments(task, decisions, seed, folder), folder / "training.json"
     if not done.exists():
         console.print(f"{task.name}: training {name}, seed {seed}")
         began = time.perf_counter()
         run(arguments)
         told = {"command": shlex.join(["python", *arguments]), "seconds": round(time.perf_counter() - began, 1)}
-        about = {"decisions": options.decisions, "seed": seed, **told, "machine": machine(), "versions": versions()}
+        used = versions([*PACKAGES, "torch", baseline.library.replace("_", "-")])
+        about = {"decisions": decisions, "seed": seed, **told, "machine": machine(), "versions": used}
         write_whole(done, json.dumps(about, indent=1))
     training = json.loads(done.read_text())
-    judge_one(options, console, task, name, BASELINES[name].player.format(folder=folder), folder, training)
+    judge_one(options, console, task, name, baseline.player.format(folder=folder), folder, training)
 
 
 def judge_one(

@@ -23,7 +23,7 @@ from euphoria_env.rules import OPTIONS
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("euphoria_env", "euphoria_agents")
-SKIPPED = {".git", ".venv", ".venv-rllib", "build", "dist", "runs", "golden", "__pycache__", "shared"}
+SKIPPED = {".git", ".venv", ".venv-rllib", ".venv-dqn", "build", "dist", "runs", "golden", "__pycache__", "shared"}
 SUFFIXES = {".py", ".md", ".yaml", ".yml", ".toml", ".cff", ""}
 SHOWN = {".github", ".ci", ".pre-commit-config.yaml", ".gitignore"}
 ITSELF = Path(__file__).resolve()
