@@ -111,6 +111,15 @@ def masked_dqn(task: Task, decisions: int, seed: int, folder: Path) -> list[str]
     ]  # fmt: skip
 
 
+def rllib(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
+    """RLlib's PPO with action masks."""
+    (players,) = task.players
+    return [
+        "scripts/train_rllib.py", "--out", str(folder / "player.safetensors"), "--decisions", str(decisions), "--seed", str(seed),
+        "--players", str(players), "--rules", json.dumps(dict(task.training)), "--rating-games", "0",
+    ]  # fmt: skip
+
+
 BASELINES = {
     "euphoria-train": Baseline(euphoria_train, "ppo:{folder}/run/ppo.safetensors"),
     "euphoria-train-features": Baseline(by_features, "ppo:{folder}/run/ppo.safetensors", ("cards-v1",)),
@@ -119,6 +128,7 @@ BASELINES = {
     "tianshou-dqn": Baseline(
         masked_dqn, "train_masked_dqn:Player:{folder}/player.safetensors", ("duel-v1", "short-v1"), 1_000_000, "tianshou"
     ),
+    "rllib-ppo": Baseline(rllib, "train_rllib:Player:{folder}/player.safetensors", ("duel-v1", "short-v1"), library="ray"),
 }
 
 

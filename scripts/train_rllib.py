@@ -1,43 +1,66 @@
-"""Masked PPO of RLlib on `EuphoriaVectorEnv`: an example for those who use RLlib anyway.
+"""RLlib's PPO with action masks on `EuphoriaVectorEnv`: an example for those who use RLlib anyway, and a baseline.
 
 On one core it learns from 2,400 decisions a second, `euphoria train` with a network of the same size from 13,000
-(docs/benchmarking-agents.md). One seat of every game learns, the others are played inside `step`. Needs Ray, in an environment of
-its own (`make test-rllib` makes it):
+(docs/benchmarking-agents.md). One seat of every game learns, the others are played inside `step`. Ray has an environment of its
+own (`make test-rllib` makes it); whoever only plays a file needs PyTorch and safetensors:
 
-    .venv-rllib/bin/python scripts/train_rllib.py
+    .venv-rllib/bin/python scripts/train_rllib.py --out runs/rllib/player.safetensors
+
+Wherever this module is on the path, the file plays as the agent "train_rllib:Player:runs/rllib/player.safetensors".
 """
 
 from __future__ import annotations
 
-import argparse
+import dataclasses
+import json
 import os
-import sys
-from typing import Any
-
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default; a warning otherwise
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
 import torch
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
-from ray.rllib.algorithms.algorithm import Algorithm
-from ray.rllib.algorithms.ppo import PPOConfig
-from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
-from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+from rich.console import Console
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
 
 from euphoria_agents import Agent, load, play_match
+from euphoria_agents.files import whole_file
 from euphoria_agents.matches.tournament import check_counts
-from euphoria_env import actions
+from euphoria_agents.options import command, option, parse_options
+from euphoria_env import Rules, actions
 from euphoria_env.envs.observation_space import observation_box
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 
+if TYPE_CHECKING:
+    from ray.rllib.algorithms.algorithm import Algorithm
+
+GAMES = 256  # side by side
+HIDDEN = (256, 128)
+UPDATE = 8192  # decisions of the learner
+CHOICES = {"minibatch_size": 1024, "num_epochs": 3, "lr": 3e-4, "gamma": 0.995, "entropy_coeff": 0.01}
 HIGH = observation_box().high.astype(np.float32)
 SPACE = spaces.Dict(
     action_mask=spaces.Box(0, 1, (actions.NUM_ACTIONS,), np.float32), observations=spaces.Box(0, 1, HIGH.shape, np.float32)
 )
+
+
+@dataclasses.dataclass
+class Options:
+    """Trains a player with RLlib's PPO with action masks."""
+
+    out: Path = option(Path("runs/rllib/player.safetensors"), "file of the player")
+    decisions: int = option(250_000, "decisions of the learner, rounded up to whole updates")
+    players: int = option(2, "number of players")
+    opponents: list[str] = option(["random", "weights"], "who sits on the other seats, drawn for each game")
+    rules: str = option("{}", 'further options of the game as JSON, such as {"trading": true}')
+    seed: int = option(0, "of the games and the network")
+    rating_games: int = option(200, "against each of random and weights in the end")
 
 
 def seen(observation: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
@@ -48,7 +71,7 @@ def seen(observation: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
 class One(gymnasium.Wrapper[Any, Any, Any, Any]):
     """One game; RLlib only asks it for its spaces."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, pool: Any = None, **options: Any) -> None:
         super().__init__(EuphoriaEnv(**options))
         self.observation_space = SPACE
 
@@ -74,62 +97,81 @@ gymnasium.register("Euphoria-RLlib", entry_point=One, vector_entry_point=Many)
 
 
 class Player(Agent):
-    """Plays with the network that an algorithm has by now, as in training."""
+    """Plays a trained network: draws each move with the probability that the network gives it.
 
-    def __init__(self, algorithm: Algorithm) -> None:
-        self.network = algorithm.get_module()
+    Raises:
+        ValueError: the file is none of a player for this version of the environment. Nothing in it is executed.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        torch.set_num_threads(1)
+        try:
+            self.network = policy_of(load_file(path))
+        except (OSError, RuntimeError, KeyError, ValueError, SafetensorError) as error:
+            raise ValueError(f"{path} cannot be read as a player: {error}") from error
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        """Chooses a move; see `Agent.act`."""
         return int(self.act_batch(observation[None], mask[None], rng)[0])
 
+    @torch.no_grad()
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        batch = {name: torch.from_numpy(array) for name, array in seen(observations, masks).items()}
-        with torch.no_grad():
-            logits = self.network.forward_inference({"obs": batch})["action_dist_inputs"].numpy()
-        return (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+        """Chooses a move in each game; see `Agent.act_batch`."""
+        logits = self.network(torch.from_numpy(observations / HIGH)).numpy()
+        return np.where(masks, logits + rng.gumbel(size=logits.shape), -np.inf).argmax(axis=1)
 
 
-def build(args: argparse.Namespace) -> Algorithm:
+def policy_of(tensors: dict[str, torch.Tensor]) -> nn.Sequential:
+    """The layers of RLlib's network that lead to the logits, of its tensors by name."""
+    names = [f"encoder.encoder.net.mlp.{2 * k}" for k in range(len(HIDDEN))] + ["pi.net.mlp.0"]
+    widths = (len(HIGH), *HIDDEN, actions.NUM_ACTIONS)
+    layers = [nn.Linear(before, after) for before, after in pairwise(widths)]
+    for layer, name in zip(layers, names, strict=True):
+        layer.load_state_dict({part: tensors[f"{name}.{part}"] for part in ("weight", "bias")})
+    return nn.Sequential(*(part for layer in layers[:-1] for part in (layer, nn.ReLU())), layers[-1])
+
+
+def build(options: Options) -> Algorithm:
     """PPO with action masks."""
-    game = {"num_players": args.players, "opponents": args.opponents, "reward": "stars", "max_turns": 600}
-    model = DefaultModelConfig(fcnet_hiddens=args.hidden, fcnet_activation="relu", vf_share_layers=True)
-    config = PPOConfig().debugging(seed=args.seed, log_level="ERROR")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default; a warning otherwise
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+
+    game = {"num_players": options.players, "pool": options.opponents, "reward": "stars", **json.loads(options.rules)}
+    model = DefaultModelConfig(fcnet_hiddens=list(HIDDEN), fcnet_activation="relu", vf_share_layers=True)
+    config = PPOConfig().debugging(seed=options.seed, log_level="ERROR")
     config = config.environment("Euphoria-RLlib", env_config=game, disable_env_checking=True)  # the check plays illegal moves
-    config = config.env_runners(num_env_runners=0, num_envs_per_env_runner=args.envs, gym_env_vectorize_mode="vector_entry_point")
+    config = config.env_runners(num_env_runners=0, num_envs_per_env_runner=GAMES, gym_env_vectorize_mode="vector_entry_point")
     config = config.rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=model))
-    config = config.training(
-        train_batch_size_per_learner=args.update, minibatch_size=min(1024, args.update), num_epochs=3, lr=3e-4, gamma=0.995,
-        entropy_coeff=0.01,
-    )  # fmt: skip
-    return config.build_algo()
+    return config.training(train_batch_size_per_learner=UPDATE, **CHOICES).build_algo()
+
+
+def train(options: Options, console: Console) -> None:
+    """Trains, writes the file of the player, and rates it."""
+    algorithm = build(options)
+    decisions = 0
+    while decisions < options.decisions:
+        found = algorithm.train()["env_runners"]
+        decisions += UPDATE
+        console.print(f"{decisions:,} decisions, mean return {found.get('episode_return_mean', np.nan):.2f}")
+    with whole_file(options.out) as beside:
+        save_file({name: tensor.contiguous() for name, tensor in algorithm.get_module().state_dict().items()}, beside)
+    algorithm.stop()
+    console.print(f"written: {options.out}")
+    rules = Rules(num_players=options.players, **json.loads(options.rules))
+    for spec in ("random", "weights") if options.rating_games else ():
+        lineup = [Player(options.out), *[load(spec)] * (options.players - 1)]
+        score = play_match(lineup, options.rating_games, rules, seed=options.seed).scores[0]
+        console.print(f"against {options.players - 1} {spec}: {score} of {score.games} games won")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--players", type=int, default=2, help="players in a game, 2 to 6")
-    parser.add_argument("--opponents", default="weights", help="the agent on the other seats")
-    parser.add_argument("--updates", type=int, default=30, help="how often the network is updated")
-    parser.add_argument("--update", type=int, default=8192, help="decisions of the learner in an update")
-    parser.add_argument("--envs", type=int, default=256, help="games side by side")
-    parser.add_argument("--hidden", type=int, nargs="+", default=[256, 128], help="widths of the layers")
-    parser.add_argument("--seed", type=int, default=0, help="of network and games")
-    parser.add_argument("--rating-games", type=int, default=200, help="against each of random and weights in the end")
-    args = parser.parse_args()
-    try:
-        check_counts(updates=args.updates, update=args.update, envs=args.envs)
-        algorithm = build(args)
-        for update in range(1, args.updates + 1):
-            found = algorithm.train()["env_runners"]
-            print(f"{update * args.update:,} decisions, mean return {found.get('episode_return_mean', np.nan):.2f}", flush=True)
-        for spec in ("random", "weights") if args.rating_games else ():
-            lineup = [Player(algorithm), *[load(spec)] * (args.players - 1)]
-            score = play_match(lineup, args.rating_games, seed=args.seed).scores[0]
-            print(f"against {args.players - 1} {spec}: {score} of {score.games} games won")
-        algorithm.stop()
-    except ValueError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        raise SystemExit(2) from None
+    options = parse_options(Options)
+    check_counts(decisions=options.decisions)
+    train(options, Console(emoji=False))
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

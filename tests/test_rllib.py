@@ -5,6 +5,7 @@ Ray needs an environment of its own (requirements-rllib.lock); elsewhere these t
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -26,11 +27,12 @@ from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk,
 from euphoria_agents.training.options import Options  # noqa: E402
 from euphoria_agents.training.run import Run  # noqa: E402
 from euphoria_agents.training.workers import WorkerLost  # noqa: E402
-from euphoria_env import Rules  # noqa: E402
+from euphoria_env import Game, Rules  # noqa: E402
 from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 
 PATHS = os.pathsep.join(filter(None, sys.path))
-TRAIN = [sys.executable, str(Path(__file__).parents[1] / "scripts" / "train_rllib.py")]
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+TRAIN = [sys.executable, str(SCRIPTS / "train_rllib.py")]
 # Ray leaves processes and sockets to its own shutdown.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.filterwarnings("default")]
 
@@ -170,19 +172,39 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_training_plays_legal_moves_and_rates() -> None:
-    done = run("--updates", "2", "--update", "200", "--envs", "8", "--hidden", "16", "--players", "3", "--rating-games", "6")
+def test_training_plays_legal_moves_and_rates(tmp_path: Path) -> None:
+    out = tmp_path / "player.safetensors"
+    done = run("--out", str(out), "--decisions", "1", "--players", "3", "--rules", '{"stars_to_win": 3}', "--rating-games", "6")
     assert done.returncode == 0, done.stderr  # an illegal move would be an error
     lines = done.stdout.splitlines()
-    assert [line.split(",")[0] for line in lines[:2]] == ["200 decisions", "400 decisions"]
-    assert [line.split(":")[0] for line in lines[2:]] == ["against 2 random", "against 2 weights"]
+    assert [line.split(", mean")[0] for line in lines if ", mean return " in line] == ["8,192 decisions"]
+    assert [line.split(":")[0] for line in lines[-2:]] == ["against 2 random", "against 2 weights"]
+
+
+def test_a_file_plays_as_the_network_that_was_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch, safetensors = pytest.importorskip("torch"), pytest.importorskip("safetensors.torch")
+    monkeypatch.syspath_prepend(SCRIPTS)
+    script = importlib.import_module("train_rllib")
+    algorithm = script.build(script.Options())
+    network = algorithm.get_module()
+    safetensors.save_file(network.state_dict(), tmp_path / "player.safetensors")
+    player = script.Player(tmp_path / "player.safetensors")
+    game = Game(Rules(num_players=2), seed=1)
+    seen = script.seen(game.observation(game.player)[None], game.mask()[None])
+    batch = {name: torch.from_numpy(array) for name, array in seen.items()}
+    with torch.no_grad():
+        same = player.network(batch["observations"])[0]
+        logits = network.forward_inference({"obs": batch})["action_dist_inputs"][0]
+    legal = game.legal_actions()
+    assert torch.allclose(logits[legal], same[legal], atol=1e-5)
+    algorithm.stop()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ("--players 7", "num_players must be"),
-        ("--updates 0", "updates must be at least 1"),
+        ("--decisions 0", "decisions must be at least 1"),
         ("--opponents nobody", "nobody"),
     ],
 )
