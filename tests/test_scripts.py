@@ -10,16 +10,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("rich")
+import torch  # noqa: E402
+from safetensors.torch import save_file  # noqa: E402
+
 from euphoria_agents import load, play_match  # noqa: E402
 from euphoria_agents.benchmark.tasks import TASKS, Task  # noqa: E402
 from euphoria_agents.options import parse_options  # noqa: E402
 from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
 from euphoria_agents.training.options import Options, check  # noqa: E402
-from euphoria_env import Rules  # noqa: E402
+from euphoria_env import Game, Rules  # noqa: E402
+from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 
@@ -94,6 +99,28 @@ def test_maskable_ppo_trains_a_player(tmp_path: Path, monkeypatch: pytest.Monkey
         (tmp_path / "other").write_bytes(content)
         with pytest.raises(ValueError, match="cannot be read as a player"):
             load(f"train_maskable_ppo:Player:{tmp_path / 'other'}")
+
+
+def test_a_player_of_rllib_needs_no_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tensors are named as RLlib names them (tests/test_rllib.py compares the networks)."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    script = importlib.import_module("train_rllib")
+    widths = (len(script.HIGH), *script.HIDDEN, NUM_ACTIONS)
+    names = [*(f"encoder.encoder.net.mlp.{2 * k}" for k in range(len(script.HIDDEN))), "pi.net.mlp.0"]
+    tensors = {}
+    for name, (before, after) in zip(names, itertools.pairwise(widths), strict=True):
+        tensors |= {f"{name}.weight": torch.zeros(after, before), f"{name}.bias": torch.zeros(after)}
+    game = Game(Rules(num_players=2), seed=1)
+    tensors["pi.net.mlp.0.bias"][game.legal_actions()[2]] = 50.0
+    save_file(tensors, tmp_path / "player.safetensors")
+    agent = load(f"train_rllib:Player:{tmp_path / 'player.safetensors'}")
+    assert agent.act(game.observation(game.player), game.mask(), np.random.default_rng(1)) == game.legal_actions()[2]
+    result = play_match([agent, load("random")], 4, Rules(num_players=2, stars_to_win=2), seed=1)
+    assert result.scores[0].games == 4 and "ray" not in sys.modules
+    for content in (b"", SHIPPED.read_bytes()):
+        (tmp_path / "other").write_bytes(content)
+        with pytest.raises(ValueError, match="cannot be read as a player"):
+            load(f"train_rllib:Player:{tmp_path / 'other'}")
 
 
 def test_baselines_that_are_judged_are_not_judged_again(tmp_path: Path) -> None:
