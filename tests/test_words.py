@@ -484,6 +484,54 @@ def test_the_knowledge_check_of_a_site_that_gold_makes_riskier(means: str) -> No
     assert real == pytest.approx(said[means == "gold"], abs=0.0501)
 
 
+# -------------------------------------------------------------------------------------------------- workers come and go
+
+
+@decisions_of
+def test_every_worker_gained_or_lost_is_told(decisions: Decisions) -> None:
+    """Also where the turn ends with the roll, which forgets who has lost a worker (R5.3)."""
+    lost = 0
+    for game, rng in decisions():
+        if game.turn == 0:
+            continue
+        move, after = rng.choice(game.legal()), game.clone()
+        known = len(after.outcomes)
+        after.play(move)
+        told = words.event(game, move, after, after.outcomes[known:])
+        for p in range(game.rules.num_players):
+            said = next((part for part in told.split("; ") if part.startswith(f"player {p}: ")), "")
+            gains, loses = "gains a worker" in said, "loses a worker to the knowledge check" in said
+            gives = "gives up a worker" in said or (move.startswith("sacrifice") and p == game.player)
+            change = int(after.states[0]["owned"][p]) - int(game.states[0]["owned"][p])
+            assert change == gains - loses - gives, f"{move}: {told}"
+            lost += loses
+            if loses:
+                knowledge = max(int(g.states[0]["knowledge"][p]) for g in (game, after))
+                assert knowledge + sum(after.to_dict()["players"][p]["workers"]) + 6 >= 16
+    assert lost > 0 or "positions" not in str(decisions)
+
+
+@pytest.mark.parametrize("taken", [0, 1])
+def test_what_the_order_of_retrieving_leaves_out_is_told(taken: int) -> None:
+    """R18.2: workers are asked for by space, and after one none that stands before it."""
+    workers = {"generator": [[0, 3]], "farm": [[0, 2], [0, 2], [0, 5]]}
+    game = Game.from_dict({"rules": {"num_players": 2}, "player": 0, "players": [{"morale": 3}, {"workers": [1]}], "workers": workers})
+    game.play("retrieve free")
+    if taken:
+        game.play(next(move for move in game.legal() if "farm" in move))
+    told = {move.notation: move for move in words.legal_moves(game, 0)}
+    for notation, move in told.items():
+        after = game.clone()
+        after.play(notation)
+        if notation == "done":
+            continue
+        still = after.legal() if after.deciding == game.deciding else []
+        for other in set(told) - {"done", notation}:
+            left_out = other not in still  # of a roll that followed at once too
+            assert (told[other].text.removeprefix("Take back ").replace(" from ", " on ") in move.risk) == left_out, (move, other)
+        assert ("at once" in move.gain) == (after.turn > game.turn)
+
+
 # ------------------------------------------------------------------------------------------------- nothing hidden is told
 
 

@@ -22,8 +22,9 @@ from euphoria_env.board import (
     TERRITORIES,
     TUNNELS,
 )
-from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.recruits import RECRUIT_NAMES, RECRUITS
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.cards.vocabulary import Price
 from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, PLAYING, SETUP, TRUNCATED
 from euphoria_env.words.foresight import named
@@ -54,7 +55,8 @@ def event(before: Explained, move: str | int, after: Explained, outcomes: Sequen
     first, say = next((first, say) for first, say in reversed(_SAID) if action >= first)
     said = f"Player {player} {say(old, action - first, seat in (None, player) and seat == player)}"
     dice = [int(value) for kind, value in outcomes if kind == "dice"]
-    return "; ".join([said, *_dice(old, new, action, dice), *_changes(old, new, seat), *_table(old, new, seat)])
+    parts = [*_dice(old, new, action, dice), *_changes(old, new, action, dice, seat), *_table(old, new, seat)]
+    return "; ".join([said, *parts])
 
 
 # ------------------------------------------------------------------------------------------------------------- the choice
@@ -175,6 +177,8 @@ def _dice(old: np.void, new: np.void, action: int, dice: list[int]) -> Iterator[
     if not dice:
         return
     rolls = [(p, 2) for p in range(int(old["num_players"]))] if old["status"] == SETUP else _rolls(old, new, action)
+    if old["status"] != SETUP and _gained(old, new, action, dice):
+        rolls.append((int(old["active"]), 1))
     if sum(n for _, n in rolls) != len(dice):
         yield f"dice: {listed(str(face) for face in dice)}"
         return
@@ -185,7 +189,7 @@ def _dice(old: np.void, new: np.void, action: int, dice: list[int]) -> Iterator[
 
 
 def _rolls(old: np.void, new: np.void, action: int) -> list[tuple[int, int]]:
-    """Who rolled how many dice with a move, in order: workers that came back (R4.2, R4.8, R3.4), then one gained."""
+    """Who rolled how many workers that came back with a move, in order (R4.2, R4.8, R3.4)."""
     placing = action < actions.END
     actor, space = int(old["player"]), action % NUM_SPACES if placing else int(old["space"])
     order = [int(owner) for owner in old["back_owner"]]
@@ -197,13 +201,10 @@ def _rolls(old: np.void, new: np.void, action: int) -> list[tuple[int, int]]:
         order += [actor if placing and slot == space else int(old["occupant"][slot]) for slot in slots]
     rolls = []
     for p in [owner for owner in dict.fromkeys([*order, int(old["active"])]) if owner >= 0]:
-        sacrificed = p == actor and actions.SACRIFICE <= action < actions.CHOOSE_RECRUIT
-        n = _coming(old, p) - _coming(new, p) + (placing and p == actor) - sacrificed
+        n = _coming(old, p) - _coming(new, p) + (placing and p == actor) - (p == actor and _given(old, new, action))
         n -= bool(old["set_face"] or actions.SET <= action < actions.SACRIFICE) and not new["set_face"] and p == _setter(old)
         if n > 0:
             rolls.append((p, n))
-    if _gained(old, new):
-        rolls.append((int(old["active"]), 1))
     return rolls
 
 
@@ -218,17 +219,31 @@ def _coming(g: np.void, p: int) -> int:
     return int(g["area"][:, p].sum() + (g["occupant"] == p).sum() + (g["back_owner"] == p).sum())
 
 
-def _gained(old: np.void, new: np.void) -> bool:
-    """Whether a worker was gained and rolled."""
-    if not new["lost_worker"][int(old["active"])] or old["lost_worker"][int(old["active"])]:
-        return bool(new["owned"][int(old["active"])] > old["owned"][int(old["active"])])
-    return bool(new["owned"][int(old["active"])] >= old["owned"][int(old["active"])])
+def _given(old: np.void, new: np.void, action: int) -> bool:
+    """Whether the one who decided paid with a worker (R13.4)."""
+    if actions.USE <= action < actions.SKIP:
+        prices = {ability.price for ability in RECRUITS[action - actions.USE].abilities}
+        p = int(old["player"])
+        return bool(prices & {Price.PLACED_WORKER, Price.RETRIEVED_WORKER}) and bool(new["owned"][p] < old["owned"][p])
+    return actions.SACRIFICE <= action < actions.CHOOSE_RECRUIT
 
 
-def _changes(old: np.void, new: np.void, seat: int | None) -> Iterator[str]:
+def _gained(old: np.void, new: np.void, action: int, dice: list[int]) -> bool:
+    """Whether a worker was gained and rolled: after those that came back, another die."""
+    p = int(old["active"])
+    if new["status"] == OVER:  # there may be roll-offs among the dice
+        lost = new["lost_worker"][p] > old["lost_worker"][p]
+        return bool(new["owned"][p] + lost > old["owned"][p])
+    return len(dice) > sum(n for _, n in _rolls(old, new, action))
+
+
+def _changes(old: np.void, new: np.void, action: int, dice: list[int], seat: int | None) -> Iterator[str]:
     """What changed for each player that everybody sees, and the artifacts of the reader."""
     if old["status"] == SETUP:
         return
+    workers = old["owned"].astype(int)  # with what the move itself gained and gave away
+    workers[int(old["active"])] += (gained := _gained(old, new, action, dice))
+    workers[int(old["player"])] -= _given(old, new, action)
     for p in range(int(old["num_players"])):
         parts = [f"{signed(name, n)}" for k, name in enumerate(GOODS) if (n := int(new["goods"][p, k]) - int(old["goods"][p, k]))]
         parts += list(_artifacts(old, new, p, p == seat))
@@ -237,10 +252,12 @@ def _changes(old: np.void, new: np.void, seat: int | None) -> Iterator[str]:
                 parts.append(signed(track, n))
         if n := int(old["stars"][p]) - int(new["stars"][p]):
             parts.append(signed("stars placed", n))
-        if new["lost_worker"][p] and not old["lost_worker"][p]:
-            parts.append("loses a worker to the knowledge check")
-        if int(new["owned"][p]) > int(old["owned"][p]):
+        if p == old["player"] and action < actions.SKIP and _given(old, new, action):
+            parts.append("gives up a worker")
+        if gained and p == old["active"]:
             parts.append("gains a worker")
+        if int(new["owned"][p]) < workers[p]:
+            parts.append("loses a worker to the knowledge check")
         if parts:
             yield f"player {p}: {', '.join(parts)}"
 

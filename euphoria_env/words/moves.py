@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from euphoria_env import actions
+from euphoria_env.actions import NUM_BOARD_WORKERS
 from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARTIFACTS,
@@ -23,6 +24,7 @@ from euphoria_env.board import (
     KNOWLEDGE_ITEM,
     MARKET_SET,
     MARKETS,
+    NUM_AREAS,
     SLOT_SET,
     SPACES,
     STAR_PLACES,
@@ -208,15 +210,28 @@ def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
     return (worker % 6 + 1 if space < 4 else int(d.g["face"][space])), space
 
 
+def _on_board(d: _Decision, worker: int) -> int:
+    """How many such workers of the player are on the board and not yet taken back."""
+    face, space = _board_worker(d, worker)
+    there = int(d.g["area"][space, d.p, face - 1]) if space < NUM_AREAS else int(d.g["occupant"][space] == d.p)
+    return there - int((d.g["taken"][: int(d.g["num_taken"])] == worker).sum())
+
+
 def _take(d: _Decision, k: int) -> _Parts:
     face, space = _board_worker(d, k)
     lost = "what was paid there is lost" if SLOT_SET >> space & 1 else ""
+    taken = d.g["taken"][: int(d.g["num_taken"])]
+    first = int(taken[-1]) if len(taken) else 0
+    stay = [_board_worker(d, worker) for worker in range(first, k) if _on_board(d, worker)]
+    places = listed(f"the {face} on {named(d.g, space)}" for face, space in stay)
+    order = f"{places} can no longer be taken back in this turn: they are asked for in the order of the board (R18.2)"
+    more = _on_board(d, k) > 1 or any(_on_board(d, worker) for worker in range(k + 1, NUM_BOARD_WORKERS))
     return {
         "group": "Retrieve",
         "space": SPACES[space],
         "text": f"Take back the {face} from {named(d.g, space)}",
-        "gain": f"the {face} is rolled",
-        "risk": joined([lost, retrieved_check(d.g, d.p, int(d.g["num_taken"]) + 1)]),
+        "gain": f"the {face} is rolled" + ("" if more else ", at once: it is the last that can be taken"),
+        "risk": joined([order if stay else "", lost, retrieved_check(d.g, d.p, int(d.g["num_taken"]) + 1)]),
     }
 
 
