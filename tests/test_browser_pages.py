@@ -225,3 +225,14 @@ def test_records_are_counted_on_a_phone(server: ServerProcess, chromium: Any, tm
     page.locator("#files").set_input_files(files)
     page.get_by_text("records[0]: line 1").wait_for()
     tab.context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_how_to_play_is_a_click_away(server: ServerProcess, chromium: Any, width: int) -> None:
+    tab = Tab(chromium, width=width)
+    tab.page.goto(server.url)
+    tab.page.get_by_role("link", name="How to play").click()
+    tab.page.get_by_role("heading", name="Bumping, and the knowledge check").wait_for()
+    check_eyes(tab)
+    tab.context.close()
+    assert tab.faults == []

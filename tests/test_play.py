@@ -94,7 +94,7 @@ def test_saved_and_loaded_it_goes_on_identically(opened: Open, tmp_path: Path) -
     text = terminal.until_prompt()
     for _ in range(4):
         text = terminal.type(numbers(text)[0])
-    assert "needs" not in text and "save takes the name" in terminal.type("save")
+    assert "needs" not in text and "euphoria play --load euphoria-game.json" in terminal.type("save")
     assert "cannot be written" in terminal.type("save /proc/nowhere").replace("\n", " ")
     assert "euphoria play --load kept.json" in terminal.type("save kept.json")
     again = opened("play --load kept.json")

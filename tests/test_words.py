@@ -368,8 +368,8 @@ def test_whether_a_recruit_kept_becomes_active_is_told() -> None:
     for move in ("dilemma recruit", "pay match"):
         game.play(move)
     hidden, active = words.legal_moves(game, 0)
-    assert hidden.text == "Keep Ray the Foreman" and hidden.gain.endswith("; hidden until their faction is revealed")
-    assert active.text == "Keep Brett the Lockpicker" and active.gain.endswith("; active at once")
+    assert hidden.text == "Keep Ray the Foreman (Euphorian)" and hidden.gain.endswith("; hidden until their faction is revealed")
+    assert active.text == "Keep Brett the Lockpicker (Subterran)" and active.gain.endswith("; active at once")
 
 
 _ONE_OF = ("gain", "lose", "discard", "star", "accept", "refuse", "pay")
@@ -515,7 +515,9 @@ def test_every_worker_gained_or_lost_is_told(decisions: Decisions) -> None:
 def test_what_the_order_of_retrieving_leaves_out_is_told(taken: int) -> None:
     """R18.2: workers are asked for by space, and after one none that stands before it."""
     workers = {"generator": [[0, 3]], "farm": [[0, 2], [0, 2], [0, 5]]}
-    game = Game.from_dict({"rules": {"num_players": 2}, "player": 0, "players": [{"morale": 3}, {"workers": [1]}], "workers": workers})
+    game = Game.from_dict(
+        {"rules": {"num_players": 2}, "player": 0, "players": [{"morale": 3}, {"workers": [1]}], "workers": workers}
+    )
     game.play("retrieve free")
     if taken:
         game.play(next(move for move in game.legal() if "farm" in move))

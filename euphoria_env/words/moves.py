@@ -55,7 +55,7 @@ from euphoria_env.words.foresight import (
     roll_penalty,
     under,
 )
-from euphoria_env.words.names import amount, gain_name, listed, short_name, space_name, territory_name, title
+from euphoria_env.words.names import amount, faction, gain_name, listed, short_name, space_name, territory_name, title
 
 
 class Explained(Protocol):
@@ -445,7 +445,7 @@ def _set(d: _Decision, k: int) -> _Parts:
 
 
 def _choose_recruit(d: _Decision, card: int) -> _Parts:
-    name, when = title(RECRUIT_NAMES[card]), ""
+    name, when = f"{title(RECRUIT_NAMES[card])} ({faction(int(FACTION_OF[card]))})", ""
     if d.g["status"] != SETUP:
         text = f"Keep {name}"
         when = "active at once" if revealed(d.g, int(FACTION_OF[card])) else "hidden until their faction is revealed"

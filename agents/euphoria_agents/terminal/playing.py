@@ -23,6 +23,7 @@ ADVISER = "mcts:300:ppo"  # who gives hints, if nobody else is named
 PATIENCE = 10.0  # seconds until it is said that an agent is still thinking
 BEST = 5  # moves that a hint names
 LINES = 20  # of the log
+UNNAMED = "euphoria-game.json"  # where a game is saved, if no file is named
 
 
 class Left(Exception):
@@ -305,9 +306,7 @@ class Table:
         return True
 
     def _save(self, rest: str) -> bool:
-        file = self._file(rest) if rest else self.file
-        if file is None:
-            raise ValueError("save takes the name of a file, such as save my-game.json")
+        file = self._file(rest) if rest else self.file or self._file(UNNAMED)
         if file != self.file and file.exists() and not self._sure(f"{file} is there already. Write over it?"):
             return False
         self.session.save(file)

@@ -33,16 +33,17 @@ PAGES = {
     "/play/{game}": "play.html",
     "/study/{study}": "study.html",
     "/edit": "edit.html",
+    "/help": "help.html",
     "/statistics": "statistics.html",
     "/statistics/{batch}": "statistics.html",
 }
 AGENTS = {  # offered, the default first
-    "ppo": "the trained player",
-    "mcts:200:ppo": "the trained player, searching: strong",
-    "mcts:1000:ppo": "the trained player, searching longer: stronger",
-    "greedy": "greedy: looks one decision ahead",
-    "weights": "weights: plays by published weights",
-    "random": "random",
+    "ppo": "hard: the trained player",
+    "mcts:200:ppo": "very hard: the trained player, searching",
+    "mcts:1000:ppo": "hardest: the trained player, searching longer",
+    "greedy": "medium: looks one decision ahead",
+    "weights": "easy: plays by fixed weights",
+    "random": "very easy: plays at random",
 }
 
 

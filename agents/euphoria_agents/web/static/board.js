@@ -89,6 +89,12 @@ function recruit(facts, { name, active, star: starred }, seat) {
 // Identifiers of cards in a line as they are called.
 const inWords = (facts, line) => line.replace(/[a-z]+(_[a-z]+)*/g, (name) => (facts.recruits[name] ?? facts.tiles[name])?.title ?? name);
 
+// What one must know of another player at any time.
+export function rival(view, p, seat) {
+  const known = `${STARS - p.stars} of ${view.stars_to_win} stars, knowledge ${p.knowledge || "–"}, morale ${p.morale || "–"}, ${many(p.hand_size, "artifact")}`;
+  return el("p", { class: `rival seat${p.seat}` }, badge(p.seat), el("b", {}, seat.name), el("span", { class: "dice" }, p.workers.map((face) => die([p.seat, face]))), el("span", { class: "known" }, known));
+}
+
 export function player(facts, view, p, seat, you) {
   const placed = STARS - p.stars;
   const tag = p.rank ? `rank ${p.rank}` : [p.active && "on turn", p.deciding && "decides"].filter(Boolean).join(", ");

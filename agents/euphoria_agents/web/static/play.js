@@ -1,6 +1,6 @@
 // A game: to play it from the seats of this browser, or to watch it.
 
-import { STARS, badge, board, player } from "./board.js";
+import { STARS, badge, board, player, rival } from "./board.js";
 import { call, download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
 
 const game = location.pathname.split("/")[2];
@@ -57,7 +57,7 @@ function draw() {
     const next = state.mine.includes(state.decider) ? state.decider : state.mine[0];
     refill(at("moves"), el("h2", { id: "question" }, `Pass the screen to ${name(next)}`), el("button", { class: "main", type: "button", id: "uncover", onclick: () => take(next) }, `I am ${name(next)}`));
     at("uncover").focus({ preventScroll: true });
-    for (const part of ["board", "own", "players", "log"]) at(part).replaceChildren();
+    for (const part of ["rivals", "board", "own", "players", "log"]) at(part).replaceChildren();
     drawn = 0;
     return;
   }
@@ -66,6 +66,7 @@ function draw() {
   refill(at("moves"), panel());
   refill(at("board"), board(facts, state.view, { moves: counts, choose, last: state.last }));
   const panels = state.view.players.map((p) => player(facts, state.view, p, state.seats[p.seat], seat));
+  refill(at("rivals"), state.view.players.filter((p) => p.seat !== seat).map((p) => rival(state.view, p, state.seats[p.seat])));
   refill(at("own"), panels[seat]);
   refill(at("players"), panels.filter((_, k) => k !== seat));
   drawLog();
@@ -93,7 +94,7 @@ function controls() {
     steer && agents && el("label", {}, "Agents play ", el("select", { id: "pace", onchange: (event) => setPace(event.target.value) },
       speeds.map(([value, text]) => el("option", { value, selected: value === (state.pace === null ? "" : String(state.pace)) }, text)))),
     steer && agents && state.pace === null && button("step", "Step", () => act("step"), !state.waits_for_agent),
-    seat !== null && !state.over && button("leave", "Leave", leave),
+    seat !== null && !state.over && button("leave", "Hand over my seat", leave),
     (state.over || state.practice) && [button("record", "Record", save), button("study", "Study", study)],
     state.host && state.over && button("delete", "Delete", remove),
   ];
@@ -111,7 +112,8 @@ function panel() {
   if (!mine()) return [help, head, state.over ? outcome() : el("p", { class: "label" }, state.waits_for_agent ? `${name(state.decider)} (${state.seats[state.decider].spec}) thinks.` : seat === null ? "You are watching." : `${name(state.decider)} decides.`), invitations];
   const shown = state.moves.filter((move) => !space || move.space === space);
   const groups = Map.groupBy ? Map.groupBy(shown, (move) => move.group) : grouped(shown);
-  return [help, head,
+  const advice = hints && state.moves.find((move) => move.action === hints.best);
+  return [help, head, advice && el("p", { class: "advice" }, `Advice: ${advice.text}`),
     space && el("p", { class: "row" }, `At the ${facts.spaces[space].title}:`, el("button", { type: "button", id: "all", onclick: () => choose("") }, "All moves")),
     el("div", { class: "groups", onkeydown: walk }, [...groups].map(([group, moves], k) => el("section", { "aria-labelledby": `group-${k}` }, el("h3", { id: `group-${k}` }, group), el("ul", {}, moves.map(button))))),
     invitations];
@@ -124,11 +126,10 @@ function grouped(moves) {
 }
 
 function button(move) {
-  const card = facts.recruits[move.notation.replace("choose ", "")];
   const thought = hints?.moves.find((one) => one.action === move.action);
   const part = (kind, label, text) => text && el("span", { class: kind }, el("b", {}, label), " ", text);
-  const share = thought && (thought.value != null ? `${Math.round(100 * thought.value)} % to win` : thought.prior != null ? `it would choose this with ${Math.round(100 * thought.prior)} %` : "");
-  return el("li", {}, el("button", { class: "move", type: "button", id: `move-${move.action}`, onclick: () => play(move) }, el("span", { class: "text" }, move.text), card && part("gain", card.faction, "faction"), part("price", "costs", move.cost), part("gain", "gives", move.gain), part("risk", "risk", move.risk), share && el("span", { class: "hint" }, share, hints.best === move.action ? ": its advice" : "")));
+  const share = thought && (thought.value != null ? `${Math.round(100 * thought.value)} % to win` : thought.prior != null ? `the adviser would choose this with ${Math.round(100 * thought.prior)} %` : "");
+  return el("li", {}, el("button", { class: "move", type: "button", id: `move-${move.action}`, onclick: () => play(move) }, el("span", { class: "text" }, move.text), part("price", "costs", move.cost), part("gain", "gives", move.gain), part("risk", "risk", move.risk), share && el("span", { class: "hint" }, share, hints.best === move.action ? ": its advice" : "")));
 }
 
 // Arrow keys walk through the moves.
@@ -200,10 +201,11 @@ const hint = () => guarded("hint", async () => {
   found.best = found.moves.reduce((best, one) => (worth(one) > worth(best) ? one : best)).action;
   if (state.version === version) [hints] = [found];
   draw();
+  at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
 });
 
 const leave = () => guarded("leave", async () => {
-  if (!confirm(`Let ${facts.agents[0]} play on in your seat?`)) return;
+  if (!confirm("Let the computer play on in your seat, to the end? (The game is kept: to go on another time, just close this page.)")) return;
   await post(`${api}/seats`, { seat, spec: facts.agents[0] });
   seat = null;
   await refresh();

@@ -234,6 +234,7 @@ try {
   [, facts, game] = await Promise.all([loadSymbols(), get("/api/facts"), get(api)]);
   judges = [game.judges[0]];
   await seek(Number(location.hash.slice(1)) || 0);
+  addEventListener("hashchange", () => seek(Number(location.hash.slice(1)) || 0).catch(fail));
   await load(judges[0]);
 } catch (error) {
   fail(error);
