@@ -1,6 +1,6 @@
 """Tianshou's double DQN with action masks on `EuphoriaVectorEnv`: how to use Tianshou, and a value-based baseline.
 
-One seat of every game learns; the others are fixed players. A million decisions take about a quarter of an hour on a core.
+One seat of every game learns; the others are fixed players. A million decisions take some twenty minutes on a core.
 Tianshou has an environment of its own (docs/benchmark.md); whoever only plays a file needs PyTorch and safetensors:
 
     .venv-dqn/bin/python scripts/train_masked_dqn.py --out runs/dqn/player.safetensors
