@@ -572,6 +572,7 @@ def test_only_the_first_answer_may_take_long() -> None:
 
     async def twice() -> None:
         thinkers = Thinkers(at_once=1, patience=0.01, first_patience=300)
+        await thinkers.think("slow", lambda: time.sleep(0.1), kind="load")
         await thinkers.think("slow", lambda: time.sleep(0.1))
         with pytest.raises(TimeoutError, match=r"the agent slow has not answered for 0\.01 seconds"):
             await thinkers.think("slow", end.wait)

@@ -159,7 +159,7 @@ class Games:
         spec = read_spec("spec", body.get("spec")) or self.specs.offered[0]
         await self.specs.check(spec)
         try:
-            said = await self.hall.thinkers.think(spec, lambda: session.hint(seat, spec))
+            said = await self.hall.thinkers.think(spec, lambda: session.hint(seat, spec), kind="hint")
         except (TimeoutError, AgentFailed) as error:
             raise Refused(503, str(error)) from None
         return JSONResponse(said)

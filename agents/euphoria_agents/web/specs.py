@@ -43,7 +43,7 @@ class Specs:
             if len(self._known) >= MOST_SPECS:
                 raise Refused(503, f"this server plays {MOST_SPECS} different agents, and has as many")
         try:
-            await self._thinkers.think(spec, lambda: self._agents.check(spec))
+            await self._thinkers.think(spec, lambda: self._agents.check(spec), kind="load")
         except TimeoutError as error:
             raise Refused(503, str(error)) from None
         self._known.add(spec)

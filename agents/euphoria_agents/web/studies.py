@@ -180,7 +180,7 @@ class Studies:
         await self.specs.check(spec)
         session = Session.of(now, [Seat(name) for name in names], agents=self.hall.agents)
         try:
-            said = await self.hall.thinkers.think(spec, lambda: session.hint(session.player, spec))
+            said = await self.hall.thinkers.think(spec, lambda: session.hint(session.player, spec), kind="hint")
         except (TimeoutError, AgentFailed) as error:
             raise Refused(503, str(error)) from None
         return JSONResponse(said)
@@ -256,7 +256,7 @@ class Studies:
         store, think = self.hall.store, self.hall.thinkers.think
         try:
             async with self._turn:
-                analysis = await think("analysis", lambda: Analysis(record, key[1]))
+                analysis = await think("analysis", lambda: Analysis(record, key[1]), kind="load")
                 if job.header != analysis.header:  # the agent has changed since
                     job.header, job.entries = analysis.header, []
                 missing = analysis.entries(len(job.entries))

@@ -31,7 +31,7 @@ class Thinkers:
     Args:
         at_once: how many think together.
         patience: seconds after which an agent counts as silent.
-        first_patience: the same for its first answer, before which its code may have to be compiled.
+        first_patience: the same for its first answer of each kind, before which its code may have to be compiled.
     """
 
     def __init__(self, at_once: int, patience: float, first_patience: float) -> None:
@@ -40,10 +40,10 @@ class Thinkers:
         self._slots = asyncio.Semaphore(at_once)
         self._turns: dict[str, asyncio.Lock] = {}
         self._silent: dict[str, threading.Thread] = {}
-        self._answered: set[str] = set()
+        self._answered: set[tuple[str, str]] = set()
 
-    async def think(self, spec: str, work: Callable[[], T]) -> T:
-        """Runs what an agent has to do.
+    async def think(self, spec: str, work: Callable[[], T], kind: str = "move") -> T:
+        """Runs what an agent has to do; `kind` says what that is.
 
         Raises:
             TimeoutError: it has not answered.
@@ -57,13 +57,13 @@ class Thinkers:
                 answer: asyncio.Future[T] = loop.create_future()
                 thread = threading.Thread(target=_work, args=(loop, answer, work), daemon=True)
                 thread.start()
-                patience = self.patience if spec in self._answered else self.first_patience
+                patience = self.patience if (spec, kind) in self._answered else self.first_patience
                 try:
                     result = await asyncio.wait_for(answer, patience)
                 except TimeoutError:
                     self._silent[spec] = thread
                     raise TimeoutError(f"the agent {spec} has not answered for {patience:g} seconds") from None
-                self._answered.add(spec)
+                self._answered.add((spec, kind))
                 return result
 
 
