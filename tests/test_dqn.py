@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,18 +19,9 @@ from euphoria_agents import load, play_match  # noqa: E402
 from euphoria_agents.benchmark.tasks import TASKS  # noqa: E402
 from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
+from tests.tools.scripts import SCRIPTS, call  # noqa: E402
 
-SCRIPTS = Path(__file__).parents[1] / "scripts"
 RULES = Rules(num_players=2, stars_to_win=3)
-
-
-def call(name: str, *arguments: str, code: int = 0) -> str:
-    """Runs a script; what it printed, or if it fails, said of it."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "COLUMNS": "120"}
-    command = [sys.executable, str(SCRIPTS / f"{name}.py"), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stderr if code else done.stdout
 
 
 @pytest.fixture

@@ -28,11 +28,10 @@ from euphoria_agents.training.options import Options  # noqa: E402
 from euphoria_agents.training.run import Run  # noqa: E402
 from euphoria_agents.training.workers import WorkerLost  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
+from tests.tools.scripts import SCRIPTS, call  # noqa: E402
 from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 
 PATHS = os.pathsep.join(filter(None, sys.path))
-SCRIPTS = Path(__file__).parents[1] / "scripts"
-TRAIN = [sys.executable, str(SCRIPTS / "train_rllib.py")]
 # Ray leaves processes and sockets to its own shutdown.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.filterwarnings("default")]
 
@@ -166,17 +165,10 @@ def test_a_node_that_leaves_ends_the_training_and_nothing_is_lost(
 # ------------------------------------------------------------------------------------------------------- RLlib
 
 
-def run(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*TRAIN, *options], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS, "PYTHONWARNINGS": "ignore"}
-    )
-
-
 def test_training_plays_legal_moves_and_rates(tmp_path: Path) -> None:
     out = tmp_path / "player.safetensors"
-    done = run("--out", str(out), "--decisions", "1", "--players", "3", "--rules", '{"stars_to_win": 3}', "--rating-games", "6")
-    assert done.returncode == 0, done.stderr  # an illegal move would be an error
-    lines = done.stdout.splitlines()
+    told = ("--decisions", "1", "--players", "3", "--rules", '{"stars_to_win": 3}', "--rating-games", "6")
+    lines = call("train_rllib", "--out", str(out), *told).splitlines()  # an illegal move would be an error
     assert [line.split(", mean")[0] for line in lines if ", mean return " in line] == ["8,192 decisions"]
     assert [line.split(":")[0] for line in lines[-2:]] == ["against 2 random", "against 2 weights"]
 
@@ -209,6 +201,6 @@ def test_a_file_plays_as_the_network_that_was_trained(tmp_path: Path, monkeypatc
     ],
 )
 def test_bad_input_is_told_in_a_line(options: str, message: str) -> None:
-    done = run(*options.split())
-    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert done.returncode == 2 and len(errors) == 1 and message in errors[0] and "Traceback" not in done.stderr
+    told = call("train_rllib", *options.split(), code=2)
+    errors = [line for line in told.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1 and message in errors[0] and "Traceback" not in told

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -25,17 +23,7 @@ from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
 from euphoria_agents.training.options import Options, check  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
-
-SCRIPTS = Path(__file__).parent.parent / "scripts"
-
-
-def call(name: str, *arguments: str, code: int = 0) -> str:
-    """Runs a script; what it printed, or if it fails, said of it."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "COLUMNS": "120"}
-    command = [sys.executable, str(SCRIPTS / f"{name}.py"), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stderr if code else done.stdout
+from tests.tools.scripts import SCRIPTS, call  # noqa: E402
 
 
 @pytest.mark.parametrize("name", ["calibration", "best_response", "gain"])
