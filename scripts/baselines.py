@@ -28,7 +28,7 @@ from euphoria_agents.speed.measure import PACKAGES, machine, versions
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = (0, 1, 2)
-FIXED = ("random", "weights", "greedy", "mcts:500:greedy", "mcts:100:ppo")
+FIXED = ("random", "weights", "greedy", "mcts:100:greedy", "mcts:100:ppo")
 
 
 @dataclasses.dataclass
