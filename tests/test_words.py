@@ -596,6 +596,9 @@ def test_whole_games_are_told(path: Path) -> None:
             0 if "; dice: " in told[0] else len(dice)
         )
         _check_dice_against_hands(told[0], before, game)
+        placed = before.states[0]["stars"].astype(int) - game.states[0]["stars"]
+        said = {int(p): int(n) for p, n in re.findall(r"player (\d): [^;]*?(\d) stars? (?:in|on) ", told[0])}
+        assert said == {p: n for p, n in enumerate(placed) if n}, f"{line}: {told[0]}"
     assert game.fingerprint() == whole.fingerprint()
     assert rolled > 5 and unsaid <= 1 + whole.over
 

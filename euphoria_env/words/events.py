@@ -26,7 +26,7 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES, RECRUITS
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Price
 from euphoria_env.engine.retrieval import WORKER_SPACE
-from euphoria_env.engine.state import OVER, PLAYING, SETUP, TRUNCATED
+from euphoria_env.engine.state import OVER, PLAYING, RESOLVED_STAR, SETUP, TRUNCATED
 from euphoria_env.words.foresight import named
 from euphoria_env.words.moves import Explained
 from euphoria_env.words.names import amount, faction, gain_name, listed, short_name, signed, space_name, territory_name, title
@@ -100,8 +100,8 @@ def _gain(g: np.void, k: int, own: bool) -> str:
 def _star(g: np.void, k: int, own: bool) -> str:
     name = STAR_PLACES[k]
     if name in TERRITORIES:
-        return f"places a star in {territory_name(name)}"
-    return f"places a star on {space_name(name, TILES[int(g['tile'][MARKETS.index(name)])])}"
+        return f"chooses {territory_name(name)} for the star"
+    return f"chooses {space_name(name, TILES[int(g['tile'][MARKETS.index(name)])])} for the star"
 
 
 def _choose_recruit(g: np.void, card: int, own: bool) -> str:
@@ -250,8 +250,8 @@ def _changes(old: np.void, new: np.void, action: int, dice: list[int], seat: int
         for track in ("knowledge", "morale"):
             if n := int(new[track][p]) - int(old[track][p]):
                 parts.append(signed(track, n))
-        if n := int(old["stars"][p]) - int(new["stars"][p]):
-            parts.append(signed("stars placed", n))
+        if places := list(_star_places(old, new, p)):
+            parts.append(f"{amount(len(places), 'star')} {listed(places)}")
         if p == old["player"] and action < actions.SKIP and _given(old, new, action):
             parts.append("gives up a worker")
         if gained and p == old["active"]:
@@ -260,6 +260,21 @@ def _changes(old: np.void, new: np.void, action: int, dice: list[int], seat: int
             parts.append("loses a worker to the knowledge check")
         if parts:
             yield f"player {p}: {', '.join(parts)}"
+
+
+def _star_places(old: np.void, new: np.void, p: int) -> Iterator[str]:
+    """Where the stars are that a player has placed (R1.5)."""
+    for k, name in enumerate(TERRITORIES):
+        if new["territory"][k, p] > old["territory"][k, p]:
+            yield f"in {territory_name(name)}"
+    for k, name in enumerate(MARKETS):
+        if int(new["market_stars"][k]) & ~int(old["market_stars"][k]) & 1 << p:
+            yield f"on {space_name(name, TILES[int(new['tile'][k])])}"
+    for card in new["recruits"][p, : new["num_recruits"][p]].tolist():
+        if int(new["starred"]) & ~int(old["starred"]) & 1 << card:
+            yield f"on {short_name(RECRUIT_NAMES[card])}"
+    if new["resolved"][p] == RESOLVED_STAR != old["resolved"][p]:
+        yield "on the dilemma"
 
 
 def _artifacts(old: np.void, new: np.void, p: int, own: bool) -> Iterator[str]:
