@@ -358,7 +358,8 @@ def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int, t
     assert page.get_by_role("heading", level=1).count() == 1
     for region in ("board", "players", "Euphoria", "Subterra", "Wastelands", "Icarus"):
         assert page.get_by_role("region", name=region, exact=True).count() == 1
-    assert page.get_by_role("log", name="What happened").get_by_role("listitem").count() > 5
+    log = page.get_by_role("log", name="What happened").get_by_role("listitem").all_inner_texts()
+    assert len(log) > 5 and all(line.strip().startswith((ANN["name"], AGENT["name"])) for line in log)
     for track in ("Euphoria", "Subterra", "Wastelands", "Icarus"):
         label = page.get_by_role("img", name=f"{track}: allegiance").get_attribute("aria-label")
         assert label.endswith("of 11")
@@ -395,6 +396,18 @@ def test_a_study(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
         page.locator(f"[id='lines-{judge}']").click()
     assert len(Path(file.value.path()).read_text().splitlines()) == 1 + decisions
 
+    page.locator("#slider").focus()
+    page.keyboard.press("End")
+    page.get_by_text(f"Decision {decisions} of {decisions}").wait_for()
+    counts = [int(cell) for cell in page.locator("#analysis tbody td:nth-child(3)").all_inner_texts()]
+    most = counts.index(max(counts))
+    page.locator("#as").select_option(str(most))  # from its view one is led to its own mistakes
+    for _ in range(counts[most]):
+        before = page.locator("#steer label").first.inner_text()
+        page.locator("#mistake").click()
+        page.wait_for_function("before => document.querySelector('#steer label').innerText !== before", arg=before)
+        assert page.locator("#question").inner_text().strip().startswith(f"Player {most}:")
+    page.locator("#as").select_option("mover")
     page.locator("#slider").focus()
     page.keyboard.press("End")
     page.get_by_text(f"Decision {decisions} of {decisions}").wait_for()

@@ -77,7 +77,7 @@ function drawLog() {
   const first = state.log_from;
   if (drawn < first || drawn > first + state.log.length) log.replaceChildren();
   if (!log.children.length) [drawn] = [first];
-  log.append(...state.log.slice(drawn - first).map((line) => el("li", {}, line)));
+  log.append(...state.log.slice(drawn - first).map((line) => el("li", {}, line.split(/player (\d)/i).map((part, k) => (k % 2 ? [badge(part), ` ${name(part)}`] : part)))));
   drawn = first + state.log.length;
   while (log.children.length > 200) log.firstChild.remove();
   at("log-box").scrollTop = log.scrollHeight;

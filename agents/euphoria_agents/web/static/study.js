@@ -32,7 +32,8 @@ function thoughts(spec) {
 }
 
 const worth = (one) => one?.visits ?? one?.value ?? one?.prior ?? 0;
-const mistakes = () => analysis(judges[0]).entries.filter((one) => one.regret > game.mistake).map((one) => one.ply);
+const whose = (one) => ["mover", "all", String(one.player)].includes(as); // a seat's view leads to its own mistakes
+const mistakes = () => analysis(judges[0]).entries.filter((one) => one.regret > game.mistake && whose(one)).map((one) => one.ply);
 const told = () => here.played !== null && (!guessing || guess !== null); // whether what was played may be shown
 
 // ------------------------------------------------------------------------------------------------------------- the game
