@@ -469,7 +469,7 @@ def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> 
     "limit, method, path, body",
     [
         ("tables.MAX_GAMES", "POST", "/api/games", {"seats": [ANN, BOB]}),
-        ("studies.MAX_STUDIES", "POST", "/api/studies", {"record": "RECORD"}),
+        ("studies.MAX_STUDIES", "POST", "/api/studies", {"record": "of another game"}),
         ("studies.WAITING", "POST", "/api/studies/STUDY/analyses", {"spec": "weights"}),
         ("specs.MOST_SPECS", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:17"}]}),
         ("games.MAX_LISTENERS", "GET", "/api/games/GAME/events", None),
@@ -482,7 +482,7 @@ def test_what_is_too_much_is_refused(
     before = ann.get("/api/games")
     monkeypatch.setattr(f"euphoria_agents.web.{limit}", 0)
     if body is not None and "record" in body:
-        body = {"record": record}
+        body = {"record": Game(seed=1).to_record()}
     status, content, _ = ann.ask(method, path.replace("STUDY", study).replace("GAME", game), body)
     assert status == 503 and list(json.loads(content)) == ["error"]
     assert ann.get("/api/games") == before
@@ -666,6 +666,14 @@ def test_a_study_shows_every_decision(ann: Visitor, record: str) -> None:
     assert ann.ask("GET", f"{api}/at/{len(study['lines']) + 1}")[0] == 404
     assert ann.ask("GET", f"{api}/at/0?seat=3")[0] == 422
     assert ann.ask("GET", f"{api}/at/{'9' * 5000}")[0] in (404, 422)
+
+
+def test_a_study_opened_again_is_the_same_one(ann: Visitor, record: str) -> None:
+    made = {"seats": [{**ANN, "here": True}, RANDOM], "rules": {"stars_to_win": 1}, "practice": True}
+    game = ann.post("/api/games", made)["id"]
+    one, other = (ann.post("/api/studies", {"record": record})["id"] for _ in range(2))
+    its, again = (ann.post("/api/studies", {"game": game})["id"] for _ in range(2))
+    assert one == other and its == again != one
 
 
 def test_an_analysis_runs_in_the_background_and_can_be_stopped(ann: Visitor, record: str) -> None:

@@ -16,6 +16,7 @@ from euphoria_agents.commands.options import ServeOptions
 from euphoria_agents.commands.replay import read
 from euphoria_agents.registry import load
 from euphoria_agents.web.app import make_app
+from euphoria_agents.web.faults import Refused
 from euphoria_agents.web.guard import LOCAL_HOSTS
 from euphoria_agents.web.store import Store
 from euphoria_agents.web.studies import Studies, player_names
@@ -63,7 +64,7 @@ def run(options: ServeOptions) -> None:
         app = make_app(store, options.agents, [*LOCAL_HOSTS, options.host, *options.hosts])
         page = address(options.host, listening.getsockname()[1])
         if options.record is not None:
-            page += f"study/{study_of(options.record, store, app.state.studies)}"
+            page += f"study/{study_of(options.record, app.state.studies)}"
         told = f"Euphoria is served at {page} (Ctrl-C ends it; the games stay)"
         Console(emoji=False).print(told, highlight=False, soft_wrap=True)
         config = uvicorn.Config(
@@ -97,16 +98,15 @@ def address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def study_of(record: Path, store: Store, studies: Studies) -> str:
+def study_of(record: Path, studies: Studies) -> str:
     """The study of a record in a file; a new one, if there is none yet.
 
     Raises:
-        ValueError: it cannot be read, or is damaged; names the file.
+        ValueError: it cannot be read, or is damaged, or there are too many; names the file.
         CannotSave: what it says.
     """
     text = read(record)
     try:
-        game = Game.from_record(text)
-    except ValueError as error:
+        return studies.of(text, player_names(Game.from_record(text)))
+    except (ValueError, Refused) as error:
         raise ValueError(f"{record}: {error}") from error
-    return store.study_of(text) or studies.add(text, player_names(game))

@@ -107,9 +107,9 @@ class Store:
         row = self._db.execute("SELECT names, record FROM study WHERE id = ?", (name,)).fetchone()
         return row and (json.loads(row[0]), row[1])
 
-    def study_of(self, record: str) -> str | None:
-        """The name of a study of this record."""
-        row = self._db.execute("SELECT id FROM study WHERE record = ?", (record,)).fetchone()
+    def study_of(self, names: list[str], record: str) -> str | None:
+        """The name of a study of this record, with these names of the seats."""
+        row = self._db.execute("SELECT id FROM study WHERE record = ? AND names = ?", (record, _text(names))).fetchone()
         return row and str(row[0])
 
     def delete_study(self, name: str) -> None:

@@ -109,13 +109,20 @@ class Studies:
             record = Game.from_dict(body["position"]).to_record()
         else:
             record = READ.text("record", body["record"])
+        game = await asyncio.to_thread(Game.from_record, record)
+        return JSONResponse({"id": self.of(record, names or player_names(game))}, 201)
+
+    def of(self, record: str, names: list[str]) -> str:
+        """The study of a good record, by its name; a new one, if there is none yet.
+
+        Raises:
+            Refused: there are too many.
+            CannotSave: what it says.
+        """
+        if found := self.hall.store.study_of(names, record):
+            return found
         if self.hall.store.count_studies() >= MAX_STUDIES:
             raise Refused(503, f"this server keeps {MAX_STUDIES} studies, and has as many; delete one first")
-        game = await asyncio.to_thread(Game.from_record, record)
-        return JSONResponse({"id": self.add(record, names or player_names(game))}, 201)
-
-    def add(self, record: str, names: list[str]) -> str:
-        """Keeps a good record as a study; its name. Raises as `Store.add_study`."""
         name = secrets.token_hex(16)
         self.hall.store.add_study(name, names, record)
         return name
