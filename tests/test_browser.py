@@ -204,6 +204,24 @@ def test_a_game_on_a_phone(server: ServerProcess, chromium: Any) -> None:
     assert tab.faults == []
 
 
+def test_what_is_unfolded_stays_so(server: ServerProcess, tab: Tab) -> None:
+    page = tab.page
+    page.goto(start(tab, server, ANN, AGENT, **SHORT))
+    for _ in range(12):
+        tab.state()
+        if page.locator("#own details").count():
+            break
+        before = tab.version()
+        page.locator("button.move").first.click()
+        tab.settle(before)
+    page.locator("#own summary").first.click()
+    unfolded = page.locator("#own details[open]").get_attribute("id")
+    before = tab.version()
+    page.locator("button.move").first.click()
+    tab.settle(before)
+    assert page.locator("#own details[open]").get_attribute("id") == unfolded
+
+
 # ------------------------------------------------------------------------------------------------------------------- several
 
 

@@ -63,10 +63,12 @@ export async function loadSymbols() {
   document.body.append(document.importNode(found.documentElement, true));
 }
 
-// Puts new content in an element, and the focus back on what has the same id.
+// Puts new content in an element, and the focus back on what has the same id; what was unfolded stays so.
 export function refill(parent, ...children) {
   const focused = parent.contains(document.activeElement) ? document.activeElement.id : "";
+  const open = [...parent.querySelectorAll("details[open][id]")].map((one) => one.id);
   parent.replaceChildren(...children.flat(9).filter(Boolean));
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 

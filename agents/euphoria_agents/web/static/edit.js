@@ -101,7 +101,7 @@ function one(path, label, options, then = (value) => write(path, value || undefi
   return labelled(label, input);
 }
 
-const section = (id, title, ...inside) => el("details", { id: `part-${id}`, open: at(`part-${id}`)?.open }, el("summary", {}, title), el("div", { class: "fields" }, inside));
+const section = (id, title, ...inside) => el("details", { id: `part-${id}` }, el("summary", {}, title), el("div", { class: "fields" }, inside));
 const button = (id, text, onclick, off = false) => el("button", { type: "button", id, disabled: off, onclick }, text);
 const titles = (cards) => Object.entries(cards).map(([name, card]) => [name, card.title]).sort((a, b) => a[1].localeCompare(b[1]));
 const redrawn = (act) => (...values) => { act(...values); drawForm(); };

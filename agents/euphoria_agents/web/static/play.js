@@ -8,6 +8,7 @@ const api = `/api/games/${game}`;
 const at = (id) => document.getElementById(id);
 let facts = null;
 let state = null; // the last view
+let shown = ""; // the same as text
 let seat = null; // whose view this is; null: what everybody may see
 let space = ""; // a space that was clicked
 let covered = false; // the screen is being passed on
@@ -34,6 +35,9 @@ async function refresh() {
 }
 
 function show(found) {
+  const text = JSON.stringify(found);
+  if (text === shown && state) return; // what one is about to click stays in its place
+  shown = text;
   if (found.version !== state?.version) [space, hints] = ["", null];
   state = found;
   document.body.dataset.version = found.version;
@@ -50,8 +54,9 @@ function take(next) {
 }
 
 function draw() {
-  at("headline").textContent = state.view.headline;
-  document.title = `${mine() ? "● " : ""}Euphoria: ${state.view.headline}`;
+  const headline = state.view.headline.replace(/player (\d)/, (_, k) => name(k));
+  at("headline").textContent = headline;
+  document.title = `${mine() ? "● " : ""}Euphoria: ${headline}`;
   refill(at("controls"), controls());
   if (covered) {
     const next = state.mine.includes(state.decider) ? state.decider : state.mine[0];
@@ -170,6 +175,7 @@ async function guarded(name, work) {
     say("");
   } catch (error) {
     fail(error);
+    shown = ""; // what was chosen and refused is drawn anew
     if (error.status) await refresh().catch(fail);
   } finally {
     underWay.delete(name);
