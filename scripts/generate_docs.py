@@ -1,5 +1,5 @@
-"""Writes the generated pages of docs/ (actions.md, cards.md, leaderboard.md, observations.md, rules-map.md), and the tables in
-benchmark.md and environment.md.
+"""Writes the generated pages of docs/ (actions.md, cards.md, leaderboard.md with its picture, observations.md, rules-map.md), and
+the tables in benchmark.md and environment.md.
 
 `python scripts/generate_docs.py` writes them, `--check` only says whether one is stale, by exit code 1.
 """
@@ -13,9 +13,10 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
-from functools import partial
-from itertools import groupby
+from functools import cache, partial
+from itertools import chain, groupby
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -439,21 +440,38 @@ def page_with_blocks(name: str) -> str:
 # ---------------------------------------------------------------------------------------------------------- leaderboard
 
 
+@cache
+def results() -> list[dict[str, Any]]:
+    """What stands on the leaderboard."""
+    return leaderboard.read_results(ROOT / "benchmarks" / "results")
+
+
 def leaderboard_page() -> str:
     """docs/leaderboard.md."""
-    results = leaderboard.read_results(ROOT / "benchmarks" / "results")
     intro = [
         "What agents won by the [benchmark tasks](benchmark.md), in percent: of the games against each kind of opponents, and of",
         "all. Behind that of all games stands a 95 % interval: over the seeds of the training (bootstrap), or over the deals if",
         "there is one only. *decisions* are those of the learner in training; fixed players and searchers have none. *rating* is",
         "openskill's; those of the opponents are [fixed](benchmark.md#ratings). Every figure is in `benchmarks/results/`, and",
         "anybody can [add a result](benchmark.md#adding-a-result).",
+        "",
+        "![Games won by each agent, task by task](leaderboard.svg)",
+        "",
+        "*The games that each agent won in all: mean, interval, and a line for each seed; grey: agents that do not learn.*",
     ]
     parts = (
-        (["", f"## {name}", "", f"{task.about[0].upper()}{task.about[1:]}.", ""], leaderboard.rows(name, results))
+        (
+            ["", f"## {name}", "", f"{task.about[0].upper()}{task.about[1:]}.", ""],
+            table(leaderboard.HEADINGS, map(leaderboard.row, leaderboard.standings(name, results()))),
+        )
         for name, task in TASKS.items()
     )
-    return page("Leaderboard", intro, *(part for head, lines in parts for part in (head, table(leaderboard.HEADINGS, lines))))
+    return page("Leaderboard", intro, *chain.from_iterable(parts))
+
+
+def leaderboard_picture() -> str:
+    """docs/leaderboard.svg."""
+    return leaderboard.draw(results())
 
 
 # ----------------------------------------------------------------------------------------------------------------- main
@@ -464,6 +482,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cards.md": cards_page,
     "environment.md": partial(page_with_blocks, "environment.md"),
     "leaderboard.md": leaderboard_page,
+    "leaderboard.svg": leaderboard_picture,
     "observations.md": observations_page,
     "rules-map.md": rules_map_page,
 }

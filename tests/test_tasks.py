@@ -296,11 +296,15 @@ def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1")
 def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     seeds = [result_of("ours", rate, 2_000_000) for rate in (0.5, 0.6, 0.7)]
     more = result_of("ours", 0.9, 20_000_000)
-    found = leaderboard.rows("duel-v1", [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")])
+    results = [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")]
+    found = [leaderboard.row(one) for one in leaderboard.standings("duel-v1", results)]
     assert [line[:2] for line in found] == [("`ours`", "20,000,000"), ("`ours`", "2,000,000"), ("`greedy`", "")]
     assert found[1][6:8] == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is from the least to the most"
     assert found[2][6:8] == ("**30.0** (20.0 to 40.0)", "")
     assert all(len(line) == len(leaderboard.HEADINGS) for line in found)
+    picture = leaderboard.draw(results)
+    assert picture.index(">greedy<") < picture.index(">ours, 2 M<") < picture.index(">ours, 20 M<") < picture.index(">other<")
+    assert picture == leaderboard.draw(results)
 
 
 @pytest.mark.parametrize(

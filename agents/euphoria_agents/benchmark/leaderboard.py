@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import io
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,37 +51,90 @@ def outdated(results: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def rows(task: str, results: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """A line for each agent that was judged by a task, under `HEADINGS`, the best first; all seeds of a training are one agent.
+class Standing(NamedTuple):
+    """An agent, judged by a task; all seeds of a training are one agent.
 
-    Win rates are in percent. Behind that of all games stands a 95 % interval: over the seeds of the training by the bootstrap, or
-    over the deals, if there is one only.
+    Attributes:
+        name: of the agent.
+        decisions: of the learner in training; 0 for fixed players and searchers.
+        against: the share of games won against each kind of opponents.
+        rates: the share of all games won, for each seed.
+        low, high: the 95 % interval of their mean: over the seeds by the bootstrap, or over the deals, if there is one only.
+        rank: the mean one.
+        rating: the mean one.
     """
+
+    name: str
+    decisions: int
+    against: list[float]
+    rates: list[float]
+    low: float
+    high: float
+    rank: float
+    rating: float
+
+    @property
+    def mean(self) -> float:
+        """The share of all games won."""
+        return float(np.mean(self.rates))
+
+
+def standings(task: str, results: Iterable[Mapping[str, Any]]) -> list[Standing]:
+    """All agents that were judged by a task, the best first."""
     agents: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for result in results:
         if result["task"] == task:
             agents.setdefault((result["agent"]["name"], result.get("training", {}).get("decisions", 0)), []).append(result)
-    found = sorted(agents.items(), key=lambda item: -_mean(item[1], "all", "win_rate"))
-    return [_row(name, decisions, seeds) for (name, decisions), seeds in found]
+    return sorted((_standing(*agent, seeds) for agent, seeds in agents.items()), key=lambda one: -one.mean)
 
 
-def _row(name: str, decisions: int, seeds: list[Mapping[str, Any]]) -> tuple[str, ...]:
+def _standing(name: str, decisions: int, seeds: list[Mapping[str, Any]]) -> Standing:
     rates = [seed["all"]["win_rate"] for seed in seeds]
     low, high = _bootstrap(rates) if len(rates) > 1 else seeds[0]["all"]["paired_interval"]
-    against = (np.mean([seed["opponents"][opponent]["win_rate"] for seed in seeds]) for opponent in OPPONENTS)
+    against = [float(np.mean([seed["opponents"][opponent]["win_rate"] for seed in seeds])) for opponent in OPPONENTS]
+    rank, rating = (float(np.mean([seed[part][key] for seed in seeds])) for part, key in (("all", "mean_rank"), ("rating", "mu")))
+    return Standing(name, decisions, against, rates, low, high, rank, rating)
+
+
+def row(one: Standing) -> tuple[str, ...]:
+    """A line under `HEADINGS`; win rates are in percent."""
     return (
-        f"`{name}`",
-        f"{decisions:,}" if decisions else "",
-        *(f"{100 * rate:.1f}" for rate in against),
-        f"**{100 * np.mean(rates):.1f}** ({100 * low:.1f} to {100 * high:.1f})",
-        ", ".join(f"{100 * rate:.1f}" for rate in rates) if len(rates) > 1 else "",
-        f"{_mean(seeds, 'all', 'mean_rank'):.2f}",
-        f"{_mean(seeds, 'rating', 'mu'):.1f}",
+        f"`{one.name}`",
+        f"{one.decisions:,}" if one.decisions else "",
+        *(f"{100 * rate:.1f}" for rate in one.against),
+        f"**{100 * one.mean:.1f}** ({100 * one.low:.1f} to {100 * one.high:.1f})",
+        ", ".join(f"{100 * rate:.1f}" for rate in one.rates) if len(one.rates) > 1 else "",
+        f"{one.rank:.2f}",
+        f"{one.rating:.1f}",
     )
 
 
-def _mean(seeds: list[Mapping[str, Any]], part: str, name: str) -> float:
-    return float(np.mean([seed[part][name] for seed in seeds]))
+def draw(results: Sequence[Mapping[str, Any]]) -> str:
+    """How many of all games each agent won, with the intervals and every seed, task by task: an SVG, always the same bytes."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    tables = {task: standings(task, results)[::-1] for task in TASKS}
+    with matplotlib.rc_context({"svg.hashsalt": "leaderboard", "svg.fonttype": "none", "font.size": 8}):
+        heights = [2 + len(table) for table in tables.values()]
+        figure = Figure(figsize=(5, 0.2 * sum(heights)), layout="constrained")
+        panels = figure.subplots(len(tables), 1, sharex=True, height_ratios=heights)
+        for axes, (task, table) in zip(panels, tables.items(), strict=True):
+            for place, one in enumerate(table):
+                colour = "C0" if one.decisions else "0.4"
+                axes.plot([100 * one.low, 100 * one.high], [place, place], color=colour)
+                axes.plot([100 * rate for rate in one.rates], [place] * len(one.rates), "|", color=colour)
+                axes.plot(100 * one.mean, place, "o", color=colour, markersize=4)
+            labels = [f"{one.name}, {one.decisions // 1_000_000} M" if one.decisions else one.name for one in table]
+            axes.set_yticks(range(len(table)), labels)
+            axes.set_title(task, loc="left", fontweight="bold")
+            axes.grid(axis="x", color="0.9")
+            axes.tick_params(labelbottom=True)
+            axes.set_axisbelow(True)
+        panels[-1].set(xlabel="games won, in percent", xlim=(0, 100))
+        image = io.StringIO()
+        figure.savefig(image, format="svg", metadata={"Creator": None, "Date": None})
+    return image.getvalue()
 
 
 def _bootstrap(rates: list[float]) -> tuple[float, float]:
