@@ -26,6 +26,10 @@ SHORT = {"stars_to_win": 1, "max_turns": 60}
 PAGE_LIMIT = 150_000  # bytes
 SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
     .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
+SEEN = """id => {
+  const box = document.getElementById(id).getBoundingClientRect();
+  return box.top >= 0 && box.bottom <= window.innerHeight;
+}"""
 
 LATE = """const atOnce = window.fetch;
 window.fetch = async (...asked) => {
@@ -197,6 +201,7 @@ def test_a_game_on_a_phone(server: ServerProcess, chromium: Any) -> None:
         button.tap()
         tab.settle(before)
         played += 1
+        page.wait_for_function(SEEN, arg="question", timeout=20_000)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         assert played < 2000
     assert page.locator(".ranking li").count() == 3

@@ -196,6 +196,7 @@ const play = (move) => guarded("play", async () => {
   const found = await post(`${api}/moves`, { seat, version: state.version, action: move.action });
   show(found);
   if (!covered) at("moves").focus({ preventScroll: true });
+  at("question").scrollIntoView({ block: "nearest" });
 });
 
 const undo = () => guarded("undo", async () => show(await post(`${api}/undo`, { seat, version: state.version })));
