@@ -443,7 +443,7 @@ def page_with_blocks(name: str) -> str:
 @cache
 def results() -> list[dict[str, Any]]:
     """What stands on the leaderboard."""
-    return leaderboard.read_results(ROOT / "benchmarks" / "results")
+    return [*leaderboard.read_results(ROOT / "benchmarks" / "results").values()]
 
 
 def leaderboard_page() -> str:

@@ -292,7 +292,7 @@ def test_what_an_agent_does_wrong_in_a_game_is_blamed_on_it(as_object: bool) -> 
 
     with pytest.raises(IllegalMove, match="the agent own.Cheat answered '.*', which is illegal; legal are "):
         EuphoriaEnv(opponents=opponent("Cheat"), seat=1, num_players=2).reset(seed=0)
-    with pytest.raises(IllegalMove, match="the agent own.Poet must answer with 1 action ids, not .*place 4 farm"):
+    with pytest.raises(IllegalMove, match="the agent own.Poet must answer with an action id, not .*place 4 farm"):
         play_match([load("own:Poet"), load("random")], 1, RULES)
     with pytest.raises(RuntimeError, match="I give up") as caught:
         EuphoriaVectorEnv(2, opponents=opponent("Raiser"), seat=1, num_players=2).reset(seed=0)

@@ -15,8 +15,9 @@ import pytest
 
 from euphoria_agents import Agent, load
 from euphoria_agents.__main__ import main
-from euphoria_agents.benchmark import judging, leaderboard, tasks
+from euphoria_agents.benchmark import leaderboard, tasks
 from euphoria_agents.benchmark.judging import GAMES, HEADING, RESULT, ROW, TIMES, UNFINISHED, judge, row
+from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, fingerprint, task_of
 from euphoria_agents.matches.arena import play_match
 from euphoria_agents.matches.limit import TooSlow, time_limit
@@ -57,6 +58,26 @@ class Stubborn(First):
             except Exception:
                 pass
         return super().act(observation, mask, rng)
+
+class Leaves(First):
+    def act(self, observation, mask, rng):
+        raise SystemExit(0)
+
+class Speechless(First):
+    def act(self, observation, mask, rng):
+        pass
+
+class Fades(First):  # plays at random once it has answered often
+    asked, nap = 0, 0.0
+    def act(self, observation, mask, rng):
+        self.asked += 1
+        if self.asked < 3000:
+            return super().act(observation, mask, rng)
+        time.sleep(self.nap)
+        return int(np.random.choice(mask.nonzero()[0]))
+
+class Naps(Fades):
+    nap = 0.7
 
 class Moody(First):
     asked = 0
@@ -216,8 +237,10 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
     [
         ("Illegal", IllegalMove, "Illegal answered .* which is illegal; legal are"),
         ("Raises", KeyError, "gold"),
-        ("Sleeps", TooSlow, r"not ready after 0\.5 s"),
-        ("Stubborn", TooSlow, r"took .* s, more than 0\.5 s"),
+        ("Sleeps", TooSlow, r"Sleeps took more than 0\.5 s for a decision"),
+        ("Stubborn", TooSlow, r"Stubborn took more than 0\.5 s for a decision"),
+        ("Leaves", RuntimeError, "Leaves wanted to end the process"),
+        ("Speechless", IllegalMove, "Speechless must answer with an action id, not None"),
         ("Moody", ValueError, "Moody' plays differently when it is asked again: .* in decision .* of the same game"),
         ("Nobody", ValueError, "has no 'Nobody'"),
     ],
@@ -227,6 +250,25 @@ def test_an_agent_at_fault_is_told_and_nothing_is_written(
 ) -> None:
     with pytest.raises(error, match=message):
         judge(SMALL, f"{own}:{agent}", tmp_path / "out", HERE)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("agent", "error", "message"),
+    [
+        ("Fades", ValueError, "Fades' plays differently when it is asked again: some games against .* ended otherwise"),
+        ("Naps", TooSlow, r"Naps took more than 0\.5 s for a decision"),
+    ],
+)
+def test_a_fault_that_shows_late_is_told(agent: str, error: type[Exception], message: str, own: str, tmp_path: Path) -> None:
+    with pytest.raises(error, match=message):
+        judge(SMALL, f"{own}:{agent}", tmp_path, HERE)
+    assert not (tmp_path / RESULT).exists()
+
+
+def test_an_agent_whose_name_breaks_tables_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"name: must be a printable text without any of \| ` < >, not 'a\|b'"):
+        judge(SMALL, "random", tmp_path / "out", HERE, name="a|b")
     assert not (tmp_path / "out").exists()
 
 
@@ -276,61 +318,121 @@ def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
             main(["benchmark", *arguments])
         assert ended.value.code == 2 and message in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
-    assert json.loads((tmp_path / "out" / RESULT).read_text())["format"] == judging.FORMAT
+    assert json.loads((tmp_path / "out" / RESULT).read_text())["format"] == FORMAT
 
 
 # ----------------------------------------------------------------------------------------------------------- leaderboard
 
 
-def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1") -> dict[str, Any]:
-    """A result, as far as the leaderboard looks at it."""
-    score = {"win_rate": rate, "paired_interval": [rate - 0.1, rate + 0.1], "mean_rank": 1.5}
+def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1", seed: int = 0) -> dict[str, Any]:
+    """A result of an agent that wins this share of its games against everybody."""
+    of = TASKS[task]
+
+    def score(matches: int) -> dict[str, Any]:
+        games, interval = matches * of.games, [rate - 0.1, rate + 0.1]
+        wins = {"games": games, "wins": round(rate * games), "win_rate": rate}
+        return wins | {"interval": interval, "paired_interval": interval, "mean_rank": 1.5, "rank_interval": [1.4, 1.6]}
+
     found = {
-        "format": judging.FORMAT, "version": judging.VERSION, "task": task,
-        "environment": {"version": "0", "fingerprint": fingerprint(TASKS[task])}, "agent": {"name": name},
-        "opponents": dict.fromkeys(OPPONENTS, score), "all": score, "rating": {"mu": 30.0, "sigma": 1.0},
+        "format": FORMAT, "version": VERSION, "task": task,
+        "environment": {"version": "0", "fingerprint": fingerprint(of)},
+        "agent": {"name": name, "spec": name, "files": {}, "repeatable": True},
+        "matches": [{"players": n, "against": one, "truncated": 0, **score(1)} for n in of.players for one in OPPONENTS],
+        "opponents": {one: score(len(of.players)) for one in OPPONENTS}, "all": score(len(of.players) * len(OPPONENTS)),
+        "rating": {"mu": 30.0, "sigma": 1.0},
     }  # fmt: skip
-    return found | ({"training": {"decisions": decisions}} if decisions else {})
+    training = {"decisions": decisions, "seed": seed, "command": "python train.py"}
+    return found | ({"training": training} if decisions else {})
 
 
 def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
-    seeds = [result_of("ours", rate, 2_000_000) for rate in (0.5, 0.6, 0.7)]
+    seeds = [result_of("ours", rate, 2_000_000, seed=k) for k, rate in enumerate((0.5, 0.6, 0.7))]
     more = result_of("ours", 0.9, 20_000_000)
     results = [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")]
     found = [leaderboard.row(one) for one in leaderboard.standings("duel-v1", results)]
     assert [line[:2] for line in found] == [("`ours`", "20,000,000"), ("`ours`", "2,000,000"), ("`greedy`", "")]
-    assert found[1][6:8] == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is from the least to the most"
-    assert found[2][6:8] == ("**30.0** (20.0 to 40.0)", "")
+    assert (found[1][2], found[1][7]) == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is their range"
+    assert (found[2][2], found[2][7]) == ("**30.0** (20.0 to 40.0)", "")
     assert all(len(line) == len(leaderboard.HEADINGS) for line in found)
     picture = leaderboard.draw(results)
     assert picture.index(">greedy<") < picture.index(">ours, 2 M<") < picture.index(">ours, 20 M<") < picture.index(">other<")
     assert picture == leaderboard.draw(results)
 
 
+def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
+    """Where a value of a result is: what holds it, and its name there."""
+    *path, last = [int(key) if key.isdigit() else key for key in keys.split(".")]
+    for key in path:
+        result = result[key]
+    return result, last
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("key", "value", "message"),
     [
-        ({"format": "other"}, "format: must be euphoria-benchmark of version 1"),
-        ({"task": "table-v1"}, "task: must be duel-v1, a task that there is, not 'table-v1'"),
-        ({"all": 3}, "all: must be an object, not 3"),
-        (None, "line 1 column 2"),
+        ("format", "other", "format: must be euphoria-benchmark of version 1"),
+        ("task", "table-v1", "task: must be duel-v1, not 'table-v1'"),
+        ("more", 1, "more: no such key; allowed are format, version"),
+        ("all", 3, "all: must be an object, not 3"),
+        ("all.win_rate", 7.5, "all.win_rate: must be a number from 0 to 1, not 7.5"),
+        ("all.win_rate", "high", "all.win_rate: must be a number from 0 to 1, not 'high'"),
+        ("all.wins", 3, "all.win_rate: must be 0.000750, as games and wins say"),
+        ("all.paired_interval", [1, 0], "all.paired_interval: must be a lower and an upper end"),
+        ("all.mean_rank", 2.1, "all.mean_rank: must be a number from 1 to 2, not 2.1"),
+        ("opponents.greedy", None, "opponents.greedy: must be an object, not None"),
+        ("opponents.greedy.games", 2000, "opponents.greedy.win_rate: must be 0.250000"),
+        ("matches.1.against", "random", "matches: must be those of duel-v1, in their order"),
+        ("matches.1.wins", "all", "matches\\[1\\].wins: must be an integer from 0 to 1000, not 'all'"),
+        ("rating.mu", None, "rating.mu: must be a number"),
+        ("agent.name", "a | b", "name: must be a printable text"),
+        ("agent.repeatable", 1, "agent.repeatable: must be true or false, not 1"),
+        ("environment.fingerprint", None, "environment.fingerprint: must be a text, not None"),
+        ("training", "yes", "training: must be an object"),
+        ("training.decisions", "2 million", "training.decisions: must be an integer from 1"),
     ],
 )
-def test_files_that_are_no_results(change: dict[str, Any] | None, message: str, tmp_path: Path) -> None:
+def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str, tmp_path: Path) -> None:
+    result = result_of("ours", 0.5, 2_000_000)
+    where, last = at(result, key)
+    where[last] = value
     (tmp_path / "duel-v1").mkdir()
-    path = tmp_path / "duel-v1" / "one.json"
-    path.write_text("{" if change is None else json.dumps(result_of("ours", 0.5) | change))
-    with pytest.raises(ValueError, match=f"one.json: .*{message}"):
+    (tmp_path / "duel-v1" / "one.json").write_text(json.dumps(result))
+    with pytest.raises(ValueError, match=f"one.json: {message}"):
         leaderboard.read_results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("duel-v1/one.json", "{", "one.json: .*line 1 column 2"),
+        ("duel-v9/one.json", "{}", "there is no task 'duel-v9'"),
+        ("duel-v1/two.json", None, "two.json: agent, decisions and seed are those of one.json"),
+    ],
+)
+def test_files_that_are_no_results(file: str, text: str | None, message: str, tmp_path: Path) -> None:
+    good = json.dumps(result_of("ours", 0.5, 2_000_000))
+    for name in ("duel-v1/one.json", file):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(good if name != file or text is None else text)
+    with pytest.raises(ValueError, match=message):
+        leaderboard.read_results(tmp_path)
+
+
+def test_a_result_in_the_folder_that_was_changed_is_told(tmp_path: Path) -> None:
+    judge(SMALL, "random", tmp_path, HERE)
+    (tmp_path / RESULT).write_text('{"a": 1}')
+    with pytest.raises(ValueError, match="result.json: a: no such key"):
+        judge(SMALL, "random", tmp_path, HERE)
 
 
 def test_results_of_another_version_are_told() -> None:
     old = result_of("ours", 0.5)
     old["environment"]["fingerprint"] = "another"
-    assert leaderboard.outdated([old, result_of("new", 0.5)]) == ["duel-v1: ours"]
+    (told,) = leaderboard.outdated({Path("old.json"): old, Path("new.json"): result_of("new", 0.5)})
+    assert told.startswith("old.json: environment.fingerprint: is another, and the games of this version have ")
 
 
 def test_the_results_of_the_project_fit_this_version() -> None:
     results = leaderboard.read_results(Path(__file__).parent.parent / "benchmarks" / "results")
     assert leaderboard.outdated(results) == [], "judge them again, or see why the games have changed"
-    assert {result["task"] for result in results} == set(TASKS)
+    assert {result["task"] for result in results.values()} == set(TASKS)

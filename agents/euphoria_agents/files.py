@@ -113,7 +113,7 @@ def keep_to(folder: Path, plan: dict[str, Any]) -> None:
         before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else plan
         other = [name for name, value in plan.items() if before.get(name) != value]
     except (ValueError, AttributeError):
-        raise ValueError(f"{path} is damaged: choose another --out") from None
+        raise ValueError(f"{path} is damaged: choose another --out, or delete the folder") from None
     if other:
-        raise ValueError(f"{folder} holds what came of another {', '.join(other)}: choose another --out")
+        raise ValueError(f"{folder} holds what came of another {', '.join(other)}: choose another --out, or delete it")
     write_whole(path, json.dumps(plan, indent=1) + "\n")

@@ -75,6 +75,8 @@ def _timed(agent: Player, call: Callable[..., Any], *arguments: Any) -> tuple[An
     began = time.perf_counter()
     try:
         answer = call(*arguments)
+    except SystemExit as error:
+        raise RuntimeError(f"the agent {agent_name(agent)} wanted to end the process (SystemExit)") from error
     except Exception as error:
         error.add_note(f"raised by the agent {agent_name(agent)}")
         raise
@@ -89,7 +91,9 @@ def _checked(agent: Player, answers: Any, masks: np.ndarray) -> np.ndarray:
     """Answers as moves, once each is legal."""
     moves = np.asarray(answers)
     if moves.shape != (len(masks),) or moves.dtype.kind not in "iu":
-        raise IllegalMove(f"the agent {agent_name(agent)} must answer with {len(masks)} action ids, not {answers!r}")
+        wanted = "an action id" if len(masks) == 1 else f"{len(masks)} action ids"
+        given = moves[0] if moves.shape == (1,) else answers
+        raise IllegalMove(f"the agent {agent_name(agent)} must answer with {wanted}, not {given!r}")
     if len(moves) == 1 and 0 <= moves[0] < NUM_ACTIONS and masks[0, moves[0]]:  # what follows, said quickly for one
         return moves.astype(np.int64, copy=False)
     known = (moves >= 0) & (moves < NUM_ACTIONS)

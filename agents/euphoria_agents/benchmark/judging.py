@@ -7,19 +7,20 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import OPPONENTS, Task, fingerprint
 from euphoria_agents.files import keep_to, write_whole
 from euphoria_agents.matches.arena import Played, Result, Score, play_match, score
-from euphoria_agents.matches.tournament import Chunk, Journal, Run, comparison, load_once, play, rate, sources
+from euphoria_agents.matches.tournament import Chunk, Journal, Run, comparison, load_once, play, play_chunk, rate, sources
 from euphoria_agents.registry import files_of
 from euphoria_agents.speed.measure import machine, versions
-from euphoria_env.reader import read_json
+from euphoria_env.reader import Json
 
-FORMAT, VERSION = "euphoria-benchmark", 1
 SEEDS = 10  # in a chunk, whoever is judged, for the deals depend on it
 CERTAIN = 1e-4  # the uncertainty of the opponents' ratings, which games do not change
 JUDGED = ""  # its name among the rated; no agent is called so
@@ -62,6 +63,20 @@ def check_repeatable(task: Task, spec: str) -> None:
         )
 
 
+def check_again(spec: str, chunks: list[Chunk], played: Mapping[Chunk, Result], run: Run, limit: float) -> None:
+    """Has some games played again: an agent may change with the time.
+
+    Raises:
+        ValueError: they end otherwise.
+    """
+    for chunk, result in run(partial(play_chunk, limit=limit), chunks):
+        if result.played != played[chunk].played:
+            raise ValueError(
+                f"agent {spec!r} plays differently when it is asked again: some games against {chunk.lineup[1]} ended otherwise "
+                "the second time; with --unrepeatable it is judged all the same, and the result says so"
+            )
+
+
 def judge(
     task: Task,
     spec: str,
@@ -71,7 +86,7 @@ def judge(
     repeatable: bool = True,
     progress: Callable[[int], None] | None = None,
     processes: int = 1,
-) -> dict[str, Any]:
+) -> Json:
     """Judges an agent and writes result.json, row.md, games.jsonl and times.json; what is finished there is not played again.
 
     Args:
@@ -88,21 +103,24 @@ def judge(
         The result; see docs/benchmark.md.
 
     Raises:
-        ValueError: the agent cannot be made, or is not repeatable; the folder holds another result.
+        ValueError: the agent cannot be made, or is not repeatable; its name cannot stand in a table; the folder holds another
+            result.
         TooSlow: a decision took longer than the task allows.
         IllegalMove: a move was not legal.
     """
     matches = matches_of(task, spec)
+    check_name(name or spec)
     if repeatable and not (folder / RESULT).exists():
         check_repeatable(task, spec)
     asked = {"task": task.name, "agent": spec, "name": name or spec, "repeatable": repeatable}
     keep_to(folder, asked | {"version of code or files": sources([spec, *OPPONENTS])})
     if (folder / RESULT).exists():
-        found: dict[str, Any] = read_json((folder / RESULT).read_text(encoding="utf-8"))
-        return found
+        return read_result(folder / RESULT, task)
     began, journal = time.perf_counter(), Journal(folder / UNFINISHED)
     chunks = [chunk for match in matches for chunk in match.chunks]
     played = play(chunks, journal, run, progress, task.seconds)
+    if repeatable:
+        check_again(spec, [match.chunks[-1] for match in matches[: len(OPPONENTS)]], played, run, task.seconds)
     by_match = {match: Result.joined([played[chunk] for chunk in match.chunks]) for match in matches}
     found = {
         "format": FORMAT,

@@ -9,45 +9,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from euphoria_agents.benchmark.judging import FORMAT, VERSION
-from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, fingerprint
-from euphoria_env.reader import Reader, read_json, shown
+from euphoria_agents.benchmark.results import read_result
+from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, fingerprint, task_of
 
 RESAMPLES = 10_000  # of the bootstrap
-HEADINGS = ("agent", "decisions", *(f"`{opponent}`" for opponent in OPPONENTS), "all", "each seed", "rank", "rating")
+HEADINGS = ("agent", "decisions", "all", *(f"`{opponent}`" for opponent in OPPONENTS), "each seed", "rank", "rating")
 
 
-def read_results(folder: Path) -> list[dict[str, Any]]:
-    """All results under a folder, in the order of their paths.
+def read_results(folder: Path) -> dict[Path, dict[str, Any]]:
+    """All results under a folder, which has a folder for each task, by their paths.
 
     Raises:
-        ValueError: a file is no result, or is of another task than its folder says; names it.
+        ValueError: there is no such task, a file is no result of its task, or has the name, decisions and seed of another one;
+            names it.
     """
-    return [_read(path) for path in sorted(folder.rglob("*.json"))]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    read = Reader()
-    try:
-        found = read_json(path.read_text(encoding="utf-8"))
-        if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("version") != VERSION:
-            read.fail("format", f"must be {FORMAT} of version {VERSION}")
-        for key in ("environment", "agent", "opponents", "all", "rating"):
-            if not isinstance(found.get(key), dict):
-                read.fail(key, f"must be an object, not {shown(found.get(key))}")
-        if found.get("task") not in TASKS or found["task"] != path.parent.name:
-            read.fail("task", f"must be {path.parent.name}, a task that there is, not {shown(found.get('task'))}")
-    except (ValueError, KeyError) as error:
-        raise ValueError(f"{path}: {error}") from error
+    found: dict[Path, dict[str, Any]] = {}
+    trainings: dict[tuple[Any, ...], Path] = {}
+    for path in sorted(folder.rglob("*.json")):
+        result = found[path] = read_result(path, task_of(path.parent.name))
+        training = result.get("training", {})
+        key = result["task"], result["agent"]["name"], training.get("decisions"), training.get("seed")
+        if (other := trainings.setdefault(key, path)) != path:
+            raise ValueError(f"{path}: agent, decisions and seed are those of {other.name}; each training counts once")
     return found
 
 
-def outdated(results: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Those that do not fit this version of the environment: which task, which agent."""
+def outdated(results: Mapping[Path, Mapping[str, Any]]) -> list[str]:
+    """Those that do not fit this version of the environment: which file, and why."""
     return [
-        f"{result['task']}: {result['agent']['name']}"
-        for result in results
-        if result["environment"]["fingerprint"] != fingerprint(TASKS[result["task"]])
+        f"{path}: environment.fingerprint: is {there}, and the games of this version have {here}"
+        for path, result in results.items()
+        if (there := result["environment"]["fingerprint"]) != (here := fingerprint(TASKS[result["task"]]))
     ]
 
 
@@ -59,7 +51,7 @@ class Standing(NamedTuple):
         decisions: of the learner in training; 0 for fixed players and searchers.
         against: the share of games won against each kind of opponents.
         rates: the share of all games won, for each seed.
-        low, high: the 95 % interval of their mean: over the seeds by the bootstrap, or over the deals, if there is one only.
+        low, high: the interval of their mean: over the seeds by the bootstrap, or over the deals, if there is one only.
         rank: the mean one.
         rating: the mean one.
     """
@@ -101,8 +93,8 @@ def row(one: Standing) -> tuple[str, ...]:
     return (
         f"`{one.name}`",
         f"{one.decisions:,}" if one.decisions else "",
-        *(f"{100 * rate:.1f}" for rate in one.against),
         f"**{100 * one.mean:.1f}** ({100 * one.low:.1f} to {100 * one.high:.1f})",
+        *(f"{100 * rate:.1f}" for rate in one.against),
         ", ".join(f"{100 * rate:.1f}" for rate in one.rates) if len(one.rates) > 1 else "",
         f"{one.rank:.2f}",
         f"{one.rating:.1f}",
@@ -138,7 +130,7 @@ def draw(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _bootstrap(rates: list[float]) -> tuple[float, float]:
-    """The 95 % percentile interval of the mean; the resamples are always the same."""
+    """The 95 % percentile interval of the mean, of three seeds their range; the resamples are always the same."""
     drawn = np.random.default_rng(0).choice(rates, (RESAMPLES, len(rates))).mean(1)
     low, high = np.quantile(drawn, (0.025, 0.975))
-    return float(low), float(high)
+    return round(float(low), 6), round(float(high), 6)

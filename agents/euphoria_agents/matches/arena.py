@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.matches.limit import time_limit
+from euphoria_agents.matches.limit import TooSlow, time_limit
 from euphoria_env import Game, Rules
-from euphoria_env.envs.asking import ask
+from euphoria_env.envs.asking import agent_name, ask
 from euphoria_env.envs.streams import derived_generator, derived_seed
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
@@ -198,7 +198,7 @@ def play_match(
         seed: equal seeds give equal matches, if the agents do not look at the clock.
         progress: called when games have ended, with their number.
         records: whether the games are kept as records.
-        limit: seconds that the first agent may take for a decision, on average where it is asked for many at once.
+        limit: seconds that the first agent may take for a decision, on average where its `act_batch` answers many at once.
 
     Raises:
         ValueError: there are not as many agents as players, or no games.
@@ -281,8 +281,19 @@ def _play(
 
 def _answers(agent: Agent, asked: list[tuple[Game, int]], chance: Chance, limit: float | None) -> tuple[list[int], float]:
     """The moves of an agent in some games with its seat there, and how many seconds it thought."""
+    if limit is not None and len(asked) > 1 and _answers_alone(agent):
+        found = [_answers(agent, [one], chance, limit) for one in asked]
+        return [move for moves, _ in found for move in moves], sum(seconds for _, seconds in found)
     observations = np.stack([game.observation(seat) for game, seat in asked])
     masks = np.stack([game.mask() for game, _ in asked])
-    with time_limit(None if limit is None else limit * len(asked)):
-        moves, seconds = ask(agent, observations, masks, chance.own, lambda k: chance.deal(*asked[k]))
+    try:
+        with time_limit(None if limit is None else limit * len(asked)):
+            moves, seconds = ask(agent, observations, masks, chance.own, lambda k: chance.deal(*asked[k]))
+    except TooSlow:
+        raise TooSlow(f"the agent {agent_name(agent)} took more than {limit:g} s for a decision") from None
     return moves.tolist(), seconds
+
+
+def _answers_alone(agent: Agent) -> bool:
+    """Whether an agent answers one decision at a time, however many there are."""
+    return getattr(agent, "needs_game", False) or getattr(type(agent), "act_batch", Agent.act_batch) is Agent.act_batch
