@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from euphoria_agents.benchmark.judging import RESULT
-from euphoria_agents.benchmark.tasks import BUDGETS, TASKS, Task, task_of
+from euphoria_agents.benchmark.tasks import BUDGETS, NETWORK, OPPONENTS, TASKS, Task, task_of
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.options import command, option, parse_options
@@ -28,7 +28,7 @@ from euphoria_agents.speed.measure import PACKAGES, machine, versions
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = (0, 1, 2)
-FIXED = ("random", "weights", "greedy", "mcts:100:greedy", "mcts:100:ppo")
+FIXED = (*OPPONENTS, "mcts:100:greedy", f"mcts:100:{NETWORK}")
 
 
 @dataclasses.dataclass

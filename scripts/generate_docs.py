@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from euphoria_agents.benchmark import leaderboard  # noqa: E402
-from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, Task  # noqa: E402
+from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, Task  # noqa: E402
 from euphoria_env import actions, observations, words  # noqa: E402
 from euphoria_env.board import ARTIFACTS, FACTIONS, MARKETS, NUM_AREAS, SLOTS, SPACES  # noqa: E402
 from euphoria_env.cards import recruits, tiles  # noqa: E402
@@ -449,11 +449,12 @@ def results() -> list[dict[str, Any]]:
 def leaderboard_page() -> str:
     """docs/leaderboard.md."""
     intro = [
-        "What agents won by the [benchmark tasks](benchmark.md), in percent: of the games against each kind of opponents, and of",
-        "all. Behind that of all games stands a 95 % interval: over the seeds of the training (bootstrap), or over the deals if",
-        "there is one only. *decisions* are those of the learner in training; fixed players and searchers have none. *rating* is",
-        "openskill's; those of the opponents are [fixed](benchmark.md#ratings). Every figure is in `benchmarks/results/`, and",
-        "anybody can [add a result](benchmark.md#adding-a-result).",
+        "What agents won by the [benchmark tasks](benchmark.md), in percent: of all games, and of those against each kind of",
+        f"opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. The column *all* also has an",
+        "interval: between the seeds of the training (bootstrap; of three seeds it is their range), or over the deals (95 %)",
+        "where there is one result only. *decisions* are those of the learner in training; fixed players and searchers have",
+        "none. *rank* is the mean one, *rating* is openskill's; those of the opponents are [fixed](benchmark.md#ratings). Every",
+        "figure is in `benchmarks/results/`, and anybody can [add a result](benchmark.md#adding-a-result).",
         "",
         "![Games won by each agent, task by task](leaderboard.svg)",
         "",

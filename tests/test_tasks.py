@@ -138,6 +138,13 @@ def test_every_opponent_has_a_rating() -> None:
         assert list(task.ratings) == list(OPPONENTS)
 
 
+def test_the_help_names_all_tasks(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["benchmark", "--help"])
+    told = capsys.readouterr().out
+    assert all(name in told for name in TASKS)
+
+
 def test_an_unknown_task_is_told() -> None:
     with pytest.raises(ValueError, match="there is no task 'duel-v9'; there are duel-v1, table-v1, any-v1"):
         task_of("duel-v9")
@@ -226,6 +233,9 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
     assert judge(SMALL, "weights", tmp_path, lambda *_: pytest.fail("played again")) == first  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="holds what came of another agent, name: choose another --out"):
         judge(SMALL, "random", tmp_path, HERE)
+    assert files(tmp_path) == before
+    with pytest.raises(ValueError, match="result.json is no folder: choose another --out"):
+        judge(SMALL, "random", tmp_path / RESULT, HERE)
     assert files(tmp_path) == before
 
 
@@ -350,7 +360,7 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     more = result_of("ours", 0.9, 20_000_000)
     results = [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")]
     found = [leaderboard.row(one) for one in leaderboard.standings("duel-v1", results)]
-    assert [line[:2] for line in found] == [("`ours`", "20,000,000"), ("`ours`", "2,000,000"), ("`greedy`", "")]
+    assert [line[:2] for line in found] == [("`ours`", "20 M"), ("`ours`", "2 M"), ("`greedy`", "")]
     assert (found[1][2], found[1][7]) == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is their range"
     assert (found[2][2], found[2][7]) == ("**30.0** (20.0 to 40.0)", "")
     assert all(len(line) == len(leaderboard.HEADINGS) for line in found)

@@ -109,6 +109,8 @@ def keep_to(folder: Path, plan: dict[str, Any]) -> None:
         OSError: it cannot be written.
     """
     path = folder / "plan.json"
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is no folder: choose another --out")
     try:
         before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else plan
         other = [name for name, value in plan.items() if before.get(name) != value]

@@ -10,10 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.benchmark.results import read_result
-from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, fingerprint, task_of
+from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, fingerprint, task_of
 
 RESAMPLES = 10_000  # of the bootstrap
-HEADINGS = ("agent", "decisions", "all", *(f"`{opponent}`" for opponent in OPPONENTS), "each seed", "rank", "rating")
+HEADINGS = (
+    *("agent", "decisions", "all"),
+    *("network" if opponent == NETWORK else f"`{opponent}`" for opponent in OPPONENTS),
+    *("each seed", "rank", "rating"),
+)
 
 
 def read_results(folder: Path) -> dict[Path, dict[str, Any]]:
@@ -66,6 +70,11 @@ class Standing(NamedTuple):
     rating: float
 
     @property
+    def budget(self) -> str:
+        """The decisions in millions; nothing for those that do not learn."""
+        return f"{self.decisions / 1e6:.3g} M" if self.decisions else ""
+
+    @property
     def mean(self) -> float:
         """The share of all games won."""
         return float(np.mean(self.rates))
@@ -92,7 +101,7 @@ def row(one: Standing) -> tuple[str, ...]:
     """A line under `HEADINGS`; win rates are in percent."""
     return (
         f"`{one.name}`",
-        f"{one.decisions:,}" if one.decisions else "",
+        one.budget,
         f"**{100 * one.mean:.1f}** ({100 * one.low:.1f} to {100 * one.high:.1f})",
         *(f"{100 * rate:.1f}" for rate in one.against),
         ", ".join(f"{100 * rate:.1f}" for rate in one.rates) if len(one.rates) > 1 else "",
@@ -109,7 +118,7 @@ def draw(results: Sequence[Mapping[str, Any]]) -> str:
     tables = {task: standings(task, results)[::-1] for task in TASKS}
     with matplotlib.rc_context({"svg.hashsalt": "leaderboard", "svg.fonttype": "none", "font.size": 8}):
         heights = [2 + len(table) for table in tables.values()]
-        figure = Figure(figsize=(5, 0.2 * sum(heights)), layout="constrained")
+        figure = Figure(figsize=(4.2, 0.2 * sum(heights)), layout="constrained")
         panels = figure.subplots(len(tables), 1, sharex=True, height_ratios=heights)
         for axes, (task, table) in zip(panels, tables.items(), strict=True):
             for place, one in enumerate(table):
@@ -117,8 +126,7 @@ def draw(results: Sequence[Mapping[str, Any]]) -> str:
                 axes.plot([100 * one.low, 100 * one.high], [place, place], color=colour)
                 axes.plot([100 * rate for rate in one.rates], [place] * len(one.rates), "|", color=colour)
                 axes.plot(100 * one.mean, place, "o", color=colour, markersize=4)
-            labels = [f"{one.name}, {one.decisions // 1_000_000} M" if one.decisions else one.name for one in table]
-            axes.set_yticks(range(len(table)), labels)
+            axes.set_yticks(range(len(table)), [", ".join(filter(None, (one.name, one.budget))) for one in table])
             axes.set_title(task, loc="left", fontweight="bold")
             axes.grid(axis="x", color="0.9")
             axes.tick_params(labelbottom=True)

@@ -21,7 +21,7 @@ def run(options: BenchmarkOptions) -> None:
     warm_up([options.agent, *OPPONENTS])
     with progress_bar(console, "games") as bar:
         advance = partial(bar.advance, bar.add_task(task.name, total=games))
-        asked = task, options.agent, options.out, executor(options), options.name, not options.unrepeatable
+        asked = task, options.agent, options.out, executor(options), options.name or "", not options.unrepeatable
         result = judge(*asked, advance, options.processes)
     console.print(f"{task.name}: {task.about}. Written to {options.out}:", soft_wrap=True)
     print(HEADING, row(result), sep="\n")

@@ -65,10 +65,10 @@ class BenchmarkOptions(PlayOptions):
     agents. An interrupted command goes on where it was when it is called again. docs/benchmark.md lists the tasks.
     """
 
-    task: str = positional("the task, such as duel-v1")
+    task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1 or trade-v1")
     agent: str = option("ppo", "who is judged, as for euphoria_agents.load")
     out: Path = option(Path("runs/benchmark"), "folder of the result", metavar="FOLDER")
-    name: str = option("", "what the agent is called in the result; by default as --agent says")
+    name: str | None = option(None, "what the agent is called in the result; by default as --agent says")
     unrepeatable: bool = option(False, "also judge an agent that plays differently when it is asked again")
 
 
