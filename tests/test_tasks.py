@@ -396,6 +396,7 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
         ("rating.mu", None, "rating.mu: must be a number"),
         ("agent.name", "a | b", "name: must be a printable text"),
         ("agent.repeatable", 1, "agent.repeatable: must be true or false, not 1"),
+        ("environment", {"fingerprint": "1"}, "environment.version: must be a text, not None"),
         ("environment.fingerprint", None, "environment.fingerprint: must be a text, not None"),
         ("training", "yes", "training: must be an object"),
         ("training.decisions", "2 million", "training.decisions: must be an integer from 1"),

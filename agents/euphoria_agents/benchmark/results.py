@@ -48,12 +48,12 @@ def read_result(path: Path, task: Task) -> Json:
 
 
 def _check_agent(found: Json) -> None:
+    """Who was judged, and in which version of the environment."""
     environment = READ.mapping("environment", found.get("environment"), ("version", "fingerprint"))
     agent = READ.mapping("agent", found.get("agent"), ("name", "spec", "files", "repeatable"))
-    for key, part in (("environment", environment), ("agent", {name: agent.get(name) for name in ("name", "spec")})):
-        for name, value in part.items():
-            READ.text(f"{key}.{name}", value)
-    READ.text("environment.fingerprint", environment.get("fingerprint"))
+    for key, part, names in (("environment", environment, ("version", "fingerprint")), ("agent", agent, ("name", "spec"))):
+        for name in names:
+            READ.text(f"{key}.{name}", part.get(name))
     READ.boolean("agent.repeatable", agent.get("repeatable"))
     check_name(agent["name"])
 
