@@ -22,6 +22,7 @@ from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E
 
 POOL = {"recruits": RECRUIT_NAMES[::2], "markets": TILES[::2]}
 RECRUITS, MARKETS = (table / np.maximum(np.abs(table).max(0), 1e-9) for table in cards.features()[:2])
+RECRUITS, MARKETS = (table / np.abs(table).sum(1).mean() for table in (RECRUITS, MARKETS))
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,18 @@ def test_the_weights_are_descriptions_times_what_all_share(tmp_path: Path) -> No
     logits = policy.head.parametrizations.weight[0].shared[2].detach().numpy()
     rows = [actions.parse(f"choose {name}") for name in TILES]
     assert tensors["policy.1.weight"][rows] == pytest.approx(MARKETS[:, used] @ logits, abs=1e-6)
+
+
+def test_a_step_of_adam_moves_the_weights_of_cards_as_far_as_others(tmp_path: Path) -> None:
+    policy = go(options(tmp_path / "run", cards="features", trunk=[64], rating_games=0), updates=0).learner.policy
+    before, optimizer = policy.tensors(), torch.optim.Adam(policy.parameters(), lr=1e-3)
+    for one in policy.parameters():
+        one.grad = torch.ones_like(one)
+    optimizer.step()
+    moved = before["policy.1.weight"] - policy.tensors()["policy.1.weight"]
+    rows = [actions.parse(f"choose {name}") for name in RECRUIT_NAMES]
+    assert moved[actions.parse("skip")] == pytest.approx(1e-3, rel=1e-3)
+    assert moved[rows].mean() == pytest.approx(1e-3, rel=0.01) and moved[rows].max() < 5e-3
 
 
 def test_cards_that_were_never_seen_learn_from_the_others(straight: Path) -> None:

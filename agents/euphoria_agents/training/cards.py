@@ -62,10 +62,13 @@ def describe(first: nn.Module, head: nn.Linear, spread: float) -> None:
 
 
 def _scaled(table: np.ndarray) -> np.ndarray:
-    """Descriptions whose columns go up to 1; columns of zeros are left out."""
+    """Descriptions whose columns weigh alike, and that add up to 1 on average; columns of zeros are left out.
+
+    So a step of Adam, which moves every number of a shared matrix alike, moves the weights of a card about as far as any others.
+    """
     most = np.abs(table).max(0)
     scaled: np.ndarray = table[:, most > 0] / most[most > 0]
-    return scaled
+    return scaled / np.abs(scaled).sum(1).mean()
 
 
 def _inputs(features: Features, recruits: np.ndarray, tiles: np.ndarray) -> list[Group]:
