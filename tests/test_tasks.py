@@ -369,6 +369,13 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     assert picture == leaderboard.draw(results)
 
 
+def test_the_leaderboard_says_who_cannot_be_had_again() -> None:
+    result = result_of("mcts:0.5s", 0.5)
+    result["agent"]["repeatable"] = False
+    (found,) = leaderboard.standings("duel-v1", [result])
+    assert found.name == "mcts:0.5s, not repeatable"
+
+
 def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
     """Where a value of a result is: what holds it, and its name there."""
     *path, last = [int(key) if key.isdigit() else key for key in keys.split(".")]

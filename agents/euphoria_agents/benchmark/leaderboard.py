@@ -85,7 +85,8 @@ def standings(task: str, results: Iterable[Mapping[str, Any]]) -> list[Standing]
     agents: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for result in results:
         if result["task"] == task:
-            agents.setdefault((result["agent"]["name"], result.get("training", {}).get("decisions", 0)), []).append(result)
+            name = result["agent"]["name"] + ("" if result["agent"]["repeatable"] else ", not repeatable")
+            agents.setdefault((name, result.get("training", {}).get("decisions", 0)), []).append(result)
     return sorted((_standing(*agent, seeds) for agent, seeds in agents.items()), key=lambda one: -one.mean)
 
 
