@@ -57,10 +57,7 @@ def check_repeatable(task: Task, spec: str) -> None:
     if first != second:
         pairs = enumerate(zip(first.splitlines(), second.splitlines(), strict=False))
         line, one, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
-        raise ValueError(
-            f"agent {spec!r} plays differently when it is asked again: {one.split(' | ')[0]!r} and {other.split(' | ')[0]!r} "
-            f"in decision {line} of the same game; with --unrepeatable it is judged all the same, and the result says so"
-        )
+        raise _unrepeatable(spec, f"{one.split(' | ')[0]!r} and {other.split(' | ')[0]!r} in decision {line} of the same game")
 
 
 def check_again(spec: str, chunks: list[Chunk], played: Mapping[Chunk, Result], run: Run, limit: float) -> None:
@@ -71,10 +68,14 @@ def check_again(spec: str, chunks: list[Chunk], played: Mapping[Chunk, Result], 
     """
     for chunk, result in run(partial(play_chunk, limit=limit), chunks):
         if result.played != played[chunk].played:
-            raise ValueError(
-                f"agent {spec!r} plays differently when it is asked again: some games against {chunk.lineup[1]} ended otherwise "
-                "the second time; with --unrepeatable it is judged all the same, and the result says so"
-            )
+            raise _unrepeatable(spec, f"some games against {chunk.lineup[1]} ended otherwise the second time")
+
+
+def _unrepeatable(spec: str, how: str) -> ValueError:
+    return ValueError(
+        f"agent {spec!r} plays differently when it is asked again: {how}; with --unrepeatable it is judged all the same, and the "
+        "result says so"
+    )
 
 
 def judge(

@@ -8,7 +8,7 @@ const api = `/api/games/${game}`;
 const at = (id) => document.getElementById(id);
 let facts = null;
 let state = null; // the last view
-let shown = ""; // the same as text
+let drawnView = ""; // the same as text
 let seat = null; // whose view this is; null: what everybody may see
 let space = ""; // a space that was clicked
 let covered = false; // the screen is being passed on
@@ -36,8 +36,8 @@ async function refresh() {
 
 function show(found) {
   const text = JSON.stringify(found);
-  if (text === shown && state) return; // what one is about to click stays in its place
-  shown = text;
+  if (text === drawnView && state) return; // what one is about to click stays in its place
+  drawnView = text;
   if (found.version !== state?.version) [space, hints] = ["", null];
   state = found;
   document.body.dataset.version = found.version;
@@ -175,7 +175,7 @@ async function guarded(name, work) {
     say("");
   } catch (error) {
     fail(error);
-    shown = ""; // what was chosen and refused is drawn anew
+    drawnView = ""; // what was chosen and refused is drawn anew
     if (error.status) await refresh().catch(fail);
   } finally {
     underWay.delete(name);
