@@ -249,7 +249,8 @@ def test_an_interrupt_of_all_processes_ends_them_all(command: str, tmp_path: Pat
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
         _, told = process.communicate(timeout=20)
-    assert process.returncode == 130 and told.endswith("\nstopped\n") and "Traceback" not in told
+    assert process.returncode == 130 and "Traceback" not in told
+    assert told.endswith("\nstopped; the same command goes on where it was\n")
 
 
 def test_an_interrupt_of_a_measurement_shows_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

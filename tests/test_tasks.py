@@ -387,7 +387,7 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("format", "other", "format: must be euphoria-benchmark of version 1"),
+        ("format", "other", "format: must be euphoria-result of version 1"),
         ("task", "table-v1", "task: must be duel-v1, not 'table-v1'"),
         ("more", 1, "more: no such key; allowed are format, version"),
         ("all", 3, "all: must be an object, not 3"),

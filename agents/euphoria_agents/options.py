@@ -145,7 +145,8 @@ def command(main: Callable[[], None]) -> None:
         except (KeyboardInterrupt, Exception) as error:
             if isinstance(error, KeyboardInterrupt) or interrupt.is_set():
                 exec("")  # so that `python -m` forgets one in generated code: it would end by a signal, not with our status
-                print("\nstopped", file=sys.stderr)
+                notes = getattr(error, "__notes__", []) if isinstance(error, KeyboardInterrupt) else []
+                print("\n" + "; ".join(["stopped", *notes]), file=sys.stderr)
                 raise SystemExit(130) from None
             if not isinstance(error, BAD_INPUT) and not hasattr(error, "__notes__"):
                 raise  # a fault of ours

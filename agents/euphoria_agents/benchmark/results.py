@@ -8,7 +8,7 @@ from typing import Any
 from euphoria_agents.benchmark.tasks import OPPONENTS, Task
 from euphoria_env.reader import Json, Reader, read_json, shown
 
-FORMAT, VERSION = "euphoria-benchmark", 1
+FORMAT, VERSION = "euphoria-result", 1
 PARTS = ("format", "version", "task", "environment", "agent", "matches", "opponents", "all", "rating", "training")
 SCORE = ("games", "wins", "win_rate", "interval", "paired_interval", "mean_rank", "rank_interval")
 MOST = 10**12  # of decisions, seconds and seeds

@@ -259,10 +259,15 @@ def play(
     results = journal.finished(chunks)
     report(sum(chunk.games for chunk in results))
     missing = [chunk for chunk in chunks if chunk not in results]
-    for chunk, result in run(partial(play_chunk, records=journal.records is not None, limit=limit), missing):
-        journal.add(chunk, result)
-        results[chunk] = result
-        report(chunk.games)
+    try:
+        for chunk, result in run(partial(play_chunk, records=journal.records is not None, limit=limit), missing):
+            journal.add(chunk, result)
+            results[chunk] = result
+            report(chunk.games)
+    except KeyboardInterrupt as interrupt:
+        if journal.file is not None:
+            interrupt.add_note("the same command goes on where it was")
+        raise
     return {chunk: results[chunk] for chunk in chunks}
 
 
