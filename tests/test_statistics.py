@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from euphoria_agents import Agent
+from euphoria_agents.matches.processes import Worker
 from euphoria_agents.study.statistics import STAR_SOURCES, Counted, count, play_deal, tables
 from euphoria_env import Game, Rules
 from tests.tools.served import Served, Visitor
@@ -32,6 +33,17 @@ class Fails(Agent):
 
 
 BAD = f"{__name__}:Fails"
+
+
+class OneDeal(Worker):
+    """A process that plays one deal, and then nothing more."""
+
+    given = 0
+
+    def take(self, item: Any) -> None:
+        self.given += 1
+        if self.given == 1:
+            super().take(item)
 
 
 @pytest.fixture(scope="module")
@@ -286,15 +298,15 @@ def test_an_agent_that_fails_is_named(ann: Visitor) -> None:
     assert found["tables"] == []
 
 
-def test_a_batch_survives_the_end_of_the_server(tmp_path: Path) -> None:
-    with Served(tmp_path / "games.sqlite") as server:
+def test_a_batch_survives_the_end_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched, Served(tmp_path / "games.sqlite") as server:
+        patched.setattr("euphoria_agents.web.batches.Worker", OneDeal)
         ann = server.visitor()
         batch = make(ann, "random", "weights", games=24)
-        wait_for(ann, batch, lambda found: found["done"])
+        found = wait_for(ann, batch, lambda found: found["done"])
+        assert (found["state"], found["done"]) == ("waiting", 2)
     with Served(tmp_path / "games.sqlite") as server:
-        ann = server.visitor()
-        assert ann.get(f"/api/batches/{batch}")["done"] < 24
-        assert wait_for(ann, batch, ended)["state"] == "done"
+        assert wait_for(server.visitor(), batch, ended)["state"] == "done"
         found = [Counted(**game) for game in server.inside(lambda: server.store.counted(batch))]
     assert found == [g for deal in range(12) for g in play_deal(["random", "weights"], Rules(num_players=2, **QUICK), 3, deal)]
     with Served(tmp_path / "games.sqlite") as server:
