@@ -23,7 +23,7 @@ class Options:
     """Rates the frozen opponents of benchmark tasks."""
 
     tasks: list[str] = option(list(TASKS), "whose")
-    games: int = option(2000, "of each opponent, with each number of players")
+    games: int = option(4000, "of each opponent, with each number of players")
     seed: int = option(0, "of the deals, which are not those of the tasks")
     processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same ratings")
 

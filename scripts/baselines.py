@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -39,8 +40,8 @@ class Options:
     algorithms: list[str] = option([], "which; all whose library is here, if none is named")
     seeds: list[int] = option(list(SEEDS), "of the trainings")
     decisions: int = option(BUDGETS[0], "of each learner; some get fewer")
-    out: Path = option(Path("runs/baselines"), "folder of the trainings")
-    results: Path = option(ROOT / "benchmarks" / "results", "folder of the results")
+    out: Path = option(Path("runs/baselines"), "folder of the trainings, from the root of the repository")
+    results: Path = option(Path("benchmarks/results"), "folder of the results, likewise")
     processes: int = option(os.cpu_count() or 1, "that judge; each training takes one core")
 
 
@@ -134,6 +135,7 @@ BASELINES = {
 
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False)
+    os.chdir(ROOT)  # so that the commands of the trainings, which stand in the results, are those of any checkout
     check_counts(decisions=options.decisions, processes=options.processes)
     names = options.algorithms or [*FIXED, *(name for name, baseline in BASELINES.items() if baseline.is_installed)]
     if unknown := [name for name in names if name not in FIXED and name not in BASELINES]:
@@ -157,6 +159,7 @@ def train_and_judge(options: Options, console: Console, task: Task, name: str, s
     arguments, done = baseline.arguments(task, decisions, seed, folder), folder / "training.json"
     if not done.exists():
         console.print(f"{task.name}: training {name}, seed {seed}")
+        shutil.rmtree(folder, ignore_errors=True)  # what an interrupted one left
         began = time.perf_counter()
         run(arguments)
         told = {"command": shlex.join(["python", *arguments]), "seconds": round(time.perf_counter() - began, 1)}
@@ -186,10 +189,10 @@ def run(arguments: list[str]) -> None:
     """Runs Python, where it finds what lies beside this script.
 
     Raises:
-        RuntimeError: it failed; it has said why.
+        RuntimeError: it failed, or was interrupted; it has said why.
     """
     path = os.pathsep.join(filter(None, [str(ROOT / "scripts"), os.environ.get("PYTHONPATH", "")]))
-    ended = subprocess.run([sys.executable, *arguments], cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, check=False)
+    ended = subprocess.run([sys.executable, *arguments], env={**os.environ, "PYTHONPATH": path}, check=False)
     if ended.returncode:
         raise RuntimeError(f"{shlex.join(arguments)} ended with status {ended.returncode}")
 

@@ -63,6 +63,7 @@ class Run(BaseCallback):
         updates: stop at so many updates, counted from the first one; None: at the end.
 
     Attributes:
+        interrupted: whether it was asked to stop.
         spent: for each update since it went on, the seconds of this worker by what it did: "playing", "learning", "waiting" for
             the others, and "saving" with all else that is due between updates.
     """
@@ -81,7 +82,7 @@ class Run(BaseCallback):
         self._saved: list[tuple[dict[str, np.ndarray], dict[str, Any]]] = []  # what `save` got from all workers
         self.spent: list[dict[str, float]] = []
         self._seconds, self._resumed = 0.0, False
-        self._interrupted, self._stop = False, False  # stop at the end of this update; now
+        self.interrupted, self._stop = False, False  # stop at the end of this update; now
         self._envs = make_envs(options, list(baselines.values()), group.rank)
         self.learner = make_model(options, self._envs, group.rank)
         self.learner.average = group.average if group.size > 1 else None
@@ -121,7 +122,7 @@ class Run(BaseCallback):
     def _interrupt(self, *_: Any) -> None:
         if self._group.first:
             self._bar.console.print("stopping after this update; a second interrupt stops at once, with what was saved last ...")
-        self._interrupted = True
+        self.interrupted = True
         self._leave_signals()
 
     @property
@@ -155,7 +156,7 @@ class Run(BaseCallback):
             return
         minutes, updates = self.options.minutes, self._updates
         late = minutes is not None and time.monotonic() - self._started > 60 * minutes
-        self._stop = self._group.share(self._interrupted or late or (updates is not None and self.update >= updates))
+        self._stop = self._group.share(self.interrupted or late or (updates is not None and self.update >= updates))
         self._between_updates(last=self._stop)
 
     def _on_training_end(self) -> None:
@@ -176,7 +177,7 @@ class Run(BaseCallback):
         self._tell_ratings()
         if last or update % options.save == 0:
             self.save()
-        if last and not self._interrupted and self.ratings.due:
+        if last and not self.interrupted and self.ratings.due:
             self._tell_ratings(wait=True)
             self._write()
 
