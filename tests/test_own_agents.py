@@ -340,17 +340,18 @@ def test_others_are_not_unless_allowed(spec: Any, tmp_path: Path, monkeypatch: p
 
 def test_the_files_of_an_agent(tmp_path: Path, folder: Path) -> None:
     (folder / "net.bin").write_bytes(b"1")
-    assert files_of("own:First") == files_of("own:Nth:2") == [folder / "own.py"]
-    assert files_of("own:Nth:net.bin") == [Path("net.bin"), folder / "own.py"]
+    assert files_of("own:First") == files_of("own:Nth:2") == {"own.py": folder / "own.py"}
+    assert files_of("own:Nth:net.bin") == {"net.bin": Path("net.bin"), "own.py": folder / "own.py"}
     for spec in ("ppo:net.bin", "mcts:5:ppo:net.bin", "mcts:5:ppo+greedy:net.bin"):
-        assert files_of(spec) == [Path("net.bin")]
-    assert files_of("weights") == files_of("ppo") == files_of("mcts:5:ppo") == files_of("ppo:missing") == []
+        assert files_of(spec) == {"net.bin": Path("net.bin")}
+    assert files_of("weights") == files_of("ppo") == files_of("mcts:5:ppo") == files_of("ppo:missing") == {}
     package = folder / "house" / "room"
     package.mkdir(parents=True)
-    for file in ("__init__.py", "bots.py", "table.npy"):
-        (package / file).write_text("class Bot: pass\n")
+    for file in ("room/__init__.py", "room/bots.py", "room/table.npy", "__init__.py"):
+        (package.parent / file).write_text("class Bot: pass\n")
     install(tmp_path / "site", "plug-ins", {"plugged": "house.room.bots:Bot"})
-    assert files_of("house.room.bots:Bot") == files_of("plugged") == sorted(package.iterdir())
+    names = ("house/__init__.py", "house/room/__init__.py", "house/room/bots.py", "house/room/table.npy")
+    assert files_of("house.room.bots:Bot") == files_of("plugged") == {name: folder / name for name in names}
     with pytest.raises(ValueError, match="no agent is called"):
         files_of("nobody")
 

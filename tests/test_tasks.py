@@ -15,10 +15,12 @@ import pytest
 
 from euphoria_agents import Agent, load
 from euphoria_agents.__main__ import main
-from euphoria_agents.benchmark import leaderboard, tasks
-from euphoria_agents.benchmark.judging import GAMES, HEADING, RESULT, ROW, TIMES, UNFINISHED, judge, row
+from euphoria_agents.benchmark import judging, leaderboard, tasks
+from euphoria_agents.benchmark.judging import GAMES, HEADING, RESULT, ROW, TIMES, UNFINISHED, fingerprint, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
-from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, fingerprint, task_of
+from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, task_of
+from euphoria_agents.commands import benchmark
+from euphoria_agents.matches import tournament
 from euphoria_agents.matches.arena import play_match
 from euphoria_agents.matches.limit import TooSlow, time_limit
 from euphoria_agents.matches.processes import in_processes
@@ -78,6 +80,12 @@ class Fades(First):  # plays at random once it has answered often
 
 class Naps(Fades):
     nap = 0.7
+
+class Duelist(First):
+    needs_game = True
+    def act(self, observation, mask, rng, game):
+        assert game.rules.num_players == 2
+        return super().act(observation, mask, rng)
 
 class Moody(First):
     asked = 0
@@ -150,10 +158,19 @@ def test_an_unknown_task_is_told() -> None:
         task_of("duel-v9")
 
 
-def test_the_fingerprint_knows_rules_and_deals() -> None:
-    assert fingerprint(SMALL) == fingerprint(TASKS["short-v1"]), "the number of games says nothing of each"
-    assert fingerprint(SMALL) != fingerprint(dataclasses.replace(SMALL, seed=1))
-    assert fingerprint(SMALL) != fingerprint(dataclasses.replace(SMALL, judged={"stars_to_win": 4}))
+@pytest.mark.parametrize("opponent", OPPONENTS)
+def test_the_fingerprint_knows_every_opponent(opponent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, other = fingerprint(SMALL), load("random" if opponent != "random" else "weights")
+    monkeypatch.setattr(tournament, "load_once", lambda spec: other if spec == opponent else load(spec))
+    assert fingerprint.__wrapped__(SMALL) != before
+
+
+def test_the_fingerprint_knows_rules_and_deals(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fingerprint.__wrapped__(SMALL) == fingerprint(SMALL)
+    for changed in ({"seed": 1}, {"judged": {"stars_to_win": 4}}, {"players": (2, 3)}, {"games": 2 * SMALL.games}):
+        assert fingerprint(dataclasses.replace(SMALL, **changed)) != fingerprint(SMALL)  # type: ignore[arg-type]
+    monkeypatch.setattr(judging, "SEEDS", 5)
+    assert fingerprint.__wrapped__(SMALL) != fingerprint(SMALL), "the deals depend on the size of a chunk"
 
 
 def test_the_frozen_network_is_named_by_its_hash() -> None:
@@ -231,7 +248,7 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
     first = judge(SMALL, "weights", tmp_path, HERE)
     before = files(tmp_path)
     assert judge(SMALL, "weights", tmp_path, lambda *_: pytest.fail("played again")) == first  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="holds what came of another agent, name: choose another --out"):
+    with pytest.raises(ValueError, match="result.json is of another agent, name: choose another --out"):
         judge(SMALL, "random", tmp_path, HERE)
     assert files(tmp_path) == before
     with pytest.raises(ValueError, match="result.json is no folder: choose another --out"):
@@ -314,14 +331,17 @@ def test_a_limit_leaves_the_alarm_as_it_was() -> None:
 
 
 def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(benchmark, "FIRST_ANSWER", 0.5)
     small: dict[str, Task] = {"small-v1": dataclasses.replace(SMALL, games=4)}
     monkeypatch.setattr(tasks, "TASKS", small)
     main(["benchmark", "small-v1", "--agent", "weights", "--out", str(tmp_path / "out"), "--processes", "1"])
     told = capsys.readouterr().out
+    main(["benchmark", "small-v1", "--agent", f"{own}:Duelist", "--out", str(tmp_path / "duelist"), "--processes", "1"])
     assert HEADING in told and (tmp_path / "out" / ROW).read_text() in told
     for arguments, message in (
         (["nothing-v1"], "there is no task 'nothing-v1'; there are small-v1"),
         (["small-v1", "--agent", f"{own}:Raises", "--out", str(tmp_path / "new")], "KeyError: 'gold'"),
+        (["small-v1", "--agent", f"{own}:Sleeps", "--out", str(tmp_path / "new")], "Sleeps took more than 0.5 s for its first"),
         (["small-v1", "--processes", "0"], "processes must be at least 1, not 0"),
     ):
         with pytest.raises(SystemExit) as ended:
@@ -364,9 +384,9 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     assert (found[1][2], found[1][7]) == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is their range"
     assert (found[2][2], found[2][7]) == ("**30.0** (20.0 to 40.0)", "")
     assert all(len(line) == len(leaderboard.HEADINGS) for line in found)
-    picture = leaderboard.draw(results)
+    picture = leaderboard.draw([*results, result_of("$\\x$", 0.2)])  # which is no mathematics
     assert picture.index(">greedy<") < picture.index(">ours, 2 M<") < picture.index(">ours, 20 M<") < picture.index(">other<")
-    assert picture == leaderboard.draw(results)
+    assert picture == leaderboard.draw([*results, result_of("$\\x$", 0.2)]) and ">$\\x$<" in picture
 
 
 def test_the_leaderboard_says_who_cannot_be_had_again() -> None:
@@ -394,7 +414,15 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
         ("all.win_rate", 7.5, "all.win_rate: must be a number from 0 to 1, not 7.5"),
         ("all.win_rate", "high", "all.win_rate: must be a number from 0 to 1, not 'high'"),
         ("all.wins", 3, "all.win_rate: must be 0.000750, as games and wins say"),
-        ("all.paired_interval", [1, 0], "all.paired_interval: must be a lower and an upper end"),
+        ("all.paired_interval", [1, 0], "all.paired_interval: must be a lower and an upper end, around 0.5"),
+        ("all.paired_interval", [0.9, 0.95], "all.paired_interval: must be a lower and an upper end, around 0.5"),
+        ("all.interval", [-0.1, 0.6], "all.interval: must be a number from 0 to 1, not -0.1"),
+        ("all.rank_interval", [1.6, 1.7], "all.rank_interval: must be a lower and an upper end, around 1.5"),
+        ("all.mean_rank", 1.4, "all.rank_interval: must|all.mean_rank: must be 1.500000, as the matches say"),
+        ("matches.2.truncated", -5, "matches\\[2\\].truncated: must be an integer from 0 to 1000, not -5"),
+        ("agent.files", [1, 2], "agent.files: must be the hashes of the agent's files"),
+        ("agent.name", " ", "name: must be a printable text"),
+        ("training.decisions", 10**11, "training.decisions: must be an integer from 1 to 21000000"),
         ("all.mean_rank", 2.1, "all.mean_rank: must be a number from 1 to 2, not 2.1"),
         ("opponents.greedy", None, "opponents.greedy: must be an object, not None"),
         ("opponents.greedy.games", 2000, "opponents.greedy.win_rate: must be 0.250000"),
@@ -434,6 +462,14 @@ def test_files_that_are_no_results(file: str, text: str | None, message: str, tm
         (tmp_path / name).write_text(good if name != file or text is None else text)
     with pytest.raises(ValueError, match=message):
         leaderboard.read_results(tmp_path)
+
+
+def test_a_result_in_the_folder_that_is_of_another_agent_is_told(tmp_path: Path) -> None:
+    judge(SMALL, "random", tmp_path, HERE)
+    (tmp_path / "plan.json").unlink()
+    with pytest.raises(ValueError, match="result.json is of another agent, name, repeatable: choose another --out"):
+        judge(SMALL, "weights", tmp_path, HERE, repeatable=False)
+    judge(SMALL, "random", tmp_path, HERE)
 
 
 def test_a_result_in_the_folder_that_was_changed_is_told(tmp_path: Path) -> None:

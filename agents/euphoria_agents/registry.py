@@ -93,32 +93,37 @@ def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
     return load(spec)
 
 
-def files_of(spec: str) -> list[Path]:
-    """The files that an agent depends on beside this project: a checkpoint, or those of the module that makes it.
+def files_of(spec: str) -> dict[str, Path]:
+    """The files that an agent depends on beside this project, by their names: a checkpoint, or those of the module that makes it.
 
-    A module in a package stands for all of the package. If the argument of one's own agent is a file, it counts too.
+    A module in a package stands for all of the package, in which names begin with that of its folder. If the argument of one's
+    own agent is a file, it counts too.
 
     Raises:
         ValueError: see `load`.
     """
     found = _find(spec)
     named = Path(_path_in(spec) if found.builtin else found.argument)
-    files = [named] if named.is_file() else []
+    files = {named.name: named} if named.is_file() else {}
     if found.builtin:
         return files
     _import(found)
     top = sys.modules[found.module.partition(".")[0]]
     if hasattr(top, "__path__"):
-        inside = (path for folder in top.__path__ for path in sorted(Path(folder).rglob("*")))
-        return [*files, *(path for path in inside if path.is_file() and "__pycache__" not in path.parts)]
-    return [*files, Path(top.__file__)] if top.__file__ else files
+        inside = ((Path(folder), path) for folder in top.__path__ for path in sorted(Path(folder).rglob("*")))
+        return files | {
+            path.relative_to(folder.parent).as_posix(): path
+            for folder, path in inside
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+    return files | {Path(top.__file__).name: Path(top.__file__)} if top.__file__ else files
 
 
 def hash_of(spec: str) -> bytes:
     """A hash of `files_of`, with which one version of an agent is told from another; empty if there are none."""
     digest, files = hashlib.blake2b(), files_of(spec)
-    for path in files:
-        digest.update(path.name.encode() + b"\0" + hashlib.blake2b(path.read_bytes()).digest())
+    for name, path in files.items():
+        digest.update(name.encode() + b"\0" + hashlib.blake2b(path.read_bytes()).digest())
     return digest.digest() if files else b""
 
 

@@ -6,14 +6,14 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
-from euphoria_agents.benchmark.tasks import OPPONENTS, Task, fingerprint
+from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, Task
 from euphoria_agents.files import keep_to, write_whole
 from euphoria_agents.matches.arena import Played, Result, Score, play_match, score
 from euphoria_agents.matches.tournament import Chunk, Journal, Run, comparison, load_once, play, play_chunk, rate, sources
@@ -45,6 +45,20 @@ def matches_of(task: Task, spec: str) -> list[Match]:
     ]
 
 
+@cache
+def fingerprint(task: Task) -> str:
+    """A hash of some games of a task: another one means that results of old do not compare.
+
+    The network plays the last deal of every match, so it changes with the rules, the deals and the opponents, and with nothing
+    else.
+    """
+    digest = hashlib.sha256()
+    for match in matches_of(task, NETWORK):
+        for record in play_chunk(replace(match.chunks[-1], seeds=1), records=True).records:
+            digest.update(record.encode())
+    return digest.hexdigest()[:16]
+
+
 def check_repeatable(task: Task, spec: str) -> None:
     """Has the agent play one game twice.
 
@@ -57,7 +71,8 @@ def check_repeatable(task: Task, spec: str) -> None:
     if first != second:
         pairs = enumerate(zip(first.splitlines(), second.splitlines(), strict=False))
         line, one, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
-        raise _unrepeatable(spec, f"{one.split(' | ')[0]!r} and {other.split(' | ')[0]!r} in decision {line} of the same game")
+        moves = " and ".join(repr(move.split(" | ")[0]) for move in (one, other))
+        raise _unrepeatable(spec, f"{moves} in decision {line - 1} of the same game")  # the first line is the heading
 
 
 def check_again(spec: str, chunks: list[Chunk], played: Mapping[Chunk, Result], run: Run, limit: float) -> None:
@@ -73,8 +88,8 @@ def check_again(spec: str, chunks: list[Chunk], played: Mapping[Chunk, Result], 
 
 def _unrepeatable(spec: str, how: str) -> ValueError:
     return ValueError(
-        f"agent {spec!r} plays differently when it is asked again: {how}; with --unrepeatable it is judged all the same, and the "
-        "result says so"
+        f"agent {spec!r} plays differently when it is asked again: {how}; with --unrepeatable, and another --out, it is judged "
+        "all the same, and the result says so"
     )
 
 
@@ -86,7 +101,7 @@ def judge(
     name: str = "",
     repeatable: bool = True,
     progress: Callable[[int], None] | None = None,
-    processes: int = 1,
+    processes: int | None = 1,
 ) -> Json:
     """Judges an agent and writes result.json, row.md, games.jsonl and times.json; what is finished there is not played again.
 
@@ -98,7 +113,7 @@ def judge(
         name: what the agent is called in the result; its spec, if nothing is said.
         repeatable: whether the agent must play equal games when it is asked again.
         progress: called with a number of games when they are there.
-        processes: how many `run` has, for the times.
+        processes: how many `run` has, for the times; None on a cluster.
 
     Returns:
         The result; see docs/benchmark.md.
@@ -111,12 +126,14 @@ def judge(
     """
     matches = matches_of(task, spec)
     check_name(name or spec)
-    if repeatable and not (folder / RESULT).exists():
-        check_repeatable(task, spec)
     asked = {"task": task.name, "agent": spec, "name": name or spec, "repeatable": repeatable}
+    before = _judged(task, asked, folder / RESULT)
+    if repeatable and before is None:
+        check_repeatable(task, spec)
     keep_to(folder, asked | {"version of code or files": sources([spec, *OPPONENTS])})
-    if (folder / RESULT).exists():
-        return read_result(folder / RESULT, task)
+    if before is not None:
+        (folder / UNFINISHED).unlink(missing_ok=True)
+        return before
     began, journal = time.perf_counter(), Journal(folder / UNFINISHED)
     chunks = [chunk for match in matches for chunk in match.chunks]
     played = play(chunks, journal, run, progress, task.seconds)
@@ -145,6 +162,21 @@ def judge(
     write_whole(folder / TIMES, json.dumps(times, indent=1) + "\n")
     write_whole(folder / RESULT, json.dumps(found, indent=1) + "\n")
     (folder / UNFINISHED).unlink(missing_ok=True)
+    return found
+
+
+def _judged(task: Task, asked: Mapping[str, Any], path: Path) -> Json | None:
+    """The result that is there already, if there is one.
+
+    Raises:
+        ValueError: it is damaged, or that of something else than is asked.
+    """
+    if not path.exists():
+        return None
+    found = read_result(path, task)
+    there = {"agent": found["agent"]["spec"], **found["agent"]}
+    if other := [key for key in ("agent", "name", "repeatable") if there[key] != asked[key]]:
+        raise ValueError(f"{path} is of another {', '.join(other)}: choose another --out")
     return found
 
 
@@ -199,7 +231,7 @@ def _rating(task: Task, by_match: Mapping[Match, Result]) -> tuple[float, float]
 
 def _hashes(spec: str) -> dict[str, str]:
     """The files of an agent, by name, with the beginning of their hash."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in files_of(spec)}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for name, path in files_of(spec).items()}
 
 
 def _lines(by_match: Mapping[Match, Result]) -> Iterator[str]:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from euphoria_agents.benchmark.judging import fingerprint
 from euphoria_agents.benchmark.results import read_result
-from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, fingerprint, task_of
+from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, task_of
 
 RESAMPLES = 10_000  # of the bootstrap
 HEADINGS = (
@@ -117,7 +118,7 @@ def draw(results: Sequence[Mapping[str, Any]]) -> str:
     from matplotlib.figure import Figure
 
     tables = {task: standings(task, results)[::-1] for task in TASKS}
-    with matplotlib.rc_context({"svg.hashsalt": "leaderboard", "svg.fonttype": "none", "font.size": 8}):
+    with matplotlib.rc_context({"svg.hashsalt": "leaderboard", "svg.fonttype": "none", "font.size": 8, "text.parse_math": False}):
         heights = [2 + len(table) for table in tables.values()]
         figure = Figure(figsize=(4.2, 0.2 * sum(heights)), layout="constrained")
         panels = figure.subplots(len(tables), 1, sharex=True, height_ratios=heights)

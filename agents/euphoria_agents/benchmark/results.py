@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.benchmark.tasks import OPPONENTS, Task
+from euphoria_agents.benchmark.tasks import BUDGETS, OPPONENTS, Task
 from euphoria_env.reader import Json, Reader, read_json, shown
 
 FORMAT, VERSION = "euphoria-result", 1
 PARTS = ("format", "version", "task", "environment", "agent", "matches", "opponents", "all", "rating", "training")
 SCORE = ("games", "wins", "win_rate", "interval", "paired_interval", "mean_rank", "rank_interval")
-MOST = 10**12  # of decisions, seconds and seeds
+MOST = 10**12  # of games and seeds
+MOST_DECISIONS = BUDGETS[-1] * 21 // 20  # a budget is rounded up to a whole update
+ROUNDED = 2e-6  # more than numbers differ that are rounded to six digits
 READ = Reader()
 
 
@@ -21,7 +23,7 @@ def check_name(name: str) -> None:
     Raises:
         ValueError: it is empty or has something else in it than printable characters, or one of | ` < >.
     """
-    if not name or not name.isprintable() or set(name) & set("|`<>"):
+    if not name.strip() or not name.isprintable() or set(name) & set("|`<>"):
         raise ValueError(f"name: must be a printable text without any of | ` < >, not {name!r}")
 
 
@@ -55,6 +57,9 @@ def _check_agent(found: Json) -> None:
         for name in names:
             READ.text(f"{key}.{name}", part.get(name))
     READ.boolean("agent.repeatable", agent.get("repeatable"))
+    files = agent.get("files")
+    if not isinstance(files, dict) or not all(isinstance(digest, str) for digest in files.values()):
+        READ.fail("agent.files", "must be the hashes of the agent's files, by their names")
     check_name(agent["name"])
 
 
@@ -70,6 +75,7 @@ def _check_scores(found: Json, task: Task) -> None:
         _check_score(f"matches[{k}]", {key: match.get(key) for key in SCORE}, match["players"])
         if match["games"] != task.games:
             READ.fail(f"matches[{k}].games", f"must be {task.games}")
+        READ.integer(f"matches[{k}].truncated", match.get("truncated"), 0, task.games)
     for opponent in OPPONENTS:
         own = [match for match in matches if match["against"] == opponent]
         _check_sum(f"opponents.{opponent}", opponents.get(opponent), own, task)
@@ -86,24 +92,33 @@ def _check_sum(key: str, score: Any, matches: list[Json], task: Task) -> None:
     for name in ("games", "wins"):
         if score[name] != (total := sum(match[name] for match in matches)):
             READ.fail(f"{key}.{name}", f"must be {total}, as the matches say")
+    rank = sum(match["games"] * match["mean_rank"] for match in matches) / score["games"]
+    if abs(score["mean_rank"] - rank) > ROUNDED:
+        READ.fail(f"{key}.mean_rank", f"must be {rank:.6f}, as the matches say")
 
 
 def _check_score(key: str, score: Json, players: int) -> None:
     games = READ.integer(f"{key}.games", score.get("games"), 1, MOST)
     wins = READ.integer(f"{key}.wins", score.get("wins"), 0, games)
     rate = READ.number(f"{key}.win_rate", score.get("win_rate"), 0, 1)
-    if abs(rate - wins / games) > 1e-6:
+    if abs(rate - wins / games) > ROUNDED:
         READ.fail(f"{key}.win_rate", f"must be {wins / games:.6f}, as games and wins say")
-    READ.number(f"{key}.mean_rank", score.get("mean_rank"), 1, players)
-    for name, most in (("interval", 1), ("paired_interval", 1), ("rank_interval", MOST)):
-        ends = READ.items(f"{key}.{name}", score.get(name))
-        if len(ends) != 2 or sorted(READ.number(f"{key}.{name}", end, -most, most) for end in ends) != ends:
-            READ.fail(f"{key}.{name}", "must be a lower and an upper end")
+    rank = READ.number(f"{key}.mean_rank", score.get("mean_rank"), 1, players)
+    _check_interval(f"{key}.interval", score.get("interval"), rate, 0, 1)
+    _check_interval(f"{key}.paired_interval", score.get("paired_interval"), rate, 0, 1)
+    _check_interval(f"{key}.rank_interval", score.get("rank_interval"), rank, -MOST, MOST)
+
+
+def _check_interval(key: str, interval: Any, estimate: float, least: float, most: float) -> None:
+    """A lower and an upper end, with what they are about between them."""
+    ends = [READ.number(key, end, least, most) for end in READ.items(key, interval)]
+    if len(ends) != 2 or not ends[0] - ROUNDED <= estimate <= ends[1] + ROUNDED:
+        READ.fail(key, f"must be a lower and an upper end, around {estimate}")
 
 
 def _check_training(training: Any) -> None:
     if not isinstance(training, dict):
         READ.fail("training", "must be an object")
-    for name, least in (("decisions", 1), ("seed", 0)):
-        READ.integer(f"training.{name}", training.get(name), least, MOST)
+    for name, least, most in (("decisions", 1, MOST_DECISIONS), ("seed", 0, MOST)):
+        READ.integer(f"training.{name}", training.get(name), least, most)
     READ.text("training.command", training.get("command"))

@@ -5,14 +5,10 @@ A task never changes: another number of games, other opponents or other rules ma
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
-from euphoria_agents.matches.arena import play_match
-from euphoria_agents.matches.tournament import load_once
 from euphoria_env import Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
@@ -98,17 +94,3 @@ def task_of(name: str) -> Task:
     if name not in TASKS:
         raise ValueError(f"there is no task {name!r}; there are {', '.join(TASKS)}")
     return TASKS[name]
-
-
-@cache
-def fingerprint(task: Task) -> str:
-    """A hash of some games of the frozen opponents on deals of the task: another one means that results of old do not compare.
-
-    It changes with the rules, the deals and the opponents, and with nothing else.
-    """
-    digest = hashlib.sha256()
-    for rules in task.rules:
-        lineup = [load_once(OPPONENTS[k % len(OPPONENTS)]) for k in range(rules.num_players)]
-        for record in play_match(lineup, 2, rules, task.seed, records=True).records:
-            digest.update(record.encode())
-    return digest.hexdigest()[:16]

@@ -12,16 +12,18 @@ from euphoria_agents.commands.matches import executor, progress_bar, warm_up
 from euphoria_agents.commands.options import BenchmarkOptions
 from euphoria_agents.matches.tournament import check_counts
 
+FIRST_ANSWER = 300.0  # seconds, instead of the limit of a decision, for an agent may have to compile
+
 
 def run(options: BenchmarkOptions) -> None:
     """The command."""
     console, task = Console(emoji=False), task_of(options.task)
     check_counts(processes=options.processes)
     games = sum(chunk.games for match in matches_of(task, options.agent) for chunk in match.chunks)
-    warm_up([options.agent, *OPPONENTS])
+    warm_up(dict.fromkeys([options.agent, *OPPONENTS], task.rules[0]), FIRST_ANSWER)
     with progress_bar(console, "games") as bar:
         advance = partial(bar.advance, bar.add_task(task.name, total=games))
         asked = task, options.agent, options.out, executor(options), options.name or "", not options.unrepeatable
-        result = judge(*asked, advance, options.processes)
+        result = judge(*asked, advance, None if options.ray else options.processes)
     console.print(f"{task.name}: {task.about}. Written to {options.out}:", soft_wrap=True)
     print(HEADING, row(result), sep="\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from rich.table import Table
 from euphoria_agents.commands.options import MatchOptions, PlayOptions
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.arena import Z_95, Result, Score
+from euphoria_agents.matches.limit import TooSlow, time_limit
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, load_once, play
 from euphoria_env import Game, Rules
@@ -45,7 +46,7 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -
     for folder in filter(None, (options.out, options.records)):
         folder.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None, options.records)
-    warm_up(spec for chunk in chunks for spec in chunk.lineup)
+    warm_up({spec: chunk.rules for chunk in chunks for spec in chunk.lineup})
     outdated = journal.outdated(chunks)
     if outdated:
         told = "there are of another version of the code or of an agent's files; they are played again"
@@ -64,12 +65,28 @@ def executor(options: PlayOptions) -> Callable[..., Any]:
     return partial(in_processes, processes=options.processes)
 
 
-def warm_up(specs: Iterable[str]) -> None:
-    """Asks every agent once, so that all is compiled before it is timed, and before many processes compile it at once."""
-    game, rng = Game(Rules(), seed=0), np.random.default_rng(0)
-    seen, masks = game.observation(game.player)[None], game.mask()[None]
-    for spec in dict.fromkeys(specs):
-        ask(load_once(spec), seen, masks, rng, lambda _: game.determinize(game.player, 0))
+def warm_up(agents: Mapping[str, Rules], limit: float | None = None) -> None:
+    """Asks every agent once, so that all is compiled before it is timed, and before many processes compile it at once.
+
+    Args:
+        agents: the rules of a game in which each will play, by its spec.
+        limit: seconds that each may take.
+
+    Raises:
+        TooSlow: an agent took longer.
+    """
+    for spec, rules in agents.items():
+        try:
+            with time_limit(limit):
+                _ask_once(spec, Game(rules, seed=0))
+        except TooSlow:
+            raise TooSlow(f"the agent {spec} took more than {limit:g} s for its first decision") from None
+
+
+def _ask_once(spec: str, game: Game) -> None:
+    """Everything that is compiled when agents play."""
+    seen, masks, rng = game.observation(game.player)[None], game.mask()[None], np.random.default_rng(0)
+    ask(load_once(spec), seen, masks, rng, lambda _: game.determinize(game.player, 0))
     game.play(game.legal()[0])
     game.to_record()
 
