@@ -28,7 +28,7 @@ run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write 
 	$(PY) scripts/demo.py
 
 test: lint ## Every check: ruff, mypy, import-linter, pytest
-	$(PY) -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test ## The checks without pytest
 	$(PY) -m ruff check .
@@ -42,7 +42,7 @@ coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, 
 	$(PY) -m coverage report
 
 packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, outside the repository, and play
-	$(PY) -m pytest -v tests/test_packaging.py
+	$(PY) -m pytest -v -m "" tests/test_packaging.py
 
 test-long: $(VENV)/.installed-test ## The tests that take minutes, and are no part of `make test`
 	$(PY) -m pytest -v -m long

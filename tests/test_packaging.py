@@ -11,6 +11,7 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,8 +82,8 @@ def test_the_sdist_holds_what_is_needed_to_work_on_it(built: Path) -> None:
     assert strange == []
 
 
-def _interpreters() -> list[str]:
-    """One of every Python version from 3.11 that is on the PATH or in pyenv, this one first."""
+def _interpreters() -> list[Any]:
+    """One of every Python version from 3.11 that is on the PATH or in pyenv, this one first; the others are for a long test."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     candidates = [sys.executable, *filter(None, (shutil.which(f"python3.{minor}") for minor in range(11, 20)))]
     candidates += map(str, sorted(pyenv.glob("versions/3.*/bin/python")))
@@ -92,7 +93,7 @@ def _interpreters() -> list[str]:
         version = asked.stdout.strip()
         if asked.returncode == 0 and tuple(map(int, version.split())) >= (3, 11):
             found.setdefault(version, python)
-    return list(found.values())
+    return [pytest.param(python, marks=[pytest.mark.long] if python != sys.executable else []) for python in found.values()]
 
 
 @pytest.mark.slow
@@ -142,7 +143,7 @@ def _check_commands(euphoria: Path, folder: Path) -> None:
     assert (failed.returncode, failed.stderr) == (2, "error: 'euphoria train' needs torch: pip install 'euphoria-env[train]'\n")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_training_works_in_an_empty_folder(built: Path, tmp_path: Path) -> None:
     """From the wheel, with the libraries of this environment."""
     pytest.importorskip("sb3_contrib")

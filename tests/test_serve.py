@@ -632,7 +632,7 @@ def test_many_games_at_once(server: Served) -> None:
         try:
             visitor, rng = server.visitor(), random.Random(seed)
             api = f"/api/games/{new(visitor, ANN, RANDOM)['id']}"
-            for _ in range(15):
+            for _ in range(8):
                 view = wait_for(visitor, f"{api}/view?seat=0", my_turn, pause=0.1)
                 if view["over"]:
                     break

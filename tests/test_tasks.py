@@ -211,9 +211,9 @@ def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
 
 
 def test_ratings_are_on_the_scale_of_the_opponents(tmp_path: Path) -> None:
-    task = dataclasses.replace(SMALL, games=120, players=(3,))
+    task = dataclasses.replace(SMALL, games=60, players=(3,))
     for k, spec in enumerate(OPPONENTS[:3]):
-        rating = judge(task, spec, tmp_path / spec, HERE)["rating"]
+        rating = judge(task, spec, tmp_path / spec, HERE, repeatable=False)["rating"]
         nearest = min(range(4), key=lambda one: abs(task.anchors[one] - rating["mu"]))
         assert nearest == k, f"{spec}: {rating}, among {task.anchors}"
 
