@@ -28,6 +28,8 @@ from euphoria_agents.training.run import Run, open_run, reopen  # noqa: E402
 from euphoria_agents.training.workers import Group, WorkerLost  # noqa: E402
 from tests.tools.small_runs import arguments, assert_same, go, options, state_of  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
