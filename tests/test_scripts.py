@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("rich")
 import torch  # noqa: E402
+from rich.console import Console  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
 from euphoria_agents import load, play_match  # noqa: E402
@@ -130,6 +131,24 @@ def test_baselines_that_are_judged_are_not_judged_again(tmp_path: Path) -> None:
     assert call("baselines", *asked) == "" and not (tmp_path / "runs").exists()
     told = call("baselines", "--algorithms", "alphazero", code=2)
     assert "there is no baseline 'alphazero'; there are random, weights, greedy" in told
+
+
+def test_a_baseline_whose_training_was_interrupted_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    baselines = importlib.import_module("baselines")
+    folder, found = tmp_path / "short-v1" / "single-file-10-0", []
+
+    def interrupted(arguments: list[str]) -> None:
+        found.append(folder.exists())
+        folder.mkdir(parents=True)
+        raise RuntimeError("ended with status 130")
+
+    monkeypatch.setattr(baselines, "run", interrupted)
+    asked = baselines.Options(decisions=10, out=tmp_path), Console(quiet=True), TASKS["short-v1"], "single-file", 0
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="status 130"):
+            baselines.train_and_judge(*asked)
+    assert found == [False, False] and not list(folder.iterdir()), "no training.json: it is not taken for finished"
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))

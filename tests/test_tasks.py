@@ -418,7 +418,7 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
         ("all.paired_interval", [0.9, 0.95], "all.paired_interval: must be a lower and an upper end, around 0.5"),
         ("all.interval", [-0.1, 0.6], "all.interval: must be a number from 0 to 1, not -0.1"),
         ("all.rank_interval", [1.6, 1.7], "all.rank_interval: must be a lower and an upper end, around 1.5"),
-        ("all.mean_rank", 1.4, "all.rank_interval: must|all.mean_rank: must be 1.500000, as the matches say"),
+        ("all.mean_rank", 1.4, "all.mean_rank: must be 1.500000, as the matches say"),
         ("matches.2.truncated", -5, "matches\\[2\\].truncated: must be an integer from 0 to 1000, not -5"),
         ("agent.files", [1, 2], "agent.files: must be the hashes of the agent's files"),
         ("agent.name", " ", "name: must be a printable text"),
