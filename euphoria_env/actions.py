@@ -22,7 +22,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.reader import shown
+from euphoria_env.json_reader import shown
 
 FACES = range(1, 7)
 _TRADED = (*COMMODITIES, *RESOURCES, *ARTIFACTS)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from euphoria_env import actions, position
-from euphoria_env.engine import chance, sampling, stepping
+from euphoria_env.engine import batch_kernels, chance, sampling
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
 from euphoria_env.game import Game, IllegalMove
@@ -123,13 +123,13 @@ class Batch:
             self._start(np.arange(start, min(start + _GAMES_AT_A_TIME, last)))
 
     def _start(self, games: np.ndarray) -> None:
-        stepping.start_games(
+        batch_kernels.start_games(
             self.states, games, self._blank, self._episodes, self._seed, self._tape,
             self.player, self.mask, self.observation, self._observe,
         )  # fmt: skip
 
     def _step_slice(self, first: int, last: int) -> int:
-        return stepping.step_games(
+        return batch_kernels.step_games(
             self.states, first, last, self._actions, self._active, self._tape, self._kind, self.player, self.mask,
             self.observation, self._observe, self.rewards, self.terminated, self.truncated, self.ranking,
         )  # fmt: skip
@@ -154,7 +154,7 @@ class Batch:
             raise ValueError(f"active must be {self.n} booleans, not an array of {chosen.dtype} of shape {chosen.shape}")
         self._active[:] = chosen
         self._actions[:] = given
-        wrong = int(stepping.first_illegal(self.states, self._actions, self._active))
+        wrong = int(batch_kernels.first_illegal(self.states, self._actions, self._active))
         if wrong >= 0:
             action = int(self._actions[wrong])
             name = actions.NAMES[action] if 0 <= action < actions.NUM_ACTIONS else str(action)
@@ -181,7 +181,7 @@ class Batch:
             self._final_observation = np.zeros((self.n * self._observe, self.rules.num_players, OBS_SIZE), np.int8)
         if self._shown is not self._ended and self._observe:
             self._final_observation[self._shown] = 0
-            stepping.show_ends(self._ends, self._ended, self._final_observation)
+            batch_kernels.show_ends(self._ends, self._ended, self._final_observation)
             self._shown = self._ended
         return self._final_observation
 
@@ -205,7 +205,7 @@ class Batch:
         if not self._observe:
             raise ValueError("nothing is observed here")
         observations = np.empty((len(games), OBS_SIZE), np.int8)
-        stepping.show_seats(self._ends, self._at_end(games), players, observations)
+        batch_kernels.show_seats(self._ends, self._at_end(games), players, observations)
         return observations
 
     def states_at_end(self, games: np.ndarray) -> np.ndarray:
@@ -255,7 +255,7 @@ class Batch:
 
     def _show(self, games: slice) -> None:
         """Writes who decides, the masks and the observations, from the states."""
-        stepping.show_games(self.states[games], self.player[games], self.mask[games], self.observation[games], self._observe)
+        batch_kernels.show_games(self.states[games], self.player[games], self.mask[games], self.observation[games], self._observe)
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """A legal move of each game, each with the same probability; the same for any number of threads.

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from euphoria_env import actions, pending, position, record
-from euphoria_env.asks import ASKS
 from euphoria_env.board import ARTIFACTS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.engine import chance, determinize, observe, run
+from euphoria_env.decisions import DECISIONS
+from euphoria_env.engine import chance, determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, HELD, OUT_BY, OVER, TRUNCATED, copy_rows
+from euphoria_env.json_reader import as_key, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
-from euphoria_env.reader import as_key, shown
 from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules, read_rules, write_rules
@@ -74,7 +74,7 @@ class Game:
             self._load(load)
             start["load"] = _plain(load)
             self._lay_out()
-        run.new_game(self._rows, 0, seed, 0, 0, self._tape)
+        loop.new_game(self._rows, 0, seed, 0, 0, self._tape)
         self._refuse_impossible_outcome()
         self._setup_outcomes = self._logged()
 
@@ -114,8 +114,8 @@ class Game:
 
     @property
     def deciding(self) -> str:
-        """The kind of decision, one of `asks.ASKS`; "nothing" after the end."""
-        return ASKS[self._row["ask"]]
+        """The kind of decision, one of `asks.DECISIONS`; "nothing" after the end."""
+        return DECISIONS[self._row["ask"]]
 
     def legal(self) -> list[str]:
         """The legal moves in notation, in the order of their action ids; empty after the end."""
@@ -141,7 +141,7 @@ class Game:
         action = self._action(move)
         self._lay_out()
         saved = self._save() if self._has_loaded() else None
-        if not run.step(self._rows, 0, action, self._tape):
+        if not loop.step(self._rows, 0, action, self._tape):
             raise IllegalMove(self._why_illegal(action))
         if saved is not None:
             self._refuse_impossible_outcome(saved)
@@ -426,7 +426,7 @@ class Game:
         if d.get("load") is not None:
             game._load(d["load"])
         game._lay_out()
-        run.resume(rows, 0, game._tape)
+        loop.resume(rows, 0, game._tape)
         if d.get("pending") is not None:
             pending.check_answers(rows[0])
         game._start = {"position": game.to_dict()}

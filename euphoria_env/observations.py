@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from euphoria_env.actions import NUM_BOARD_WORKERS
-from euphoria_env.asks import ASKS, VERBS
 from euphoria_env.board import (
     ALLEGIANCE_END,
     ARTIFACTS,
@@ -30,6 +29,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.decisions import DECISIONS, VERBS
 from euphoria_env.rules import OPTIONS
 
 _P = MAX_PLAYERS
@@ -125,7 +125,7 @@ _BOARD: list[_Row] = [
     ("deck_size", 1, 0, NUM_ARTIFACT_CARDS, "cards in the artifact deck"),
 ]
 _DECISION: list[_Row] = [
-    ("asked", len(ASKS), 0, 1, "what is being decided, one-hot: " + ", ".join(ASKS)),
+    ("asked", len(DECISIONS), 0, 1, "what is being decided, one-hot: " + ", ".join(DECISIONS)),
     ("card", 1, 0, NUM_RECRUITS, "recruit of `use` + 1, 0 in all other decisions"),
     ("verb", 1, 0, len(VERBS), "kind of a series + 1: " + ", ".join(VERBS)),
     ("units", 2, 0, NUM_ARTIFACT_CARDS, "units of the first and the second group of a series"),

@@ -13,7 +13,6 @@ import sys
 import numpy as np
 
 from euphoria_env.actions import NUM_ACTIONS, NUM_BOARD_WORKERS
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ALLEGIANCE_END,
     DEALT_RECRUITS,
@@ -37,7 +36,8 @@ from euphoria_env.cards.recruits import NUM_RECRUITS, ROW_AT, ROW_EVENT, ROW_PRO
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Effect, Event
-from euphoria_env.engine.legal import count_legal
+from euphoria_env.decisions import Decision, Verb
+from euphoria_env.engine.move_set import count_legal
 from euphoria_env.engine.retrieval import on_board
 from euphoria_env.engine.state import (
     GAME_DTYPE,
@@ -47,7 +47,7 @@ from euphoria_env.engine.state import (
     SETUP,
     Operation,
 )
-from euphoria_env.reader import Json, Reader
+from euphoria_env.json_reader import Json, Reader
 
 MOST_PENDING = 12  # operations; ten are the most ever seen, and each may put some more on top
 MOST_FRESH_STARS = 1 + MAX_RECRUITS  # of a player, at one event
@@ -70,19 +70,19 @@ _ARGUMENTS: dict[int, tuple[Range, Range]] = {
 }
 # What takes the answer to a question: one of these lies on top of the stack, for the player who is asked.
 _TAKES_ANSWER: dict[int, tuple[Operation, ...]] = {
-    Ask.FURTHER: (Operation.FURTHER_ANSWERED,),
-    Ask.TAKE: (Operation.RETRIEVE_PAID,),
-    Ask.ARTIFACT_WAY: (Operation.WAY_CHOSEN,),
-    Ask.DILEMMA_WAY: (Operation.DILEMMA_WAY_CHOSEN,),
-    Ask.USE: (Operation.ABILITY_ANSWERED, Operation.DRAW_ANSWERED, Operation.HYPNOSIS_ANSWERED),
-    Ask.SET_FACE: (Operation.FACE_SET,),
-    Ask.STAR: (Operation.STAR_CHOSEN,),
-    Ask.SACRIFICE: (Operation.SACRIFICED,),
-    Ask.RECRUIT: (Operation.DRAFTED, Operation.RECRUIT_CHOSEN, Operation.RECRUIT_KEPT),
-    Ask.TILE: (Operation.TILE_CHOSEN,),
-    Ask.TRACK: (Operation.TRACK_SET,),
-    Ask.TRADE: (Operation.OFFERED,),
-    Ask.REPLY: (Operation.REPLIED,),
+    Decision.FURTHER: (Operation.FURTHER_ANSWERED,),
+    Decision.TAKE: (Operation.RETRIEVE_PAID,),
+    Decision.ARTIFACT_WAY: (Operation.WAY_CHOSEN,),
+    Decision.DILEMMA_WAY: (Operation.DILEMMA_WAY_CHOSEN,),
+    Decision.USE: (Operation.ABILITY_ANSWERED, Operation.DRAW_ANSWERED, Operation.HYPNOSIS_ANSWERED),
+    Decision.SET_FACE: (Operation.FACE_SET,),
+    Decision.STAR: (Operation.STAR_CHOSEN,),
+    Decision.SACRIFICE: (Operation.SACRIFICED,),
+    Decision.RECRUIT: (Operation.DRAFTED, Operation.RECRUIT_CHOSEN, Operation.RECRUIT_KEPT),
+    Decision.TILE: (Operation.TILE_CHOSEN,),
+    Decision.TRACK: (Operation.TRACK_SET,),
+    Decision.TRADE: (Operation.OFFERED,),
+    Decision.REPLY: (Operation.REPLIED,),
 }
 _PAYS = (Operation.PAID, Operation.DILEMMA_PAID, Operation.BLISS_PAID)  # the same for a series that pays
 _TAKERS = {op for takers in (*_TAKES_ANSWER.values(), _PAYS) for op in takers}
@@ -147,7 +147,7 @@ def check_answers(row: np.void) -> None:
     Raises:
         ValueError: there are less than two.
     """
-    if row["ask"] != Ask.NOTHING and count_legal(row["legal"]) < 2:
+    if row["ask"] != Decision.NOTHING and count_legal(row["legal"]) < 2:
         Reader.fail("pending", "what is asked must have two answers or more (R18.1)")
 
 
@@ -157,7 +157,7 @@ def _ranges(n: int) -> dict[str, Range]:
     items, units = (0, (1 << len(ITEMS)) - 1), (0, NUM_ARTIFACT_CARDS)
     return {
         "depth": (0, MOST_PENDING), "stack": (-TRACK_END, max(len(Effect) + len(Operation) - 1, NUM_ARTIFACT_CARDS)),
-        "revealed": (0, (1 << len(FACTIONS)) - 1), "ask": (1, len(Ask) - 1), "player": player, "card": (0, NUM_RECRUITS - 1),
+        "revealed": (0, (1 << len(FACTIONS)) - 1), "ask": (1, len(Decision) - 1), "player": player, "card": (0, NUM_RECRUITS - 1),
         "verb": (0, len(Verb) - 1), "units_a": units, "set_a": items, "units_b": units, "set_b": items,
         "last": (0, len(ITEMS) - 1), "chosen": units, "asked": units, "partner": nobody, "answer": (0, NUM_ACTIONS - 1),
         "hand": card, "kept": card, "tile_hand": (-1, NUM_TILES - 1), "space": (0, NUM_SPACES - 1), "placed_face": face,
@@ -226,21 +226,21 @@ def _check_question(row: np.void, reader: Reader) -> None:
     if row["depth"] == 0:
         reader.fail("pending.depth", "something must follow the answer")
     top = row["stack"][int(row["depth"]) - 1].tolist()
-    paying = asked == Ask.SERIES and row["verb"] == Verb.PAY
+    paying = asked == Decision.SERIES and row["verb"] == Verb.PAY
     takers = _PAYS if paying else _TAKES_ANSWER.get(asked, ())
     fits = top[0] in takers if takers else top[0] not in _TAKERS
-    of_another = asked in _TAKES_ANSWER and asked not in (Ask.TRACK, Ask.REPLY) and top[1] != p
-    if not fits or of_another or (asked == Ask.REPLY and row["partner"] != p):
+    of_another = asked in _TAKES_ANSWER and asked not in (Decision.TRACK, Decision.REPLY) and top[1] != p
+    if not fits or of_another or (asked == Decision.REPLY and row["partner"] != p):
         reader.fail("pending.ask", "is not what the operation on top of the stack takes the answer to")
-    if asked == Ask.FURTHER and (row["placed_face"] == 0 or row["available"][p, int(row["placed_face"]) - 1] == 0):
+    if asked == Decision.FURTHER and (row["placed_face"] == 0 or row["available"][p, int(row["placed_face"]) - 1] == 0):
         reader.fail("pending.placed_face", "must be the face of an available worker")
-    if asked in (Ask.TRADE, Ask.REPLY) and (row["partner"] < 0 or row["partner"] == row["active"]):
+    if asked in (Decision.TRADE, Decision.REPLY) and (row["partner"] < 0 or row["partner"] == row["active"]):
         reader.fail("pending.partner", "must be another player")
 
 
 def _check_chosen(row: np.void, reader: Reader) -> None:
     """What is chosen to be paid, lost or traded must be there, and what is asked of a partner may be (R15.2, R18.2)."""
-    trading, series = row["ask"] in (Ask.TRADE, Ask.REPLY), row["ask"] == Ask.SERIES
+    trading, series = row["ask"] in (Decision.TRADE, Decision.REPLY), row["ask"] == Decision.SERIES
     if (row["chosen"].any() and not trading and not series) or (row["asked"].any() and not trading):
         reader.fail("pending.chosen" if row["chosen"].any() else "pending.asked", "nothing is being chosen")
     if trading or (series and row["verb"] not in (Verb.GAIN, Verb.MINE)):
@@ -256,7 +256,7 @@ def _check_chosen(row: np.void, reader: Reader) -> None:
             and cards.sum() <= row["hand_size"][partner]
             and row["asked"][KNOWLEDGE_ITEM] == 0
         )
-        if not good or (row["ask"] == Ask.REPLY and (cards > row["artifacts"][partner]).any()):
+        if not good or (row["ask"] == Decision.REPLY and (cards > row["artifacts"][partner]).any()):
             reader.fail("pending.asked", f"is more than player {partner} has")
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from euphoria_env import pending
-from euphoria_env.asks import Ask
 from euphoria_env.board import (
     ALLEGIANCE_END,
     ARTIFACTS,
@@ -35,6 +34,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import FACTION_OF, GAMBLER, GEEK, RECRUIT_NAMES
 from euphoria_env.cards.tiles import NUM_TILES, TILES
+from euphoria_env.decisions import Decision
 from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.setup import blank
@@ -54,7 +54,7 @@ from euphoria_env.engine.state import (
     USED_GEEK,
     update_penalties,
 )
-from euphoria_env.reader import Json, Reader, shown
+from euphoria_env.json_reader import Json, Reader, shown
 from euphoria_env.rules import Rules, read_rules, write_rules
 
 MOST_TURNS = 10**9  # far from the end of int32
@@ -103,7 +103,7 @@ def to_dict(row: np.void) -> Json:
     if row["status"] >= OVER:
         d["winner"] = int(row["winner"]) if row["winner"] >= 0 else None
         d["ranking"] = row["ranking"][:n].tolist()
-    elif row["ask"] != Ask.OPEN:
+    elif row["ask"] != Decision.OPEN:
         d["pending"] = pending.to_dict(row)
     return d
 

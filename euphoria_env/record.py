@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, Protocol, TypeVar
 
 from euphoria_env.actions import NAMES
-from euphoria_env.reader import read_json, shown
+from euphoria_env.json_reader import read_json, shown
 from euphoria_env.rules import Rules
 
 RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 2

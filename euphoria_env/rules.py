@@ -18,7 +18,7 @@ import numpy as np
 from euphoria_env.board import NUM_MARKETS, STARS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.reader import as_key, shown
+from euphoria_env.json_reader import as_key, shown
 
 DIGIT = 128  # great numbers are observed in digits of this base, lowest first
 

@@ -12,10 +12,10 @@ from functools import partial
 from rich.console import Console
 
 from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, Task, task_of
-from euphoria_agents.commands.matches import progress_bar
+from euphoria_agents.commands.match_output import progress_bar
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Journal, check_counts, play, rate, schedule
-from euphoria_agents.options import command, option, parse_options
 
 
 @dataclasses.dataclass

@@ -15,11 +15,11 @@ from pathlib import Path
 from rich.console import Console
 
 from euphoria_agents import load
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import keep_to, write_whole
-from euphoria_agents.matches.arena import Score, play_match
+from euphoria_agents.matches.match import Score, play_match
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.network.checkpoint import parts, read_checkpoint
-from euphoria_agents.options import command, option, parse_options
 from euphoria_agents.players.ppo import checkpoint_path
 from euphoria_agents.registry import hash_of
 from euphoria_env import Rules

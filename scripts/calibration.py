@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from euphoria_agents.options import command, option, parse_options
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, outlook

@@ -21,11 +21,11 @@ from rich.rule import Rule
 
 from euphoria_agents import Agent, load
 from euphoria_agents.commands.evaluate import match_report, match_row
-from euphoria_agents.commands.matches import Report, progress_bar
+from euphoria_agents.commands.match_output import Report, progress_bar
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
-from euphoria_agents.matches.arena import play_match
+from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.tournament import check_counts
-from euphoria_agents.options import command, option, parse_options
 from euphoria_env import Rules
 
 PLAYERS = 4

@@ -19,8 +19,8 @@ from rich.progress import track
 from rich.table import Table
 
 from euphoria_agents import load
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.tournament import check_counts
-from euphoria_agents.options import command, option, parse_options
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.training.self_play import play_on
 from euphoria_env import Batch, Game, Rules

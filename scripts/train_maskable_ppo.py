@@ -25,9 +25,9 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from euphoria_agents import Agent, EuphoriaVecEnv
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import whole_file
 from euphoria_agents.matches.tournament import check_counts
-from euphoria_agents.options import command, option, parse_options
 from euphoria_agents.training.vec_env import JoinedVecEnv
 
 GAMES = 64  # side by side

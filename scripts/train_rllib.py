@@ -29,9 +29,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from euphoria_agents import Agent, load, play_match
+from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import whole_file
 from euphoria_agents.matches.tournament import check_counts
-from euphoria_agents.options import command, option, parse_options
 from euphoria_env import Rules, actions
 from euphoria_env.envs.observation_space import observation_box
 from euphoria_env.envs.single import EuphoriaEnv

@@ -9,11 +9,11 @@ import pytest
 
 from euphoria_agents import Agent, load, specs
 from euphoria_agents.agent import int8_rows
-from euphoria_agents.matches.arena import play_match, wilson
+from euphoria_agents.matches.match import play_match, wilson
 from euphoria_agents.players.weights import NEVER, read_observation, spin, weigh
 from euphoria_agents.registry import BUILTIN
 from euphoria_env import Game, Rules, actions, observations
-from euphoria_env.engine.legal import list_moves
+from euphoria_env.engine.move_set import list_moves
 from euphoria_env.engine.state import GAME_DTYPE
 
 

@@ -131,7 +131,7 @@ def test_a_peer_that_cannot_be_installed_is_left_out(tmp_path: Path) -> None:
 def test_training_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sb3_contrib")
     from euphoria_agents.speed import training
-    from euphoria_agents.speed.options import TrainingPlan
+    from euphoria_agents.speed.settings import TrainingPlan
     from tests.tools.small_runs import options
 
     monkeypatch.setattr(training, "WARM", 1)
@@ -149,12 +149,12 @@ def test_what_is_measured_of_training_is_shown_and_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from euphoria_agents.commands import speed
-    from euphoria_agents.speed.measure import Result
-    from euphoria_agents.speed.options import SpeedOptions, TrainingPlan
+    from euphoria_agents.speed.measure import Measurement
+    from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan
 
-    def measured(plan: TrainingPlan) -> Iterator[Result]:
-        yield Result("training, 3 workers", 0, 0, "own decisions/s", [float(plan.seed)] * plan.repeats)
-        yield Result("training, 3 workers: waiting", 0, 0, "%", [12.5])
+    def measured(plan: TrainingPlan) -> Iterator[Measurement]:
+        yield Measurement("training, 3 workers", 0, 0, "own decisions/s", [float(plan.seed)] * plan.repeats)
+        yield Measurement("training, 3 workers: waiting", 0, 0, "%", [12.5])
 
     monkeypatch.setitem(sys.modules, "euphoria_agents.speed.training", SimpleNamespace(measure_training=measured))
     speed.run(SpeedOptions(training=True, workers=[3], seed=7000, json=tmp_path / "found.json"))

@@ -16,7 +16,7 @@ from euphoria_env.observations import OBS_SIZE, start_of
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
-from euphoria_agents.training.options import Options  # noqa: E402
+from euphoria_agents.training.config import Options  # noqa: E402
 from tests.test_training import positions  # noqa: E402
 from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 

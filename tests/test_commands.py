@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from euphoria_agents.__main__ import COMMANDS, imported, main, split
-from euphoria_agents.faults import one_line
-from euphoria_agents.options import Parser, command, parse_options, rules_options
+from euphoria_agents.dataclass_arguments import Parser, command, parse_options, rules_options
+from euphoria_agents.error_text import one_line
 from euphoria_env import Rules
 
 PATHS = os.pathsep.join(filter(None, sys.path))
@@ -212,7 +212,7 @@ def test_an_interrupt_leaves_no_traceback_while_it_imports_or_begins(seconds: fl
 
 def test_an_interrupt_has_its_own_status() -> None:
     """Also in code that Python generates while it imports, after which `python -m` would end by a signal."""
-    program = "from euphoria_agents.options import command\ncommand(lambda: exec('raise KeyboardInterrupt'))\n"
+    program = "from euphoria_agents.dataclass_arguments import command\ncommand(lambda: exec('raise KeyboardInterrupt'))\n"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS}
     )
@@ -229,7 +229,7 @@ def test_an_interrupt_has_its_own_status() -> None:
 )
 def test_an_interrupt_is_not_lost(lost: str) -> None:
     program = (
-        "import signal, time\nfrom euphoria_agents.options import command\n"
+        "import signal, time\nfrom euphoria_agents.dataclass_arguments import command\n"
         "class Lost:\n    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
         f"def main():\n    {lost}\ncommand(main)\n"
     )
@@ -256,11 +256,11 @@ def test_an_interrupt_of_all_processes_ends_them_all(command: str, tmp_path: Pat
 
 def test_an_interrupt_of_a_measurement_shows_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     from euphoria_agents.commands import speed
-    from euphoria_agents.speed.measure import Result
-    from euphoria_agents.speed.options import SpeedOptions
+    from euphoria_agents.speed.measure import Measurement
+    from euphoria_agents.speed.settings import SpeedOptions
 
     def measured(plan: Any) -> Any:
-        yield Result("a layer", 2, 0, "calls/s", [1.0])
+        yield Measurement("a layer", 2, 0, "calls/s", [1.0])
         raise KeyboardInterrupt
 
     monkeypatch.setattr(speed, "measure", measured)
@@ -362,7 +362,7 @@ before = {{name: len(entry.signatures) for name, entry in entries.items()}}
 assert set(before.values()) == {{1}}, before
 if {bool(_has("sb3_contrib"))}:
     from rich.console import Console
-    from euphoria_agents.training.options import Options
+    from euphoria_agents.training.config import Options
     from euphoria_agents.training.run import train
     from pathlib import Path
     small = dict(decisions=80, players=[2, 3], workers=1, envs=10, rollout=4, batch=16, rating_games=2, rate=1, max_turns=20)

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from euphoria_env import Batch, Game, Rules, actions, observations
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Effect, Event, Price, When
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine import observe
 from euphoria_env.engine.rewards import Reward
 from euphoria_env.engine.state import Operation
@@ -32,7 +32,7 @@ from tests.tools.positions import any_position, random_rules
 
 ROOT = Path(__file__).parent.parent
 ENGINE = {path.name: ast.parse(path.read_text()) for path in (ROOT / "euphoria_env" / "engine").glob("*.py")}
-NUMBERED: tuple[type[IntEnum], ...] = (Event, When, Price, Effect, Operation, Ask, Verb, Reward)
+NUMBERED: tuple[type[IntEnum], ...] = (Event, When, Price, Effect, Operation, Decision, Verb, Reward)
 
 
 def members(node: ast.AST, kind: type[IntEnum]) -> set[str]:
@@ -62,7 +62,7 @@ CHAINS: tuple[tuple[type[IntEnum], tuple[str, ...]], ...] = (
     (Price, ("pay_price",)),
     (Effect, ("apply_effect",)),
     (Operation, ("carry_out", "carry_out_setup")),
-    (Ask, ("find_legal",)),
+    (Decision, ("find_legal",)),
     (Verb, ("finish_series",)),
     (Reward, ("fill_rewards",)),
     (Reward, ("chance_to_win",)),
@@ -75,7 +75,7 @@ CHAINS: tuple[tuple[type[IntEnum], tuple[str, ...]], ...] = (
 def test_a_chain_of_branches_names_every_member(kind: type[IntEnum], functions: tuple[str, ...]) -> None:
     bodies = [node for tree in ENGINE.values() for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     named = set().union(*(members(node, kind) for node in bodies if node.name in functions))
-    missing = [member.name for member in kind if member.name not in named and member is not Ask.NOTHING]
+    missing = [member.name for member in kind if member.name not in named and member is not Decision.NOTHING]
     assert not missing, f"{functions[0]} has no branch for {kind.__name__}.{missing[0]}"
 
 
@@ -131,8 +131,8 @@ def test_what_is_borrowed_wrongly_is_found(code: str, wrong: list[str]) -> None:
 WRONG = """
 import numpy as np
 from euphoria_env import Game
-from euphoria_env.asks import Ask, Verb
-from euphoria_env.engine import abilities, decisions, effects, retrieval, rewards, run, state
+from euphoria_env.decisions import Decision, Verb
+from euphoria_env.engine import abilities, legal_moves, effects, retrieval, rewards, loop, state
 from euphoria_env.engine.chance import empty_tape
 
 rows = Game(seed=1).states.copy()
@@ -143,11 +143,11 @@ calls = {
     "affordable price": lambda: abilities.affords(g, 0, 99),
     "price": lambda: abilities.pay_price(g, 0, 99),
     "effect": lambda: effects.apply_effect(g, tape, 99, 0, 0, 0),
-    "operation": lambda: run.carry_out(g, tape, 99, 0, 0, 0),
+    "operation": lambda: loop.carry_out(g, tape, 99, 0, 0, 0),
     "reward": lambda: rewards.fill_rewards(g, 99, room, room),
     "value": lambda: rewards.chance_to_win(g, 0, 0.0, 99),
-    "decision": lambda: (state.ask_for(g, 99, 0), decisions.find_legal(g)),
-    "verb": lambda: (state.ask_series(g, 0, 99, 0, 0, 0, 0), decisions.finish_series(g, tape, 0)),
+    "decision": lambda: (state.ask_for(g, 99, 0), legal_moves.find_legal(g)),
+    "verb": lambda: (state.ask_series(g, 0, 99, 0, 0, 0, 0), legal_moves.finish_series(g, tape, 0)),
     "payment": lambda: (g.__setitem__("payment", 99), retrieval.retrieve_paid(g, 0)),
 }
 for name, call in calls.items():
@@ -168,17 +168,17 @@ def test_a_wrong_value_is_an_error_in_plain_python() -> None:
 
 
 def test_a_wrong_value_is_an_error_compiled() -> None:
-    from euphoria_env.engine import run, stepping
+    from euphoria_env.engine import batch_kernels, loop
     from euphoria_env.engine.chance import empty_tape
 
     rows, tape = Game(seed=1).states.copy(), empty_tape()
-    rows["ask"], rows["depth"], rows["stack"][0, 0] = Ask.NOTHING, 1, [len(Effect) + len(Operation), 0, 0, 0]
+    rows["ask"], rows["depth"], rows["stack"][0, 0] = Decision.NOTHING, 1, [len(Effect) + len(Operation), 0, 0, 0]
     with pytest.raises(ValueError, match="no such operation"):
-        run.resume(rows, 0, tape)
+        loop.resume(rows, 0, tape)
     rows = Game(seed=1).states.copy()
     action, mask = int(Game(seed=1).legal_actions()[0]), np.zeros(actions.NUM_ACTIONS, np.bool_)
     with pytest.raises(ValueError, match="no such reward"):
-        stepping.play(rows, 0, action, tape, len(Reward), np.zeros(4, np.float32), mask)
+        batch_kernels.play(rows, 0, action, tape, len(Reward), np.zeros(4, np.float32), mask)
 
 
 # ------------------------------------------------------------------------------------------------------------ observations

@@ -204,10 +204,10 @@ TRACE = """
 import json, re, sys
 from euphoria_env import Game
 from euphoria_env.cards.vocabulary import Effect
-from euphoria_env.engine import run
+from euphoria_env.engine import loop
 from euphoria_env.engine.state import Operation
 
-carry_out, told = run.carry_out, []
+carry_out, told = loop.carry_out, []
 name = lambda number: (Effect if number < len(Effect) else Operation)(number).name
 
 
@@ -216,7 +216,7 @@ def traced(g, tape, op, p, a, b):
     told.append([name(op), *(name(int(entry[0])) for entry in g["stack"][: int(g["depth"])])])
 
 
-run.carry_out = traced
+loop.carry_out = traced
 exec(sys.argv[1])
 print(json.dumps(told))
 """

@@ -19,7 +19,7 @@ import pytest
 from euphoria_agents import load, play_match
 from euphoria_agents.commands import speed
 from euphoria_agents.files import LEFT_OVER_AFTER, append_line, whole_file, write_whole
-from euphoria_agents.speed.measure import Result, write
+from euphoria_agents.speed.measure import Measurement, write
 
 PATHS = os.pathsep.join(filter(None, sys.path))
 
@@ -35,7 +35,7 @@ def write_checkpoint(path: Path) -> None:
 def plot(path: Path) -> None:
     """Draws a figure."""
     pytest.importorskip("matplotlib")
-    speed.plot([Result("a layer", 2, n, "calls/s", [1.0]) for n in (1, 2)], path)
+    speed.plot([Measurement("a layer", 2, n, "calls/s", [1.0]) for n in (1, 2)], path)
 
 
 WRITERS: list[tuple[str, Callable[[Path], Any]]] = [

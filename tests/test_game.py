@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from euphoria_env import Game, IllegalMove, Rules, actions, observations
-from euphoria_env.asks import ASKS
+from euphoria_env.decisions import DECISIONS
 
 TWO = {"rules": {"num_players": 2}, "seed": 1}
 
@@ -269,7 +269,7 @@ def test_after_the_end_the_observation_says_that_nothing_is_decided() -> None:
     fields = {field.name: field for field in observations.table()}
     seen = game.observation(0)
     asked = seen[fields["asked"].slice]
-    assert asked[ASKS.index("nothing")] == 1 and asked.sum() == 1
+    assert asked[DECISIONS.index("nothing")] == 1 and asked.sum() == 1
     for name in ("offers", "card", "verb", "placed_face", "requested"):
         assert not seen[fields[name].slice].any(), name
 

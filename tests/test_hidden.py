@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from euphoria_env import Game, Rules, observations, pending
-from euphoria_env.asks import ASKS, VERBS
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.decisions import DECISIONS, VERBS
 from euphoria_env.engine import determinize
 from tests.tools.playing import all_rules, conserved, prefer, random_move
 from tests.tools.positions import any_position
@@ -60,7 +60,7 @@ def with_other_secrets(game: Game, observer: int, rng: random.Random) -> Positio
 
 def _asked(d: Position) -> tuple[str, Position]:
     pending = d.get("pending")
-    return (ASKS[pending["ask"]], pending) if pending else ("open", {})
+    return (DECISIONS[pending["ask"]], pending) if pending else ("open", {})
 
 
 def _shown(d: Position, q: int) -> list[int]:
@@ -232,7 +232,7 @@ def test_every_deal_looks_the_same_to_its_player() -> None:
                 assert observer != game.player or deal.legal() == game.legal()
                 assert Game.from_dict(d) == deal
             game.play((random_move if game.turn else prefer)(game, rng))
-    assert {*ASKS} - {*asked} <= {"nothing", "sacrifice", "set_face"}
+    assert {*DECISIONS} - {*asked} <= {"nothing", "sacrifice", "set_face"}
 
 
 def test_a_deal_depends_on_position_player_and_seed_alone() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
-from euphoria_agents.training.mixture import DRAWS, draw_options, game_parts  # noqa: E402
-from euphoria_agents.training.options import Options  # noqa: E402
+from euphoria_agents.training.config import Options  # noqa: E402
+from euphoria_agents.training.rules_mixture import DRAWS, draw_options, game_parts  # noqa: E402
 from euphoria_env.board import NUM_MARKETS  # noqa: E402
 from euphoria_env.cards.tiles import TILES  # noqa: E402
 from euphoria_env.rules import OPTIONS, Rules  # noqa: E402

@@ -16,9 +16,9 @@ from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_chec
 from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
 from euphoria_agents.players.search import inference  # noqa: E402
 from euphoria_agents.training import outlook, self_play  # noqa: E402
-from euphoria_agents.training.options import OutlookOptions  # noqa: E402
-from euphoria_agents.training.rows import find_readings, look_up  # noqa: E402
+from euphoria_agents.training.config import OutlookOptions  # noqa: E402
 from euphoria_agents.training.self_play import Round, play_round  # noqa: E402
+from euphoria_agents.training.sparse_rows import find_active_features, look_up  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from tests.tools.small_runs import go, options  # noqa: E402
 
@@ -92,7 +92,7 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
         by_hand = np.exp(x[:n]) / np.exp(x[:n]).sum()
         assert np.roll(chances[:n], -observer) == pytest.approx(by_hand, abs=1e-5)  # the observer's comes first
     model = outlook.Outlook(found.features, [16, 8])
-    seen = look_up(find_readings(game.observation(0)[None]), found.features)
+    seen = look_up(find_active_features(game.observation(0)[None]), found.features)
     assert model(seen, torch.tensor([n])).exp()[0].tolist() == pytest.approx([*[1 / n] * n, *[0] * (6 - n)], abs=0.05)
 
 
@@ -104,7 +104,7 @@ def test_it_learns_who_wins() -> None:
     model = outlook.Outlook(parts(read_checkpoint(SHIPPED)[1], SHIPPED).features, [32])
 
     def loss() -> float:
-        seen = look_up(fresh.readings._replace(items=fresh.readings.items.copy()), model.first.features)
+        seen = look_up(fresh.active_features._replace(items=fresh.active_features.items.copy()), model.first.features)
         chances = model(seen, torch.from_numpy(fresh.players))
         return -chances.gather(1, torch.from_numpy(fresh.winners)[:, None]).mean().item()
 
@@ -117,9 +117,11 @@ def test_it_learns_who_wins() -> None:
 def test_the_positions_of_a_round(player: Path) -> None:
     one = Round(player, (2, 5), 12, 0.5, 0.1, 7, 0)
     first, again, other = play_round(one), play_round(one), play_round(one._replace(number=1))
-    assert np.array_equal(first.readings.items, again.readings.items) and np.array_equal(first.winners, again.winners)
-    assert not np.array_equal(first.readings.items, other.readings.items)
-    assert len(first.winners) == len(first.players) == len(first.readings.which) == len(first.readings.starts) - 1
+    assert np.array_equal(first.active_features.items, again.active_features.items) and np.array_equal(
+        first.winners, again.winners
+    )
+    assert not np.array_equal(first.active_features.items, other.active_features.items)
+    assert len(first.winners) == len(first.players) == len(first.active_features.which) == len(first.active_features.starts) - 1
     assert set(first.players.tolist()) == {2, 5} and (first.winners >= 0).all() and (first.winners < first.players).all()
 
 

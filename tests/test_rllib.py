@@ -22,9 +22,9 @@ ray = pytest.importorskip("ray")
 
 from ray.cluster_utils import Cluster  # noqa: E402
 
-from euphoria_agents.matches.cluster import on_ray  # noqa: E402
+from euphoria_agents.matches.ray_cluster import on_ray  # noqa: E402
 from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
-from euphoria_agents.training.options import Options  # noqa: E402
+from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.run import Run  # noqa: E402
 from euphoria_agents.training.workers import WorkerLost  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402

@@ -19,9 +19,9 @@ from safetensors.torch import save_file  # noqa: E402
 
 from euphoria_agents import load, play_match  # noqa: E402
 from euphoria_agents.benchmark.tasks import TASKS, Task  # noqa: E402
-from euphoria_agents.options import parse_options  # noqa: E402
+from euphoria_agents.dataclass_arguments import parse_options  # noqa: E402
 from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
-from euphoria_agents.training.options import Options, check  # noqa: E402
+from euphoria_agents.training.config import Options, check  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
 from tests.tools.scripts import SCRIPTS, call  # noqa: E402

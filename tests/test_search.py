@@ -147,13 +147,13 @@ def test_a_search_in_parts_is_the_same_search(spec: str, checkpoint: Path, monke
 
 
 class Slow:
-    """A search of a thousand descents a second."""
+    """A search of a thousand simulations a second."""
 
     def __init__(self) -> None:
-        self.descents = 0
+        self.simulations = 0
 
     def __call__(self, *arguments: Any) -> None:
-        self.descents = arguments[-1]
+        self.simulations = arguments[-1]
         time.sleep((arguments[-1] - arguments[-2]) / 1000)
 
 
@@ -165,7 +165,7 @@ def test_a_budget_in_seconds_is_kept_to(monkeypatch: pytest.MonkeyPatch) -> None
     agent._pace, start = 1000.0, time.perf_counter()
     agent._search(0)
     assert time.perf_counter() - start >= 0.2
-    assert 1 <= slow.descents <= 202, "no more at a time than there is time for"
+    assert 1 <= slow.simulations <= 202, "no more at a time than there is time for"
 
 
 @pytest.mark.parametrize("spec", ["mcts:3000000", "mcts:1000000:weights", "boardspace:1000000", "mcts:1000s"])
@@ -262,7 +262,7 @@ def test_more_simulations_than_room(monkeypatch: pytest.MonkeyPatch) -> None:
     agent, game = load("mcts:500"), middle(2)
     assert isinstance(agent, Searcher) and ask(agent, game, 0) in game.legal()
     assert agent._tree.used[0] <= 20 and agent._tree.used[1] <= 400
-    root = [edge for edge in edges(agent._tree) if edge["offered"] == 499]
+    root = [edge for edge in edges(agent._tree) if edge["availability"] == 499]
     assert sum(int(edge["visits"]) for edge in root) == 499
 
 

@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 from euphoria_agents import Agent
-from euphoria_agents.commands.options import ServeOptions
 from euphoria_agents.commands.serve import listen, run
+from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.sessions import Seat, Session
+from euphoria_agents.web.game_registry import AgentExecutor
 from euphoria_agents.web.guard import HEADERS
 from euphoria_agents.web.store import Store
-from euphoria_agents.web.tables import Thinkers
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
@@ -213,7 +213,7 @@ def seated(server: Served, game: Game, practice: bool = False) -> tuple[str, dic
     """A game on the server that stands as this one, and a visitor in each seat."""
     seats = [Seat(f"P{k}", None) for k in range(game.rules.num_players)]
     session = Session.of(game, seats, practice=practice)
-    name, tokens = server.inside(lambda: server.hall.open(session, list(range(len(seats))), 0))
+    name, tokens = server.inside(lambda: server.registry.open(session, list(range(len(seats))), 0))
     visitors = {}
     for k in range(len(seats)):
         visitors[k] = server.visitor()
@@ -551,7 +551,7 @@ def test_the_game_waits_for_an_agent_that_fails(ann: Visitor) -> None:
 
 def test_the_game_waits_for_an_agent_that_never_answers(server: Served, ann: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     for patience in ("patience", "first_patience"):
-        monkeypatch.setattr(server.hall.thinkers, patience, 2)
+        monkeypatch.setattr(server.registry.executor, patience, 2)
     Sleeps.awake.clear()
     api = f"/api/games/{new(ann, ANN, {'name': 'X', 'spec': BAD[1]})['id']}"
     while not (view := ann.get(f"{api}/view?seat=0"))["waits_for_agent"]:
@@ -571,11 +571,11 @@ def test_only_the_first_answer_may_take_long() -> None:
     end = threading.Event()
 
     async def twice() -> None:
-        thinkers = Thinkers(at_once=1, patience=0.01, first_patience=300)
-        await thinkers.think("slow", lambda: time.sleep(0.1), kind="load")
-        await thinkers.think("slow", lambda: time.sleep(0.1))
+        executor = AgentExecutor(at_once=1, patience=0.01, first_patience=300)
+        await executor.think("slow", lambda: time.sleep(0.1), kind="load")
+        await executor.think("slow", lambda: time.sleep(0.1))
         with pytest.raises(TimeoutError, match=r"the agent slow has not answered for 0\.01 seconds"):
-            await thinkers.think("slow", end.wait)
+            await executor.think("slow", end.wait)
 
     asyncio.run(twice())
     end.set()

@@ -21,9 +21,9 @@ from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, task_of
 from euphoria_agents.commands import benchmark
 from euphoria_agents.matches import tournament
-from euphoria_agents.matches.arena import play_match
-from euphoria_agents.matches.limit import TooSlow, time_limit
+from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.processes import in_processes
+from euphoria_agents.matches.time_limit import TooSlow, time_limit
 from euphoria_agents.registry import load_untrusted
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.cards.recruits import RECRUITS

@@ -21,7 +21,7 @@ import pytest
 from euphoria_agents import Agent, load
 from euphoria_agents.__main__ import main
 from euphoria_agents.matches import tournament
-from euphoria_agents.matches.arena import Played, play_match, score
+from euphoria_agents.matches.match import Played, play_match, score
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
 from euphoria_agents.matches.tournament import Chunk, Journal, comparison, play, play_chunk, rate, schedule, sources, standings
 from euphoria_env import Game, Rules

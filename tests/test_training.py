@@ -207,8 +207,8 @@ def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
 # ------------------------------------------------------------------------------------------------------- the network
 
 pytest.importorskip("sb3_contrib")
+from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.model import make_envs, make_model  # noqa: E402
-from euphoria_agents.training.options import Options  # noqa: E402
 from euphoria_agents.training.run import RUN_FORMAT, Run  # noqa: E402
 from tests.tools.small_runs import arguments, assert_same, go, options, state_of  # noqa: E402
 
@@ -545,7 +545,7 @@ def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: P
         ({"trunk": []}, "trunk"),
         ({"decisions": 0}, "decisions: must be an integer from 1"),
         ({"players": []}, "envs: must be"),
-        ({"alike": 2.0}, "alike"),
+        ({"same_opponent_prob": 2.0}, "same_opponent_prob"),
         ({"batch": 1}, "batch: must be an integer from 2"),
         ({"batch": 167}, "leave no single one of its 168"),
         ({"gamma": float("nan")}, "gamma"),

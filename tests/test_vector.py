@@ -19,11 +19,11 @@ from euphoria_agents import Agent, load
 from euphoria_env import IllegalMove, Rules, actions
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.frames import frame
-from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.opponents import Opponents
-from euphoria_env.envs.sampling import sample
+from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.envs.vector_core import Learners
 from euphoria_env.observations import OBS_SIZE, start_of
 
 WEIGHTS = load("weights")

@@ -18,7 +18,7 @@ from euphoria_env.board import AREAS, ARTIFACTS, FACTIONS, GOODS, MARKETS, MINER
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.words import Move
-from euphoria_env.words.foresight import roll_penalty
+from euphoria_env.words.preview import roll_penalty
 from tests.tools.differential import NEVER_LEGAL
 from tests.tools.golden_games import FOLDER
 from tests.tools.playing import all_rules, prefer, random_move

@@ -23,7 +23,7 @@ from rich.progress import Progress  # noqa: E402
 
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.training import workers  # noqa: E402
-from euphoria_agents.training.options import Options  # noqa: E402
+from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.run import Run, open_run, reopen  # noqa: E402
 from euphoria_agents.training.workers import Group, WorkerLost  # noqa: E402
 from tests.tools.small_runs import arguments, assert_same, go, options, state_of  # noqa: E402

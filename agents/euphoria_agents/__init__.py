@@ -14,7 +14,7 @@ from euphoria_agents.registry import load, specs
 
 if TYPE_CHECKING:
     from euphoria_agents.agent import Agent
-    from euphoria_agents.matches.arena import play_match
+    from euphoria_agents.matches.match import play_match
     from euphoria_agents.training.vec_env import EuphoriaVecEnv
 
 __all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "specs"]
@@ -22,7 +22,7 @@ __all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "specs"]
 # Imported when first used, so that `euphoria --help` is quick; the last one needs Stable-Baselines3.
 _LATE = {
     "Agent": "euphoria_agents.agent",
-    "play_match": "euphoria_agents.matches.arena",
+    "play_match": "euphoria_agents.matches.match",
     "EuphoriaVecEnv": "euphoria_agents.training.vec_env",
 }
 

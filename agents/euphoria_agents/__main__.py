@@ -8,10 +8,10 @@ import os
 import sys
 from typing import Any, NamedTuple
 
-from euphoria_agents.options import Parser, command, parse_options
+from euphoria_agents.dataclass_arguments import Parser, command, parse_options
 
 
-class Command(NamedTuple):
+class Subcommand(NamedTuple):
     """What stands behind a word of the command line; its modules are imported when it is called.
 
     Attributes:
@@ -30,85 +30,85 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "train": Command(
+    "train": Subcommand(
         "train a player by self-play",
-        "euphoria_agents.training.options:Options",
+        "euphoria_agents.training.config:Options",
         "euphoria_agents.commands.train:run",
         "train",
         "torch",
     ),
-    "outlook": Command(
+    "outlook": Subcommand(
         "give a trained player the chances of all seats, for the search",
-        "euphoria_agents.training.options:OutlookOptions",
+        "euphoria_agents.training.config:OutlookOptions",
         "euphoria_agents.commands.outlook:run",
         "train",
         "torch",
     ),
-    "evaluate": Command(
+    "evaluate": Subcommand(
         "compare an agent with others, with intervals",
-        "euphoria_agents.commands.options:EvaluateOptions",
+        "euphoria_agents.commands.shared_arguments:EvaluateOptions",
         "euphoria_agents.commands.evaluate:run",
         "play",
     ),
-    "tournament": Command(
+    "tournament": Subcommand(
         "many agents against each other, with ratings",
-        "euphoria_agents.commands.options:TournamentOptions",
+        "euphoria_agents.commands.shared_arguments:TournamentOptions",
         "euphoria_agents.commands.tournament:run",
         "play",
     ),
-    "benchmark": Command(
+    "benchmark": Subcommand(
         "judge an agent by a task with a fixed protocol",
-        "euphoria_agents.commands.options:BenchmarkOptions",
+        "euphoria_agents.commands.shared_arguments:BenchmarkOptions",
         "euphoria_agents.commands.benchmark:run",
         "play",
     ),
-    "play": Command(
+    "play": Subcommand(
         "play a game in the terminal, against agents or people",
-        "euphoria_agents.commands.options:TableOptions",
+        "euphoria_agents.commands.shared_arguments:TableOptions",
         "euphoria_agents.commands.play:run",
         "play",
     ),
-    "serve": Command(
+    "serve": Subcommand(
         "games in the browser: play, watch, study",
-        "euphoria_agents.commands.options:ServeOptions",
+        "euphoria_agents.commands.shared_arguments:ServeOptions",
         "euphoria_agents.commands.serve:run",
         "web",
         "starlette",
     ),
-    "replay": Command(
+    "replay": Subcommand(
         "show a recorded game",
-        "euphoria_agents.commands.options:ReplayOptions",
+        "euphoria_agents.commands.shared_arguments:ReplayOptions",
         "euphoria_agents.commands.replay:run",
         "play",
     ),
-    "analyse": Command(
+    "analyse": Subcommand(
         "have an agent judge every decision of a recorded game",
-        "euphoria_agents.commands.options:AnalyseOptions",
+        "euphoria_agents.commands.shared_arguments:AnalyseOptions",
         "euphoria_agents.commands.analyse:run",
         "play",
     ),
-    "speed": Command(
+    "speed": Subcommand(
         "measure the speed of every layer; `speed compare` two such measurements",
-        "euphoria_agents.speed.options:SpeedOptions",
+        "euphoria_agents.speed.settings:SpeedOptions",
         "euphoria_agents.commands.speed:run",
         "play",
     ),
-    "speed compare": Command(
+    "speed compare": Subcommand(
         "compare two measurements",
-        "euphoria_agents.commands.options:CompareOptions",
+        "euphoria_agents.commands.shared_arguments:CompareOptions",
         "euphoria_agents.commands.compare:run",
         "play",
     ),
-    "convert": Command(
+    "convert": Subcommand(
         "make a player of an older version fit this one",
-        "euphoria_agents.commands.options:ConvertOptions",
+        "euphoria_agents.commands.shared_arguments:ConvertOptions",
         "euphoria_agents.commands.convert:run",
         "play",
         "safetensors",
     ),
-    "compile": Command(
+    "compile": Subcommand(
         "compile all there is to compile, so that nothing else has to wait",
-        "euphoria_agents.commands.options:CompileOptions",
+        "euphoria_agents.commands.shared_arguments:CompileOptions",
         "euphoria_agents.commands.compile:run",
         "play",
         needs="",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from euphoria_env.envs.asking import Player, agent_name
+from euphoria_env.json_reader import Reader
 from euphoria_env.observations import start_of
-from euphoria_env.reader import Reader
 
 if TYPE_CHECKING:
     from euphoria_env import Game

@@ -38,7 +38,7 @@ class Builtin(NamedTuple):
 
 
 BUILTIN = {
-    "random": Builtin("random", "euphoria_agents.players.uniform:Uniform"),
+    "random": Builtin("random", "euphoria_agents.players.random:Uniform"),
     "weights": Builtin("weights", "euphoria_agents.players.weights:Weights"),
     "greedy": Builtin("greedy[:SAMPLES]", "euphoria_agents.players.greedy:make_greedy"),
     "mcts": Builtin("mcts:BUDGET[:EVALUATOR[:PATH]]", "euphoria_agents.players.mcts:make_mcts"),

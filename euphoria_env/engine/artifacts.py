@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from euphoria_env.actions import USE
-from euphoria_env.asks import Verb
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, TRACK_END
 from euphoria_env.cards.recruits import GAMBLER, GEEK
 from euphoria_env.cards.vocabulary import Effect
+from euphoria_env.decisions import Verb
 from euphoria_env.engine.chance import draw_artifact
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_knowledge

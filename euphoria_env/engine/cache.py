@@ -26,7 +26,7 @@ from numba.core import caching
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 # With cards/ and engine/: all that compiled code can depend on.
-_CORE = ("asks.py", "board.py", "rules.py", "actions.py", "observations.py")
+_CORE = ("decisions.py", "board.py", "rules.py", "actions.py", "observations.py")
 _DIGEST_SIZE = 32
 
 

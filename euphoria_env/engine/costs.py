@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from euphoria_env.asks import Verb
 from euphoria_env.board import (
     ARK,
     ARTIFACT_SET,
@@ -29,6 +28,7 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, MATTHEW, MICHAEL
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import COURTHOUSE, TILE_COST
+from euphoria_env.decisions import Verb
 from euphoria_env.engine.artifacts import max_of_a_type
 from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.jit import jit
@@ -124,7 +124,7 @@ def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
 def fill_both(units_a, units_b, own_a, own_b, both):
     """Whether two groups of units can be filled with items of their own and items that serve both.
 
-    By Hall's theorem it is enough that there are sufficient items for each of them and for the two together.
+    By GameRegistry's theorem it is enough that there are sufficient items for each of them and for the two together.
     """
     return min(units_a, own_a) + min(units_b, own_b) + both >= units_a + units_b
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, DEALT_RECRUITS, FIRST_ARTIFACT, NUM_MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.bits import count_bits, lowest_bit
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.costs import holdings, payable
-from euphoria_env.engine.decisions import find_legal
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.legal import count_legal
+from euphoria_env.engine.legal_moves import find_legal
+from euphoria_env.engine.move_set import count_legal
 from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, SETUP, Operation
 
 _FREE = 30  # place of a card that was taken out of a hand to be dealt again
@@ -33,13 +33,13 @@ def deal_hidden_row(g, player, seed):
     deal_recruits(g, player)
     deal_hidden_tiles(g, player)
     # That another player is asked tells that there is a choice; that they placed a worker, that they could pay.
-    asks_other = g["ask"] != Ask.NOTHING and g["ask"] != Ask.OPEN and g["player"] != player
+    asks_other = g["ask"] != Decision.NOTHING and g["ask"] != Decision.OPEN and g["player"] != player
     payer = placing_player(g)
     if payer == player or (payer >= 0 and not can_pay(g, payer)):
         payer = -1
     if not asks_other and payer < 0:
         deal_cards(g, player)
-        if g["ask"] != Ask.NOTHING:
+        if g["ask"] != Decision.NOTHING:
             find_legal(g)
         return
     hands, deck, dilemmas, terms = g["artifacts"].copy(), g["deck"].copy(), g["dilemma"].copy(), int(g["set_a"])
@@ -124,11 +124,11 @@ def shown_cards(g, p, kind):
     """Cards of a type that a player must hold, who is paying, discarding or offering them or was asked for them."""
     item = FIRST_ARTIFACT + kind
     asked = int(g["ask"])
-    if asked == Ask.SERIES and g["player"] == p and (g["verb"] == Verb.PAY or g["verb"] == Verb.DISCARD):
+    if asked == Decision.SERIES and g["player"] == p and (g["verb"] == Verb.PAY or g["verb"] == Verb.DISCARD):
         return int(g["chosen"][item])
-    if (asked == Ask.TRADE or asked == Ask.REPLY) and g["active"] == p:
+    if (asked == Decision.TRADE or asked == Decision.REPLY) and g["active"] == p:
         return int(g["chosen"][item])
-    if asked == Ask.REPLY and g["player"] == p:
+    if asked == Decision.REPLY and g["player"] == p:
         return int(g["asked"][item])
     return 0
 
@@ -137,7 +137,7 @@ def shown_cards(g, p, kind):
 def choose_future(g, player):
     """If Bradley's owner, another player, is choosing between two cards just drawn: which two, of the hand dealt."""
     p = int(g["player"])
-    if g["ask"] != Ask.SERIES or g["verb"] != Verb.DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
+    if g["ask"] != Decision.SERIES or g["verb"] != Verb.DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
         return True
     hand = g["artifacts"][p]
     n = int(g["hand_size"][p])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from euphoria_env.actions import CHOOSE_RECRUIT, DILEMMA, PAY_MATCH
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import ARTIFACT_SET, FIRST_ARTIFACT
 from euphoria_env.cards.recruits import FACTION_OF
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import activate, revealed_factions
 from euphoria_env.engine.chance import RECRUIT_CARDS, draw_card
 from euphoria_env.engine.jit import jit
@@ -28,7 +28,7 @@ def resolve_dilemma(g, p):
     push(g, Operation.LIMITS, p, 0, 0)
     push(g, Operation.DILEMMA_PAID, p, RESOLVED_STAR + int(g["answer"]) - DILEMMA, 0)
     push(g, Operation.DILEMMA_WAY_CHOSEN, p, 0, 0)
-    ask_for(g, Ask.DILEMMA_WAY, p)
+    ask_for(g, Decision.DILEMMA_WAY, p)
 
 
 @jit
@@ -64,7 +64,7 @@ def dilemma_recruit(g, tape, p):
             n += 1
     if n:
         push(g, Operation.RECRUIT_KEPT, p, 0, 0)
-        ask_for(g, Ask.RECRUIT, p)
+        ask_for(g, Decision.RECRUIT, p)
 
 
 @jit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from euphoria_env.actions import SET
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     BLISS,
     FOOD,
@@ -18,6 +17,7 @@ from euphoria_env.cards.recruits import BRIAN
 from euphoria_env.cards.spaces import TUNNEL_RESOURCE
 from euphoria_env.cards.tiles import LABORATORY
 from euphoria_env.cards.vocabulary import CHOICE_SETS, Effect
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import advance_allegiance, move_miner, tunnel_of
 from euphoria_env.engine.artifacts import draw_artifacts, future
 from euphoria_env.engine.jit import jit
@@ -67,7 +67,7 @@ def apply_effect(g, tape, effect, p, a, b):
         g["new_worker"] = owned < MAX_WORKERS and not (owned >= 2 and under(g, p, LABORATORY))
     elif effect == Effect.SET_FACE:
         push(g, Operation.FACE_SET, p, 0, 0)
-        ask_for(g, Ask.SET_FACE, p)
+        ask_for(g, Decision.SET_FACE, p)
     elif effect == Effect.TAKE_FACE:
         if g["set_face"] == 0:
             g["set_face"] = g["placed_face"]
@@ -101,7 +101,7 @@ def apply_effect(g, tape, effect, p, a, b):
         future(g, tape, p)
     elif effect == Effect.SACRIFICE_RETRIEVED:
         push(g, Operation.SACRIFICED, p, 0, 0)
-        ask_for(g, Ask.SACRIFICE, p)
+        ask_for(g, Decision.SACRIFICE, p)
     else:
         raise ValueError("no such effect")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
@@ -22,9 +21,10 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Event
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.legal import fill_mask
 from euphoria_env.engine.memory import borrowed, copy_bytes
+from euphoria_env.engine.move_set import fill_mask
 from euphoria_env.engine.state import HELD, IN_BY, OUT_BY, PLAYING, SETUP, Operation
 from euphoria_env.observations import PLAYER_SIZE, PLAYERS_START, start_of
 from euphoria_env.rules import DIGIT, OPTIONS_SIZE
@@ -153,7 +153,7 @@ def fill_private(g, p, out):
         out[_OWN_RECRUITS + card] = 5 if recruits[card] == put_out else 0
     for k in range(int(g["num_active"][p]), int(g["num_recruits"][p])):
         out[_OWN_RECRUITS + int(g["recruits"][p, k])] = 2 if g["status"] == SETUP and k == 0 else 1
-    if g["ask"] == Ask.RECRUIT or g["status"] == SETUP:
+    if g["ask"] == Decision.RECRUIT or g["status"] == SETUP:
         for k in range(DEALT_RECRUITS):
             if g["hand"][p, k] >= 0:
                 out[_OWN_RECRUITS + int(g["hand"][p, k])] = 3
@@ -198,23 +198,23 @@ def fill_decision(g, p, n, out):
     """Writes what is being decided, and the turn so far."""
     asked = int(g["ask"])
     out[_ASKED + asked] = 1
-    if asked == Ask.NOTHING:
+    if asked == Decision.NOTHING:
         return
     out[_OFFERS] = g["offers"]
-    if asked == Ask.OPEN:  # nothing else has happened in this turn
+    if asked == Decision.OPEN:  # nothing else has happened in this turn
         return
     if g["status"] == PLAYING:
         fill_placement(g, p, n, out)
-    if asked == Ask.USE:
+    if asked == Decision.USE:
         out[_CARD] = g["card"] + 1
-    if asked == Ask.SERIES or asked == Ask.STAR:
-        out[_VERB] = g["verb"] + 1 if asked == Ask.SERIES else 0
+    if asked == Decision.SERIES or asked == Decision.STAR:
+        out[_VERB] = g["verb"] + 1 if asked == Decision.SERIES else 0
         set_a, set_b = int(g["set_a"]), int(g["set_b"])
         # Which two cards Bradley drew only the owner knows.
-        if asked == Ask.SERIES and g["verb"] == Verb.DISCARD and g["player"] != p:
+        if asked == Decision.SERIES and g["verb"] == Verb.DISCARD and g["player"] != p:
             set_a = ARTIFACT_SET
         spread(set_a, out, _FIRST_GROUP, len(ITEMS))
-        if asked == Ask.SERIES:
+        if asked == Decision.SERIES:
             spread(set_b, out, _SECOND_GROUP, len(ITEMS))
             out[_UNITS] = g["units_a"]
             out[_UNITS + 1] = g["units_b"]
@@ -257,7 +257,7 @@ def fill_placement(g, p, n, out):
         out[_TO_ROLL + k] = place_plus_one(g["back_owner"][k], p, n)
         out[_TO_ROLL + MAX_WORKERS + k] = g["back_face"][k]
     out[_ROLLER] = place_plus_one(g["roller"], p, n)
-    if g["num_taken"] or g["ask"] == Ask.TAKE:
+    if g["num_taken"] or g["ask"] == Decision.TAKE:
         out[_PAYMENT] = g["payment"] + 1
         for k in range(int(g["num_taken"])):
             out[_TAKEN + k] = g["taken"][k] + 1
@@ -273,7 +273,7 @@ def fill_observation(g, p, out):
     digits(out, _TURN, g["turn"])
     out[_STATUS] = g["status"]
     out[_ACTIVE + place_of(g["active"], p, n)] = 1
-    if g["ask"] != Ask.NOTHING:
+    if g["ask"] != Decision.NOTHING:
         out[_DECIDER + place_of(g["player"], p, n)] = 1
     for k in range(n):
         first = PLAYERS_START + PLAYER_SIZE * k

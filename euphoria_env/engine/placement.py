@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from euphoria_env.actions import PAY_ONE, PAY_PAIR, PAY_THREE
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
@@ -22,6 +21,7 @@ from euphoria_env.board import (
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_FOOD
 from euphoria_env.cards.vocabulary import Event
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.artifacts import discard_artifact, limits
 from euphoria_env.engine.bits import lowest_bit
@@ -108,7 +108,7 @@ def pay(g, p):
     if asks_artifacts(space):
         push(g, Operation.PAID, p, 0, 0)
         push(g, Operation.WAY_CHOSEN, p, 0, 0)
-        ask_for(g, Ask.ARTIFACT_WAY, p)
+        ask_for(g, Decision.ARTIFACT_WAY, p)
         return
     units_a, set_a, units_b, set_b = cost_of(g, p, space, bumped_other)
     if units_b or set_a & (set_a - 1):

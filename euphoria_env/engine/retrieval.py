@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from euphoria_env.actions import NUM_BOARD_WORKERS, RETRIEVE, SACRIFICE, TAKE, USE
-from euphoria_env.asks import Ask
 from euphoria_env.board import BLISS, ENERGY, FOOD, MAX_WORKERS, NUM_AREAS, REGION, SUBTERRAN
 from euphoria_env.cards.recruits import GIDGET
 from euphoria_env.cards.tiles import CAFETERIA
 from euphoria_env.cards.vocabulary import Event
+from euphoria_env.decisions import Decision
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale
 from euphoria_env.engine.rolls import roll
@@ -60,7 +60,7 @@ def retrieve(g, p):
     push(g, Operation.NEXT_TURN, p, 0, 0)
     push(g, Operation.END_CHECK, p, 0, 0)
     push(g, Operation.RETRIEVE_PAID, p, 0, 0)
-    ask_for(g, Ask.TAKE, p)
+    ask_for(g, Decision.TAKE, p)
 
 
 @jit

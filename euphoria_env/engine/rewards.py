@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import OVER
-from euphoria_env.reader import shown
+from euphoria_env.json_reader import shown
 
 STARS_PER_E = 2.0  # so great an expected lead makes the chance to win e times that to lose
 

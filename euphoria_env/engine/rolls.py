@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from euphoria_env.asks import Verb
 from euphoria_env.board import GOODS, GOODS_SET, KNOWLEDGE_LIMIT, MAX_WORKERS
 from euphoria_env.cards.recruits import BEN
 from euphoria_env.cards.tiles import FACE_PENALTY
 from euphoria_env.cards.vocabulary import Event
+from euphoria_env.decisions import Verb
 from euphoria_env.engine.chance import roll_die
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import HELD, Operation, ask_series, push, push_trigger, under

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.engine.jit import entry
-from euphoria_env.engine.legal import count_legal, nth_legal
+from euphoria_env.engine.move_set import count_legal, nth_legal
 
 
 @entry

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from euphoria_env.actions import CHOOSE_RECRUIT, CHOOSE_TILE, SET_KNOWLEDGE, SET_MORALE
-from euphoria_env.asks import Ask
 from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, DEALT_RECRUITS, DEALT_TILES, NUM_MARKETS, STARS
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
+from euphoria_env.decisions import Decision
 from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.chance import (
     MARKET_TILES,
@@ -93,7 +93,7 @@ def draft(g, p, round_):
     n = int(g["num_players"])
     if p < n:
         push(g, Operation.DRAFTED, p, round_, 0)
-        ask_for(g, Ask.RECRUIT, p)
+        ask_for(g, Decision.RECRUIT, p)
         return
     for k in range(DEALT_RECRUITS):
         first = g["hand"][n - 1, k]
@@ -132,7 +132,7 @@ def choose_recruits(g, p, step):
             g["active_cards"][q] = BIT[int(g["recruits"][q, 0])]
         return
     push(g, Operation.RECRUIT_CHOSEN, p, step, 0)
-    ask_for(g, Ask.RECRUIT, p)
+    ask_for(g, Decision.RECRUIT, p)
 
 
 @jit
@@ -163,7 +163,7 @@ def deal_tiles(g, tape, p):
                 g["tile_place"][tile] = HELD + q
     if p < n:
         push(g, Operation.TILE_CHOSEN, p, 0, 0)
-        ask_for(g, Ask.TILE, p)
+        ask_for(g, Decision.TILE, p)
         return
     for _ in range(NUM_MARKETS - n):
         tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
@@ -252,7 +252,7 @@ def track(g, step):
         begin_play(g)
         return
     push(g, Operation.TRACK_SET, step, 0, 0)
-    ask_for(g, Ask.TRACK, seat_after(g, step if step < n else 2 * n - 1 - step))
+    ask_for(g, Decision.TRACK, seat_after(g, step if step < n else 2 * n - 1 - step))
 
 
 @jit

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from euphoria_env.actions import STAR
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, TERRITORIES, gain_set
 from euphoria_env.cards.recruits import ESME
 from euphoria_env.cards.tiles import THEATER
 from euphoria_env.cards.vocabulary import CHOICES, Event
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import ask_discards
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge
@@ -72,7 +72,7 @@ def star_in_region(g, p, faction):
     if places and g["stars"][p] > 0:
         g["set_a"] = places
         push(g, Operation.STAR_CHOSEN, p, faction, 0)
-        ask_for(g, Ask.STAR, p)
+        ask_for(g, Decision.STAR, p)
 
 
 @jit

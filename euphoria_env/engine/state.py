@@ -11,7 +11,6 @@ from enum import IntEnum, auto
 
 import numpy as np
 
-from euphoria_env.asks import Ask
 from euphoria_env.board import (
     ARTIFACTS,
     BIT,
@@ -32,8 +31,9 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import EVENT_CARDS, FACTION_CARDS, NUM_RECRUITS
 from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
 from euphoria_env.cards.vocabulary import Effect
+from euphoria_env.decisions import Decision
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.legal import LEGAL_WORDS
+from euphoria_env.engine.move_set import LEGAL_WORDS
 from euphoria_env.rules import OPTIONS, OPTIONS_SIZE
 
 STACK_DEPTH = 24  # the deepest seen is 10
@@ -90,7 +90,7 @@ _PENDING = [
     # the decision asked: what, who, and its terms
     ("ask", np.int8),
     ("player", np.int8),
-    ("card", np.int8),  # recruit of Ask.USE
+    ("card", np.int8),  # recruit of Decision.USE
     ("verb", np.int8),  # of a series
     ("units_a", np.int8),
     ("set_a", np.int16),
@@ -131,8 +131,7 @@ _PENDING = [
     ("num_taken", np.int8),
     ("all_subterra", np.int8),
 ]
-# The generator (`engine.chance`), and what follows from the rest: the legal moves of the decision asked (`engine.legal`), and the
-# options as they are observed.
+# The generator (`engine.chance`), then what is derived: the legal moves (`engine.move_set`) and the options as observed.
 _REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,)), ("shown_rules", np.int8, (OPTIONS_SIZE,))]
 
 PENDING_FIELDS: tuple[str, ...] = tuple(str(field[0]) for field in _PENDING)
@@ -251,7 +250,7 @@ def ask_for(g, what, player):
 def ask_use(g, player, card):
     """Asks whether a recruit is used (R13.1)."""
     g["card"] = card
-    ask_for(g, Ask.USE, player)
+    ask_for(g, Decision.USE, player)
 
 
 @jit
@@ -263,7 +262,7 @@ def ask_series(g, player, verb, units_a, set_a, units_b, set_b):
     g["units_b"] = units_b
     g["set_b"] = set_b
     g["last"] = 0
-    ask_for(g, Ask.SERIES, player)
+    ask_for(g, Decision.SERIES, player)
 
 
 @jit

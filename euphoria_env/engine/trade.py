@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER, TRADE
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import move_artifact
 from euphoria_env.engine.costs import stock_of
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.legal import allow
 from euphoria_env.engine.markers import gain_goods
+from euphoria_env.engine.move_set import allow
 from euphoria_env.engine.state import Operation, ask_for, push, seat_after
 
 MOST_ITEMS = 3  # of each side (R15.1)
@@ -41,7 +41,7 @@ def begin_offer(g, p):
     g["partner"] = seat_after(g, int(g["answer"]) - TRADE + 1)
     g["last"] = 0
     push(g, Operation.OFFERED, p, 0, 0)
-    ask_for(g, Ask.TRADE, p)
+    ask_for(g, Decision.TRADE, p)
 
 
 @jit
@@ -114,7 +114,7 @@ def offered(g, p):
         if g["asked"][FIRST_ARTIFACT + kind] > g["artifacts"][partner, kind]:
             g["answer"] = OFFER
             return
-    ask_for(g, Ask.REPLY, partner)
+    ask_for(g, Decision.REPLY, partner)
 
 
 @jit

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from euphoria_env.actions import DILEMMA, END, PLACE, RETRIEVE
-from euphoria_env.asks import Ask
 from euphoria_env.board import FACTIONS, MAX_PLAYERS, MAX_WORKERS, NUM_SPACES
 from euphoria_env.cards.recruits import CHASE
 from euphoria_env.cards.tiles import FOUNTAIN
+from euphoria_env.decisions import Decision
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.dilemma import resolve_dilemma
 from euphoria_env.engine.end import truncate
@@ -65,7 +65,7 @@ def open_turn(g):
     """Asks the active player what to do; also after a trade (R15.2)."""
     clear_pending(g)
     push(g, Operation.OPENED, int(g["active"]), 0, 0)
-    ask_for(g, Ask.OPEN, int(g["active"]))
+    ask_for(g, Decision.OPEN, int(g["active"]))
 
 
 @jit
@@ -120,7 +120,7 @@ def further(g, p, face, left):
         g["placed_face"] = face
         g["due_morale"] = g["doubles_cost_morale"]
         push(g, Operation.FURTHER_ANSWERED, p, face, left)
-        ask_for(g, Ask.FURTHER, p)
+        ask_for(g, Decision.FURTHER, p)
 
 
 @jit
@@ -131,7 +131,7 @@ def chase(g, p):
         g["placed_face"] = face
         g["due_morale"] = 0
         push(g, Operation.FURTHER_ANSWERED, p, face, 0)
-        ask_for(g, Ask.FURTHER, p)
+        ask_for(g, Decision.FURTHER, p)
 
 
 @jit

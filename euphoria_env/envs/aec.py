@@ -10,7 +10,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from euphoria_env import actions, position
-from euphoria_env.engine import chance, observe, run, stepping
+from euphoria_env.engine import batch_kernels, chance, loop, observe
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.arguments import frame_size, game_from, known_number, one_of, position_from, rules_from, why_illegal
@@ -114,7 +114,7 @@ class raw_env(AECEnv):
             rows[:] = game_from(given, self.rules, game_seed).states
         else:
             write_rules(rows[0], self.rules)
-            run.new_game(rows, 0, game_seed, 0, 0, self._tape)
+            loop.new_game(rows, 0, game_seed, 0, 0, self._tape)
         self._rows = rows
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -157,7 +157,7 @@ class raw_env(AECEnv):
             return
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
         number = known_number(action)
-        status, player = stepping.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
+        status, player = batch_kernels.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
         if status < 0:
             raise IllegalMove(why_illegal(self.game, action))
         self.infos[agent] = _nothing_legal()

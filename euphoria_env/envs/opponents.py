@@ -12,9 +12,9 @@ import numpy as np
 
 from euphoria_env.batch import Batch
 from euphoria_env.envs.asking import Player, ask
-from euphoria_env.envs.streams import derived_seed
+from euphoria_env.envs.derived_seeds import derived_seed
 from euphoria_env.game import Game
-from euphoria_env.reader import read_array
+from euphoria_env.json_reader import read_array
 
 _ROUNDING = 1e-8  # how far off 1 the sum of chances may be; numpy draws by no others
 
@@ -71,7 +71,7 @@ class Opponents:
         opponents: Any = "weights",
         pool: Sequence[Any] | None = None,
         chances: Sequence[float] | None = None,
-        alike: float = 0.0,
+        same_opponent_prob: float = 0.0,
     ) -> None:
         """Chooses the opponents of the games that begin from now on; those under way end as they began.
 
@@ -79,7 +79,7 @@ class Opponents:
             opponents: an agent or a text for all seats, or a list of them in turn order after the learner.
             pool: instead of `opponents`: each seat is drawn from these for every game.
             chances: the probabilities of the pool; None: all the same.
-            alike: in this share of the games one draw from the pool serves all seats.
+            same_opponent_prob: in this share of the games one draw from the pool serves all seats.
 
         Raises:
             ValueError: neither an agent nor a text, an empty pool, not one opponent for each other seat, or chances that are
@@ -98,20 +98,20 @@ class Opponents:
                 raise ValueError(f"opponents must be one, or a list of {others}, not of {len(chosen)}")
         else:
             chosen = [opponents] * others
-        if not 0.0 <= alike <= 1.0:
-            raise ValueError(f"alike must be a share from 0 to 1, not {alike!r}")
+        if not 0.0 <= same_opponent_prob <= 1.0:
+            raise ValueError(f"same_opponent_prob must be a share from 0 to 1, not {same_opponent_prob!r}")
         texts = {one: as_agent(one) for one in chosen if isinstance(one, str)}
         agents = [texts[one] if isinstance(one, str) else as_agent(one) for one in chosen]
         self._forget()
         self._next = np.array([self._index(agent) for agent in agents])
-        self._drawn, self._alike = pool is not None, alike
+        self._drawn, self._same_opponent_prob = pool is not None, same_opponent_prob
         self._chances = np.full(len(agents), 1 / len(agents)) if chances is None else np.asarray(chances, np.float64)
         if self._chances.shape != self._next.shape or (self._chances < 0).any() or not abs(self._chances.sum() - 1) < _ROUNDING:
             raise ValueError(f"chances must be {len(agents)} probabilities, not {chances!r}")
 
     def state(self) -> dict[str, np.ndarray]:
         """Who sits where and who may be drawn, as arrays for `restore`; numbers are those of `agents`."""
-        facts = np.array([self._drawn, self._alike])
+        facts = np.array([self._drawn, self._same_opponent_prob])
         return {"sitting": self._sitting.copy(), "next": self._next, "chances": self._chances, "draws": facts}
 
     def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Player]) -> None:
@@ -120,7 +120,7 @@ class Opponents:
         Raises:
             ValueError: it does not fit these games and agents.
         """
-        drawn, alike = read_array(state, "draws", (2,), np.float64, 0, 1).tolist()
+        drawn, same_opponent_prob = read_array(state, "draws", (2,), np.float64, 0, 1).tolist()
         seats = np.size(state.get("next", ())) if drawn else self._players - 1
         last = len(agents) - 1
         following = read_array(state, "next", (seats,), np.int64, 0, last)
@@ -130,7 +130,7 @@ class Opponents:
             raise ValueError("chances: do not add up to 1")
         self.agents = list(agents)
         self._sitting[:], self._next, self._chances = sitting, following, chances
-        self._drawn, self._alike = bool(drawn), alike
+        self._drawn, self._same_opponent_prob = bool(drawn), same_opponent_prob
 
     def _forget(self) -> None:
         """Lets go of the agents that play no game any more."""
@@ -150,8 +150,8 @@ class Opponents:
         """Seats the opponents of games that begin, around the seats of their learners."""
         if self._drawn:
             drawn = rng.choice(self._next, (len(games), self._players), p=self._chances)
-            alike = rng.random(len(games)) < self._alike
-            drawn[alike] = drawn[alike, :1]
+            same_opponent_prob = rng.random(len(games)) < self._same_opponent_prob
+            drawn[same_opponent_prob] = drawn[same_opponent_prob, :1]
             self._sitting[games] = drawn
         else:
             after = (np.arange(self._players) - seats[:, None]) % self._players  # the learner: 0

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from euphoria_env import actions
-from euphoria_env.engine import chance, observe, run, stepping
+from euphoria_env.engine import batch_kernels, chance, loop, observe
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.arguments import (
@@ -28,10 +28,10 @@ from euphoria_env.envs.arguments import (
     why_illegal,
 )
 from euphoria_env.envs.asking import ask
+from euphoria_env.envs.derived_seeds import derived_generator, derived_seed
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
 from euphoria_env.envs.opponents import as_agent, seat_number
-from euphoria_env.envs.streams import derived_generator, derived_seed
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import write_rules
@@ -157,7 +157,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         self._rows[:] = 0 if game is None else game.states
         if game is None:
             write_rules(self._row, self.rules)
-            run.new_game(self._rows, 0, seed, 0, 0, self._tape)
+            loop.new_game(self._rows, 0, seed, 0, 0, self._tape)
         self._mask = np.empty(actions.NUM_ACTIONS, np.bool_)
         observe.write_mask(self._rows, 0, self._mask)
         self._play_others(self._mask, int(self._row["status"]), int(self._row["player"]))
@@ -199,7 +199,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
 
     def _play(self, action: int, mask: np.ndarray) -> tuple[float, int, int]:
         """Plays a move and writes the next mask; the learner's reward, the status, and who decides."""
-        status, player = stepping.play(self._rows, 0, action, self._tape, self._kind, self._rewards, mask)
+        status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._kind, self._rewards, mask)
         if status < 0:
             self.game.play(action)  # raises, and says why
         return float(self._rewards[self._seat]), status, player

@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 
 from euphoria_env.board import FACTIONS, STARS
-from euphoria_env.reader import shown
+from euphoria_env.json_reader import shown
 from euphoria_env.render.canvas import BODY, SMALL, THEMES, Canvas, cut, text_width, wrap
-from euphoria_env.render.moves import move_list
+from euphoria_env.render.move_list import move_list
 from euphoria_env.render.panels import PANEL_WIDTH, legend, panel, panel_height
 from euphoria_env.render.regions import GAP, region, strip
 from euphoria_env.render.view import Drawable, View, view_of

@@ -5,7 +5,7 @@ What is said to a seat is a function of what that seat may know (R19).
 
 from __future__ import annotations
 
-from euphoria_env.words.cards import (
+from euphoria_env.words.card_text import (
     AREA_SUMS,
     CHECK,
     PAIR_SPACES,
@@ -20,8 +20,8 @@ from euphoria_env.words.cards import (
     step_words,
     tile_words,
 )
-from euphoria_env.words.events import event
-from euphoria_env.words.moves import Explained, Move, legal_moves, question
+from euphoria_env.words.event_text import event
+from euphoria_env.words.move_text import Explained, Move, legal_moves, question
 from euphoria_env.words.names import short_title, signed, title
 
 __all__ = [

@@ -373,7 +373,7 @@ def saved_run() -> SavedRun:
     from rich.console import Console
 
     from euphoria_agents.network.checkpoint import read_tensors
-    from euphoria_agents.training.options import Options
+    from euphoria_agents.training.config import Options
     from euphoria_agents.training.run import RUN_FORMAT, STATE, train
 
     with tempfile.TemporaryDirectory() as folder:
@@ -395,8 +395,8 @@ def run_case(rng: random.Random, folder: Path) -> Case:
     from rich.progress import Progress
 
     from euphoria_agents.network.checkpoint import read_tensors
+    from euphoria_agents.training.config import Options
     from euphoria_agents.training.curves import draw_curves
-    from euphoria_agents.training.options import Options
     from euphoria_agents.training.run import RUN_FORMAT, STATE, open_run, reopen
     from euphoria_agents.training.workers import Group
 

@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from euphoria_agents import load
-from euphoria_agents.matches.arena import play_match
+from euphoria_agents.matches.match import play_match
 from tests.tools.browser import ServerProcess, launched
 
 PLAYERS, SEED = 4, 3

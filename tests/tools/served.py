@@ -38,7 +38,7 @@ class Served:
     async def _serve(self) -> None:
         self.store = Store(self.data)
         self.app = make_app(self.store, self.allowed)
-        self.hall = self.app.state.hall
+        self.registry = self.app.state.registry
         self.loop = asyncio.get_running_loop()
         self._server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="critical", timeout_graceful_shutdown=1))
         serving = asyncio.create_task(self._server.serve())
@@ -57,7 +57,7 @@ class Served:
     def __exit__(self, *_: Any) -> None:
         for visitor in self._visitors:
             visitor.close()
-        self.loop.call_soon_threadsafe(self.hall.close)
+        self.loop.call_soon_threadsafe(self.registry.close)
         self._server.should_exit = True
         self._thread.join()
 

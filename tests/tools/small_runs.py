@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from euphoria_agents.network.checkpoint import read_tensors
-from euphoria_agents.training.options import Options
+from euphoria_agents.training.config import Options
 from euphoria_agents.training.run import RUN_FORMAT, Run, train
 
 State = tuple[dict[str, Any], dict[str, np.ndarray]]

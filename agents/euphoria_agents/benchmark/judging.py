@@ -15,11 +15,11 @@ from typing import Any
 from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, Task
 from euphoria_agents.files import keep_to, write_whole
-from euphoria_agents.matches.arena import Played, Result, Score, play_match, score
+from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
 from euphoria_agents.matches.tournament import Chunk, Journal, Run, comparison, load_once, play, play_chunk, rate, sources
 from euphoria_agents.registry import files_of
 from euphoria_agents.speed.measure import machine, versions
-from euphoria_env.reader import Json
+from euphoria_env.json_reader import Json
 
 SEEDS = 10  # in a chunk, whoever is judged, for the deals depend on it
 CERTAIN = 1e-4  # the uncertainty of the opponents' ratings, which games do not change
@@ -75,7 +75,7 @@ def check_repeatable(task: Task, spec: str) -> None:
         raise _unrepeatable(spec, f"{moves} in decision {line - 1} of the same game")  # the first line is the heading
 
 
-def check_again(spec: str, chunks: list[Chunk], played: Mapping[Chunk, Result], run: Run, limit: float) -> None:
+def check_again(spec: str, chunks: list[Chunk], played: Mapping[Chunk, MatchResult], run: Run, limit: float) -> None:
     """Has some games played again: an agent may change with the time.
 
     Raises:
@@ -139,7 +139,7 @@ def judge(
     played = play(chunks, journal, run, progress, task.seconds)
     if repeatable:
         check_again(spec, [match.chunks[-1] for match in matches[: len(OPPONENTS)]], played, run, task.seconds)
-    by_match = {match: Result.joined([played[chunk] for chunk in match.chunks]) for match in matches}
+    by_match = {match: MatchResult.joined([played[chunk] for chunk in match.chunks]) for match in matches}
     found = {
         "format": FORMAT,
         "version": VERSION,
@@ -199,10 +199,10 @@ def row(result: Mapping[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _scores(task: Task, by_match: Mapping[Match, Result]) -> dict[str, Any]:
+def _scores(task: Task, by_match: Mapping[Match, MatchResult]) -> dict[str, Any]:
     """The scores of the agent in each match, against each kind of opponents and in all, and its rating."""
 
-    def pooled(results: list[Result]) -> Score:
+    def pooled(results: list[MatchResult]) -> Score:
         return score((game.seed, game.winner == 0, game.ranks[0]) for result in results for game in result.played)
 
     matches = [
@@ -218,7 +218,7 @@ def _scores(task: Task, by_match: Mapping[Match, Result]) -> dict[str, Any]:
     return {"matches": matches, "opponents": opponents, "all": pooled(list(by_match.values())).to_dict(), "rating": rating}
 
 
-def _rating(task: Task, by_match: Mapping[Match, Result]) -> tuple[float, float]:
+def _rating(task: Task, by_match: Mapping[Match, MatchResult]) -> tuple[float, float]:
     """The rating of the agent among opponents whose ratings are known; games of all matches by turns, so that none comes last."""
     known = {opponent: (mu, CERTAIN) for opponent, mu in task.ratings.items()}
     games: list[tuple[int, tuple[str, ...], Played]] = []
@@ -234,7 +234,7 @@ def _hashes(spec: str) -> dict[str, str]:
     return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for name, path in files_of(spec).items()}
 
 
-def _lines(by_match: Mapping[Match, Result]) -> Iterator[str]:
+def _lines(by_match: Mapping[Match, MatchResult]) -> Iterator[str]:
     """Every game as a line of JSON."""
     for match, result in by_match.items():
         for game in result.played:
@@ -245,5 +245,5 @@ def _title(match: Match) -> str:
     return f"{match.players - 1} x {match.against}"
 
 
-def _milliseconds(result: Result) -> float:
+def _milliseconds(result: MatchResult) -> float:
     return round(1000 * result.decision_times[0], 6)

@@ -48,7 +48,7 @@ def outdated(results: Mapping[Path, Mapping[str, Any]]) -> list[str]:
     ]
 
 
-class Standing(NamedTuple):
+class LeaderboardRow(NamedTuple):
     """An agent, judged by a task; all seeds of a training are one agent.
 
     Attributes:
@@ -81,7 +81,7 @@ class Standing(NamedTuple):
         return float(np.mean(self.rates))
 
 
-def standings(task: str, results: Iterable[Mapping[str, Any]]) -> list[Standing]:
+def standings(task: str, results: Iterable[Mapping[str, Any]]) -> list[LeaderboardRow]:
     """All agents that were judged by a task, the best first."""
     agents: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for result in results:
@@ -91,15 +91,15 @@ def standings(task: str, results: Iterable[Mapping[str, Any]]) -> list[Standing]
     return sorted((_standing(*agent, seeds) for agent, seeds in agents.items()), key=lambda one: -one.mean)
 
 
-def _standing(name: str, decisions: int, seeds: list[Mapping[str, Any]]) -> Standing:
+def _standing(name: str, decisions: int, seeds: list[Mapping[str, Any]]) -> LeaderboardRow:
     rates = [seed["all"]["win_rate"] for seed in seeds]
     low, high = _bootstrap(rates) if len(rates) > 1 else seeds[0]["all"]["paired_interval"]
     against = [float(np.mean([seed["opponents"][opponent]["win_rate"] for seed in seeds])) for opponent in OPPONENTS]
     rank, rating = (float(np.mean([seed[part][key] for seed in seeds])) for part, key in (("all", "mean_rank"), ("rating", "mu")))
-    return Standing(name, decisions, against, rates, low, high, rank, rating)
+    return LeaderboardRow(name, decisions, against, rates, low, high, rank, rating)
 
 
-def row(one: Standing) -> tuple[str, ...]:
+def row(one: LeaderboardRow) -> tuple[str, ...]:
     """A line under `HEADINGS`; win rates are in percent."""
     return (
         f"`{one.name}`",

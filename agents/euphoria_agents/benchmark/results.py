@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from euphoria_agents.benchmark.tasks import BUDGETS, OPPONENTS, Task
-from euphoria_env.reader import Json, Reader, read_json, shown
+from euphoria_env.json_reader import Json, Reader, read_json, shown
 
 FORMAT, VERSION = "euphoria-result", 1
 PARTS = ("format", "version", "task", "environment", "agent", "matches", "opponents", "all", "rating", "training")

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from euphoria_agents.commands.matches import Report, progress_bar
-from euphoria_agents.commands.options import AnalyseOptions
+from euphoria_agents.commands.match_output import Report, progress_bar
 from euphoria_agents.commands.replay import read
+from euphoria_agents.commands.shared_arguments import AnalyseOptions
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.study.analysis import Analysis, Entry
-from euphoria_agents.study.judging import best_of
+from euphoria_agents.study.decision_analysis import best_of
 from euphoria_agents.study.summary import mistakes, summarise
 from euphoria_env import Game
 from euphoria_env.actions import NAMES

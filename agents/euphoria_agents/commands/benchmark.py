@@ -8,8 +8,8 @@ from rich.console import Console
 
 from euphoria_agents.benchmark.judging import HEADING, judge, matches_of, row
 from euphoria_agents.benchmark.tasks import OPPONENTS, task_of
-from euphoria_agents.commands.matches import executor, progress_bar, warm_up
-from euphoria_agents.commands.options import BenchmarkOptions
+from euphoria_agents.commands.match_output import executor, progress_bar, warm_up
+from euphoria_agents.commands.shared_arguments import BenchmarkOptions
 from euphoria_agents.matches.tournament import check_counts
 
 FIRST_ANSWER = 300.0  # seconds, instead of the limit of a decision, for an agent may have to compile

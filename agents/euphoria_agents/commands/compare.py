@@ -7,13 +7,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from euphoria_agents.commands.options import CompareOptions
-from euphoria_agents.speed.measure import Result, read, readable
+from euphoria_agents.commands.shared_arguments import CompareOptions
+from euphoria_agents.speed.measure import Measurement, read, readable
 
 NOTABLE = 1.1  # a ratio from here on is coloured
 
 
-def ratio(before: Result, after: Result) -> float:
+def ratio(before: Measurement, after: Measurement) -> float:
     """How many times better the second one is: above 1 is faster, or smaller; a share is never better or worse."""
     if before.unit == "%":
         return 1.0
@@ -23,7 +23,7 @@ def ratio(before: Result, after: Result) -> float:
     return second / first if first else float("inf")
 
 
-def table(pairs: list[tuple[Result, Result]]) -> Table:
+def table(pairs: list[tuple[Measurement, Measurement]]) -> Table:
     """All figures that both runs have."""
     made = Table("layer", "players", "games", "before", "after", "unit", "times better")
     for column in (*made.columns[1:5], made.columns[6]):

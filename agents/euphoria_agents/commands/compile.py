@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from euphoria_agents.agent import explained
-from euphoria_agents.commands.options import CompileOptions
+from euphoria_agents.commands.shared_arguments import CompileOptions
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Features
 from euphoria_agents.registry import BUILTIN, load
@@ -24,7 +24,7 @@ from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine.cache import cache_directory, times_compiled
 from euphoria_env.envs.aec import env
 from euphoria_env.envs.asking import ask
-from euphoria_env.envs.sampling import sample
+from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
@@ -132,15 +132,15 @@ def train_a_little() -> None:
     features = Features(np.zeros(1), np.zeros(1), np.ones(1))
     observations, masks = np.zeros((1, OBS_SIZE), np.int8), np.ones((1, NUM_ACTIONS), np.int8)
     which, starts, ends = np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
-    readings, room, index, value = *np.zeros((3, OBS_SIZE * kernels.VALUES), np.int32), np.zeros(1, np.float32)
+    active_features, room, index, value = *np.zeros((3, OBS_SIZE * kernels.VALUES), np.int32), np.zeros(1, np.float32)
     observations[0, 0] = 1
-    kernels.find_readings(observations, starts, readings)
-    kernels.number_readings(readings[:1], room, index)
+    kernels.find_active_features(observations, starts, active_features)
+    kernels.number_active_features(active_features[:1], room, index)
     kernels.features_of(index[:1], *features.arrays(), ends, room, value)
     first, bias, x = np.zeros((1, 1), np.float32), np.zeros(1, np.float32), np.zeros((1, 1), np.float32)
     kernels.weigh_readings(ends, room, value, first, x)
-    kernels.add_readings(starts, readings, which, first, bias, x)
-    kernels.add_back(starts, readings, which, x, which.copy(), room, first)
+    kernels.add_active_features(starts, active_features, which, first, bias, x)
+    kernels.add_back(starts, active_features, which, x, which.copy(), room, first)
     kernels.weigh_back(ends, room, value, first, x)
     head, bias = np.zeros((NUM_ACTIONS, 1), np.float32), np.zeros(NUM_ACTIONS, np.float32)
     moves, chosen, entropy = np.zeros(1, np.int64), np.zeros(1, np.float32), np.zeros(1, np.float32)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from euphoria_agents.commands.options import ConvertOptions
-from euphoria_agents.network.conversion import convert
+from euphoria_agents.commands.shared_arguments import ConvertOptions
+from euphoria_agents.network.checkpoint_conversion import convert
 
 
 def run(options: ConvertOptions) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from euphoria_agents.commands.matches import (
+from euphoria_agents.commands.match_output import (
     SCORE_HEADINGS,
     Report,
     milliseconds,
@@ -15,8 +15,8 @@ from euphoria_agents.commands.matches import (
     score_cells,
     write_results,
 )
-from euphoria_agents.commands.options import EvaluateOptions
-from euphoria_agents.matches.arena import Result
+from euphoria_agents.commands.shared_arguments import EvaluateOptions
+from euphoria_agents.matches.match import MatchResult
 from euphoria_agents.matches.tournament import Chunk, comparison, seeds_of_a_chunk
 
 
@@ -25,7 +25,7 @@ def match_report(title: str) -> Report:
     return Report(title, ["agent", "against", *SCORE_HEADINGS, "cut\noff", "ms", "their\nms"], 2)
 
 
-def match_row(agent: str, opponents: str, result: Result) -> list[str]:
+def match_row(agent: str, opponents: str, result: MatchResult) -> list[str]:
     """The line of the first one of a line-up."""
     times = result.decision_times
     others = sum(times[1:]) / len(times[1:])
@@ -55,8 +55,8 @@ def evaluate(options: EvaluateOptions, console: Console) -> None:
         write_results(options.out, results, list(reports.values()))
 
 
-def _joined(played: dict[Chunk, Result], chunks: list[Chunk]) -> Result:
-    return Result.joined([played[chunk] for chunk in chunks])
+def _joined(played: dict[Chunk, MatchResult], chunks: list[Chunk]) -> MatchResult:
+    return MatchResult.joined([played[chunk] for chunk in chunks])
 
 
 def run(options: EvaluateOptions) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from euphoria_agents.training.options import OutlookOptions
+from euphoria_agents.training.config import OutlookOptions
 from euphoria_agents.training.outlook import fit
 
 

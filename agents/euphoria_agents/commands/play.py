@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from euphoria_agents.commands.options import TableOptions
+from euphoria_agents.commands.shared_arguments import TableOptions
 from euphoria_agents.registry import load
 from euphoria_agents.sessions import Agents, Seat, Session
-from euphoria_agents.terminal import Screen, Table
+from euphoria_agents.terminal import Screen, TerminalGame
 from euphoria_env import Rules
 
 PERSON, OPPONENT = "me", "ppo"
@@ -30,7 +30,7 @@ def run(options: TableOptions) -> None:
         seats = seats_of(named, options.players)
         rules = Rules(num_players=len(seats), **options.game)
         session = Session(rules, seats, options.seed, options.practice, agents)
-    Table(Screen(), session, agents, options.load).run()
+    TerminalGame(Screen(), session, agents, options.load).run()
 
 
 def seats_of(named: list[str], players: int | None) -> list[Seat]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from euphoria_agents.commands.options import ReplayOptions
+from euphoria_agents.commands.shared_arguments import ReplayOptions
 from euphoria_agents.files import write_whole
-from euphoria_agents.replaying import steps
+from euphoria_agents.record_steps import steps
 from euphoria_agents.terminal import Replay, Screen
 from euphoria_env import Game
 from euphoria_env.render import board_svg, board_text

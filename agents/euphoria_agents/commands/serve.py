@@ -12,15 +12,15 @@ from types import FrameType
 import uvicorn
 from rich.console import Console
 
-from euphoria_agents.commands.options import ServeOptions
 from euphoria_agents.commands.replay import read
+from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.registry import load
 from euphoria_agents.web.app import make_app
-from euphoria_agents.web.faults import Refused
+from euphoria_agents.web.game_registry import GameRegistry
 from euphoria_agents.web.guard import LOCAL_HOSTS
+from euphoria_agents.web.refusals import Refused
 from euphoria_agents.web.store import Store
 from euphoria_agents.web.studies import Studies, player_names
-from euphoria_agents.web.tables import Hall
 from euphoria_env import Game
 
 MOST_CONNECTIONS = 1_000
@@ -35,7 +35,7 @@ class Server(uvicorn.Server):
         page: opened in the browser once the server is there; None: none is.
     """
 
-    def __init__(self, config: uvicorn.Config, hall: Hall, page: str | None) -> None:
+    def __init__(self, config: uvicorn.Config, hall: GameRegistry, page: str | None) -> None:
         super().__init__(config)
         self._hall = hall
         self._page = page

@@ -13,11 +13,11 @@ from rich.table import Table
 
 from euphoria_agents.files import write_whole
 from euphoria_agents.speed.layers import Plan, measure
-from euphoria_agents.speed.measure import Result, readable, report, write
-from euphoria_agents.speed.options import SpeedOptions, TrainingPlan, plan_of, training_plan_of
+from euphoria_agents.speed.measure import Measurement, readable, report, write
+from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan, plan_of, training_plan_of
 
 
-def table(results: Iterable[Result], players: list[int]) -> Table:
+def table(results: Iterable[Measurement], players: list[int]) -> Table:
     """All figures: a line for each layer and number of games, a column for each number of players."""
     made = Table(
         "layer", "games", *[f"{p}p" for p in players], "unit", title="medians, for so many players", title_justify="left"
@@ -38,7 +38,7 @@ def table(results: Iterable[Result], players: list[int]) -> Table:
     return made
 
 
-def training_table(results: Iterable[Result]) -> Table:
+def training_table(results: Iterable[Measurement]) -> Table:
     """All figures of training, a line each."""
     made = Table("training", "median", "unit")
     made.columns[1].justify = "right"
@@ -49,7 +49,7 @@ def training_table(results: Iterable[Result]) -> Table:
     return made
 
 
-def plot(results: Iterable[Result], path: Path) -> None:
+def plot(results: Iterable[Measurement], path: Path) -> None:
     """Draws the layers that are measured for many games, a panel for each number of players."""
     import matplotlib
 
@@ -72,7 +72,7 @@ def plot(results: Iterable[Result], path: Path) -> None:
     write_whole(path, image.getvalue())
 
 
-def _draw(panel: Any, results: list[Result]) -> None:
+def _draw(panel: Any, results: list[Measurement]) -> None:
     for layer in dict.fromkeys(result.layer for result in results if result.n):
         line = [result for result in results if result.layer == layer]
         label = layer if line[0].unit == "decisions/s" else f"{layer} (the learners' own)"
@@ -83,7 +83,7 @@ def _draw(panel: Any, results: list[Result]) -> None:
                 panel.axhline(result.median, linestyle=style, color="grey", linewidth=1, label=layer)
 
 
-def _measured(plan: Plan | TrainingPlan) -> Iterator[Result]:
+def _measured(plan: Plan | TrainingPlan) -> Iterator[Measurement]:
     if isinstance(plan, Plan):
         return measure(plan)
     from euphoria_agents.speed.training import measure_training  # brings PyTorch along
@@ -94,7 +94,7 @@ def _measured(plan: Plan | TrainingPlan) -> Iterator[Result]:
 def run(options: SpeedOptions) -> None:
     """The command: measures, prints, writes and draws; only a whole measurement is written."""
     console, plan = Console(emoji=False), training_plan_of(options) if options.training else plan_of(options)
-    results: list[Result] = []
+    results: list[Measurement] = []
     with console.status("measuring ...") as status:
         try:
             for result in _measured(plan):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from euphoria_agents.commands.matches import (
+from euphoria_agents.commands.match_output import (
     SCORE_HEADINGS,
     Report,
     milliseconds,
@@ -18,17 +18,17 @@ from euphoria_agents.commands.matches import (
     score_cells,
     write_results,
 )
-from euphoria_agents.commands.options import TournamentOptions
+from euphoria_agents.commands.shared_arguments import TournamentOptions
 from euphoria_agents.files import write_whole
-from euphoria_agents.matches.arena import Result
+from euphoria_agents.matches.match import MatchResult
 from euphoria_agents.matches.tournament import Chunk, Standing, schedule, standings
 
 ALL = "all"  # the standings over all numbers of players
 
 
-def standings_by_players(played: dict[Chunk, Result]) -> dict[str, list[Standing]]:
+def standings_by_players(played: dict[Chunk, MatchResult]) -> dict[str, list[Standing]]:
     """The standings for each number of players, and over all of them if there are several."""
-    groups: dict[str, dict[Chunk, Result]] = {}
+    groups: dict[str, dict[Chunk, MatchResult]] = {}
     for chunk, result in played.items():
         groups.setdefault(str(chunk.rules.num_players), {})[chunk] = result
     if len(groups) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from euphoria_agents.training.options import Options
+from euphoria_agents.training.config import Options
 from euphoria_agents.training.run import train
 from euphoria_agents.training.workers import torchrun_rank
 

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from euphoria_agents.faults import WorkerError, full_text, one_line
+from euphoria_agents.error_text import WorkerError, full_text, one_line
 
 SPAWN = multiprocessing.get_context("spawn")
 ATTEMPTS = 3  # for each item, until it is to blame that its workers die

@@ -22,10 +22,10 @@ from openskill.models import PlackettLuce
 
 import euphoria_env
 from euphoria_agents.files import append_line, write_whole
-from euphoria_agents.matches.arena import Played, Result, Score, play_match, score
+from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
 from euphoria_agents.registry import hash_of, load
 from euphoria_env import Rules
-from euphoria_env.reader import read_json
+from euphoria_env.json_reader import read_json
 
 SEEDS = 16  # in a chunk; each is played once from every seat
 SEEDS_OF_SEARCHERS = 1  # whose games are long: little is lost with a chunk
@@ -72,7 +72,7 @@ class Chunk:
         return [f"{self.number:05}-{digest}-{k:03}_{seated[k % n]}.record" for k in range(self.games)]
 
 
-def play_chunk(chunk: Chunk, records: bool = False, limit: float | None = None) -> Result:
+def play_chunk(chunk: Chunk, records: bool = False, limit: float | None = None) -> MatchResult:
     """Plays a chunk, the same whenever and wherever it is played; `records` and `limit` are those of `play_match`.
 
     Raises:
@@ -189,7 +189,7 @@ class Journal:
     def __init__(self, file: Path | None = None, records: Path | None = None) -> None:
         self.file, self.records = file, records
 
-    def finished(self, chunks: Iterable[Chunk]) -> dict[Chunk, Result]:
+    def finished(self, chunks: Iterable[Chunk]) -> dict[Chunk, MatchResult]:
         """Those of some chunks that are finished, with their results."""
         wanted, found = {chunk.key: chunk for chunk in chunks}, {}
         for entry in self._entries():
@@ -197,7 +197,7 @@ class Journal:
                 chunk = wanted[json.dumps(entry["chunk"], sort_keys=True)]
                 if self.records is None or all((self.records / name).exists() for name in chunk.record_names()):
                     result = entry["result"]
-                    found[chunk] = Result(**{**result, "played": [Played(**game) for game in result["played"]]})
+                    found[chunk] = MatchResult(**{**result, "played": [Played(**game) for game in result["played"]]})
         return found
 
     def outdated(self, chunks: Sequence[Chunk]) -> int:
@@ -219,7 +219,7 @@ class Journal:
                 with contextlib.suppress(ValueError):
                     yield read_json(line)
 
-    def add(self, chunk: Chunk, result: Result) -> None:
+    def add(self, chunk: Chunk, result: MatchResult) -> None:
         """Keeps a finished chunk."""
         if self.records is not None:
             self.records.mkdir(parents=True, exist_ok=True)
@@ -236,7 +236,7 @@ def _without_sources(chunk: Any) -> str:
     return json.dumps({**chunk, "sources": ""}, sort_keys=True)
 
 
-Run = Callable[[Callable[[Chunk], Result], Iterable[Chunk]], Iterator[tuple[Chunk, Result]]]
+Run = Callable[[Callable[[Chunk], MatchResult], Iterable[Chunk]], Iterator[tuple[Chunk, MatchResult]]]
 
 
 def play(
@@ -245,7 +245,7 @@ def play(
     run: Run,
     progress: Callable[[int], None] | None = None,
     limit: float | None = None,
-) -> dict[Chunk, Result]:
+) -> dict[Chunk, MatchResult]:
     """The results of all chunks, in their order: those of the journal, and the others played and added to it.
 
     Args:
@@ -299,7 +299,7 @@ class Standing(NamedTuple):
         return {"agent": self.agent, "rating": rating, **self.score.to_dict(), "beaten": beaten}
 
 
-def standings(results: Mapping[Chunk, Result]) -> list[Standing]:
+def standings(results: Mapping[Chunk, MatchResult]) -> list[Standing]:
     """How the agents of some chunks stand, the best rating first; it depends on the order of the chunks, but hardly."""
     specs = list(dict.fromkeys(spec for chunk in results for spec in chunk.lineup))
     games = [(chunk.lineup, game) for chunk, result in results.items() for game in result.played]
@@ -353,7 +353,7 @@ def _beaten_by(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> di
     return counts
 
 
-def _decision_times(specs: Sequence[str], results: Mapping[Chunk, Result]) -> dict[str, float]:
+def _decision_times(specs: Sequence[str], results: Mapping[Chunk, MatchResult]) -> dict[str, float]:
     """The mean seconds a decision of each agent."""
     seconds, decisions = dict.fromkeys(specs, 0.0), dict.fromkeys(specs, 0)
     for chunk, result in results.items():

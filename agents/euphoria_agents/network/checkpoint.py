@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from euphoria_agents.faults import one_line
+from euphoria_agents.error_text import one_line
 from euphoria_agents.files import whole_file
 from euphoria_env import actions, observations
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.reader import read_json, shown
+from euphoria_env.json_reader import read_json, shown
 
 CHECKPOINT_FORMAT, CHECKPOINT_VERSION = "euphoria-ppo", 3
 PARTS = ("trunk", "policy", "value", "outlook")

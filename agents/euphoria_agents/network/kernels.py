@@ -128,7 +128,7 @@ def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-de
 
 @jit
 def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
-    """Writes which rows (`network.flat`) an observation adds up; returns how many. `index` has room for every entry."""
+    """Writes which rows (`network.compiled_network`) an observation adds up into `index`; returns how many."""
     n = 0
     for e in range(len(observation)):
         if observation[e] > 0 and begins[e] < begins[e + 1]:
@@ -141,7 +141,7 @@ def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
 def hidden(index, n, rows, weights, table, x, y):  # type: ignore[no-untyped-def]
     """All layers one after another, from the n rows that are added up; returns the one of x and y that has the last.
 
-    `rows`, `weights` and `table` are those of `network.flat`.
+    `rows`, `weights` and `table` are those of `network.compiled_network`.
     """
     at, _, size_out = table[0]
     x[:size_out] = weights[at : at + size_out]
@@ -155,7 +155,7 @@ def hidden(index, n, rows, weights, table, x, y):  # type: ignore[no-untyped-def
 
 
 @entry
-def choose_by_network(observations, masks, spins, begins, rows, weights, table, head, bias, moves, chances):  # type: ignore[no-untyped-def]
+def choose_by_network(observations, masks, uniforms, begins, rows, weights, table, head, bias, moves, chances):  # type: ignore[no-untyped-def]
     """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal.
 
     `chances` gets the logarithms of the probabilities of the legal moves, if it has room.
@@ -167,7 +167,7 @@ def choose_by_network(observations, masks, spins, begins, rows, weights, table, 
     for i in range(len(observations)):
         last = hidden(index, find_rows(observations[i], begins, index), rows, weights, table, x, y)
         n = log_legal_chances(last, head, bias, masks[i], legal, found)
-        k = draw_by_logs(found, n, spins[i])
+        k = draw_by_logs(found, n, uniforms[i])
         moves[i] = legal[k] if k >= 0 else -1
         if len(chances):
             for k in range(n):
@@ -178,16 +178,16 @@ def choose_by_network(observations, masks, spins, begins, rows, weights, table, 
 
 
 @entry
-def find_readings(observations, starts, readings):  # type: ignore[no-untyped-def]
-    """Writes the readings of all observations, those of observation i from starts[i] on.
+def find_active_features(observations, starts, active_features):  # type: ignore[no-untyped-def]
+    """Writes the active features of all observations, those of observation i from starts[i] on.
 
-    A reading is an entry that is not 0, and what it is: entry * VALUES + value.
+    An active feature is an entry that is not 0, with its value: entry * VALUES + value.
     """
     n = 0
     for i in range(len(observations)):
         starts[i] = n
         for e in range(observations.shape[1]):
-            readings[n] = e * VALUES + observations[i, e]  # as above: the next one overwrites a 0
+            active_features[n] = e * VALUES + observations[i, e]  # as above: the next one overwrites a 0
             n += observations[i, e] != 0
     starts[len(observations)] = n
 
@@ -206,31 +206,33 @@ def find_legal(masks, starts, legal):  # type: ignore[no-untyped-def]
 
 
 @entry
-def number_readings(readings, numbers, known):  # type: ignore[no-untyped-def]
-    """Replaces each reading by its number among those that occur, which are written to `known` in order; returns how many.
+def number_active_features(active_features, numbers, known):  # type: ignore[no-untyped-def]
+    """Replaces each active feature by its number among those that occur, which are written to `known` in order; returns how many.
 
-    `numbers` is room for a number of each reading there could be.
+    `numbers` is room for a number of each possible feature.
     """
     numbers[:] = 0
-    for k in range(len(readings)):
-        numbers[readings[k]] = 1
+    for k in range(len(active_features)):
+        numbers[active_features[k]] = 1
     n = 0
     for reading in range(len(numbers)):
         if numbers[reading]:
             known[n], numbers[reading] = reading, n
             n += 1
-    for k in range(len(readings)):
-        readings[k] = numbers[readings[k]]
+    for k in range(len(active_features)):
+        active_features[k] = numbers[active_features[k]]
     return n
 
 
 @entry
-def features_of(readings, starts, offset, scale, rest, ends, index, value):  # type: ignore[no-untyped-def]
-    """Writes the features of readings, those of reading i from ends[i] to ends[i + 1]."""
+def features_of(active_features, starts, offset, scale, rest, ends, index, value):  # type: ignore[no-untyped-def]
+    """Writes the numbers of active features, those of feature i from ends[i] to ends[i + 1]."""
     n = 0
     ends[0] = 0
-    for i in range(len(readings)):
-        n = features_of_entry(readings[i] // VALUES, readings[i] % VALUES, starts, offset, scale, rest, n, index, value)
+    for i in range(len(active_features)):
+        n = features_of_entry(
+            active_features[i] // VALUES, active_features[i] % VALUES, starts, offset, scale, rest, n, index, value
+        )
         ends[i + 1] = n
 
 
@@ -255,15 +257,15 @@ def weigh_back(ends, index, value, gradient, out):  # type: ignore[no-untyped-de
 
 
 @entry
-def add_readings(starts, readings, which, table, bias, out):  # type: ignore[no-untyped-def]
-    """The first layer of some of the observations: the bias, and what their readings add."""
+def add_active_features(starts, active_features, which, table, bias, out):  # type: ignore[no-untyped-def]
+    """The first layer of some of the observations: the bias, and what their active_features add."""
     for i in range(len(which)):
         out[i, :] = bias
-        add_rows(out[i], table, readings, starts[which[i]], starts[which[i] + 1])
+        add_rows(out[i], table, active_features, starts[which[i]], starts[which[i] + 1])
 
 
 @entry
-def add_back(starts, readings, which, gradient, ends, where, out):  # type: ignore[no-untyped-def]
+def add_back(starts, active_features, which, gradient, ends, where, out):  # type: ignore[no-untyped-def]
     """The gradient of what each reading adds: reading by reading, from all observations that have it.
 
     `ends` and `where` are room: for each reading where its observations end, and one observation after the other.
@@ -271,14 +273,14 @@ def add_back(starts, readings, which, gradient, ends, where, out):  # type: igno
     ends[:] = 0
     for i in range(len(which)):
         for k in range(starts[which[i]], starts[which[i] + 1]):
-            ends[readings[k]] += 1
+            ends[active_features[k]] += 1
     n = 0
     for reading in range(len(ends)):
         n, ends[reading] = n + ends[reading], n
     for i in range(len(which)):
         for k in range(starts[which[i]], starts[which[i] + 1]):
-            where[ends[readings[k]]] = i
-            ends[readings[k]] += 1
+            where[ends[active_features[k]]] = i
+            ends[active_features[k]] += 1
     n = 0
     for reading in range(len(ends)):
         out[reading, :] = 0.0
@@ -287,12 +289,12 @@ def add_back(starts, readings, which, gradient, ends, where, out):  # type: igno
 
 
 @entry
-def draw_moves(hidden_, weight, bias, masks, spins, moves, chosen):  # type: ignore[no-untyped-def]
+def draw_moves(hidden_, weight, bias, masks, uniforms, moves, chosen):  # type: ignore[no-untyped-def]
     """Writes a move of each game, by one number from [0, 1) each, and the logarithm of its probability."""
     legal, found = np.empty(len(bias), np.int64), np.empty(len(bias), np.float32)
     for i in range(len(hidden_)):
         n = log_legal_chances(hidden_[i], weight, bias, masks[i], legal, found)
-        k = draw_by_logs(found, n, spins[i])
+        k = draw_by_logs(found, n, uniforms[i])
         moves[i], chosen[i] = legal[k], found[k]
 
 

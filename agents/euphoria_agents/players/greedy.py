@@ -17,11 +17,11 @@ from euphoria_agents.players.search.playouts import play_out
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.chance import empty_tape
-from euphoria_env.engine.decisions import answer
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry
-from euphoria_env.engine.legal import list_moves
-from euphoria_env.engine.run import advance
+from euphoria_env.engine.legal_moves import answer
+from euphoria_env.engine.loop import advance
+from euphoria_env.engine.move_set import list_moves
 from euphoria_env.engine.state import GAME_DTYPE
 
 if TYPE_CHECKING:

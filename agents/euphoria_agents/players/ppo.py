@@ -12,7 +12,7 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
-from euphoria_agents.network.flat import flatten, reading_rows
+from euphoria_agents.network.compiled_network import flatten, reading_rows
 from euphoria_agents.players.search.inference import Network, build_network, reward_of
 from euphoria_agents.players.search.searcher import shares
 from euphoria_agents.players.search.tree import judge_by_network
@@ -101,10 +101,10 @@ class PPO(Agent):
         self._play(observations, masks, np.zeros(len(observations)), found)
         return found
 
-    def _play(self, observations: np.ndarray, masks: np.ndarray, spins: np.ndarray, chances: np.ndarray) -> np.ndarray:
-        """The moves that the spins choose."""
-        moves = np.empty(len(spins), np.int64)
-        kernels.choose_by_network(int8_rows(observations), int8_rows(masks), spins, *self._network, moves, chances)
+    def _play(self, observations: np.ndarray, masks: np.ndarray, uniforms: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        """The moves that the uniforms choose."""
+        moves = np.empty(len(uniforms), np.int64)
+        kernels.choose_by_network(int8_rows(observations), int8_rows(masks), uniforms, *self._network, moves, chances)
         return check_found(moves)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

@@ -49,7 +49,7 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import FACTION_CARDS, NUM_RECRUITS
 from euphoria_env.engine.bits import count_bits
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.legal import list_moves, set_mask
+from euphoria_env.engine.move_set import list_moves, set_mask
 from euphoria_env.engine.state import GAME_DTYPE, stars_missing
 from euphoria_env.observations import PLAYER_SIZE, start_of
 

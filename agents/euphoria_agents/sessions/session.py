@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.agent import Explanation, explained
-from euphoria_agents.faults import one_line
+from euphoria_agents.error_text import one_line
 from euphoria_agents.files import write_whole
-from euphoria_agents.matches.arena import Chance
-from euphoria_agents.replaying import last_space, move_of, steps
+from euphoria_agents.matches.match import Chance
+from euphoria_agents.record_steps import last_space, move_of, steps
 from euphoria_agents.sessions.agents import Agents
 from euphoria_agents.sessions.undo import may_be_taken_back
 from euphoria_env import Game, IllegalMove, Rules, actions, words
 from euphoria_env.envs.asking import ask
-from euphoria_env.reader import Reader, as_key, read_json, shown
+from euphoria_env.json_reader import Reader, as_key, read_json, shown
 from euphoria_env.render.text import TEXT_WIDTH, board_text
 from euphoria_env.render.view import View, view_of
 

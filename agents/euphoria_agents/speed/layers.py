@@ -17,12 +17,12 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from euphoria_agents.speed.measure import Chunk, Result, choose_clock, clock, clock_of_children, rates
+from euphoria_agents.speed.measure import Chunk, Measurement, choose_clock, clock, clock_of_children, rates
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
-from euphoria_env.engine import chance, determinize, observe, run
+from euphoria_env.engine import chance, determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
 from euphoria_env.envs.observation_space import masked_space
-from euphoria_env.envs.sampling import sample
+from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
@@ -41,8 +41,8 @@ def rows_in_the_middle(rules: Rules, n: int, seed: int) -> np.ndarray:
     rows = np.zeros(DISTINCT, GAME_DTYPE)
     for i in range(DISTINCT):
         write_rules(rows[i], rules)
-        run.new_game(rows, i, seed, i, 0, tape)
-        run.random_play(rows, i, int(rng.integers(LONGEST)), generator, tape)
+        loop.new_game(rows, i, seed, i, 0, tape)
+        loop.random_play(rows, i, int(rng.integers(LONGEST)), generator, tape)
     living = np.flatnonzero(rows["status"] < OVER)
     return rows[living[rng.integers(len(living), size=n)]]
 
@@ -75,12 +75,12 @@ def engine(players: int, n: int, seed: int) -> Chunk:
     def chunk() -> tuple[int, float]:
         nonlocal episode
         start = clock()
-        played = run.random_play(rows, 0, ENGINE_DECISIONS, generator, tape)
+        played = loop.random_play(rows, 0, ENGINE_DECISIONS, generator, tape)
         spent = clock() - start
         if played < ENGINE_DECISIONS:
             episode += 1
             rows[:] = blank
-            run.new_game(rows, 0, seed, episode, 0, tape)
+            loop.new_game(rows, 0, seed, episode, 0, tape)
         return played, spent
 
     return chunk
@@ -380,13 +380,13 @@ _START = (
 )
 
 
-def startup(repeats: int) -> Iterator[Result]:
+def startup(repeats: int) -> Iterator[Measurement]:
     """Seconds from the start of Python to the first decisions, with an empty cache and with a full one."""
     with tempfile.TemporaryDirectory() as folder:
         cold = [_seconds(_START, folder)]
-        yield Result("import", 0, 0, "s", [_seconds(_IMPORT, folder) for _ in range(repeats)])
-        yield Result("cold start", 0, 0, "s", cold)
-        yield Result("warm start", 0, 0, "s", [_seconds(_START, folder) for _ in range(repeats)])
+        yield Measurement("import", 0, 0, "s", [_seconds(_IMPORT, folder) for _ in range(repeats)])
+        yield Measurement("cold start", 0, 0, "s", cold)
+        yield Measurement("warm start", 0, 0, "s", [_seconds(_START, folder) for _ in range(repeats)])
 
 
 def _seconds(code: str, cache: str) -> float:
@@ -397,13 +397,13 @@ def _seconds(code: str, cache: str) -> float:
     return clock_of_children() - start
 
 
-def memory(players: int, n: int = 64) -> Iterator[Result]:
+def memory(players: int, n: int = 64) -> Iterator[Measurement]:
     """Bytes of a game: its row alone, and with the arrays of a `Batch`."""
-    yield Result("memory, state", players, 0, "bytes", [float(GAME_DTYPE.itemsize)])
+    yield Measurement("memory, state", players, 0, "bytes", [float(GAME_DTYPE.itemsize)])
     for name, observed in (("memory, batch, mask", False), ("memory, batch, observation", True)):
         batch = Batch(n, Rules(num_players=players), seed=0, observe=observed)
         arrays = [value for value in vars(batch).values() if isinstance(value, np.ndarray) and len(value) == n]
-        yield Result(name, players, 0, "bytes", [sum(array.nbytes for array in arrays) / n])
+        yield Measurement(name, players, 0, "bytes", [sum(array.nbytes for array in arrays) / n])
 
 
 # ------------------------------------------------------------------------------------------------------------------ all of it
@@ -477,7 +477,7 @@ class Plan:
     clock: str = "wall"
 
 
-def measure(plan: Plan) -> Iterator[Result]:
+def measure(plan: Plan) -> Iterator[Measurement]:
     """All figures, one after the other."""
     choose_clock(plan.clock)
     for layer in LAYERS:
@@ -494,9 +494,9 @@ def measure(plan: Plan) -> Iterator[Result]:
         yield from startup(plan.repeats)
 
 
-def _rates_of(layer: Layer, plan: Plan) -> Iterator[Result]:
+def _rates_of(layer: Layer, plan: Plan) -> Iterator[Measurement]:
     """The figures of a layer."""
     sizes = [n for n in plan.sizes if layer.least <= n <= layer.most] if layer.many else [0]
     for players, n in itertools.product(plan.players, sizes):
         chunk = layer.make(players, n, plan.seed)
-        yield Result(layer.name, players, n, layer.unit, rates(chunk, plan.seconds, plan.repeats))
+        yield Measurement(layer.name, players, n, layer.unit, rates(chunk, plan.seconds, plan.repeats))

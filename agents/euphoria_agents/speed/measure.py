@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from euphoria_agents.files import write_whole
-from euphoria_env.reader import read_json
+from euphoria_env.json_reader import read_json
 
 FORMAT, VERSION = "euphoria-benchmark", 1
 PACKAGES = ("euphoria-env", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3")
@@ -42,7 +42,7 @@ def clock_of_children() -> float:
 
 
 @dataclasses.dataclass(frozen=True)
-class Result:
+class Measurement:
     """One figure.
 
     Attributes:
@@ -121,7 +121,7 @@ def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
     return found
 
 
-def report(results: Iterable[Result], options: dict[str, Any]) -> dict[str, Any]:
+def report(results: Iterable[Measurement], options: dict[str, Any]) -> dict[str, Any]:
     """Everything about a run, ready for JSON."""
     return {
         "format": FORMAT,
@@ -139,7 +139,7 @@ def write(path: str | Path, found: dict[str, Any]) -> None:
     write_whole(path, json.dumps(found, indent=1) + "\n")
 
 
-def read(path: str | Path) -> tuple[dict[str, Any], list[Result]]:
+def read(path: str | Path) -> tuple[dict[str, Any], list[Measurement]]:
     """A report and its results.
 
     Raises:
@@ -151,9 +151,9 @@ def read(path: str | Path) -> tuple[dict[str, Any], list[Result]]:
         raise ValueError(f"{path} cannot be read: {error}") from error
     if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
         raise ValueError(f"{path} is no benchmark of version {VERSION} of this project")
-    names = [field.name for field in dataclasses.fields(Result)]
+    names = [field.name for field in dataclasses.fields(Measurement)]
     try:
-        return found, [Result(**{name: row[name] for name in names}) for row in found["results"]]
+        return found, [Measurement(**{name: row[name] for name in names}) for row in found["results"]]
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: {type(error).__name__}: {error}") from error
 

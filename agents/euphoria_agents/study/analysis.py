@@ -13,8 +13,8 @@ from typing import Any
 from euphoria_agents.files import append_line
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
-from euphoria_agents.study.judging import Judge, Judged
-from euphoria_env.reader import Reader, read_json, shown
+from euphoria_agents.study.decision_analysis import Judge, Judged
+from euphoria_env.json_reader import Reader, read_json, shown
 
 ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 1
 DIGITS = 5  # of everything that is a chance

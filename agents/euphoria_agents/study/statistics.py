@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_agents.matches.arena import score, wilson
+from euphoria_agents.matches.match import score, wilson
 from euphoria_agents.matches.tournament import Chunk, play_chunk, sources
-from euphoria_agents.study.judging import Replayed
+from euphoria_agents.study.decision_analysis import Replayed
 from euphoria_env import Rules, actions
 from euphoria_env.board import ARTIFACT_MARKETS, ICARUS, MARKETS, NUM_SPACES, SLOTS, SPACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
@@ -140,7 +140,7 @@ def play_deal(agents: Sequence[str], rules: Rules, seed: int, deal: int) -> list
 
 
 @dataclass(frozen=True)
-class Table:
+class StatisticsTable:
     """A table of numbers.
 
     Attributes:
@@ -178,7 +178,7 @@ _NOTE = (
 Seat = tuple[Counted, int]
 
 
-def tables(games: Sequence[Counted]) -> list[Table]:
+def tables(games: Sequence[Counted]) -> list[StatisticsTable]:
     """All tables of some games; none of no games."""
     if not games:
         return []
@@ -186,8 +186,12 @@ def tables(games: Sequence[Counted]) -> list[Table]:
     by_agent = _grouped(seats, lambda game, seat: game.agents[seat] if game.agents else None)
     by_seat = _grouped(seats, lambda game, seat: str(seat))
     return [
-        *([Table("agents", "Wins by agent", [("agent", "text"), *_SCORE], _scores(by_agent), _NOTE)] if by_agent else []),
-        Table("seats", "Wins by seat", [("seat", "text"), *_SCORE], _scores(by_seat), _NOTE),
+        *(
+            [StatisticsTable("agents", "Wins by agent", [("agent", "text"), *_SCORE], _scores(by_agent), _NOTE)]
+            if by_agent
+            else []
+        ),
+        StatisticsTable("seats", "Wins by seat", [("seat", "text"), *_SCORE], _scores(by_seat), _NOTE),
         _length(games),
         _star_table(by_agent or by_seat),
         _recruit_table(seats),
@@ -213,17 +217,17 @@ def _scores(groups: dict[str, list[Seat]]) -> list[list[Any]]:
     return rows
 
 
-def _length(games: Sequence[Counted]) -> Table:
+def _length(games: Sequence[Counted]) -> StatisticsTable:
     columns = [("length", "text"), *((name, "mean") for name in ("mean", "least", "10 %", "median", "90 %", "most"))]
     rows = []
     for name in ("turns", "decisions"):
         values = [getattr(game, name) for game in games]
         cuts = np.quantile(values, (0, 0.1, 0.5, 0.9, 1)).round(6).tolist()
         rows.append([name, _ratio(sum(values), len(values)), *cuts])
-    return Table("length", "Length of the games", columns, rows)
+    return StatisticsTable("length", "Length of the games", columns, rows)
 
 
-def _star_table(groups: dict[str, list[Seat]]) -> Table:
+def _star_table(groups: dict[str, list[Seat]]) -> StatisticsTable:
     sums = {name: Counter[str]() for name in groups}
     for name, seats in groups.items():
         for game, seat in seats:
@@ -235,20 +239,20 @@ def _star_table(groups: dict[str, list[Seat]]) -> Table:
         for source in STAR_SOURCES
     ]
     columns = [("source", "text"), ("stars", "count"), ("share", "share"), *((f"a game: {name}", "mean") for name in groups)]
-    return Table("stars", "Stars by what placed them", columns, rows)
+    return StatisticsTable("stars", "Stars by what placed them", columns, rows)
 
 
-def _recruit_table(seats: Sequence[Seat]) -> Table:
+def _recruit_table(seats: Sequence[Seat]) -> StatisticsTable:
     held, won = Counter[str](), Counter[str]()
     for game, seat in seats:
         held.update(game.recruits[seat])
         won.update(game.recruits[seat] if game.winner == seat else [])
     rows = [[name, held[name], won[name], _ratio(won[name], held[name]), *wilson(won[name], held[name])] for name in held]
     columns = [("recruit", "recruit"), ("active", "count"), ("won", "count"), *((x, "share") for x in ("rate", "low", "high"))]
-    return Table("recruits", "Wins of those with a recruit active at the end", columns, _ordered(rows, 3))
+    return StatisticsTable("recruits", "Wins of those with a recruit active at the end", columns, _ordered(rows, 3))
 
 
-def _market_table(games: Sequence[Counted]) -> Table:
+def _market_table(games: Sequence[Counted]) -> StatisticsTable:
     there = Counter(tile for game in games for tile in game.markets)
     turns: dict[str, list[int]] = defaultdict(list)
     for game in games:
@@ -260,14 +264,14 @@ def _market_table(games: Sequence[Counted]) -> Table:
         for tile, n in there.items()
     ]
     columns = [("market", "tile"), ("on the board", "count"), ("built", "count"), ("share", "share"), ("mean turn", "mean")]
-    return Table("markets", "Markets built", columns, _ordered(rows, 3))
+    return StatisticsTable("markets", "Markets built", columns, _ordered(rows, 3))
 
 
-def _space_table(games: Sequence[Counted]) -> Table:
+def _space_table(games: Sequence[Counted]) -> StatisticsTable:
     placed = sum((Counter(one) for game in games for one in game.spaces), Counter[str]())
     rows = [[name, n, _ratio(n, placed.total()), _ratio(n, len(games))] for name, n in placed.items()]
     columns = [("space", "space"), ("workers", "count"), ("share", "share"), ("a game", "mean")]
-    return Table("spaces", "Spaces used", columns, _ordered(rows, 1))
+    return StatisticsTable("spaces", "Spaces used", columns, _ordered(rows, 1))
 
 
 def _ratio(part: float, whole: float) -> float | None:

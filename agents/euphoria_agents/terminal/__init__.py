@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from euphoria_agents.terminal.playing import Table
+from euphoria_agents.terminal.playing import TerminalGame
 from euphoria_agents.terminal.replay import Replay
 from euphoria_agents.terminal.screen import Screen
 
-__all__ = ["Replay", "Screen", "Table"]
+__all__ = ["Replay", "Screen", "TerminalGame"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from euphoria_agents.agent import MoveThought
-from euphoria_agents.faults import one_line
+from euphoria_agents.error_text import one_line
 from euphoria_agents.files import write_whole
 from euphoria_agents.sessions import AgentFailed, Agents, Session
 from euphoria_agents.terminal.explaining import NAMES, explain
@@ -44,7 +44,7 @@ class Command(NamedTuple):
     do: Callable[[str], bool]
 
 
-class Table:
+class TerminalGame:
     """A game at the terminal.
 
     Args:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from euphoria_agents.faults import one_line
+from euphoria_agents.error_text import one_line
 from euphoria_agents.sessions import Seat, Session
 from euphoria_agents.terminal.explaining import NAMES, explain
 from euphoria_agents.terminal.screen import HEADING, WARNING, Screen
 from euphoria_env import Game
 
 
-class Command(NamedTuple):
+class ReplayCommand(NamedTuple):
     """What can be typed.
 
     Attributes:
@@ -44,17 +44,17 @@ class Replay:
         self._commands = {
             command.form.partition(" ")[0]: command
             for command in (
-                Command("next [N]", "forward by one decision, or by N; Enter does the same", lambda n: self.at + _count(n)),
-                Command("back [N]", "back by one decision, or by N", lambda n: self.at - _count(n)),
-                Command("turn", "forward to the next turn", self._next_turn),
-                Command("go N", "before decision N; the first is 0", lambda n: _count(n, needed=True)),
-                Command("start", "the beginning", lambda _: 0),
-                Command("end", "the end", lambda _: self.end),
-                Command("seat N", "as player N sees it", self._as_seat),
-                Command("all", "as everybody may see it", self._as_all),
-                Command("board", "the board again", lambda _: self.at),
-                Command("card NAME", "what a recruit, market, dilemma or space does; a part of the name will do", self._card),
-                Command("?", "this list", self._help),
+                ReplayCommand("next [N]", "forward by one decision, or by N; Enter does the same", lambda n: self.at + _count(n)),
+                ReplayCommand("back [N]", "back by one decision, or by N", lambda n: self.at - _count(n)),
+                ReplayCommand("turn", "forward to the next turn", self._next_turn),
+                ReplayCommand("go N", "before decision N; the first is 0", lambda n: _count(n, needed=True)),
+                ReplayCommand("start", "the beginning", lambda _: 0),
+                ReplayCommand("end", "the end", lambda _: self.end),
+                ReplayCommand("seat N", "as player N sees it", self._as_seat),
+                ReplayCommand("all", "as everybody may see it", self._as_all),
+                ReplayCommand("board", "the board again", lambda _: self.at),
+                ReplayCommand("card NAME", "what a card or space does; part of the name is enough", self._card),
+                ReplayCommand("?", "this list", self._help),
             )
         }
         self._short = {"n": "next", "b": "back", "t": "turn", "g": "go", "e": "end", "s": "seat", "a": "all", "": "next"}

@@ -10,7 +10,7 @@ import torch
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
 from euphoria_agents.network.checkpoint import Features
-from euphoria_agents.training.rows import Rows, Seen, find_legal, find_readings, join, look_up
+from euphoria_agents.training.sparse_rows import CSR, Seen, find_active_features, find_legal, join, look_up
 
 
 class RolloutBuffer(MaskableRolloutBuffer):
@@ -32,11 +32,11 @@ class Samples(NamedTuple):
     old_log_prob: torch.Tensor
     advantages: torch.Tensor
     returns: torch.Tensor
-    action_masks: Rows
+    action_masks: CSR
 
 
 class SparseBuffer(MaskableRolloutBuffer):
-    """A buffer that has readings and legal moves in the place of observations and masks, found once for all passes of an update.
+    """A buffer of active features and legal moves instead of observations and masks, found once for all epochs.
 
     Args:
         features: what the network sees of an observation; the other arguments are those of any buffer.
@@ -48,15 +48,15 @@ class SparseBuffer(MaskableRolloutBuffer):
 
     def reset(self) -> None:
         """Empties it."""
-        self._readings: list[Rows] = []  # a step after the other, until they are asked for
-        self._legal: list[Rows] = []
-        self._all: tuple[Seen, Rows] | None = None
+        self._readings: list[CSR] = []  # a step after the other, until they are asked for
+        self._legal: list[CSR] = []
+        self._all: tuple[Seen, CSR] | None = None
         self.obs_shape = (0,)  # of observations there is nothing else
         super(MaskableRolloutBuffer, self).reset()
 
     def add(self, obs: np.ndarray, *args: Any, action_masks: np.ndarray) -> None:
         """Adds a decision of each game."""
-        self._readings.append(find_readings(obs))
+        self._readings.append(find_active_features(obs))
         self._legal.append(find_legal(action_masks))
         super(MaskableRolloutBuffer, self).add(obs[:, :0], *args)
 
@@ -71,14 +71,14 @@ class SparseBuffer(MaskableRolloutBuffer):
         for first in range(0, len(order), size):
             yield self._take(*self._all, order[first : first + size])
 
-    def _take(self, seen: Seen, legal: Rows, which: np.ndarray) -> Samples:
+    def _take(self, seen: Seen, legal: CSR, which: np.ndarray) -> Samples:
         """Some of the decisions."""
 
         def taken(array: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(array.reshape(-1)[which])
 
         return Samples(
-            seen._replace(readings=seen.readings._replace(which=which)),
+            seen._replace(active_features=seen.active_features._replace(which=which)),
             taken(self.actions),
             taken(self.values),
             taken(self.log_probs),

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from euphoria_agents.files import write_whole
-from euphoria_agents.matches.arena import wilson
+from euphoria_agents.matches.match import wilson
 
 
 def draw_curves(ratings: list[dict[str, Any]], path: Path) -> None:

@@ -1,9 +1,9 @@
 """The league: whom a learner meets. Fixed baselines and past selves, the hard ones more often than the easy ones.
 
 This is prioritized fictitious self-play. Of every opponent the league keeps a running score: how often the learner came in
-before them (1), level with them (1/2) or after them (0). Their hardness is (1 - score)^2, plus a little: nobody is forgotten.
+before them (1), level with them (1/2) or after them (0). Their pfsp_weight is (1 - score)^2, plus a little: nobody is forgotten.
 The newest self gets a fixed share of the seats, the older ones and the baselines a share each, which they divide in proportion to
-hardness. Who plays is drawn when a game begins; nobody is replaced in the middle of one.
+pfsp_weight. Who plays is drawn when a game begins; nobody is replaced in the middle of one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_env.reader import Reader, shown
+from euphoria_env.json_reader import Reader, shown
 
 MEMORY = 400.0  # games that a score looks back on
 MOST_GAMES = 2**53  # that are counted
-FLOOR = 0.05  # hardness of somebody who is always beaten
+FLOOR = 0.05  # pfsp_weight of somebody who is always beaten
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Member:
     games: int = 0
 
     @property
-    def hardness(self) -> float:
+    def pfsp_weight(self) -> float:
         """See the module."""
         return (1 - self.score) ** 2 + FLOOR
 
@@ -88,7 +88,7 @@ class League:
             (max(0.0, 1 - self._newest - self._older), [member for member in self.members if not member.past]),
         ]
         weights = {
-            id(member): share * member.hardness / sum(one.hardness for one in group)
+            id(member): share * member.pfsp_weight / sum(one.pfsp_weight for one in group)
             for share, group in groups
             for member in group
         }

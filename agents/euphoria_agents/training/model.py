@@ -9,10 +9,10 @@ import torch
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.training.buffers import RolloutBuffer, SparseBuffer
+from euphoria_agents.training.config import FEATURES, Options
 from euphoria_agents.training.learner import Learner
-from euphoria_agents.training.mixture import game_parts
-from euphoria_agents.training.options import FEATURES, Options
 from euphoria_agents.training.policy import DensePolicy, Policy, make_features
+from euphoria_agents.training.rules_mixture import game_parts
 from euphoria_agents.training.vec_env import EuphoriaVecEnv, JoinedVecEnv
 
 

@@ -17,11 +17,11 @@ from torch import nn
 
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_outlook
-from euphoria_agents.training.options import OutlookOptions, check_outlook
+from euphoria_agents.training.config import OutlookOptions, check_outlook
 from euphoria_agents.training.policy import FirstLayer, hidden_layers, linear, linear_tensors, run
 from euphoria_agents.training.progress import progress
-from euphoria_agents.training.rows import Seen, look_up
 from euphoria_agents.training.self_play import MOST_TURNS, Positions, Round, play_round
+from euphoria_agents.training.sparse_rows import Seen, look_up
 from euphoria_env.board import MAX_PLAYERS
 
 ROUND = 256  # games of each number of players
@@ -73,7 +73,7 @@ def fit(options: OutlookOptions, console: Console) -> Path:
     optimizer = torch.optim.Adam(model.parameters(), eps=1e-5, fused=True)
     players = tuple(sorted(set(options.players)))
     rounds = [
-        Round(options.player, players, ROUND, options.mixed, options.strays, options.seed, number)
+        Round(options.player, players, ROUND, options.mixed, options.epsilon, options.seed, number)
         for number in range(-(-options.games // ROUND))
     ]
     rng, losses = np.random.default_rng(options.seed), np.full(MAX_PLAYERS + 1, np.nan)
@@ -117,12 +117,12 @@ def _learn(
     """Goes through the positions of a round; `losses` keep a running mean of those of the first pass, by number of players."""
     if not len(positions.winners):
         return
-    seen = look_up(positions.readings, model.first.features)
+    seen = look_up(positions.active_features, model.first.features)
     winners, players = torch.from_numpy(positions.winners), torch.from_numpy(positions.players)
     for epoch in range(options.epochs):
         first = np.zeros(len(winners), np.float32)
         for which in np.array_split(rng.permutation(len(winners)), max(1, len(winners) // options.batch)):
-            chances = model(seen._replace(readings=seen.readings._replace(which=which)), players[which])
+            chances = model(seen._replace(active_features=seen.active_features._replace(which=which)), players[which])
             loss = -chances.gather(1, winners[which, None])[:, 0]
             first[which] = loss.detach().numpy()
             optimizer.zero_grad()

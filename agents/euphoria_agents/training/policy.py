@@ -19,8 +19,8 @@ from torch import nn
 
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Features, widened
-from euphoria_agents.training.cards import describe
-from euphoria_agents.training.rows import Rows, Seen, find_legal, find_readings, look_up
+from euphoria_agents.training.card_embedding import describe
+from euphoria_agents.training.sparse_rows import CSR, Seen, find_active_features, find_legal, look_up
 from euphoria_env.observations import FIELDS
 
 _NONE = np.empty(0)
@@ -32,21 +32,21 @@ class _AddReadings(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, weight: torch.Tensor, bias: torch.Tensor, seen: Seen) -> torch.Tensor:
-        readings, *features = seen
+        active_features, *features = seen
         ctx.seen, ctx.shape = seen, weight.shape
         table = np.empty((len(seen.ends) - 1, weight.shape[1]), np.float32)
         kernels.weigh_readings(*features, weight.detach().numpy(), table)
-        out = np.empty((len(readings.which), weight.shape[1]), np.float32)
-        kernels.add_readings(*readings, table, bias.detach().numpy(), out)
+        out = np.empty((len(active_features.which), weight.shape[1]), np.float32)
+        kernels.add_active_features(*active_features, table, bias.detach().numpy(), out)
         return torch.from_numpy(out)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
-        readings, *features = ctx.seen
+        active_features, *features = ctx.seen
         known = len(ctx.seen.ends) - 1
         table, by_weight = np.empty((known, ctx.shape[1]), np.float32), np.empty(ctx.shape, np.float32)
-        ends, where = np.empty(known, np.int64), np.empty(readings.size(), np.int32)
-        kernels.add_back(*readings, gradient.contiguous().numpy(), ends, where, table)
+        ends, where = np.empty(known, np.int64), np.empty(active_features.size(), np.int32)
+        kernels.add_back(*active_features, gradient.contiguous().numpy(), ends, where, table)
         kernels.weigh_back(*features, table, by_weight)
         return torch.from_numpy(by_weight), gradient.sum(0), None
 
@@ -56,7 +56,7 @@ class _JudgeMoves(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, legal: Rows, moves: np.ndarray
+        ctx: Any, hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, legal: CSR, moves: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
         found, chosen, entropy = (np.empty(size, np.float32) for size in (legal.size(), len(moves), len(moves)))
         arrays = hidden.detach().contiguous().numpy(), weight.detach().numpy()
@@ -84,7 +84,7 @@ class FirstLayer(nn.Module):
     def forward(self, observations: torch.Tensor | Seen) -> torch.Tensor:
         """The layer of each observation, before its rectifier; `Seen` is what a buffer has found in them already."""
         if not isinstance(observations, Seen):
-            observations = look_up(find_readings(observations.numpy()), self.features)
+            observations = look_up(find_active_features(observations.numpy()), self.features)
         found: torch.Tensor = _AddReadings.apply(self.weight, self.bias, observations)
         return found
 
@@ -133,7 +133,7 @@ class Policy(MaskableActorCriticPolicy):
         features: what goes in.
         trunk: widths of the layers that policy and value share; at least one.
         branch: widths of the layers that each has for itself.
-        described: whether it meets cards by their features (`training.cards`).
+        described: whether it meets cards by their features (`training.card_embedding`).
     """
 
     first_layer: type[FirstLayer] = FirstLayer
@@ -165,29 +165,29 @@ class Policy(MaskableActorCriticPolicy):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Moves, values and logarithms of the probabilities of the moves."""
         shared = self._shared(obs)
-        spins = torch.rand(len(obs), dtype=torch.float64)
-        moves, chosen = self._draw(run(self.policy, shared), action_masks, spins)
+        uniforms = torch.rand(len(obs), dtype=torch.float64)
+        moves, chosen = self._draw(run(self.policy, shared), action_masks, uniforms)
         return moves, self._value(shared), chosen
 
-    def _draw(self, hidden: torch.Tensor, masks: np.ndarray, spins: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The moves that the spins, numbers from [0, 1), choose, and the logarithms of their probabilities."""
+    def _draw(self, hidden: torch.Tensor, masks: np.ndarray, uniforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The moves that the uniforms, numbers from [0, 1), choose, and the logarithms of their probabilities."""
         moves, chosen = np.empty(len(masks), np.int64), np.empty(len(masks), np.float32)
         head = self.head.weight.detach().numpy(), self.head.bias.detach().numpy()
         masks = np.ascontiguousarray(masks).view(np.int8)
-        kernels.draw_moves(hidden.detach().numpy(), *head, masks, spins.numpy(), moves, chosen)
+        kernels.draw_moves(hidden.detach().numpy(), *head, masks, uniforms.numpy(), moves, chosen)
         return torch.from_numpy(moves), torch.from_numpy(chosen)
 
     def evaluate_actions(
         self, obs: torch.Tensor | Seen, actions: torch.Tensor, action_masks: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Values, logarithms of the probabilities of the moves, entropies; `action_masks` may be `Rows` of legal moves."""
+        """Values, logarithms of the probabilities of the moves, entropies; `action_masks` may be `CSR` of legal moves."""
         shared = self._shared(obs)
         chosen, entropy = self._judge(run(self.policy, shared), action_masks, actions)
         return self._value(shared), chosen, entropy
 
     def _judge(self, hidden: torch.Tensor, masks: Any, moves: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The logarithms of the probabilities of the moves, and the entropies."""
-        legal = masks if isinstance(masks, Rows) else find_legal(masks.numpy())
+        legal = masks if isinstance(masks, CSR) else find_legal(masks.numpy())
         judged: tuple[torch.Tensor, torch.Tensor] = _JudgeMoves.apply(
             hidden, self.head.weight, self.head.bias, legal, moves.numpy()
         )
@@ -265,10 +265,10 @@ class DensePolicy(Policy):
         logits: torch.Tensor = self.head(hidden).masked_fill(~masks, -torch.inf)
         return logits.log_softmax(1)
 
-    def _draw(self, hidden: torch.Tensor, masks: np.ndarray, spins: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _draw(self, hidden: torch.Tensor, masks: np.ndarray, uniforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         chances = self._chances(hidden, torch.as_tensor(masks, device=self.device))
         sums = chances.double().exp().cumsum(1)
-        moves = torch.searchsorted(sums, spins.to(self.device)[:, None] * sums[:, -1:], right=True)
+        moves = torch.searchsorted(sums, uniforms.to(self.device)[:, None] * sums[:, -1:], right=True)
         return moves[:, 0], chances.gather(1, moves)[:, 0]
 
     def _judge(self, hidden: torch.Tensor, masks: torch.Tensor, moves: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.matches import tournament
-from euphoria_agents.matches.arena import Played, play_match
+from euphoria_agents.matches.match import Played, play_match
 from euphoria_agents.matches.processes import ATTEMPTS, Worker
 from euphoria_agents.network.checkpoint import parts, under
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load
+from euphoria_agents.training.config import Options
 from euphoria_agents.training.curves import draw_curves
-from euphoria_agents.training.facts import Rated
-from euphoria_agents.training.options import Options
+from euphoria_agents.training.run_metadata import Rated
 from euphoria_env import Rules
 
 NICENESS = 5  # of the process

@@ -23,15 +23,15 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, under, write_tensors
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load, load_untrusted
-from euphoria_agents.training.facts import Facts, check_sizes
+from euphoria_agents.training.config import Options, check, plain, read_options
 from euphoria_agents.training.league import League
 from euphoria_agents.training.model import make_envs, make_model
-from euphoria_agents.training.options import Options, check, plain, read_options
 from euphoria_agents.training.progress import progress
 from euphoria_agents.training.ratings import Due, Ratings
-from euphoria_agents.training.state import pack_network, pack_worker, unpack_network, unpack_worker
+from euphoria_agents.training.run_metadata import Facts, check_sizes
+from euphoria_agents.training.run_state import pack_network, pack_worker, unpack_network, unpack_worker
 from euphoria_agents.training.workers import Group, WorkerLost, torchrun_rank, torchrun_size, workers
-from euphoria_env.reader import Reader, shown
+from euphoria_env.json_reader import Reader, shown
 
 RUN_FORMAT, STATE = "euphoria-run", "state.safetensors"
 PAST_SELF = "[0-9]+"  # the names of past selves: the number of the update
@@ -171,7 +171,9 @@ class Run(BaseCallback):
             self._take_in_self()
         chances = self.league.chances()
         for part in self._envs.parts:
-            part.set_opponents(pool=[member.agent for member in self.league], chances=chances, alike=options.alike)
+            part.set_opponents(
+                pool=[member.agent for member in self.league], chances=chances, same_opponent_prob=options.same_opponent_prob
+            )
         if self._group.first and options.rating_games and (update % options.rate == 0 or self.decisions >= options.decisions):
             self.ratings.add(Due(update, self.decisions, self.seconds / 3600, self.learner.policy.tensors()))
         self._tell_ratings()

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.players.ppo import PPO
-from euphoria_agents.players.uniform import Uniform
-from euphoria_agents.training.mixture import draw_options
-from euphoria_agents.training.rows import Rows, find_readings, join
+from euphoria_agents.players.random import Uniform
+from euphoria_agents.training.rules_mixture import draw_options
+from euphoria_agents.training.sparse_rows import CSR, find_active_features, join
 from euphoria_env.batch import Batch
+from euphoria_env.engine.batch_kernels import show_seats
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen
-from euphoria_env.engine.stepping import show_seats
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
@@ -31,7 +31,7 @@ class Round(NamedTuple):
         players: numbers of players; of each so many games.
         games: of each number of players.
         mixed: share of these with other options, drawn anew.
-        strays: share of the moves that are drawn from all that are legal, so that what the player would never do is judged too.
+        epsilon: share of the moves that are drawn from all that are legal, so that what the player would never do is judged too.
         seed, number: of the round.
     """
 
@@ -39,7 +39,7 @@ class Round(NamedTuple):
     players: tuple[int, ...]
     games: int
     mixed: float
-    strays: float
+    epsilon: float
     seed: int
     number: int
 
@@ -62,12 +62,12 @@ class Positions(NamedTuple):
     """Positions as one of the players saw each.
 
     Attributes:
-        readings: what they saw; see `rows.Seen`.
+        active_features: what they saw; see `rows.Seen`.
         winners: (N,) int64, who won, in seats after the observer.
         players: (N,) int64, how many play.
     """
 
-    readings: Rows
+    active_features: CSR
     winners: np.ndarray
     players: np.ndarray
 
@@ -86,17 +86,17 @@ def play_round(one: Round) -> Positions:
         for games, options in kinds:
             if games:
                 rules = Rules(num_players=n, max_turns=MOST_TURNS, **options)
-                found.append(_seen(play_games(agent, games, rules, rng, one.strays), n, rng))
-    readings, winners, players = zip(*found, strict=True)
-    return Positions(join(readings), np.concatenate(winners), np.concatenate(players))
+                found.append(_seen(play_games(agent, games, rules, rng, one.epsilon), n, rng))
+    active_features, winners, players = zip(*found, strict=True)
+    return Positions(join(active_features), np.concatenate(winners), np.concatenate(players))
 
 
-def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, strays: float = 0.0) -> Kept:
-    """Plays games to their ends, and keeps some of the positions; `strays` is the share of the moves that anything legal is."""
+def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, epsilon: float = 0.0) -> Kept:
+    """Plays games to their ends, and keeps some of the positions; `epsilon` is the share of the moves that anything legal is."""
     batch = Batch(games, rules, int(rng.integers(2**62)), threads=1)
     winner, lengths = np.full(games, -1), np.zeros(games)
     rows, of_game, when = [], [], []
-    for asked in play_on(agent, batch, np.ones(games, np.bool_), winner, rng, strays):
+    for asked in play_on(agent, batch, np.ones(games, np.bool_), winner, rng, epsilon):
         kept = asked[rng.random(len(asked)) < KEPT]
         rows.append(np.empty(len(kept), GAME_DTYPE))
         copy_chosen(batch.states, kept, rows[-1])
@@ -110,21 +110,21 @@ def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, s
 
 
 def play_on(
-    agent: PPO, batch: Batch, active: np.ndarray, winner: np.ndarray, rng: np.random.Generator, strays: float = 0.0
+    agent: PPO, batch: Batch, active: np.ndarray, winner: np.ndarray, rng: np.random.Generator, epsilon: float = 0.0
 ) -> Iterator[np.ndarray]:
     """Plays the active games of a batch to their ends; before each step it yields which of them are asked.
 
     Args:
         active: (N,) bool; all False in the end.
         winner: (N,) int64; gets the seats that win, and stays as it is where a game is cut off.
-        strays: the share of the moves that anything legal is.
+        epsilon: the share of the moves that anything legal is.
     """
     moves = np.zeros(len(active), np.int64)
     while active.any():
         (asked,) = active.nonzero()
         yield asked
         moves[asked] = agent.act_batch(batch.observation[asked], batch.mask[asked], rng)
-        stray = asked[rng.random(len(asked)) < strays]
+        stray = asked[rng.random(len(asked)) < epsilon]
         moves[stray] = _UNIFORM.act_batch(batch.observation[stray], batch.mask[stray], rng)
         batch.step(moves, active)
         won = active & batch.terminated
@@ -138,4 +138,4 @@ def _seen(kept: Kept, n: int, rng: np.random.Generator) -> Positions:
     observers = np.where(rng.random(size) < 0.5, kept.rows["player"], rng.integers(n, size=size))
     observations = np.empty((size, OBS_SIZE), np.int8)
     show_seats(kept.rows, np.arange(size), observers, observations)
-    return Positions(find_readings(observations), (kept.winners - observers) % n, np.full(size, n))
+    return Positions(find_active_features(observations), (kept.winners - observers) % n, np.full(size, n))

@@ -18,11 +18,11 @@ from stable_baselines3.common.vec_env import VecEnv
 from euphoria_env import actions
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
 from euphoria_env.envs.arguments import MASKS, frame_size, one_of, position_from, rules_from, starts_from
+from euphoria_env.envs.derived_seeds import generator_from
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
-from euphoria_env.envs.learners import Learners, play_others
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
-from euphoria_env.envs.streams import generator_from
-from euphoria_env.reader import read_array
+from euphoria_env.envs.vector_core import Learners, play_others
+from euphoria_env.json_reader import read_array
 
 MOST_DECISIONS = 2**62  # of an episode; far from the end of int64
 

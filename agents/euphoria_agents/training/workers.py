@@ -19,9 +19,9 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from euphoria_agents.faults import one_line
-from euphoria_agents.matches.cluster import connected
+from euphoria_agents.error_text import one_line
 from euphoria_agents.matches.processes import start_process
+from euphoria_agents.matches.ray_cluster import connected
 
 PATIENCE = timedelta(minutes=10)  # until somebody who does not answer is given up; the compiler may run meanwhile
 ARRIVAL = 120.0  # seconds until a worker that was started must be there

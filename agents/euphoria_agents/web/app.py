@@ -16,15 +16,15 @@ from starlette.routing import Route
 
 from euphoria_agents.sessions import Agents
 from euphoria_agents.web import positions
+from euphoria_agents.web.agent_permissions import Specs
 from euphoria_agents.web.batches import Batches
-from euphoria_agents.web.facts import colours, facts, page_icon, symbols
-from euphoria_agents.web.faults import Refused, broken, missing, refused
+from euphoria_agents.web.board_data import colours, facts, page_icon, symbols
+from euphoria_agents.web.game_registry import AgentExecutor, GameRegistry
 from euphoria_agents.web.games import Games
 from euphoria_agents.web.guard import LOCAL_HOSTS, Guard
-from euphoria_agents.web.specs import Specs
+from euphoria_agents.web.refusals import Refused, broken, missing, refused
 from euphoria_agents.web.store import CannotSave, Store
 from euphoria_agents.web.studies import Studies
-from euphoria_agents.web.tables import Hall, Thinkers
 
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -52,7 +52,7 @@ def make_app(
     allowed: Collection[str] = (),
     hosts: Collection[str] = LOCAL_HOSTS,
 ) -> Starlette:
-    """The server as an ASGI application; `app.state.hall` has its games, `app.state.studies` its studies.
+    """The server as an ASGI application; `app.state.registry` has its games, `app.state.studies` its studies.
 
     Args:
         store: where everything is kept.
@@ -60,13 +60,13 @@ def make_app(
         hosts: the names under which the server may be asked for.
     """
     agents = Agents(allowed)
-    hall = Hall(store, agents, Thinkers(at_once=2, patience=60, first_patience=300))
+    registry = GameRegistry(store, agents, AgentExecutor(at_once=2, patience=60, first_patience=300))
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}
     known = facts(offered)
-    specs = Specs(list(offered), agents, hall.thinkers)
-    studies = Studies(hall, specs)
+    specs = Specs(list(offered), agents, registry.executor)
+    studies = Studies(registry, specs)
     batches = Batches(store, specs)
 
     async def static(request: Request) -> Response:
@@ -90,7 +90,7 @@ def make_app(
         first = asyncio.create_task(specs.check(specs.offered[0]))  # most games want it, and it takes a second to load
         yield
         first.cancel()
-        hall.close()
+        registry.close()
         studies.close()
         batches.close()
 
@@ -99,7 +99,7 @@ def make_app(
             *(page(name) for name in PAGES),
             Route("/static/{name}", static),
             Route("/api/facts", everything_known),
-            *Games(hall, specs, studies).routes(),
+            *Games(registry, specs, studies).routes(),
             *studies.routes(),
             *positions.ROUTES,
             *batches.routes(),
@@ -114,5 +114,5 @@ def make_app(
         },
         lifespan=life,
     )
-    app.state.hall, app.state.studies = hall, studies
+    app.state.registry, app.state.studies = registry, studies
     return app

@@ -16,14 +16,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from euphoria_agents.faults import one_line
+from euphoria_agents.error_text import one_line
 from euphoria_agents.matches.processes import Worker
-from euphoria_agents.study.statistics import Counted, Table, count, play_deal, tables
-from euphoria_agents.web.faults import Refused, read_body
-from euphoria_agents.web.specs import Specs, budget_of, read_spec
+from euphoria_agents.study.statistics import Counted, StatisticsTable, count, play_deal, tables
+from euphoria_agents.web.agent_permissions import Specs, budget_of, read_spec
+from euphoria_agents.web.refusals import Refused, read_body
 from euphoria_agents.web.store import CannotSave, Store
 from euphoria_env import Rules
-from euphoria_env.reader import Json, Reader
+from euphoria_env.json_reader import Json, Reader
 
 MAX_BATCHES = 500
 MOST_WAITING = 8
@@ -238,5 +238,5 @@ def _count_all(records: list[Any]) -> list[Json]:
     return found
 
 
-def _tables(games: list[Json]) -> list[Table]:
+def _tables(games: list[Json]) -> list[StatisticsTable]:
     return tables([Counted(**game) for game in games])

@@ -14,13 +14,13 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from euphoria_agents.sessions import AgentFailed, Seat, Session, Stale, WrongSeat
-from euphoria_agents.web.faults import Refused, read_body
-from euphoria_agents.web.specs import Specs, read_spec
+from euphoria_agents.web.agent_permissions import Specs, read_spec
+from euphoria_agents.web.game_registry import MAX_LISTENERS, GameRegistry, RunningGame
+from euphoria_agents.web.refusals import Refused, read_body
 from euphoria_agents.web.store import HOST, token_hash
 from euphoria_agents.web.studies import Studies
-from euphoria_agents.web.tables import MAX_LISTENERS, Hall, Table
 from euphoria_env import Game, Rules
-from euphoria_env.reader import Json, Reader
+from euphoria_env.json_reader import Json, Reader
 
 LISTED = 50  # games in the list
 LOGGED = 40  # lines of the log in a view
@@ -33,13 +33,13 @@ class Games:
     """The endpoints of games.
 
     Args:
-        hall: the games.
+        registry: the games.
         specs: the agents that may play.
         studies: from which games may branch off.
     """
 
-    def __init__(self, hall: Hall, specs: Specs, studies: Studies) -> None:
-        self.hall = hall
+    def __init__(self, registry: GameRegistry, specs: Specs, studies: Studies) -> None:
+        self.registry = registry
         self.specs = specs
         self.studies = studies
 
@@ -67,7 +67,7 @@ class Games:
 
     async def list(self, _: Request) -> Response:
         """The games that changed last, with what everybody may know of them."""
-        return JSONResponse({"games": self.hall.store.games(LISTED)})
+        return JSONResponse({"games": self.registry.store.games(LISTED)})
 
     async def make(self, request: Request) -> Response:
         """A new game; the seats of people "here" become cookies at once, the others links."""
@@ -78,10 +78,10 @@ class Games:
             if seat.spec is not None:
                 await self.specs.check(seat.spec)
         game = await self._begin(body, len(seats))
-        session = Session.of(game, seats, practice, self.hall.agents)
+        session = Session.of(game, seats, practice, self.registry.agents)
         people = [k for k, seat in enumerate(seats) if seat.spec is None]
         pace = _pace(body["pace"]) if "pace" in body else 0.5
-        name, tokens = self.hall.open(session, people, pace)
+        name, tokens = self.registry.open(session, people, pace)
         links = [{"seat": seat, "token": tokens[seat]} for seat in people if seat not in here]
         answer = JSONResponse({"id": name, "links": links}, 201)
         for k in [HOST, *here]:
@@ -104,8 +104,8 @@ class Games:
         body = await read_body(request, ("token",))
         name = request.path_params["game"]
         token = READ.text("token", body.get("token"))
-        self.hall.table(name)
-        for seat, kept in self.hall.store.seat_hashes(name).items():
+        self.registry.table(name)
+        for seat, kept in self.registry.store.seat_hashes(name).items():
             if hmac.compare_digest(kept, token_hash(token)):
                 answer = JSONResponse({"seat": seat})
                 _give(answer, name, seat, token)
@@ -117,7 +117,7 @@ class Games:
         await read_body(request, ())
         table = self._table(request)
         self._check(request, table, HOST)
-        self.hall.delete(table.name)
+        self.registry.delete(table.name)
         return JSONResponse({})
 
     # ------------------------------------------------------------------------------------------------------------ playing
@@ -159,7 +159,7 @@ class Games:
         spec = read_spec("spec", body.get("spec")) or self.specs.offered[0]
         await self.specs.check(spec)
         try:
-            said = await self.hall.thinkers.think(spec, lambda: session.hint(seat, spec), kind="hint")
+            said = await self.registry.executor.think(spec, lambda: session.hint(seat, spec), kind="hint")
         except (TimeoutError, AgentFailed) as error:
             raise Refused(503, str(error)) from None
         return JSONResponse(said)
@@ -219,19 +219,19 @@ class Games:
 
     # ------------------------------------------------------------------------------------------------------------- helpers
 
-    def _table(self, request: Request) -> Table:
-        return self.hall.table(request.path_params["game"])
+    def _table(self, request: Request) -> RunningGame:
+        return self.registry.table(request.path_params["game"])
 
-    def _held(self, request: Request, table: Table) -> set[int]:
+    def _held(self, request: Request, table: RunningGame) -> set[int]:
         """The seats of whoever asks."""
         found = set()
-        for seat, kept in self.hall.store.seat_hashes(table.name).items():
+        for seat, kept in self.registry.store.seat_hashes(table.name).items():
             token = request.cookies.get(_cookie(table.name, seat))
             if token and hmac.compare_digest(kept, token_hash(token)):
                 found.add(seat)
         return found
 
-    def _check(self, request: Request, table: Table, seat: int) -> int:
+    def _check(self, request: Request, table: RunningGame, seat: int) -> int:
         """A seat, if it belongs to whoever asks.
 
         Raises:
@@ -241,30 +241,30 @@ class Games:
             raise Refused(403, "only whoever made this game may do that" if seat == HOST else f"seat {seat} is not yours")
         return seat
 
-    def _check_some(self, request: Request, table: Table) -> None:
+    def _check_some(self, request: Request, table: RunningGame) -> None:
         if not self._held(request, table):
             raise Refused(403, "only those who play, or made this game, may do that")
 
-    def _steered(self, request: Request) -> Table:
+    def _steered(self, request: Request) -> RunningGame:
         """A game, if whoever asks takes part in it."""
         table = self._table(request)
         self._check_some(request, table)
         return table
 
-    def _seated(self, request: Request, body: Json) -> tuple[Table, int]:
+    def _seated(self, request: Request, body: Json) -> tuple[RunningGame, int]:
         """A game and a seat in it that belongs to whoever asks."""
         table = self._table(request)
         seat = READ.integer("seat", body.get("seat"), 0, len(table.session.seats) - 1)
         return table, self._check(request, table, seat)
 
-    def _changed(self, request: Request, table: Table, seat: int, act: Callable[[Session], Any]) -> Response:
+    def _changed(self, request: Request, table: RunningGame, seat: int, act: Callable[[Session], Any]) -> Response:
         try:
             table.change(act)
         except (Stale, WrongSeat) as error:
             raise Refused(409, str(error)) from None
         return self._shown(request, table, seat)
 
-    def _shown(self, request: Request, table: Table, seat: int | None, whole: bool = False) -> Response:
+    def _shown(self, request: Request, table: RunningGame, seat: int | None, whole: bool = False) -> Response:
         held = self._held(request, table)
         answer = shown(table, seat, whole)
         answer["mine"] = sorted(k for k in held if k >= 0 and table.session.seats[k].spec is None)
@@ -272,7 +272,7 @@ class Games:
         return JSONResponse(answer)
 
 
-def shown(table: Table, seat: int | None, whole: bool) -> Json:
+def shown(table: RunningGame, seat: int | None, whole: bool) -> Json:
     """What a seat may see, as JSON: a function of what it may know."""
     session = table.session
     lines = session.log(seat)
@@ -297,7 +297,7 @@ def shown(table: Table, seat: int | None, whole: bool) -> Json:
     }
 
 
-async def _versions(table: Table) -> AsyncIterator[str]:
+async def _versions(table: RunningGame) -> AsyncIterator[str]:
     table.listeners += 1
     try:
         while not table.closed:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from euphoria_agents.web.faults import MAX_BODY, refusal
+from euphoria_agents.web.refusals import MAX_BODY, refusal
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 HEADERS = {

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from euphoria_agents.web.faults import read_body
+from euphoria_agents.web.refusals import read_body
 from euphoria_env import Game, Rules, words
-from euphoria_env.reader import Json
+from euphoria_env.json_reader import Json
 from euphoria_env.render.view import view_of
 
 MOST_COMPLAINTS = 20

@@ -18,19 +18,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from euphoria_agents.faults import one_line
-from euphoria_agents.replaying import last_space
+from euphoria_agents.error_text import one_line
+from euphoria_agents.record_steps import last_space
 from euphoria_agents.sessions import AgentFailed, Seat, Session
 from euphoria_agents.study.analysis import Analysis
-from euphoria_agents.study.judging import Replayed
+from euphoria_agents.study.decision_analysis import Replayed
 from euphoria_agents.study.summary import THRESHOLD
-from euphoria_agents.web.faults import Refused, read_body
-from euphoria_agents.web.specs import Specs, read_spec
+from euphoria_agents.web.agent_permissions import Specs, read_spec
+from euphoria_agents.web.game_registry import GameRegistry
+from euphoria_agents.web.refusals import Refused, read_body
 from euphoria_agents.web.store import CannotSave
-from euphoria_agents.web.tables import Hall
 from euphoria_env import Game, words
 from euphoria_env.game import seed_row
-from euphoria_env.reader import Json, Reader
+from euphoria_env.json_reader import Json, Reader
 from euphoria_env.render.view import view_of
 
 MAX_STUDIES = 5_000
@@ -60,12 +60,12 @@ class Studies:
     """The endpoints of studies.
 
     Args:
-        hall: the games, whose store and threads the studies share.
+        registry: the games, whose store and threads the studies share.
         specs: the agents that may judge.
     """
 
-    def __init__(self, hall: Hall, specs: Specs) -> None:
-        self.hall = hall
+    def __init__(self, registry: GameRegistry, specs: Specs) -> None:
+        self.registry = registry
         self.specs = specs
         self._alive: dict[str, tuple[list[str], str, Replayed]] = {}
         self._jobs: dict[tuple[str, str], Job] = {}
@@ -101,7 +101,7 @@ class Studies:
             raise Refused(422, "a study is made of a record, a position or a game")
         names = []
         if "game" in body:
-            session = self.hall.table(READ.text("game", body["game"])).session
+            session = self.registry.table(READ.text("game", body["game"])).session
             if not (session.over or session.practice):
                 raise Refused(403, "the game has secrets in it until it has ended")
             record, names = session.record(), [seat.name for seat in session.seats]
@@ -119,12 +119,12 @@ class Studies:
             Refused: there are too many.
             CannotSave: what it says.
         """
-        if found := self.hall.store.study_of(names, record):
+        if found := self.registry.store.study_of(names, record):
             return found
-        if self.hall.store.count_studies() >= MAX_STUDIES:
+        if self.registry.store.count_studies() >= MAX_STUDIES:
             raise Refused(503, f"this server keeps {MAX_STUDIES} studies, and has as many; delete one first")
         name = secrets.token_hex(16)
-        self.hall.store.add_study(name, names, record)
+        self.registry.store.add_study(name, names, record)
         return name
 
     async def branch(self, given: Any) -> Game:
@@ -147,7 +147,7 @@ class Studies:
         await read_body(request, ())
         name = request.path_params["study"]
         await self._study(name)
-        self.hall.store.delete_study(name)
+        self.registry.store.delete_study(name)
         self._alive.pop(name, None)
         for key in [key for key in self._jobs if key[0] == name]:
             self._stop(key)
@@ -185,9 +185,9 @@ class Studies:
         spec = self._spec(await read_body(request, ("spec",)))
         names, _, _, now = await self._there(request)
         await self.specs.check(spec)
-        session = Session.of(now, [Seat(name) for name in names], agents=self.hall.agents)
+        session = Session.of(now, [Seat(name) for name in names], agents=self.registry.agents)
         try:
-            said = await self.hall.thinkers.think(spec, lambda: session.hint(session.player, spec), kind="hint")
+            said = await self.registry.executor.think(spec, lambda: session.hint(session.player, spec), kind="hint")
         except (TimeoutError, AgentFailed) as error:
             raise Refused(503, str(error)) from None
         return JSONResponse(said)
@@ -210,7 +210,7 @@ class Studies:
             running = {k: job for k, job in self._jobs.items() if job.running}
             if len(running) >= WAITING:
                 raise Refused(503, f"{WAITING} analyses are waiting already")
-            job = Job(None, *self.hall.store.analysis(*key))
+            job = Job(None, *self.registry.store.analysis(*key))
             self._jobs = {**running, key: job}
             job.task = asyncio.create_task(self._work(key, record, job))
         return JSONResponse(self._progress(key, 0), 202)
@@ -245,7 +245,7 @@ class Studies:
 
     def _found(self, key: tuple[str, str]) -> Job:
         """An analysis as far as it has come."""
-        return self._jobs.get(key) or Job(None, *self.hall.store.analysis(*key))
+        return self._jobs.get(key) or Job(None, *self.registry.store.analysis(*key))
 
     @staticmethod
     def _spec(body: Json) -> str:
@@ -260,7 +260,7 @@ class Studies:
 
     async def _work(self, key: tuple[str, str], record: str, job: Job) -> None:
         """Makes the entries that are missing, one job after the other, each entry in a thread."""
-        store, think = self.hall.store, self.hall.thinkers.think
+        store, think = self.registry.store, self.registry.executor.think
         try:
             async with self._turn:
                 analysis = await think("analysis", lambda: Analysis(record, key[1]), kind="load")
@@ -293,7 +293,7 @@ class Studies:
         """The names of the seats, the record, and the game at its end."""
         found = self._alive.pop(name, None)
         if found is None:
-            kept = self.hall.store.study(name)
+            kept = self.registry.store.study(name)
             if kept is None:
                 raise Refused(404, "there is no such study")
             names, record = kept

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
-from euphoria_agents.network.flat import flatten, reading_rows
+from euphoria_agents.network.compiled_network import flatten, reading_rows
 from euphoria_agents.network.kernels import find_rows, hidden, layer, log_chances, softmax
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
@@ -25,8 +25,8 @@ class Network(NamedTuple):
     """A network in flat arrays, and room to ask it.
 
     Attributes:
-        begins, rows: what it sees of an observation; see `network.flat.reading_rows`.
-        weights, trunk, policy, value: the hidden layers; see `network.flat.flatten`.
+        begins, rows: what it sees of an observation; see `network.compiled_network.reading_rows`.
+        weights, trunk, policy, value: the hidden layers; see `network.compiled_network.flatten`.
         outlook_rows, outlook: the same of the network that says who wins; no rows if there is none.
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.

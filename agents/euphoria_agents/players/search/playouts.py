@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from euphoria_agents.players.weights import spin, weigh
 from euphoria_env.engine.chance import random_bits
-from euphoria_env.engine.decisions import answer
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.legal import list_moves
-from euphoria_env.engine.run import advance
+from euphoria_env.engine.legal_moves import answer
+from euphoria_env.engine.loop import advance
+from euphoria_env.engine.move_set import list_moves
 from euphoria_env.engine.state import OVER
 
 ALL_TURNS = 2**31 - 1

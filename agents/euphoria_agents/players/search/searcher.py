@@ -1,4 +1,4 @@
-"""What the agents that search a tree have in common: a budget, and the memory for tree and descents."""
+"""What the agents that search a tree have in common: a budget, and the memory for tree and simulations."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.players.search.inference import Network, no_network
-from euphoria_agents.players.search.tree import SearchPlan, empty_room, empty_tree, most_visited, root_edges, search
+from euphoria_agents.players.search.tree import SearchPlan, empty_tree, empty_workspace, most_visited, root_edges, search
 
 if TYPE_CHECKING:
     from euphoria_env import Game
 
 AT_A_TIME = 0.02  # seconds in compiled code, which heeds neither the clock nor an interrupt
-MOST = 2**40  # descents
+MOST = 2**40  # simulations
 
 
 class Budget(NamedTuple):
@@ -59,8 +59,8 @@ class Searcher(Agent):
         self.budget = budget
         self._plan = plan
         self._net = no_network() if net is None else net
-        self._tree, self._room = empty_tree(), empty_room()
-        self._pace = 0.0  # descents a second, as of late
+        self._tree, self._room = empty_tree(), empty_workspace()
+        self._pace = 0.0  # simulations a second, as of late
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`.
@@ -111,7 +111,7 @@ class Searcher(Agent):
         self._search(int(rng.integers(2**62)))
 
     def _search(self, seed: int) -> None:
-        """Searches until the budget is spent, at least one descent; how many at a time changes nothing in the tree."""
+        """Searches until the budget is spent, at least one simulation; how many at a time changes nothing in the tree."""
         start, done, left = time.perf_counter(), 0, self.budget.seconds
         before = start
         while done == 0 or (done < self.budget.simulations and left > 0):

@@ -1,7 +1,7 @@
 """Information-set Monte-Carlo tree search, for any number of players.
 
 The tree is open-loop: a node stands for the moves that led to it, whatever dice and cards came of them, and for who decides there
-what. Every descent deals anew what the searching player cannot know, dice and cards to come included, and walks only through
+what. Every simulation deals anew what the searching player cannot know, dice and cards to come included, and walks only through
 moves that are legal in this deal. Each move keeps the mean of what its mover got from it (max^n).
 """
 
@@ -19,12 +19,12 @@ from euphoria_agents.players.weights import weigh
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS, STARS
 from euphoria_env.engine.chance import empty_tape
-from euphoria_env.engine.decisions import answer
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.legal import is_legal, list_moves
+from euphoria_env.engine.legal_moves import answer
+from euphoria_env.engine.loop import advance
+from euphoria_env.engine.move_set import is_legal, list_moves
 from euphoria_env.engine.rewards import chance_to_win
-from euphoria_env.engine.run import advance
 from euphoria_env.engine.state import GAME_DTYPE, OVER, stars_missing
 
 NODES, EDGES = 2**19, 2**22  # when they are used up the tree grows no further; memory is taken only as far as it is used
@@ -37,7 +37,7 @@ EDGE = np.dtype(
         ("next", np.int32),  # edge of the same node, or -1
         ("child", np.int32),  # first of the nodes that the move led to, which are siblings; or -1
         ("prior", np.float64),  # probability; for boardspace virtual visits
-        ("offered", np.int32),  # descents in which the move was legal
+        ("availability", np.int32),  # simulations in which the move was legal
         ("visits", np.int32),
         ("value", np.float64),  # sum of what the mover got
     ]
@@ -80,11 +80,11 @@ class Tree(NamedTuple):
     used: np.ndarray
 
 
-class Room(NamedTuple):
-    """Room to work in.
+class Workspace(NamedTuple):
+    """The arrays that a search works in.
 
-    `rows`: where descents are played, and the root; `path` and `movers`: the moves of a descent; `seats`: what each seat got from
-    all descents together.
+    `rows`: where simulations are played, and the root; `path` and `movers`: the moves of a simulation; `seats`: what each
+    seat got from all simulations together.
     """
 
     rows: np.ndarray
@@ -102,13 +102,13 @@ class Room(NamedTuple):
 
 
 def empty_tree() -> Tree:
-    """Room for a tree."""
+    """Workspace for a tree."""
     return Tree(np.empty(NODES, NODE), np.empty(EDGES, EDGE), np.zeros(2, np.int64))
 
 
-def empty_room() -> Room:
-    """Room to work in."""
-    return Room(
+def empty_workspace() -> Workspace:
+    """Workspace to work in."""
+    return Workspace(
         np.zeros(2, GAME_DTYPE),
         empty_tape(),
         np.empty(NUM_ACTIONS, np.int64),
@@ -190,7 +190,7 @@ def add_edges(tree, node, room, n):  # type: ignore[no-untyped-def]
             edge["next"] = tree.nodes[node]["first"]
             edge["child"] = -1
             edge["prior"] = room.weights[k]
-            edge["offered"] = 0
+            edge["availability"] = 0
             edge["visits"] = 0
             edge["value"] = 0.0
             tree.nodes[node]["first"] = new
@@ -199,7 +199,7 @@ def add_edges(tree, node, room, n):  # type: ignore[no-untyped-def]
 
 @jit
 def back_up(tree, room, depth):  # type: ignore[no-untyped-def]
-    """Credits the moves of a descent with what came of them for their movers, and the seats with what came for them."""
+    """Credits the moves of a simulation with what came of them for their movers, and the seats with what came for them."""
     for p in range(MAX_PLAYERS):
         room.seats[p] += room.values[p]
     for k in range(depth):
@@ -267,17 +267,17 @@ def ask_network(g, values, net, reward, observed):  # type: ignore[no-untyped-de
             values[p] = chance_to_win(g, p, inference.value(net), reward)
 
 
-# ---- descents --------------------------------------------------------------------------------------------------------
+# ---- simulations --------------------------------------------------------------------------------------------------------
 
 
 @jit
 def select(tree, room, plan, n, players):  # type: ignore[no-untyped-def]
-    """Which of n legal moves to follow: PUCT, in which the descents that offered a move count (ISMCTS)."""
+    """Which of n legal moves to follow: PUCT, in which the simulations that offered a move count (ISMCTS)."""
     priors = value = 0.0
     visits = 0
     for k in range(n):
         edge = tree.edges[room.found[k]]
-        edge["offered"] += 1
+        edge["availability"] += 1
         priors += edge["prior"]
         value += edge["value"]
         visits += edge["visits"]
@@ -286,14 +286,14 @@ def select(tree, room, plan, n, players):  # type: ignore[no-untyped-def]
     for k in range(n):
         edge = tree.edges[room.found[k]]
         mean = edge["value"] / edge["visits"] if edge["visits"] else untried
-        bonus = plan.exploration * edge["prior"] / priors * math.sqrt(edge["offered"]) / (1 + edge["visits"])
+        bonus = plan.exploration * edge["prior"] / priors * math.sqrt(edge["availability"]) / (1 + edge["visits"])
         if mean + bonus > highest:
             best, highest = k, mean + bonus
     return best
 
 
 @jit
-def descend(tree, room, net, plan):  # type: ignore[no-untyped-def]
+def simulate(tree, room, net, plan):  # type: ignore[no-untyped-def]
     """Walks from the root, whose deal lies in the first row, to a new node, judges it, and credits the moves."""
     g = room.rows[0]
     node = depth = 0
@@ -404,9 +404,9 @@ def store_moves(tree, node, room, g):  # type: ignore[no-untyped-def]
 
 @entry
 def search(tree, room, net, plan, seed, first, last):  # type: ignore[no-untyped-def]
-    """Makes descents number `first` to `last` - 1 from the root, which is the second row; the tree begins anew with number 0.
+    """Makes simulations number `first` to `last` - 1 from the root, which is the second row; the tree begins anew with number 0.
 
-    What is dealt and diced in a descent depends on the seed and its number alone.
+    What is dealt and diced in a simulation depends on the seed and its number alone.
     """
     root = room.rows[1]
     if first == 0:
@@ -417,7 +417,7 @@ def search(tree, room, net, plan, seed, first, last):  # type: ignore[no-untyped
         room.rows[0] = root
         deal_hidden_row(room.rows[0], int(root["player"]), seed + number)
         if plan.style == PUCT:
-            descend(tree, room, net, plan)
+            simulate(tree, room, net, plan)
         else:
             descend_stored(tree, room, plan)
 

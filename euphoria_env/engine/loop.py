@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from euphoria_env.asks import Ask
 from euphoria_env.board import ARTIFACT_SET
 from euphoria_env.cards.vocabulary import Effect
+from euphoria_env.decisions import Decision
 from euphoria_env.engine.abilities import ability_answered, trigger
 from euphoria_env.engine.allegiance import activate_revealed
 from euphoria_env.engine.artifacts import ask_discards, draw_answered, limits
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.construction import construct
-from euphoria_env.engine.decisions import answer, find_legal
 from euphoria_env.engine.dilemma import dilemma_paid, dilemma_recruit, dilemma_way_chosen, recruit_kept
 from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.legal import count_legal, is_legal, nth_legal
+from euphoria_env.engine.legal_moves import answer, find_legal
 from euphoria_env.engine.memory import borrowed
+from euphoria_env.engine.move_set import count_legal, is_legal, nth_legal
 from euphoria_env.engine.placement import close, paid, pay, way_chosen
 from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed
 from euphoria_env.engine.rolls import reroll
@@ -145,7 +145,7 @@ def advance(g, tape):
     """Goes on until a player has a real choice, or the game has ended (R18.1)."""
     decider = g["player"]
     while g["status"] < OVER:
-        if g["ask"] != Ask.NOTHING:
+        if g["ask"] != Decision.NOTHING:
             only = find_legal(g)
             if only < 0:
                 g["answer"] = 0
@@ -179,7 +179,7 @@ def new_game(games, i, a, b, c, tape):
 def resume(games, i, tape):
     """Finds the legal moves of game i, whose row was filled from outside; a turn is opened if nothing is asked."""
     g, tape = games[i], borrowed(tape)
-    if g["ask"] == Ask.NOTHING:
+    if g["ask"] == Decision.NOTHING:
         advance(g, tape)
     else:
         find_legal(g)

@@ -27,9 +27,9 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Price
 from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, PLAYING, RESOLVED_STAR, SETUP, TRUNCATED
-from euphoria_env.words.foresight import named
-from euphoria_env.words.moves import Explained
+from euphoria_env.words.move_text import Explained
 from euphoria_env.words.names import amount, faction, gain_name, listed, short_name, signed, space_name, territory_name, title
+from euphoria_env.words.preview import named
 
 Outcome = tuple[str, int | str]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from euphoria_agents.players.search.searcher import Budget, read_budget
 from euphoria_agents.sessions import Agents
-from euphoria_agents.web.faults import Refused
-from euphoria_agents.web.tables import Thinkers
-from euphoria_env.reader import Reader
+from euphoria_agents.web.game_registry import AgentExecutor
+from euphoria_agents.web.refusals import Refused
+from euphoria_env.json_reader import Reader
 
 MOST_SIMULATIONS, MOST_SECONDS = 10_000, 10.0  # a decision
 MOST_SPECS = 16  # each takes memory
@@ -20,13 +20,13 @@ class Specs:
     Args:
         offered: those that the forms offer; the first one plays on for people who leave, and gives hints.
         agents: where they come from; it knows those of somebody's own, with which the server was started.
-        thinkers: where they are loaded.
+        executor: where they are loaded.
     """
 
-    def __init__(self, offered: list[str], agents: Agents, thinkers: Thinkers) -> None:
+    def __init__(self, offered: list[str], agents: Agents, executor: AgentExecutor) -> None:
         self.offered = offered
         self._agents = agents
-        self._thinkers = thinkers
+        self._thinkers = executor
         self._known: set[str] = set()
 
     async def check(self, spec: str) -> None:

@@ -15,11 +15,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from euphoria_agents.commands.options import MatchOptions, PlayOptions
+from euphoria_agents.commands.shared_arguments import MatchOptions, PlayOptions
 from euphoria_agents.files import write_whole
-from euphoria_agents.matches.arena import Z_95, Result, Score
-from euphoria_agents.matches.limit import TooSlow, time_limit
+from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
+from euphoria_agents.matches.time_limit import TooSlow, time_limit
 from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, load_once, play
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
@@ -40,7 +40,7 @@ def rules_of(options: MatchOptions) -> list[Rules]:
     return [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
 
 
-def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, Result]:
+def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, MatchResult]:
     """Plays chunks under a progress bar; those that `options.out` already has are not played again."""
     check_counts(processes=options.processes)
     for folder in filter(None, (options.out, options.records)):
@@ -59,7 +59,7 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -
 def executor(options: PlayOptions) -> Callable[..., Any]:
     """What plays the chunks."""
     if options.ray:
-        from euphoria_agents.matches.cluster import on_ray
+        from euphoria_agents.matches.ray_cluster import on_ray
 
         return partial(on_ray, address=options.ray_address)
     return partial(in_processes, processes=options.processes)

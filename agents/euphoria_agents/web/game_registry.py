@@ -14,9 +14,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from euphoria_agents.faults import one_line
+from euphoria_agents.error_text import one_line
 from euphoria_agents.sessions import Agents, Session, Stale
-from euphoria_agents.web.faults import Refused
+from euphoria_agents.web.refusals import Refused
 from euphoria_agents.web.store import HOST, Store
 
 MAX_GAMES = 5_000
@@ -25,7 +25,7 @@ ALIVE = 512  # games in memory; the others wait in the store
 T = TypeVar("T")
 
 
-class Thinkers:
+class AgentExecutor:
     """Threads in which agents think: one at a time for each spec, a few together; one that never answers is left behind.
 
     Args:
@@ -86,7 +86,7 @@ def _work(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], work: Call
         loop.call_soon_threadsafe(tell, *done)
 
 
-class Table:
+class RunningGame:
     """A game at the server.
 
     Attributes:
@@ -95,7 +95,7 @@ class Table:
         trouble: why the game waits for somebody to help; empty if it does not.
     """
 
-    def __init__(self, name: str, session: Session, pace: float | None, hall: Hall) -> None:
+    def __init__(self, name: str, session: Session, pace: float | None, registry: GameRegistry) -> None:
         self.name = name
         self.session = session
         self.pace = pace
@@ -103,7 +103,7 @@ class Table:
         self.closed = False
         self.listeners = 0
         self.changed = asyncio.Event()  # set once; a new one takes its place
-        self._hall = hall
+        self._hall = registry
         self._nudge = asyncio.Event()
         self._stepped = False
         self._at_work: asyncio.Task[None] | None = None
@@ -170,7 +170,7 @@ class Table:
             if spec is None or think is None:
                 return
             try:
-                action = await self._hall.thinkers.think(spec, think)
+                action = await self._hall.executor.think(spec, think)
                 self.change(partial(Session.play, seat=seat, action=action, version=version))
             except Stale:  # somebody took a move back meanwhile, or gave the seat away
                 continue
@@ -191,20 +191,20 @@ class Table:
         self._stepped = False
 
 
-class Hall:
+class GameRegistry:
     """All games of a server.
 
     Args:
         store: where they are kept.
         agents: who may play in them.
-        thinkers: where these think.
+        executor: where these think.
     """
 
-    def __init__(self, store: Store, agents: Agents, thinkers: Thinkers) -> None:
+    def __init__(self, store: Store, agents: Agents, executor: AgentExecutor) -> None:
         self.store = store
         self.agents = agents
-        self.thinkers = thinkers
-        self._tables: dict[str, Table] = {}
+        self.executor = executor
+        self._tables: dict[str, RunningGame] = {}
 
     def open(self, session: Session, people: list[int], pace: float | None) -> tuple[str, dict[int, str]]:
         """A new game: its name, and a token for whoever made it and for each person's seat.
@@ -224,7 +224,7 @@ class Hall:
         """Keeps a game as it is now; raises as `Store.save_game`."""
         self.store.save_game(name, session.version, session.over, _summary(session), _state(session, pace))
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> RunningGame:
         """A game by its name, its agents awake.
 
         Raises:
@@ -236,7 +236,7 @@ class Hall:
             if state is None:
                 raise Refused(404, "there is no such game")
             self._make_room()
-            found = Table(name, Session.from_dict(state["session"], self.agents), state["pace"], self)
+            found = RunningGame(name, Session.from_dict(state["session"], self.agents), state["pace"], self)
         self._tables[name] = found  # the last one used stands last
         found.wake()
         return found

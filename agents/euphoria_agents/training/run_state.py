@@ -9,7 +9,7 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from euphoria_agents.network.checkpoint import parts
-from euphoria_env.reader import Reader, read_array
+from euphoria_env.json_reader import Reader, read_array
 
 
 def pack_network(model: MaskablePPO) -> dict[str, np.ndarray]:

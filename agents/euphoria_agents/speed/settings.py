@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from euphoria_agents.options import option
+from euphoria_agents.dataclass_arguments import option
 from euphoria_agents.speed.layers import GROUPS, Plan
 from euphoria_agents.speed.measure import CLOCKS
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from euphoria_agents.network.checkpoint import CHECKPOINT_FORMAT, CHECKPOINT_VERSION, open_tensors, parts, save_checkpoint
 from euphoria_env import actions, observations
-from euphoria_env.reader import shown
+from euphoria_env.json_reader import shown
 
 # By the hash of an older layout: the fields of today's observation that it lacks. The network gives them no weight.
 ADDED_SINCE: dict[str, tuple[str, ...]] = {

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.matches.limit import TooSlow, time_limit
+from euphoria_agents.matches.time_limit import TooSlow, time_limit
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import agent_name, ask
-from euphoria_env.envs.streams import derived_generator, derived_seed
+from euphoria_env.envs.derived_seeds import derived_generator, derived_seed
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
 Z_95 = 1.959964  # two-sided 95 %
@@ -130,7 +130,7 @@ def _error(seeds: Sequence[int], values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Result:
+class MatchResult:
     """What came of a match.
 
     Attributes:
@@ -167,7 +167,7 @@ class Result:
         return [score((game.seed, game.winner == place, game.ranks[place]) for game in self.played) for place in places]
 
     @classmethod
-    def joined(cls, results: Sequence[Result]) -> Result:
+    def joined(cls, results: Sequence[MatchResult]) -> MatchResult:
         """Several results of the same line-up as one."""
         played = [game for result in results for game in result.played]
         thinking = np.sum([result.thinking for result in results], axis=0).tolist()
@@ -188,7 +188,7 @@ def play_match(
     progress: Callable[[int], None] | None = None,
     records: bool = False,
     limit: float | None = None,
-) -> Result:
+) -> MatchResult:
     """Plays a number of games between the agents of a line-up: each seed once from every seat.
 
     Args:
@@ -220,7 +220,7 @@ def play_match(
     for first in range(0, games, TABLES):
         _play(tables[first : first + TABLES], agents, chances, limits, thinking, progress)
     texts = [table.game.to_record() for table in tables] if records else []
-    return Result([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
+    return MatchResult([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
 
 
 class Chance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum, auto
 
 
-class Ask(IntEnum):
+class Decision(IntEnum):
     """What a player is asked."""
 
     NOTHING = 0  # the game has ended
@@ -36,5 +36,5 @@ class Verb(IntEnum):
     MINE = auto()  # gain from a tunnel (R8.1)
 
 
-ASKS = tuple(member.name.lower() for member in Ask)
+DECISIONS = tuple(member.name.lower() for member in Decision)
 VERBS = tuple(member.name.lower() for member in Verb)

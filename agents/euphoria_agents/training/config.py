@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.options import option, positional, rules_options
-from euphoria_env.reader import Reader, shown
+from euphoria_agents.dataclass_arguments import option, positional, rules_options
+from euphoria_env.json_reader import Reader, shown
 from euphoria_env.rules import OPTIONS, Rules
 
 CARDS = NAMES, FEATURES = "names", "features"
@@ -49,7 +49,7 @@ class Options:
     older: float = option(0.3, "share of the seats for the older past selves; the baselines get the rest")
     league: int = option(6, "past selves in the league")
     snapshot: int = option(20, "updates between two past selves")
-    alike: float = option(0.5, "share of the games in which all opponents are the same one")
+    same_opponent_prob: float = option(0.5, "share of the games in which all opponents are the same one")
     envs: int = option(1024, "games side by side")
     rollout: int = option(24, "decisions in each game between two updates")
     batch: int = option(1024, "decisions in a step of the optimizer")
@@ -89,7 +89,7 @@ class OutlookOptions:
     games: int = option(40_000, "games of each number of players")
     players: list[int] = option([2, 3, 4, 5, 6], "numbers of players")
     mixed: float = option(0.06, "share of the games with other options, drawn at random")
-    strays: float = option(0.03, "share of the moves that are drawn from all that are legal")
+    epsilon: float = option(0.03, "share of the moves that are drawn from all that are legal")
     widths: list[int] = option([128, 64], "widths of the hidden layers")
     batch: int = option(1024, "positions in a step of the optimizer")
     epochs: int = option(2, "how often it goes through the positions")

@@ -11,7 +11,7 @@ import typing
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
-from euphoria_agents.faults import BAD_INPUT, full_text, one_line
+from euphoria_agents.error_text import BAD_INPUT, full_text, one_line
 from euphoria_agents.interrupts import interrupts_heeded
 
 T = TypeVar("T")

@@ -65,9 +65,9 @@ from euphoria_env.cards.tiles import (
 )
 from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price, When
 from euphoria_env.engine.allegiance import REVEALING_ALLEGIANCE, REVEALING_MINER
-from euphoria_env.engine.foresee import acting, affordable, price
+from euphoria_env.engine.placement_preview import acting, affordable, price
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, RETRIEVE_FREE, copy_rows
-from euphoria_env.words.cards import A_GOOD, condition_words, price_words, step_words, tile_words
+from euphoria_env.words.card_text import A_GOOD, condition_words, price_words, step_words, tile_words
 from euphoria_env.words.names import amount, faction, gains, listed, short_name, signed, space_name, territory_name, units
 
 ABILITIES: list[Ability] = [ability for recruit in RECRUITS for ability in recruit.abilities]  # as `ROW_EVENT` numbers them

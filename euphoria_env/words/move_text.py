@@ -11,7 +11,6 @@ import numpy as np
 
 from euphoria_env import actions
 from euphoria_env.actions import NUM_BOARD_WORKERS
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARTIFACTS,
     ENERGY,
@@ -32,11 +31,13 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import AMANDA, FACTION_OF, GEEK, RECRUIT_NAMES
 from euphoria_env.cards.tiles import FACE_PENALTY, TILE_FOOD, TILES
 from euphoria_env.cards.vocabulary import Effect, Price, When
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation
 from euphoria_env.prompts import prompt
-from euphoria_env.words.cards import PRICES, cost_words, recruit_words, step_words, tile_words
-from euphoria_env.words.foresight import (
+from euphoria_env.words.card_text import PRICES, cost_words, recruit_words, step_words, tile_words
+from euphoria_env.words.names import amount, faction, gain_name, listed, short_name, space_name, territory_name, title
+from euphoria_env.words.preview import (
     ABILITIES,
     Account,
     Foreseen,
@@ -55,7 +56,6 @@ from euphoria_env.words.foresight import (
     roll_penalty,
     under,
 )
-from euphoria_env.words.names import amount, faction, gain_name, listed, short_name, space_name, territory_name, title
 
 
 class Explained(Protocol):
@@ -182,7 +182,7 @@ def _foreseen(foreseen: Foreseen) -> _Parts:
 
 def _place(d: _Decision, k: int) -> _Parts:
     face, space = k // len(SPACES) + 1, k % len(SPACES)
-    further = d.g["ask"] == Ask.FURTHER
+    further = d.g["ask"] == Decision.FURTHER
     extra = int(d.g["due_morale"]) if further else 0
     which = "a further" if further else "the" if d.g["available"][d.p, face - 1] == 1 else "a"
     return {
@@ -486,7 +486,7 @@ def _give(d: _Decision, item: int) -> _Parts:
 
 
 def _ask(d: _Decision, item: int) -> _Parts:
-    return {"group": "Ask for", "text": f"Ask player {int(d.g['partner'])} for {amount(1, ITEMS[item])}"}
+    return {"group": "Decision for", "text": f"Decision player {int(d.g['partner'])} for {amount(1, ITEMS[item])}"}
 
 
 def _offer(d: _Decision, k: int) -> _Parts:
@@ -570,4 +570,4 @@ def question(game: Explained, seat: int | None = None) -> str:
         return "The game was cut off: nobody has won"
     who = "You" if seat == decision.p else f"Player {decision.p}"
     asked = prompt(g, named=lambda space: named(g, space), titled=title)
-    return f"{who}: {asked}" + (decision.progress if g["ask"] == Ask.SERIES else "")
+    return f"{who}: {asked}" + (decision.progress if g["ask"] == Decision.SERIES else "")

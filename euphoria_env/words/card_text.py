@@ -23,7 +23,7 @@ from euphoria_env.cards.recruits import ANY_MARKET, RECRUITS, recruit_number
 from euphoria_env.cards.spaces import SPACE_COST, SPACE_PROGRAM
 from euphoria_env.cards.tiles import FACE_PENALTY, TILE_COST, TILES
 from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price, When
-from euphoria_env.reader import shown
+from euphoria_env.json_reader import shown
 from euphoria_env.words.names import amount, faction, gains, listed, signed, space_name, territory_name, title, units
 
 PAIR_SPACES = (*ARTIFACT_MARKETS, "wind_salon")

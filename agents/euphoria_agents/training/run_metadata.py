@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_agents.training.mixture import game_parts
-from euphoria_agents.training.options import MOST_IN_ALL, Options
-from euphoria_env.reader import Reader, as_key
+from euphoria_agents.training.config import MOST_IN_ALL, Options
+from euphoria_agents.training.rules_mixture import game_parts
+from euphoria_env.json_reader import Reader, as_key
 
 MOST_SECONDS = 1e10
 _RATING = {"decisions": MOST_IN_ALL, "hours": MOST_SECONDS, "players": 6, "wins": MOST_IN_ALL, "games": MOST_IN_ALL, "rank": 6}

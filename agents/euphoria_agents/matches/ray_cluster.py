@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from euphoria_agents.faults import WorkerError, one_line
+from euphoria_agents.error_text import WorkerError, one_line
 from euphoria_agents.matches.processes import ATTEMPTS, Answer, Item
 
 IN_FLIGHT = 1000  # items that Ray knows of at a time

@@ -32,7 +32,6 @@ from euphoria_env.actions import (
     TAKE,
     USE,
 )
-from euphoria_env.asks import Ask, Verb
 from euphoria_env.board import (
     ARK,
     ARTIFACTS,
@@ -47,13 +46,14 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.access import open_spaces
 from euphoria_env.engine.artifacts import discard_artifact
 from euphoria_env.engine.costs import completable, stock_of
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.effects import gain_chosen
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.legal import allow, clear, only_legal
+from euphoria_env.engine.move_set import allow, clear, only_legal
 from euphoria_env.engine.retrieval import on_board, take
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has, seat_after, under
 from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer
@@ -70,45 +70,45 @@ def find_legal(g):
     clear(words)
     p = int(g["player"])
     asked = int(g["ask"])
-    if asked == Ask.OPEN:
+    if asked == Decision.OPEN:
         allow_opening(g, words, p)
         return -1
-    if asked == Ask.FURTHER:
+    if asked == Decision.FURTHER:
         words[int(g["placed_face"]) - 1] = open_spaces(g, p, int(g["due_morale"]))
         allow(words, END)
         allow_offers(g, words, p)
-    elif asked == Ask.SERIES:
+    elif asked == Decision.SERIES:
         allow_series(g, words, p)
-    elif asked == Ask.TAKE:
+    elif asked == Decision.TAKE:
         allow_take(g, words, p)
-    elif asked == Ask.USE:
+    elif asked == Decision.USE:
         allow(words, USE + int(g["card"]))
         allow(words, SKIP)
         return -1
-    elif asked == Ask.ARTIFACT_WAY or asked == Ask.DILEMMA_WAY:
+    elif asked == Decision.ARTIFACT_WAY or asked == Decision.DILEMMA_WAY:
         allow_way(g, words, p, asked)
-    elif asked == Ask.SET_FACE:
+    elif asked == Decision.SET_FACE:
         for f in range(6):
             allow(words, SET + f)
-    elif asked == Ask.STAR:
+    elif asked == Decision.STAR:
         for place in range(len(STAR_PLACES)):
             if (int(g["set_a"]) >> place) & 1:
                 allow(words, STAR + place)
-    elif asked == Ask.SACRIFICE:
+    elif asked == Decision.SACRIFICE:
         for k in range(int(g["num_taken"])):
             allow(words, SACRIFICE + int(g["taken"][k]))
-    elif asked == Ask.RECRUIT:
+    elif asked == Decision.RECRUIT:
         for k in range(DEALT_RECRUITS):
             if g["hand"][p, k] >= 0:
                 allow(words, CHOOSE_RECRUIT + int(g["hand"][p, k]))
-    elif asked == Ask.TILE:
+    elif asked == Decision.TILE:
         for k in range(DEALT_TILES):
             allow(words, CHOOSE_TILE + int(g["tile_hand"][p, k]))
-    elif asked == Ask.TRACK:
+    elif asked == Decision.TRACK:
         allow_track(g, words, p)
-    elif asked == Ask.TRADE:
+    elif asked == Decision.TRADE:
         allow_offer(g, words)
-    elif asked == Ask.REPLY:
+    elif asked == Decision.REPLY:
         allow(words, ACCEPT)
         allow(words, REFUSE)
     else:
@@ -183,7 +183,7 @@ def allow_take(g, words, p):
 def allow_way(g, words, p, asked):
     """The ways to pay 3 artifacts or a pair, or for the dilemma (R10.1, R12.6, R14.1)."""
     cards = int(g["hand_size"][p])
-    if asked == Ask.DILEMMA_WAY:
+    if asked == Decision.DILEMMA_WAY:
         if g["artifacts"][p, int(g["dilemma"][p])]:
             allow(words, PAY_MATCH)
         if cards >= 2:
@@ -219,7 +219,7 @@ def answer(g, tape, action):
     """Takes the answer to what is asked; a series goes on until it is complete."""
     g["answer"] = action
     asked = int(g["ask"])
-    if asked == Ask.SERIES:
+    if asked == Decision.SERIES:
         item = action - int(SERIES_ACTION[int(g["verb"])])
         g["chosen"][item] += 1
         g["last"] = item
@@ -228,12 +228,12 @@ def answer(g, tape, action):
             n += int(g["chosen"][k])
         if n < int(g["units_a"]) + int(g["units_b"]):
             return
-        g["ask"] = Ask.NOTHING
+        g["ask"] = Decision.NOTHING
         finish_series(g, tape, int(g["player"]))
-    elif asked == Ask.TAKE and action != DONE:
+    elif asked == Decision.TAKE and action != DONE:
         take(g, int(g["player"]))
-    elif asked != Ask.TRADE or extend_offer(g):
-        g["ask"] = Ask.NOTHING
+    elif asked != Decision.TRADE or extend_offer(g):
+        g["ask"] = Decision.NOTHING
 
 
 @jit

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.reader import Reader
+from euphoria_env.json_reader import Reader
 
 _DRAWN = 32  # bytes
 

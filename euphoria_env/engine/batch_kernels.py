@@ -6,13 +6,13 @@ import numpy as np
 
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.chance import seed_rng
-from euphoria_env.engine.decisions import answer
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.legal import fill_mask, is_legal
+from euphoria_env.engine.legal_moves import answer
+from euphoria_env.engine.loop import advance
 from euphoria_env.engine.memory import borrowed
+from euphoria_env.engine.move_set import fill_mask, is_legal
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import fill_rewards
-from euphoria_env.engine.run import advance
 from euphoria_env.engine.setup import begin_setup
 from euphoria_env.engine.state import OVER, TRUNCATED
 

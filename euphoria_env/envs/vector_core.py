@@ -13,11 +13,11 @@ from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
 from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, one_of, why_illegal
 from euphoria_env.envs.asking import Player
+from euphoria_env.envs.derived_seeds import derived_generator
 from euphoria_env.envs.opponents import Asked, Opponents, answer, seat_number
-from euphoria_env.envs.streams import derived_generator
 from euphoria_env.game import Game
+from euphoria_env.json_reader import read_array
 from euphoria_env.observations import OBS_SIZE
-from euphoria_env.reader import read_array
 from euphoria_env.rules import Rules
 
 

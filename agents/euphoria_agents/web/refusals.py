@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from euphoria_env.reader import Json, Reader
+from euphoria_env.json_reader import Json, Reader
 
 MAX_BODY = 1_000_000  # bytes
 MAX_DEPTH = 32  # of nested JSON

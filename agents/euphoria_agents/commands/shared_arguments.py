@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.options import option, positional, rules_options
+from euphoria_agents.dataclass_arguments import option, positional, rules_options
 
 EVERY = ("decision", "turn", "end")
 

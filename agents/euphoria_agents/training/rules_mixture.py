@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_agents.training.options import Options
+from euphoria_agents.training.config import Options
 from euphoria_env.board import NUM_MARKETS, STARS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from euphoria_env import Game, Rules
-from euphoria_env.reader import read_json
+from euphoria_env.json_reader import read_json
 
 
 def steps(record: str) -> Iterator[tuple[Game, str]]:

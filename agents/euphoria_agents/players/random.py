@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
-from euphoria_env.envs.sampling import choose_uniformly
+from euphoria_env.envs.random_moves import choose_uniformly
 
 if TYPE_CHECKING:
     from euphoria_env import Game

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explained
-from euphoria_agents.matches.arena import Chance
+from euphoria_agents.matches.match import Chance
 from euphoria_agents.registry import load
 from euphoria_env import Game, actions
-from euphoria_env.envs.streams import derived_seed
+from euphoria_env.envs.derived_seeds import derived_seed
 from euphoria_env.game import seed_row
 
 Row = list[Any]  # of a move: id, prior, visits, value; see `euphoria_agents.agent`
