@@ -1,0 +1,48 @@
+"""Validates data from files and requests against typed classes (msgspec); every error names the key."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+
+def checked(value: Any, kind: type[T], name: str = "") -> T:
+    """Converts plain data, as `json.loads` gives it, to a type.
+
+    Args:
+        value: dicts, lists, texts, numbers, booleans and None.
+        kind: a `msgspec.Struct` or another type that msgspec knows; ranges are given by `msgspec.Meta`.
+        name: the key of the value itself, for messages.
+
+    Raises:
+        ValueError: the value does not fit; the message names the key and what is allowed.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(_sentence(str(error), name)) from None
+
+
+def decoded(text: str | bytes, kind: type[T], name: str = "") -> T:
+    """Reads a JSON text as a type; arguments and errors are those of `checked`.
+
+    Raises:
+        ValueError: the text is not JSON, or does not fit.
+    """
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(_sentence(str(error), name)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{name or 'the text'} is not valid JSON: {error}") from None
+
+
+def _sentence(message: str, name: str) -> str:
+    """Puts msgspec's message after the key: "Expected `int` >= 1 - at `$.seats[2]`" becomes "seats[2]: expected int >= 1"."""
+    what, _, path = message.replace("`", "").partition(" - at ")
+    key = (name + path.removeprefix("$")).removeprefix(".")
+    what = what[0].lower() + what[1:]
+    return f"{key}: {what}" if key else what
