@@ -85,7 +85,7 @@ def replay(text: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
         raise ValueError(f"a record is text, not {shown(text)}")
     lines = text.splitlines()
     if len(lines) < 2:
-        raise ValueError(f"line {len(lines)}: a record has at least a line of JSON and a fingerprint")
+        raise ValueError(f"line {len(lines)}: this is not a game record: it has at least a line of JSON and a fingerprint")
     try:
         game = _start(lines[0], new, from_position)
     except ValueError as error:
@@ -101,9 +101,12 @@ def replay(text: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
 
 
 def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callable[[Any], G]) -> G:
-    header = read_json(line)
+    try:
+        header = read_json(line)
+    except json.JSONDecodeError as error:
+        raise ValueError("this is not a game record") from error
     if not isinstance(header, dict) or header.get("format") != RECORD_FORMAT:
-        raise ValueError(f"not a record: 'format' must be {RECORD_FORMAT!r}")
+        raise ValueError(f"this is not a game record: 'format' must be {RECORD_FORMAT!r}")
     version = header.get("version")
     if type(version) is not int or version != RECORD_VERSION:
         raise ValueError(f"version {shown(version)} cannot be read; this is version {RECORD_VERSION}")

@@ -109,8 +109,8 @@ def test_every_layer_runs_and_is_written(tmp_path: Path) -> None:
 def test_compare_refuses_what_is_no_benchmark(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("{}")
-    assert "is no benchmark" in call(*SPEED, "compare", other, other, code=2)
-    assert "cannot be read" in call(*SPEED, "compare", tmp_path / "none.json", other, code=2)
+    assert "is not a measurement" in call(*SPEED, "compare", other, other, code=2)
+    assert "no such file" in call(*SPEED, "compare", tmp_path / "none.json", other, code=2)
 
 
 @pytest.mark.slow

@@ -6,6 +6,8 @@ import errno
 import os
 import re
 import resource
+import socket
+import stat
 import subprocess
 import sys
 import time
@@ -18,7 +20,7 @@ import pytest
 
 from euphoria_agents import load, play_match
 from euphoria_agents.commands import speed
-from euphoria_agents.files import LEFT_OVER_AFTER, append_line, whole_file, write_whole
+from euphoria_agents.files import LEFT_OVER, LEFT_OVER_AFTER, append_line, check_writable, read_text, whole_file, write_whole
 from euphoria_agents.speed.measure import Measurement, write
 
 PATHS = os.pathsep.join(filter(None, sys.path))
@@ -142,10 +144,112 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> Non
 
 def test_what_a_living_writer_writes_is_left_alone(tmp_path: Path) -> None:
     path, long_ago = tmp_path / "a.json", time.time() - 2 * LEFT_OVER_AFTER
-    others = [tmp_path / f".a.json.{name}.new" for name in (os.getppid(), "notes")]
+    others = [tmp_path / f".a.json.{name}.x{LEFT_OVER}" for name in (os.getppid(), "notes")]
     for other in others:
         other.write_text("theirs")
         os.utime(other, (long_ago, long_ago))
     with whole_file(path) as mine:
         mine.write_text("mine")
     assert sorted(beside(path)) == sorted(others)
+
+
+# ------------------------------------------------------------------------------------------------------- links and devices
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+    target, link = tmp_path / "there" / "a.txt", tmp_path / "link"
+    link.symlink_to(Path("there") / "a.txt")
+    for content in ("dangling at first", "replaced"):
+        write_whole(link, content)
+        assert link.is_symlink() and target.read_text() == content and not target.is_symlink()
+    link.unlink()
+    link.symlink_to(link.name)
+    with pytest.raises(OSError, match="link cannot be written: Too many levels of symbolic links"):
+        write_whole(link, "a loop")
+
+
+def test_the_mode_of_a_file_is_kept_and_other_names_keep_the_old_content(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    path.write_text("earlier")
+    path.chmod(0o640)
+    other.hardlink_to(path)
+    write_whole(path, "now")
+    assert path.stat().st_mode & 0o777 == 0o640 and (path.read_text(), other.read_text()) == ("now", "earlier")
+
+
+def special(kind: str, path: Path) -> None:
+    """Makes what is no regular file."""
+    if kind == "device":
+        if os.geteuid() != 0:
+            pytest.skip("only root makes devices")
+        try:
+            os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        except PermissionError:
+            pytest.skip("no devices can be made here")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(str(path))
+    else:
+        path.mkdir()
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe", "socket", "folder"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_no_regular_file_is_refused(kind: str, linked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # paths of sockets are short
+    path = Path("it")
+    special(kind, path)
+    before = path.lstat()
+    if linked:
+        Path("link").symlink_to(path)
+        path = Path("link")
+    writers: list[Callable[[Path], Any]] = [
+        *(writer for _, writer in WRITERS),
+        check_writable,
+        lambda path: append_line(path, "a"),
+    ]
+    for writer in writers:
+        with pytest.raises(OSError, match=f"^{path} cannot be written: (it is not a regular file|Is a directory)$"):
+            writer(path)
+        assert Path("it").lstat().st_ino == before.st_ino and Path("it").lstat().st_mode == before.st_mode
+    with pytest.raises(ValueError, match=f"^{path}: (not a regular file|Is a directory|No such device or address)$"):
+        read_text(path)
+    assert len([*tmp_path.iterdir()]) == 1 + linked
+
+
+def test_a_file_that_became_a_pipe_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with pytest.raises(OSError, match="not a regular file"), whole_file(path) as beside:
+        beside.write_text("new")
+        os.mkfifo(path)
+    assert path.is_fifo() and [*tmp_path.iterdir()] == [path]
+
+
+def test_what_was_made_by_others_is_not_removed(tmp_path: Path) -> None:
+    """Whatever its name and age."""
+    path, long_ago = tmp_path / "a.json", time.time() - 2 * LEFT_OVER_AFTER
+    kept = [tmp_path / ".a.json.new", tmp_path / ".a.json.9999999.new", tmp_path / f".a.json.9999999.b{LEFT_OVER}"]
+    for file in kept[:2]:
+        file.write_text("theirs")
+        os.utime(file, (long_ago, long_ago))
+    kept[2].symlink_to("nowhere")
+    os.utime(kept[2], (long_ago, long_ago), follow_symlinks=False)
+    write_whole(path, "mine")
+    assert sorted(beside(path)) == sorted(kept)
+
+
+def test_what_is_read_has_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with path.open("wb") as file:
+        file.truncate(2**40)  # takes no space
+    with pytest.raises(ValueError, match=r"a\.txt: larger than 64 MiB$"):
+        read_text(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match=r"a\.txt: not a text file$"):
+        read_text(path)
+    path.write_text("Zoë", encoding="utf-8")
+    assert read_text(path) == "Zoë"
+    with pytest.raises(ValueError, match=r"nosuch: no such file$"):
+        read_text(tmp_path / "nosuch")

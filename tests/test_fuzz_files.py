@@ -107,7 +107,7 @@ def test_deep_json_in_other_files(tmp_path: Path) -> None:
 
     path = tmp_path / "file.json"
     path.write_text(DEEP)
-    with pytest.raises(ValueError, match="file.json cannot be read: JSON that is nested too deep"):
+    with pytest.raises(ValueError, match="file.json is not a measurement: JSON that is nested too deep"):
         read(path)
     assert list(Journal(path)._entries()) == []
 

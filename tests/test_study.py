@@ -462,7 +462,8 @@ def test_wrong_options(words: list[str], message: str, saved: Path, capsys: Any)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("", "line 0: a record has"), ("{}\nx\n", "line 1: not a record"), (None, "cannot be read")]
+    ("text", "message"),
+    [("", "line 0: this is not a game record"), ("{}\nx\n", "line 1: this is not a game record"), (None, "no such file")],
 )
 def test_records_that_are_none(text: str | None, message: str, tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "x.record"

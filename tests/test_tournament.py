@@ -342,7 +342,7 @@ def euphoria(capsys: pytest.CaptureFixture[str]) -> Any:
         ("tournament --seed -1", "seed must be at least 0, not -1"),
         ("tournament --trades-per-turn 11", "trades_per_turn must be an integer from 0 to 10, not 11"),
         ("tournament --out /dev/null", "File exists: '/dev/null'"),
-        ("replay /none", "/none cannot be read"),
+        ("replay /none", "/none: no such file"),
         ("replay x --delay -1", "must be at least 0"),
     ],
 )

@@ -1,12 +1,14 @@
-"""Files that are there whole or not at all."""
+"""Files: written whole or not at all, and read with a limit; only regular files are touched."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import json
 import os
-import sys
+import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,32 +16,49 @@ from pathlib import Path
 from typing import Any
 
 LEFT_OVER_AFTER = 60.0  # seconds without a change; a process that cannot be seen here may share the folder, and be at work
+LEFT_OVER = ".euphoria-new"  # how files end that are being written
+MOST_READ = 2**26  # bytes
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuses what `whole_file` would refuse, before there is anything to write.
+
+    Raises:
+        OSError: there is something that is not a regular file, or it may not be written; names it.
+    """
+    with _named(path):
+        _destination(path)
 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Gives a place beside a file to write to, and renames it in the end; missing folders are made.
+    """Gives a new file to write to, which replaces the file of this path in the end; missing folders are made.
+
+    A link stays, and the file it leads to is replaced; the new file has the mode and, where possible, the owner of the old one.
 
     Raises:
         OSError: it cannot be written; names the file, which is then what it was before.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_left_over(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        with _named(path):
+    with _named(path):
+        target = _destination(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_left_over(target)
+        opened, name = tempfile.mkstemp(LEFT_OVER, f".{target.name}.{os.getpid()}.", target.parent)
+        os.close(opened)
+        beside = Path(name)
+        try:
             yield beside
             with beside.open("rb+") as written:
                 os.fsync(written.fileno())  # a name must never be on the disk before its content
-            beside.chmod(0o666 & ~_umask())  # as other files; some libraries write for their owner alone
-            os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+            target = _destination(path)  # it may have become something else meanwhile
+            _take_over(beside, target)
+            os.replace(beside, target)
+        finally:
+            beside.unlink(missing_ok=True)
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _named(path: str | Path) -> Iterator[None]:
     """Lets what is told of a full disk name the file."""
     try:
         yield
@@ -47,17 +66,46 @@ def _named(path: Path) -> Iterator[None]:
         raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
+def _destination(path: str | Path) -> Path:
+    """The regular file that a path leads to, through links; it may not exist yet."""
+    target = Path(os.path.realpath(path))
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(mode):
+            raise OSError("it is not a regular file")
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return target
+
+
+def _take_over(new: Path, old: Path) -> None:
+    """Gives a new file the mode and the owner of the old one; otherwise the mode that new files have."""
+    try:
+        known = old.stat()
+    except FileNotFoundError:
+        new.chmod(0o666 & ~_umask())
+        return
+    if hasattr(os, "chown"):
+        with contextlib.suppress(PermissionError):
+            os.chown(new, known.st_uid, known.st_gid)
+    new.chmod(stat.S_IMODE(known.st_mode))
+
+
 def _remove_left_over(path: Path) -> None:
     """Removes what writers of this file left that were killed."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*{LEFT_OVER}"):
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > LEFT_OVER_AFTER and _has_ended(left.suffixes[-2][1:]):
+            found = left.lstat()
+            ours = stat.S_ISREG(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+            if ours and time.time() - found.st_mtime > LEFT_OVER_AFTER and _has_ended(left.suffixes[-3][1:]):
                 left.unlink()
 
 
 def _has_ended(process: str) -> bool:
     """Whether there is no process of this number here, as far as can be told."""
-    if not process.isdecimal() or sys.platform == "win32":  # which has no harmless signal
+    if not process.isdecimal() or os.name == "nt":  # which has no harmless signal
         return False
     try:
         os.kill(int(process), 0)
@@ -81,12 +129,39 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         beside.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
+def read_text(path: str | Path) -> str:
+    """Reads a text of at most `MOST_READ` bytes.
+
+    Raises:
+        ValueError: it cannot be read; names the file.
+    """
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError(f"{path}: not a regular file")
+            content = file.read(MOST_READ + 1)
+        if len(content) > MOST_READ:
+            raise ValueError(f"{path}: larger than {MOST_READ >> 20} MiB")
+        return content.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not a text file") from None
+    except OSError as error:
+        why = "no such file" if isinstance(error, FileNotFoundError) else error.strerror or error
+        raise ValueError(f"{path}: {why}") from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens a file; a pipe would otherwise wait for its writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def append_line(file: Path, line: str) -> None:
     """Appends a line in one piece, after a torn one on a new line.
 
     Raises:
         OSError: it cannot be written; names the file.
     """
+    check_writable(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     with _named(file), file.open("ab+") as stream:
         if stream.tell():
@@ -112,7 +187,7 @@ def keep_to(folder: Path, plan: dict[str, Any]) -> None:
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is no folder: choose another --out")
     try:
-        before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else plan
+        before = json.loads(read_text(path)) if path.exists() else plan
         other = [name for name, value in plan.items() if before.get(name) != value]
     except (ValueError, AttributeError):
         raise ValueError(f"{path} is damaged: choose another --out, or delete the folder") from None

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from euphoria_agents.commands.match_output import Report, progress_bar
-from euphoria_agents.commands.replay import read
+from euphoria_agents.commands.replay import checked
 from euphoria_agents.commands.shared_arguments import AnalyseOptions
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import check_writable, read_text, write_whole
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.study.analysis import Analysis, Entry
 from euphoria_agents.study.decision_analysis import best_of
 from euphoria_agents.study.summary import mistakes, summarise
-from euphoria_env import Game
 from euphoria_env.actions import NAMES
 
 SHOWN = 10  # mistakes
@@ -30,11 +29,8 @@ def analyse(options: AnalyseOptions, console: Console) -> None:
     check_counts(processes=options.processes)
     if not 0 <= options.threshold <= 1:
         raise ValueError(f"threshold must be a number from 0 to 1, not {options.threshold}")
-    text = read(options.record)
-    try:
-        Game.from_record(text)  # alone, so that it is named where it is to blame
-    except ValueError as error:
-        raise ValueError(f"{options.record}: {error}") from error
+    text = read_text(options.record)
+    checked(options.record, text)
     analysis = Analysis(text, options.agent, options.seed)
     entries = []
     with progress_bar(console, "decisions") as bar:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from euphoria_agents.commands.shared_arguments import ReplayOptions
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.record_steps import steps
 from euphoria_agents.terminal import Replay, Screen
 from euphoria_env import Game
@@ -23,7 +23,7 @@ def replayed(record: Path) -> Iterator[tuple[Game, str]]:
     Raises:
         ValueError: the record cannot be read, or is damaged; names the file and the line.
     """
-    text = read(record)
+    text = read_text(record)
     checked(record, text)  # everything, before the first line is shown
     yield from steps(text)
 
@@ -58,18 +58,6 @@ def show(options: ReplayOptions, console: Console) -> None:
     console.print(f"{result} after {game.turn} turns and {number - 1} decisions{ranks}")
 
 
-def read(record: Path) -> str:
-    """The text of a record.
-
-    Raises:
-        ValueError: it cannot be read.
-    """
-    try:
-        return record.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{record} cannot be read: {error}") from error
-
-
 def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
     """The board as text, and as a picture if there is a folder for it."""
     console.print(board_text(game), markup=False, highlight=False)
@@ -96,6 +84,6 @@ def run(options: ReplayOptions) -> None:
         raise ValueError("--from and --delay must be at least 0")
     screen = Screen()
     if screen.interactive and not (options.every or options.delay or options.step or options.svg):
-        Replay(screen, checked(options.record, read(options.record)), options.start).run()
+        Replay(screen, checked(options.record, read_text(options.record)), options.start).run()
     else:
         show(options, Console(soft_wrap=True))

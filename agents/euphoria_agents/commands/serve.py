@@ -12,8 +12,8 @@ from types import FrameType
 import uvicorn
 from rich.console import Console
 
-from euphoria_agents.commands.replay import read
 from euphoria_agents.commands.shared_arguments import ServeOptions
+from euphoria_agents.files import read_text
 from euphoria_agents.registry import load
 from euphoria_agents.web.app import make_app
 from euphoria_agents.web.game_registry import GameRegistry
@@ -105,7 +105,7 @@ def study_of(record: Path, studies: Studies) -> str:
         ValueError: it cannot be read, or is damaged, or there are too many; names the file.
         CannotSave: what it says.
     """
-    text = read(record)
+    text = read_text(record)
     try:
         return studies.of(text, player_names(Game.from_record(text)))
     except (ValueError, Refused) as error:

@@ -146,6 +146,8 @@ def open_tensors(path: str | Path, check: Callable[[dict[str, Any]], None]) -> t
     except ImportError as error:
         raise ImportError("trained players need safetensors: pip install 'euphoria-env[play]'") from error
 
+    if Path(path).exists() and not Path(path).is_file():
+        raise ValueError(f"{path} cannot be read as a checkpoint: it is not a regular file")
     try:
         with safe_open(path, framework="numpy") as file:
             header = _header(path, file.metadata() or {})

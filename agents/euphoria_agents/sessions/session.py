@@ -15,7 +15,7 @@ import numpy as np
 
 from euphoria_agents.agent import Explanation, explained
 from euphoria_agents.error_text import one_line
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import Chance
 from euphoria_agents.record_steps import last_space, move_of, steps
 from euphoria_agents.sessions.agents import Agents
@@ -440,9 +440,10 @@ class Session:
         Raises:
             ValueError: it cannot be read, or something in it is wrong; names the file.
         """
+        text = read_text(file)
         try:
-            return cls.from_dict(read_json(file.read_text(encoding="utf-8")), agents)
-        except (OSError, ValueError) as error:
+            return cls.from_dict(read_json(text), agents)
+        except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
 
 

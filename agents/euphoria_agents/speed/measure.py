@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import read_text, write_whole
 from euphoria_env.json_reader import read_json
 
 FORMAT, VERSION = "euphoria-benchmark", 1
@@ -145,12 +145,13 @@ def read(path: str | Path) -> tuple[dict[str, Any], list[Measurement]]:
     Raises:
         ValueError: there is no such file, or it is none of ours.
     """
+    text = read_text(path)
     try:
-        found = read_json(Path(path).read_text())
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
+        found = read_json(text)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a measurement: {error}") from error
     if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
-        raise ValueError(f"{path} is no benchmark of version {VERSION} of this project")
+        raise ValueError(f"{path} is not a measurement of version {VERSION} of this project")
     names = [field.name for field in dataclasses.fields(Measurement)]
     try:
         return found, [Measurement(**{name: row[name] for name in names}) for row in found["results"]]

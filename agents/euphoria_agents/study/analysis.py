@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.files import append_line
+from euphoria_agents.files import append_line, check_writable
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
 from euphoria_agents.study.decision_analysis import Judge, Judged
@@ -116,6 +116,7 @@ class Analysis:
             OSError: it cannot be read or written.
         """
         path = Path(path)
+        check_writable(path)
         whole, found = self._read(path)
         if path.exists() and path.stat().st_size > whole:
             os.truncate(path, whole)
