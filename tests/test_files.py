@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from euphoria_agents import load, play_match
+from euphoria_agents.__main__ import main
 from euphoria_agents.commands import speed
 from euphoria_agents.files import LEFT_OVER, LEFT_OVER_AFTER, append_line, check_writable, read_text, whole_file, write_whole
 from euphoria_agents.speed.measure import Measurement, write
@@ -253,3 +254,32 @@ def test_what_is_read_has_a_limit(tmp_path: Path) -> None:
     assert read_text(path) == "Zoë"
     with pytest.raises(ValueError, match=r"nosuch: no such file$"):
         read_text(tmp_path / "nosuch")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "analyse a.record --plot",
+        "analyse a.record --out",
+        "speed --json",
+        "speed --plot",
+        "convert ppo.safetensors",
+        "outlook ppo.safetensors",
+    ],
+)
+def test_commands_refuse_what_they_cannot_replace_before_they_begin(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    told = {
+        "pipe": "pipe cannot be written: it is not a regular file",
+        ".": ". cannot be written: Is a directory",
+        "": "is empty",
+    }
+    for path, message in told.items():
+        with pytest.raises(SystemExit) as ended:
+            main([*words.split(), path])
+        printed = capsys.readouterr().err
+        assert ended.value.code == 2 and message in printed and printed.count("\n") == 1
+    assert Path("pipe").is_fifo() and len([*tmp_path.iterdir()]) == 1

@@ -9,9 +9,11 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from euphoria_agents.error_text import BAD_INPUT, full_text, one_line
+from euphoria_agents.files import check_writable
 from euphoria_agents.interrupts import interrupts_heeded
 
 T = TypeVar("T")
@@ -35,9 +37,10 @@ def option(default: Any, help: str, **argument: Any) -> Any:
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def positional(help: str, **default: Any) -> Any:
+def positional(help: str, type: Any = None, **default: Any) -> Any:
     """A field that the command line names first, without an option; with a `default` it may be left out."""
-    return dataclasses.field(metadata={"help": help, "argument": {"nargs": "?"} if default else {}}, **default)
+    argument = {**({"type": type} if type else {}), **({"nargs": "?"} if default else {})}
+    return dataclasses.field(metadata={"help": help, "argument": argument}, **default)
 
 
 def rules_options(without: Collection[str]) -> Any:
@@ -125,6 +128,28 @@ def _shown(default: Any) -> Any:
     return argparse.SUPPRESS if default is None else default
 
 
+def path(text: str) -> Path:
+    """A path that is named.
+
+    Raises:
+        argparse.ArgumentTypeError: the name is empty.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("the name of a file or folder is empty")
+    return Path(text)
+
+
+def written(text: str) -> Path:
+    """A file that will be written.
+
+    Raises:
+        argparse.ArgumentTypeError: the name is empty.
+        OSError: there is something that must not be replaced.
+    """
+    check_writable(path(text))
+    return Path(text)
+
+
 def reader(hint: Any) -> dict[str, Any]:
     """How argparse reads a value of this type; None is what an option has that is left out."""
     kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
@@ -134,7 +159,7 @@ def reader(hint: Any) -> dict[str, Any]:
     if typing.get_origin(kind) in (list, tuple, Sequence):
         kind = typing.get_args(kind)[0]
         return {"type": kind, "nargs": "+", "metavar": kind.__name__.upper()}
-    return {"type": kind, "metavar": kind.__name__.upper()}
+    return {"type": path if kind is Path else kind, "metavar": kind.__name__.upper()}
 
 
 def command(main: Callable[[], None]) -> None:

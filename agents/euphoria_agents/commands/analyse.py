@@ -10,7 +10,7 @@ from rich.console import Console
 from euphoria_agents.commands.match_output import Report, progress_bar
 from euphoria_agents.commands.replay import checked
 from euphoria_agents.commands.shared_arguments import AnalyseOptions
-from euphoria_agents.files import check_writable, read_text, write_whole
+from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.study.analysis import Analysis, Entry
 from euphoria_agents.study.decision_analysis import best_of

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.dataclass_arguments import option, positional, rules_options
+from euphoria_agents.dataclass_arguments import option, positional, rules_options, written
 
 EVERY = ("decision", "turn", "end")
 
@@ -134,12 +134,12 @@ class AnalyseOptions:
     record: Path = positional("a file such as --records of a tournament or game.to_record() write")
     agent: str = option("mcts:300:ppo", "who judges, as for euphoria_agents.load; regrets need one that has values")
     out: Path | None = option(
-        None, "file for the analysis, as JSON lines; what is finished there is not done again", metavar="FILE"
+        None, "file for the analysis, as JSON lines; what is finished there is not done again", type=written, metavar="FILE"
     )
     seed: int = option(0, "equal seeds give equal analyses, if the agent does not look at the clock")
     processes: int = option(os.cpu_count() or 1, "so many decisions at once; any number gives the same results")
     threshold: float = option(0.06, "a greater regret is a mistake")
-    plot: Path | None = option(None, "also draw the chances over the game, and the regrets: a PNG", metavar="FILE")
+    plot: Path | None = option(None, "also draw the chances over the game, and the regrets: a PNG", type=written, metavar="FILE")
 
 
 @dataclasses.dataclass
@@ -167,4 +167,4 @@ class ConvertOptions:
     """
 
     old: Path = positional("the file of the player, such as ppo.safetensors in the folder of a run")
-    new: Path = positional("the file to write; it may be the same")
+    new: Path = positional("the file to write; it may be the same", type=written)

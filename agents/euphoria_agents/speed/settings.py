@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from euphoria_agents.dataclass_arguments import option
+from euphoria_agents.dataclass_arguments import option, written
 from euphoria_agents.speed.layers import GROUPS, Plan
 from euphoria_agents.speed.measure import CLOCKS
 
@@ -46,8 +46,8 @@ class SpeedOptions:
     """
 
     quick: bool = option(False, f"about a minute: {QUICK.players[0]} players, {len(QUICK.sizes)} sizes, short, no cold start")
-    json: Path | None = option(None, "write all figures, versions and the machine as JSON", metavar="FILE")
-    plot: Path | None = option(None, "draw decisions a second over the number of games", metavar="FILE")
+    json: Path | None = option(None, "write all figures, versions and the machine as JSON", type=written, metavar="FILE")
+    plot: Path | None = option(None, "draw decisions a second over the number of games", type=written, metavar="FILE")
     training: bool = option(False, f"measure training instead; only {_flags(WITH_TRAINING)} go with it")
     workers: list[int] | None = option(None, "numbers of workers for --training; default 1 to the number of cores")
     groups: list[str] | None = option(None, f"only some of: {', '.join(GROUPS)}", choices=GROUPS, metavar="NAME")

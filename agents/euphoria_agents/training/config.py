@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.dataclass_arguments import option, positional, rules_options
+from euphoria_agents.dataclass_arguments import option, positional, rules_options, written
 from euphoria_env.json_reader import Reader, shown
 from euphoria_env.rules import OPTIONS, Rules
 
@@ -85,7 +85,7 @@ class OutlookOptions:
     """
 
     player: Path = positional("the file of the player, such as ppo.safetensors in the folder of a run")
-    new: Path = positional("the file to write; it may be the same")
+    new: Path = positional("the file to write; it may be the same", type=written)
     games: int = option(40_000, "games of each number of players")
     players: list[int] = option([2, 3, 4, 5, 6], "numbers of players")
     mixed: float = option(0.06, "share of the games with other options, drawn at random")
