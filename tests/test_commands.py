@@ -298,7 +298,7 @@ def test_own_agents_play(folder: Path, processes: int) -> None:
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
-        ("Illegal", r"error: the agent my_agents\.Illegal answered '.*', which is illegal; legal are .*"),
+        ("Illegal", r"error: the agent my_agents\.Illegal answered '.*', which is illegal"),
         ("Raises", r"error: KeyError: 'gold' \(my_agents\.py, line 17\), raised by the agent my_agents\.Raises"),
         ("Nobody", r"error: agent 'my_agents:Nobody': module 'my_agents' has no 'Nobody'"),
     ],

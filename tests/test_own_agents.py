@@ -290,7 +290,7 @@ def test_what_an_agent_does_wrong_in_a_game_is_blamed_on_it(as_object: bool) -> 
     def opponent(kind: str) -> Any:
         return load(f"own:{kind}") if as_object else f"own:{kind}"
 
-    with pytest.raises(IllegalMove, match="the agent own.Cheat answered '.*', which is illegal; legal are "):
+    with pytest.raises(IllegalMove, match="the agent own.Cheat answered '.*', which is illegal"):
         EuphoriaEnv(opponents=opponent("Cheat"), seat=1, num_players=2).reset(seed=0)
     with pytest.raises(IllegalMove, match="the agent own.Poet must answer with an action id, not .*place 4 farm"):
         play_match([load("own:Poet"), load("random")], 1, RULES)

@@ -262,7 +262,7 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "error", "message"),
     [
-        ("Illegal", IllegalMove, "Illegal answered .* which is illegal; legal are"),
+        ("Illegal", IllegalMove, "Illegal answered .* which is illegal"),
         ("Raises", KeyError, "gold"),
         ("Sleeps", TooSlow, r"Sleeps took more than 0\.5 s for a decision"),
         ("Stubborn", TooSlow, r"Stubborn took more than 0\.5 s for a decision"),

@@ -16,6 +16,7 @@ from euphoria_env.rules import OPTIONS, Rules
 MASKS = ("info", "observation")
 ILLEGAL = ("end", "raise")
 ILLEGAL_REWARD = -1.0
+MOST_UNASKED = 100  # games in a row that may end before their learner is asked
 
 
 def rules_from(options: Mapping[str, Any], environment: str) -> Rules:
@@ -75,8 +76,12 @@ def position_from(options: Any, others: bool = False) -> Any:
     return options.get("position")
 
 
-def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position") -> Game:
+def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position", again: bool = False) -> Game:
     """A game from a position (docs/positions.md); rules and seed that it leaves out are these.
+
+    Args:
+        given, rules, seed, key: the position, what it may leave out, and how errors name it.
+        again: whether chance is that of `seed` even if the position has its own.
 
     Raises:
         ValueError: an impossible position, or one with other rules.
@@ -85,6 +90,8 @@ def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position"
         raise ValueError(f"{key}: must be an object, not {given!r}")
     if any((given.get("load") or {}).values()):
         raise ValueError(f"{key}.load: an environment draws its outcomes itself; only `Game` takes loaded ones")
+    if again:
+        given = {name: value for name, value in given.items() if name not in ("seed", "generator")}
     named = given.get("rules", {})
     merged = {**rules.to_dict(), **named} if isinstance(named, dict) else named
     game = Game.from_dict({"seed": seed, **given, "rules": merged})
@@ -93,20 +100,22 @@ def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position"
     return game
 
 
-def games_from(given: Any, n: int, rules: Rules, seeds: list[int]) -> dict[int, Game]:
-    """The games to begin from by number, from one position for all, or a list of N (None: the setup).
+def positions_from(given: Any, n: int) -> dict[int, Any]:
+    """The positions that games begin from by number, from one position for all, or a list of N (None: the setup).
 
     Raises:
-        ValueError: not as many positions as games, or as for `game_from`.
+        ValueError: not as many positions as games.
     """
-    if given is None:
-        return {}
     several = isinstance(given, Sequence) and not isinstance(given, str)
     positions = list(given) if several else [given] * n
     if len(positions) != n:
         raise ValueError(f"options.position must be one position, or a list of {n}, not of {len(positions)}")
-    keys = [f"options.position[{i}]" if several else "options.position" for i in range(n)]
-    return {i: game_from(one, rules, seeds[i], keys[i]) for i, one in enumerate(positions) if one is not None}
+    return {i: one for i, one in enumerate(positions) if one is not None}
+
+
+def never_asked(what: str) -> ValueError:
+    """The error of an environment whose games end before the learner decides."""
+    return ValueError(f"{what}: {MOST_UNASKED} games in a row ended before the learner was asked")
 
 
 def is_integer(value: Any) -> bool:
@@ -145,21 +154,23 @@ def reset_options(options: Any, n: int) -> tuple[Any, np.ndarray | None]:
     return position_from(options), None
 
 
-def starts_from(seed: Any, position: Any, n: int, rules: Rules) -> tuple[int | None, dict[int, Game]]:
+def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: Rules) -> tuple[int | None, dict[int, Game]]:
     """The seed of all that N games have in common, and the games that begin otherwise than it says, by number.
 
     Args:
         seed: one for all, a list of N (None: at random), or None.
-        position: as in `games_from`.
+        positions: those that games begin from, by number.
 
     Raises:
         ValueError: wrong seeds or positions.
     """
     if not isinstance(seed, Sequence | np.ndarray):
         seeds = np.random.SeedSequence(None if seed is None else abs(read_seed(seed))).generate_state(n, np.uint64).tolist()
-        return seed, games_from(position, n, rules, seeds)
-    if len(seed) != n:
+        root, starts = seed, {}
+    elif len(seed) != n:
         raise ValueError(f"seed must be an integer, None, or a list of {n}, not of {len(seed)}")
-    seeds = [secrets.randbits(63) if one is None else read_seed(one) for one in seed]
-    root = int(np.random.SeedSequence([one % 2**64 for one in seeds]).generate_state(1)[0])
-    return root, {i: Game(rules, one) for i, one in enumerate(seeds)} | games_from(position, n, rules, seeds)
+    else:
+        seeds = [secrets.randbits(63) if one is None else read_seed(one) for one in seed]
+        root = int(np.random.SeedSequence([one % 2**64 for one in seeds]).generate_state(1)[0])
+        starts = {i: Game(rules, one) for i, one in enumerate(seeds)}
+    return root, starts | {i: game_from(one, rules, seeds[i], f"options.position[{i}]") for i, one in positions.items()}

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import bisect
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from euphoria_env.batch import Batch
-from euphoria_env.envs.asking import Player, ask
-from euphoria_env.envs.derived_seeds import derived_seed
-from euphoria_env.game import Game
+from euphoria_env.envs.asking import Player
 from euphoria_env.json_reader import read_array
 
 _ROUNDING = 1e-8  # how far off 1 the sum of chances may be; numpy draws by no others
@@ -60,7 +55,7 @@ class Opponents:
         agents: those who play or may be drawn.
     """
 
-    def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None) -> None:
+    def __init__(self, games: int, players: int, opponents: Any, pool: Sequence[Any] | None = None) -> None:
         self._players = players
         self.agents: list[Player] = []
         self._sitting = np.zeros((games, players), np.int64)  # by game and seat, an index of agents; the learner's means nothing
@@ -161,66 +156,12 @@ class Opponents:
         """Who sits at a game, by seat; at the learner's there is somebody who is never asked."""
         return [self.agents[k] for k in self._sitting[game]]
 
-    def asked(self, batch: Batch, games: np.ndarray) -> Iterator[tuple[Player, np.ndarray]]:
-        """Who must decide in some games: each agent with the games where it does."""
+    def asked(self, games: np.ndarray, seats: np.ndarray) -> Iterator[tuple[Player, np.ndarray]]:
+        """Who sits at these seats of these games: each agent with the games where it does."""
         if len(self.agents) == 1:
             yield self.agents[0], games
             return
-        who = self._sitting[games, batch.player[games]]
+        who = self._sitting[games, seats]
         (present,) = np.bincount(who).nonzero()
         for k in present.tolist():
             yield self.agents[k], games if len(present) == 1 else games[who == k]
-
-
-class Asked(NamedTuple):
-    """Games of a batch in which opponents must decide.
-
-    Attributes:
-        opponents, batch, games: who, and which games.
-        rng: what the games that they get are dealt from.
-        moves: (N,) int64, where their moves are written.
-    """
-
-    opponents: Opponents
-    batch: Batch
-    games: np.ndarray
-    rng: np.random.Generator
-    moves: np.ndarray
-
-
-def answer(asked: Sequence[Asked], theirs: np.random.Generator) -> None:
-    """Writes the moves of the opponents, each of whom is asked once, for all batches together.
-
-    Args:
-        asked: the games, of any number of batches.
-        theirs: what the opponents draw from; it must tell nothing about what games are dealt from (`streams.derived_generator`).
-    """
-    agents: dict[int, Player] = {}
-    parts: dict[int, list[tuple[Asked, np.ndarray]]] = {}
-    for one in asked:
-        for agent, games in one.opponents.asked(one.batch, one.games):
-            agents[id(agent)] = agent
-            parts.setdefault(id(agent), []).append((one, games))
-    for key, agent in agents.items():
-        _answer(agent, parts[key], theirs)
-
-
-def _answer(agent: Player, parts: list[tuple[Asked, np.ndarray]], theirs: np.random.Generator) -> None:
-    """Writes the moves of one agent in some games of some batches; see `answer`."""
-    ends = list(itertools.accumulate(len(games) for _, games in parts))
-
-    def deal(k: int) -> Game:
-        part = bisect.bisect_right(ends, k)
-        one, games = parts[part]
-        i = int(games[k - ends[part]])  # counted from the end of its part
-        return one.batch.game(i).determinize(int(one.batch.player[i]), derived_seed(one.rng))
-
-    observations = _together([one.batch.observation[games] for one, games in parts])
-    masks = _together([one.batch.mask[games] for one, games in parts])
-    moves, _ = ask(agent, observations, masks, theirs, deal)
-    for (one, games), end in zip(parts, ends, strict=True):
-        one.moves[games] = moves[end - len(games) : end]
-
-
-def _together(arrays: list[np.ndarray]) -> np.ndarray:
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

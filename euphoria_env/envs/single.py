@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -18,20 +17,22 @@ from euphoria_env.envs.arguments import (
     ILLEGAL,
     ILLEGAL_REWARD,
     MASKS,
+    MOST_UNASKED,
     frame_size,
     game_from,
     is_integer,
     known_number,
+    never_asked,
     one_of,
     position_from,
     rules_from,
     why_illegal,
 )
-from euphoria_env.envs.asking import ask
-from euphoria_env.envs.derived_seeds import derived_generator, derived_seed
+from euphoria_env.envs.asking import Generators, Player, ask_one
+from euphoria_env.envs.derived_seeds import derived_seed
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
-from euphoria_env.envs.opponents import as_agent, seat_number
+from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import write_rules
@@ -89,7 +90,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         self._illegal_ends = one_of("illegal", illegal, ILLEGAL) == "end"
         self.observation_space: spaces.Space[Any] = masked_space() if self._masked else observation_box()
         self.action_space = spaces.Discrete(actions.NUM_ACTIONS)
-        self.set_opponents(opponents)
+        self._line_up = Opponents(1, n, opponents)
         self._given_seat = given_seat
         self._seat = 0
         self._tape = chance.empty_tape()
@@ -108,59 +109,48 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         Raises:
             ValueError: neither an agent nor a text, or not one for each other seat.
         """
-        others = self.rules.num_players - 1
-        if isinstance(opponents, Sequence) and not isinstance(opponents, str):
-            if len(opponents) != others:
-                raise ValueError(f"opponents must be one, or a list of {others}, not of {len(opponents)}")
-            self._next_opponents = [as_agent(one) for one in opponents]
-        else:
-            self._next_opponents = [as_agent(opponents)] * others
-
-    def _opponent_move(self, player: int, mask: np.ndarray) -> int:
-        """The move of the opponent who must decide."""
-        agent = self._opponents[(player - self._seat) % self.rules.num_players - 1]
-        moves, _ = ask(agent, self._observe(player)[None], mask[None], self._agents_rng, lambda _: self._deal(player))
-        return int(moves[0])
-
-    def _deal(self, player: int) -> Game:
-        """The game as an opponent gets it who wants one: dealt anew where they see no more."""
-        return self.game.determinize(player, derived_seed(self.np_random))
+        self._line_up.set(opponents)
 
     # --------------------------------------------------------------------------------------------------------- the episode
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Starts a game and plays up to the learner's first decision; equal seeds give equal games.
 
-        A game that ends before the learner is asked is passed over: the next one begins at the setup.
+        A game that ends before the learner is asked is followed by one with the next seed, which starts as it did.
 
         Args:
             seed: an integer, or None to go on from the last one.
             options: `{"position": {...}}` starts from a position (docs/positions.md).
 
         Raises:
-            ValueError: an impossible position or one with other rules, or another option.
+            ValueError: an impossible position or one with other rules, another option, or 100 games in which the learner was
+                not asked.
         """
         super().reset(seed=seed)
-        given = position_from(options)
-        game_seed = int(self.np_random.integers(2**63 - 1))
-        self._begin(None if given is None else game_from(given, self.rules, game_seed), game_seed)
-        while not self._asked:
-            self._begin(None, int(self.np_random.integers(2**63 - 1)))
-        return self._observed(self._mask), self._info(self._mask)
+        position = position_from(options)
+        for again in range(MOST_UNASKED):
+            number = int(self.np_random.integers(2**63 - 1))
+            self._begin(None if position is None else game_from(position, self.rules, number, again=again > 0), number)
+            if self._asked:
+                return self._observed(), self._info()
+        raise never_asked("EuphoriaEnv" if position is None else "options.position")
 
     def _begin(self, game: Game | None, seed: int) -> None:
         """Seats everybody, and plays up to the learner's first decision: in a game, or in a new one of this seed."""
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
-        self._opponents = self._next_opponents
-        self._agents_rng = derived_generator(self.np_random)
-        self._rows[:] = 0 if game is None else game.states
+        self._line_up.sit_down(np.zeros(1, np.int64), np.array([self._seat]), self.np_random)
+        self._opponents, self._generators = self._line_up.at(0), Generators(self.np_random)
+        self._rows = np.zeros(1, GAME_DTYPE)
         if game is None:
-            write_rules(self._row, self.rules)
+            write_rules(self._rows[0], self.rules)
             loop.new_game(self._rows, 0, seed, 0, 0, self._tape)
+        else:
+            self._rows[:] = game.states
         self._mask = np.empty(actions.NUM_ACTIONS, np.bool_)
         observe.write_mask(self._rows, 0, self._mask)
-        self._play_others(self._mask, int(self._row["status"]), int(self._row["player"]))
+        self._status, self._player = int(self._rows[0]["status"]), int(self._rows[0]["player"])
+        self._play_others()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Plays a decision of the learner, and those of the others until the next one of the learner.
@@ -170,14 +160,12 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
             ResetNeeded: the game has ended, or none has begun.
         """
         if not self._asked:
-            raise ResetNeeded("the game has ended, or none has begun: call reset()")
+            raise ResetNeeded("the game has ended, none has begun, or an opponent failed: call reset()")
         number = known_number(action)
         if number < 0 or not self._mask[number]:
             return self._refuse(action)
-        mask = np.empty(actions.NUM_ACTIONS, np.bool_)
-        reward, status, player = self._play(number, mask)
-        more, status = self._play_others(mask, status, player)
-        return self._observed(mask), reward + more, status == OVER, status == TRUNCATED, self._info(mask)
+        reward = self._play(number) + self._play_others()
+        return self._observed(), reward, self._status == OVER, self._status == TRUNCATED, self._info()
 
     def _refuse(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Ends the game because of an illegal action, or raises; the position stays as it is."""
@@ -185,38 +173,39 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         if not self._illegal_ends or not is_integer(action):
             raise IllegalMove(illegal)
         self._asked = False
-        nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
-        return self._observed(nothing), ILLEGAL_REWARD, True, False, self._info(nothing) | {"illegal": illegal}
+        self._mask[:] = False
+        return self._observed(), ILLEGAL_REWARD, True, False, self._info() | {"illegal": illegal}
 
-    def _play_others(self, mask: np.ndarray, status: int, player: int) -> tuple[float, int]:
-        """Plays until the learner must decide, or the game has ended; the learner's rewards of this time, and the status."""
-        total = 0.0
-        while status < OVER and player != self._seat:
-            reward, status, player = self._play(self._opponent_move(player, mask), mask)
-            total += reward
-        self._asked = status < OVER
-        return total, status
+    def _play_others(self) -> float:
+        """Plays until the learner must decide, or the game has ended; the learner's rewards of this time."""
+        total, self._asked = 0.0, False
+        while self._status < OVER and self._player != self._seat:
+            total += self._play(self._opponent_move(self._player, self._opponents[self._player]))
+        self._asked = self._status < OVER
+        return total
 
-    def _play(self, action: int, mask: np.ndarray) -> tuple[float, int, int]:
-        """Plays a move and writes the next mask; the learner's reward, the status, and who decides."""
-        status, player = batch_kernels.play(self._rows, 0, action, self._tape, self._kind, self._rewards, mask)
-        if status < 0:
-            self.game.play(action)  # raises, and says why
-        return float(self._rewards[self._seat]), status, player
+    def _opponent_move(self, player: int, agent: Player) -> int:
+        """The move of the opponent who must decide; who wants a game gets it dealt anew where they see no more."""
+        seen, rng = self._observe(player), self._generators(agent)
+        return ask_one(agent, seen, self._mask, rng, lambda: self.game.determinize(player, derived_seed(self.np_random)))
+
+    def _play(self, action: int) -> float:
+        """Plays a legal move and writes the next mask; the learner's reward."""
+        self._status, self._player = batch_kernels.play(self._rows, 0, action, self._tape, self._kind, self._rewards, self._mask)
+        return float(self._rewards[self._seat])
 
     def _observe(self, player: int) -> np.ndarray:
         observation = np.empty(OBS_SIZE, np.int8)
         observe.write_observation(self._rows, 0, player, observation)
         return observation
 
-    def _observed(self, mask: np.ndarray) -> Any:
+    def _observed(self) -> Any:
         """What the learner sees, with the mask if it is to be there."""
-        return observed(self._observe(self._seat), mask, self._masked)
+        return observed(self._observe(self._seat), self._mask, self._masked)
 
-    def _info(self, mask: np.ndarray) -> dict[str, Any]:
-        """What `info` says beside the observation; remembers the mask."""
-        self._mask = mask
-        info: dict[str, Any] = {"action_mask": mask.astype(np.int8), "seat": np.int64(self._seat)}
+    def _info(self) -> dict[str, Any]:
+        """What `info` says beside the observation."""
+        info: dict[str, Any] = {"action_mask": self._mask.astype(np.int8), "seat": np.int64(self._seat)}
         if not self._asked:
             ranking = np.zeros(self.rules.num_players, np.int64)
             if self._row["status"] >= OVER:

@@ -12,11 +12,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from euphoria_env import actions
-from euphoria_env.envs.arguments import MASKS, frame_size, one_of, reset_options, rules_from, starts_from
+from euphoria_env.envs.arguments import MASKS, frame_size, one_of, positions_from, reset_options, rules_from, starts_from
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
 from euphoria_env.envs.vector_core import Learners
-from euphoria_env.game import Game
 
 _RENDER_MODES = ("ansi", "rgb_array")
 
@@ -105,18 +104,16 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             ResetNeeded: `reset_mask` is given, but no game has begun.
         """
         given, chosen = reset_options(options, self.num_envs)
-        root, starts = starts_from(seed, given, self.num_envs, self.rules)
+        positions = positions_from(given, self.num_envs)
+        root, starts = starts_from(seed, positions, self.num_envs, self.rules)
         super().reset(seed=root)
-        self._reset_learners(starts, chosen, anew=seed is not None)
+        new = chosen
+        if chosen is not None and seed is None and not starts:
+            new = chosen & ~self._waits  # those that have ended have begun anew already, as good as now
+        if new is None or new.any():
+            self._learners.reset(self.np_random, starts, new, positions)
         self._waits[slice(None) if chosen is None else chosen] = False
         return self._observed(), self._infos()
-
-    def _reset_learners(self, starts: dict[int, Game], chosen: np.ndarray | None, anew: bool) -> None:
-        """Begins games anew; those that have ended did so already, which is good unless a seed or position says otherwise."""
-        if chosen is not None and not anew and not starts:
-            chosen = chosen & ~self._waits
-        if chosen is None or chosen.any():
-            self._learners.reset(self.np_random, starts, chosen)
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Plays a decision of every learner, and those of the others until their next ones.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,22 +11,20 @@ from gymnasium.error import ResetNeeded
 from euphoria_env.batch import Batch
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
-from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, one_of, why_illegal
-from euphoria_env.envs.asking import Player
-from euphoria_env.envs.derived_seeds import derived_generator
-from euphoria_env.envs.opponents import Asked, Opponents, answer, seat_number
+from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, MOST_UNASKED, game_from, never_asked, one_of, why_illegal
+from euphoria_env.envs.asking import BatchGames, Generators, Player, play_agents
+from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.game import Game
 from euphoria_env.json_reader import read_array
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
 
-class Learners:
+class Learners(BatchGames):
     """N games on a `Batch`. A step is one decision of the learner in every game and all that happens until their next ones.
 
     The opponents are answered in batches, round after round, until each game waits for its learner; games that do so already
-    are held. A finished game starts anew in the same step. A game that ended before its learner was ever asked would be
-    passed over.
+    are held. A finished game starts anew in the same step. A game that ends before its learner was asked is passed over.
 
     Args:
         n: number of games, N.
@@ -38,7 +36,7 @@ class Learners:
         illegal: what an illegal action does: "raise", or "end" its game, with a reward of -1.
 
     Attributes:
-        batch: the games; None before the first reset. After a step its `mask` and `observation` are those of the learners.
+        batch: the games, from the first reset on. After a step its `mask` and `observation` are those of the learners.
         seats: (N,) int64, where the learner sits.
         rewards: (N,) float64, the learner's, of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
@@ -65,11 +63,11 @@ class Learners:
             raise ValueError(f"the number of games must be a positive integer, not {n!r}")
         reward_number(reward)
         players = rules.num_players
+        super().__init__(int(n))
         self.n, self.rules = int(n), rules
         self._reward, self._threads = reward, threads
         self._given_seat = seat_number(seat, players)
         self.opponents = Opponents(self.n, players, opponents, pool)
-        self.batch: Batch | None = None
         self.seats = np.zeros(n, np.int64)
         self.rewards = np.zeros(n)
         self.terminated, self.truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
@@ -80,7 +78,8 @@ class Learners:
         self._illegal_ends = one_of("illegal", illegal, ILLEGAL) == "end"
         self.final_ranking = np.zeros((n, players), np.int8)
         self.final_opponents: list[list[Player]] = [[] for _ in range(self.n)]
-        self._games, self._moves = np.arange(n), np.zeros(n, np.int64)
+        self._games = np.arange(n)
+        self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
         self._under_way = False  # whether every game waits for its learner
 
     @property
@@ -90,31 +89,39 @@ class Learners:
         Raises:
             ResetNeeded: `reset` was not called yet, or an opponent failed in the middle of a step.
         """
-        if self.batch is None or not self._under_way:
+        if not self._under_way:
             raise ResetNeeded("no game has begun, or an opponent failed: call reset()")
         return self.batch
 
-    def reset(self, rng: np.random.Generator, starts: Mapping[int, Game] | None = None, chosen: np.ndarray | None = None) -> None:
+    def reset(
+        self,
+        rng: np.random.Generator,
+        starts: Mapping[int, Game] | None = None,
+        chosen: np.ndarray | None = None,
+        positions: Mapping[int, Any] | None = None,
+    ) -> None:
         """Begins games anew and plays up to the learners' first decisions.
 
         Args:
             rng: the only source of chance from now on; equal ones give equal games.
             starts: games to go on from instead of the setup, by number.
             chosen: (N,) bool, which ones, if not all.
+            positions: what some of `starts` were made from; they begin so again until their learner is asked.
 
         Raises:
-            ValueError: as for `Batch.restart`; nothing is changed.
+            ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
             ResetNeeded: some were chosen, but none has begun.
         """
         batch = self.ready if chosen is not None else Batch(self.n, self.rules, _seed(rng), self._reward, self._threads)
         games = self._games if chosen is None else np.flatnonzero(chosen)
         if starts or chosen is not None:
             batch.restart(games.tolist(), starts)
-        self.batch, self._rng = batch, rng
+        self.batch, self.rng = batch, rng
         self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
-        self._under_way = False
+        self._under_way, self._positions = False, positions or {}
         play_others([self])
+        self._positions = {}
         self.terminated[:] = self.truncated[:] = False
         self.rewards[:] = 0.0
 
@@ -193,21 +200,19 @@ class Learners:
         if (batch.player != seats).any():
             raise ValueError("seats: some games do not wait for the learner there")
         self.opponents.restore(state, agents)
-        self.batch, self._rng, self._under_way = batch, rng, True
+        self.batch, self.rng, self._under_way = batch, rng, True
         self.seats[:] = seats
 
-    def _waiting(self) -> Asked | None:
-        """The games that do not wait for their learner; None: all do."""
-        if self.batch is None:
-            return None
+    def asked(self) -> Iterable[tuple[Player, np.ndarray]]:
+        """The opponents that must decide, with their games; see `asking.Games`."""
         (games,) = (self.batch.player != self.seats).nonzero()
         self._under_way = len(games) == 0
-        return None if self._under_way else Asked(self.opponents, self.batch, games, self._rng, self._moves)
+        return () if self._under_way else self.opponents.asked(games, self.batch.player[games])
 
-    def _go_on(self, batch: Batch) -> None:
-        """Plays the moves of the opponents who were asked."""
-        batch.step(self._moves, batch.player != self.seats)
-        self._credit(batch)
+    def advance(self) -> None:
+        """Plays the moves of the opponents."""
+        self.batch.step(self.moves, self.batch.player != self.seats)
+        self._credit(self.batch)
 
     def _credit(self, batch: Batch) -> None:
         """Gives the learners the rewards of a decision, whoever made it, until their game has ended."""
@@ -216,7 +221,17 @@ class Learners:
         (ended,) = (batch.terminated | batch.truncated).nonzero()
         if len(ended):
             self._end(batch, ended[running[ended]])
+            self._pass_over(batch, ended[~running[ended]])
             self._begin(ended)
+
+    def _pass_over(self, batch: Batch, games: np.ndarray) -> None:
+        """Counts games that ended before their learner was asked; those from a position begin with it again."""
+        self._unasked[games] += 1
+        if self._unasked.max() >= MOST_UNASKED:
+            raise never_asked(f"game {self._unasked.argmax()}")
+        again = [i for i in games.tolist() if i in self._positions]
+        starts = {i: game_from(self._positions[i], self.rules, _seed(self.rng), again=True) for i in again}
+        batch.restart(again, starts)
 
     def _end(self, batch: Batch, games: np.ndarray) -> None:
         """Keeps what the learners see of the games that have ended."""
@@ -240,10 +255,10 @@ class Learners:
     def _begin(self, games: np.ndarray) -> None:
         """Seats everybody in games that begin."""
         if self._given_seat is None:
-            self.seats[games] = self._rng.integers(self.rules.num_players, size=len(games))
+            self.seats[games] = self.rng.integers(self.rules.num_players, size=len(games))
         else:
             self.seats[games] = self._given_seat
-        self.opponents.sit_down(games, self.seats[games], self._rng)
+        self.opponents.sit_down(games, self.seats[games], self.rng)
 
 
 def play_others(several: Sequence[Learners]) -> None:
@@ -251,11 +266,11 @@ def play_others(several: Sequence[Learners]) -> None:
 
     All are served side by side: an opponent is asked once a round, whatever the number of players in its games.
     """
-    theirs = derived_generator(several[0]._rng)
-    while waiting := [(one, asked) for one in several if (asked := one._waiting()) is not None]:
-        answer([asked for _, asked in waiting], theirs)
-        for one, asked in waiting:
-            one._go_on(asked.batch)
+    generators = Generators(several[0].rng)
+    for one in several:
+        one._unasked[:] = 0
+    while play_agents(several, generators):
+        pass
 
 
 def _seed(rng: np.random.Generator) -> int:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from euphoria_agents.agent import Agent
 from euphoria_agents.matches.time_limit import TooSlow, time_limit
 from euphoria_env import Game, Rules
-from euphoria_env.envs.asking import agent_name, ask
+from euphoria_env.envs.asking import agent_name, ask, play_agents
 from euphoria_env.envs.derived_seeds import derived_generator, derived_seed
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
@@ -218,7 +219,10 @@ def play_match(
     chances = {id(agent): Chance(rng) for agent in agents}
     limits = {id(agents[0]): limit}
     for first in range(0, games, TABLES):
-        _play(tables[first : first + TABLES], agents, chances, limits, thinking, progress)
+        some = _Tables(tables[first : first + TABLES], agents, chances, thinking)
+        while play_agents([some], lambda agent: chances[id(agent)].own, partial(_ask_in_time, limits)):
+            if progress is not None and some.ended:
+                progress(some.ended)
     texts = [table.game.to_record() for table in tables] if records else []
     return MatchResult([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
 
@@ -242,6 +246,11 @@ class _Table:
         self.n = game.rules.num_players
         self.decisions = [0] * self.n
 
+    @property
+    def place(self) -> int:
+        """The place of who must decide."""
+        return (self.game.player - self.rotation) % self.n
+
     def played(self) -> Played:
         """What came of the game, which has ended."""
         game, n = self.game, self.n
@@ -251,47 +260,65 @@ class _Table:
         return Played(self.seed, winner, ranks, game.turn, self.decisions)
 
 
-def _play(
-    tables: list[_Table],
-    agents: Sequence[Agent],
-    chances: Mapping[int, Chance],
-    limits: Mapping[int, float | None],
-    thinking: np.ndarray,
-    progress: Callable[[int], None] | None,
-) -> None:
-    """Plays games side by side to their end, one decision each at a time; adds to the seconds of every place."""
-    while tables:
-        asked: dict[int, list[tuple[_Table, int, int]]] = {}  # by agent: who must decide where: table, place and seat
-        for table in tables:
-            seat = table.game.player
-            place = (seat - table.rotation) % table.n
-            asked.setdefault(id(agents[place]), []).append((table, place, seat))
-        for one, group in asked.items():
-            asking = [(table.game, seat) for table, _, seat in group]
-            moves, seconds = _answers(agents[group[0][1]], asking, chances[one], limits.get(one))
-            for (table, place, _), move in zip(group, moves, strict=True):
-                table.game.play(move)
-                table.decisions[place] += 1
-            np.add.at(thinking, [place for _, place, _ in group], seconds / len(group))
-        going = [table for table in tables if table.game.ranking is None]
-        if progress is not None and len(going) < len(tables):
-            progress(len(tables) - len(going))
-        tables = going
+class _Tables:
+    """Games side by side, which agents of a line-up play to their end; see `asking.Games`.
+
+    Attributes:
+        ended: how many games ended in the last round.
+    """
+
+    def __init__(
+        self, tables: list[_Table], agents: Sequence[Agent], chances: Mapping[int, Chance], thinking: np.ndarray
+    ) -> None:
+        self._tables, self._agents, self._chances, self._thinking = tables, agents, chances, thinking
+        self.ended = 0
+
+    def asked(self) -> Iterable[tuple[Agent, list[int]]]:
+        """See `asking.Games.asked`."""
+        found: dict[int, tuple[Agent, list[int]]] = {}
+        for k, table in enumerate(self._tables):
+            agent = self._agents[table.place]
+            found.setdefault(id(agent), (agent, []))[1].append(k)
+        return found.values()
+
+    def seen(self, games: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """See `asking.Games.seen`."""
+        asked = [self._tables[k].game for k in games]
+        return np.stack([game.observation(game.player) for game in asked]), np.stack([game.mask() for game in asked])
+
+    def dealt(self, game: int) -> Game:
+        """See `asking.Games.dealt`."""
+        table = self._tables[game]
+        return self._chances[id(self._agents[table.place])].deal(table.game, table.game.player)
+
+    def take(self, games: list[int], moves: np.ndarray, seconds: float) -> None:
+        """Plays the moves; every place has its share of the seconds."""
+        for k, move in zip(games, moves.tolist(), strict=True):
+            table = self._tables[k]
+            self._thinking[table.place] += seconds / len(games)
+            table.decisions[table.place] += 1
+            table.game.play(move)
+
+    def advance(self) -> None:
+        """Goes on with the games that have not ended."""
+        going = [table for table in self._tables if table.game.ranking is None]
+        self._tables, self.ended = going, len(self._tables) - len(going)
 
 
-def _answers(agent: Agent, asked: list[tuple[Game, int]], chance: Chance, limit: float | None) -> tuple[list[int], float]:
-    """The moves of an agent in some games with its seat there, and how many seconds it thought."""
-    if limit is not None and len(asked) > 1 and _answers_alone(agent):
-        found = [_answers(agent, [one], chance, limit) for one in asked]
-        return [move for moves, _ in found for move in moves], sum(seconds for _, seconds in found)
-    observations = np.stack([game.observation(seat) for game, seat in asked])
-    masks = np.stack([game.mask() for game, _ in asked])
+def _ask_in_time(
+    limits: Mapping[int, float | None], agent: Agent, observations: np.ndarray, masks: np.ndarray, rng: Any, deal: Any
+) -> tuple[np.ndarray, float]:
+    """`ask`, in no more seconds for a decision than `limits` allows the agent."""
+    limit, n = limits.get(id(agent)), len(masks)
+    if limit is not None and n > 1 and _answers_alone(agent):
+        each = (slice(k, k + 1) for k in range(n))
+        found = [_ask_in_time(limits, agent, observations[k], masks[k], rng, lambda _, k=k: deal(k.start)) for k in each]
+        return np.concatenate([moves for moves, _ in found]), sum(seconds for _, seconds in found)
     try:
-        with time_limit(None if limit is None else limit * len(asked)):
-            moves, seconds = ask(agent, observations, masks, chance.own, lambda k: chance.deal(*asked[k]))
+        with time_limit(None if limit is None else limit * n):
+            return ask(agent, observations, masks, rng, deal)
     except TooSlow:
         raise TooSlow(f"the agent {agent_name(agent)} took more than {limit:g} s for a decision") from None
-    return moves.tolist(), seconds
 
 
 def _answers_alone(agent: Agent) -> bool:

@@ -15,6 +15,7 @@ from euphoria_agents.training.sparse_rows import CSR, find_active_features, join
 from euphoria_env.batch import Batch
 from euphoria_env.engine.batch_kernels import show_seats
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen
+from euphoria_env.envs.asking import BatchGames, play_agents
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
@@ -119,17 +120,35 @@ def play_on(
         winner: (N,) int64; gets the seats that win, and stays as it is where a game is cut off.
         epsilon: the share of the moves that anything legal is.
     """
-    moves = np.zeros(len(active), np.int64)
+    games = _SelfPlay(agent, batch, active, rng, epsilon)
     while active.any():
-        (asked,) = active.nonzero()
-        yield asked
-        moves[asked] = agent.act_batch(batch.observation[asked], batch.mask[asked], rng)
-        stray = asked[rng.random(len(asked)) < epsilon]
-        moves[stray] = _UNIFORM.act_batch(batch.observation[stray], batch.mask[stray], rng)
-        batch.step(moves, active)
+        yield active.nonzero()[0]
+        play_agents([games], lambda _: rng)
         won = active & batch.terminated
         winner[won] = batch.ranking[won].argmin(1)
         active &= ~(batch.terminated | batch.truncated)
+
+
+class _SelfPlay(BatchGames):
+    """Games in which one agent plays all seats; see `asking.Games`. Arguments as for `play_on`."""
+
+    def __init__(self, agent: PPO, batch: Batch, active: np.ndarray, rng: np.random.Generator, epsilon: float) -> None:
+        super().__init__(batch.n)
+        self.agent, self.batch, self.active, self.rng, self.epsilon = agent, batch, active, rng, epsilon
+
+    def asked(self) -> list[tuple[PPO, np.ndarray]]:
+        """See `asking.Games.asked`."""
+        return [(self.agent, self.active.nonzero()[0])]
+
+    def take(self, games: np.ndarray, moves: np.ndarray, seconds: float) -> None:
+        """Takes the moves, or in their share of the games anything legal."""
+        super().take(games, moves, seconds)
+        stray = games[self.rng.random(len(games)) < self.epsilon]
+        self.moves[stray] = _UNIFORM.act_batch(*self.seen(stray), self.rng)
+
+    def advance(self) -> None:
+        """Plays the moves."""
+        self.batch.step(self.moves, self.active)
 
 
 def _seen(kept: Kept, n: int, rng: np.random.Generator) -> Positions:

@@ -17,7 +17,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_env import actions
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
-from euphoria_env.envs.arguments import MASKS, frame_size, one_of, position_from, rules_from, starts_from
+from euphoria_env.envs.arguments import MASKS, frame_size, one_of, position_from, positions_from, rules_from, starts_from
 from euphoria_env.envs.derived_seeds import generator_from
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
@@ -117,13 +117,13 @@ class EuphoriaVecEnv(VecEnv):
         Raises:
             ValueError: an impossible position; names what is.
         """
-        positions = [position_from(options) for options in self._options]
+        positions = positions_from([position_from(options) for options in self._options], self.num_envs)
         _, starts = starts_from(self._seeds[0], positions, self.num_envs, self.rules)
         if self._seeds[0] is not None:
             self._rng = np.random.default_rng(self._seeds[0])
         self._reset_seeds()
         self._reset_options()
-        self._learners.reset(self._rng, starts)
+        self._learners.reset(self._rng, starts, positions=positions)
         self._returns[:] = self._lengths[:] = 0
         return self._observed()
 
