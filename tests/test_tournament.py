@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from functools import partial
-from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -230,13 +230,13 @@ def test_what_cannot_be_played_is_told(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_while_a_process_starts_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    begin = SpawnProcess.start
+    begin = BaseProcess.start
 
-    def interrupted(self: SpawnProcess) -> None:
+    def interrupted(self: BaseProcess) -> None:
         signal.raise_signal(signal.SIGINT)
         begin(self)
 
-    monkeypatch.setattr(SpawnProcess, "start", interrupted)
+    monkeypatch.setattr(BaseProcess, "start", interrupted)
     with pytest.raises(KeyboardInterrupt):
         list(in_processes(len, ["a", "bc"], 2))
     monkeypatch.undo()

@@ -88,9 +88,19 @@ def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
     Raises:
         ValueError: any other spec; see `load`.
     """
-    if spec not in allowed and not (isinstance(spec, str) and spec.partition(":")[0] in BUILTIN and not _path_in(spec)):
-        raise ValueError(f"agent {spec!r} is not built in, or names a file: allow it by name when the program is started")
+    check_allowed(spec, allowed)
     return load(spec)
+
+
+def is_builtin(spec: str) -> bool:
+    """Whether a spec names an agent of this project."""
+    return isinstance(spec, str) and spec.partition(":")[0] in BUILTIN
+
+
+def check_allowed(spec: str, allowed: Collection[str]) -> None:
+    """Refuses what `load_untrusted` does not load."""
+    if spec not in allowed and not (is_builtin(spec) and not _path_in(spec)):
+        raise ValueError(f"agent {spec!r} is not built in, or names a file: allow it by name when the program is started")
 
 
 def files_of(spec: str) -> dict[str, Path]:

@@ -22,12 +22,21 @@ if TYPE_CHECKING:
     from euphoria_env.batch import Batch
 
 
+class AgentFailed(RuntimeError):
+    """An agent in a process of its own failed; the message names it and says how."""
+
+
+class TooSlow(AgentFailed):
+    """An agent took longer than it may."""
+
+
 class Player(Protocol):
     """What an agent must have to be asked: `act`.
 
     It may also have:
         needs_game: if true, `act` is called with a fourth argument, a `Game` that was determinized for its seat (R19).
         act_batch: `act_batch(observations, masks, rng)` answers many games at once; not called if it needs a game.
+        name: by which errors name it, instead of its class.
 
     `euphoria_agents.Agent` has all of them.
     """
@@ -61,9 +70,9 @@ class IllegalAnswer(IllegalMove):
 
 
 def agent_name(agent: Player) -> str:
-    """The class of an agent, to say whose fault something is."""
-    kind = type(agent)
-    return f"{kind.__module__}.{kind.__qualname__}"
+    """The name of an agent, or its class, to say whose fault something is."""
+    kind, name = type(agent), getattr(agent, "name", None)
+    return name if isinstance(name, str) else f"{kind.__module__}.{kind.__qualname__}"
 
 
 # --------------------------------------------------------------------------------------------------------------- one agent
@@ -112,6 +121,8 @@ def _timed(agent: Player, call: Callable[..., Any], *arguments: Any) -> tuple[An
     began = time.perf_counter()
     try:
         answer = call(*arguments)
+    except AgentFailed:
+        raise
     except SystemExit as error:
         raise RuntimeError(f"the agent {agent_name(agent)} wanted to end the process (SystemExit)") from error
     except Exception as error:

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import multiprocessing.resource_tracker
-import os
-import signal
-import sys
-import threading
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
+from euphoria_agents.child_process import CONTEXT, end_process, start_process
 from euphoria_agents.error_text import WorkerError, full_text, one_line
 
-SPAWN = multiprocessing.get_context("spawn")
 ATTEMPTS = 3  # for each item, until it is to blame that its workers die
 
 Item = TypeVar("Item", bound=Hashable)
@@ -45,7 +38,7 @@ def in_processes(
         while True:
             for k, worker in enumerate(workers):
                 if worker.item is None and waiting:
-                    if not worker.process.is_alive():
+                    if worker.ended:
                         workers[k] = worker = Worker(work)
                     worker.take(waiting.popleft())
             busy = [worker for worker in workers if worker.item is not None]
@@ -66,28 +59,19 @@ def in_processes(
             worker.end()
 
 
-def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
-    """Starts a process that ends with this one, and leaves interrupts to it."""
-    process = SPAWN.Process(target=_with_parent, args=(work, arguments), daemon=True)
-    with _interrupts_blocked():
-        process.start()
-    return process
-
-
-def _with_parent(work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    """What a process does, as long as its parent is there."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    work(*arguments)
-
-
 class Worker:
     """A process and what it is doing."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
-        self.connection, theirs = SPAWN.Pipe()
+        self.connection, theirs = CONTEXT.Pipe()
         self.process = start_process(_serve, (theirs, work))
         theirs.close()  # so that its end is noticed here
         self.item: Any = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether its process has ended."""
+        return self.connection.closed or not self.process.is_alive()
 
     def take(self, item: Any) -> None:
         """Gives it something to do."""
@@ -108,24 +92,10 @@ class Worker:
         return (answer,)
 
     def end(self) -> None:
-        """Ends the process."""
-        self.process.kill()
-        self.process.join()
-        self.connection.close()
-
-
-@contextlib.contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """An interrupt waits until this ends; for a process that is started here it waits for ever: it is the parent's business."""
-    if sys.platform == "win32":  # signals cannot be blocked there
-        yield
-        return
-    multiprocessing.resource_tracker.ensure_running()  # which the first process would start, and unblock interrupts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        """Ends the process; does nothing the second time."""
+        if not self.connection.closed:
+            end_process(self.process)
+            self.connection.close()
 
 
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
@@ -137,11 +107,3 @@ def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
         except Exception as error:
             answer = False, (one_line(error), full_text(error))
         connection.send(answer)
-
-
-def _end_with_parent() -> None:
-    """Ends this process when its parent has ended, however that came about."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)

@@ -92,7 +92,7 @@ class Ratings:
 
     def _working(self) -> Worker:
         """The process that rates the next one."""
-        if self._worker is None or not self._worker.process.is_alive():
+        if self._worker is None or self._worker.ended:
             self._worker = Worker(functools.partial(_rate, self._options))
         if self._worker.item is None:
             self._worker.take((self.due[0], self.results, self._strengths))

@@ -19,8 +19,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from euphoria_agents.child_process import start_process
 from euphoria_agents.error_text import one_line
-from euphoria_agents.matches.processes import start_process
 from euphoria_agents.matches.ray_cluster import connected
 
 PATIENCE = timedelta(minutes=10)  # until somebody who does not answer is given up; the compiler may run meanwhile

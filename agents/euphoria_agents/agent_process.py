@@ -1,0 +1,360 @@
+"""An agent in a process of its own, which can be ended whatever it does."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import os
+import pickle
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable, Collection, Sequence
+from multiprocessing.connection import wait
+from multiprocessing.util import Finalize
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from euphoria_agents.agent import Agent, Explanation, explained
+from euphoria_agents.child_process import end_process, start_process
+from euphoria_agents.registry import check_allowed, load
+from euphoria_agents.validation import checked
+from euphoria_env.envs import asking
+from euphoria_env.envs.asking import AgentFailed, TooSlow
+from euphoria_env.envs.derived_seeds import generator_from
+from euphoria_env.json_reader import read_json, shown
+
+if TYPE_CHECKING:
+    from euphoria_env import Game
+
+FIRST_SECONDS = 300.0  # for making the agent, and for its first answer of each kind: it may have to compile
+MOST_BYTES = 1 << 24  # of an answer
+LONGEST = 500  # characters of an error's text
+LAST_WORDS = 5.0  # seconds in which a process that closed its connection must end
+
+T = TypeVar("T")
+Move = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class AgentProcess(Agent):
+    """Runs an agent in a process of its own.
+
+    It is used like the agent itself, answers the same (`rng` advances as if the agent had drawn from it here), and can be ended:
+
+        with AgentProcess("my_module:MyAgent", seconds=10.0) as agent:
+            result = play_match([agent, load("weights")], games=100)
+
+    The agent gets copies of what it is asked, and only its answers come back, as JSON: nothing it does reaches the objects of
+    this process. That protects from faults and from cheating by Python, not from code that attacks the machine: the process
+    has the rights of its user. What the agent prints goes to stderr; its stdin is empty.
+
+    Use it from one thread at a time; `close` alone may be called from any. After an agent has raised something it can be asked
+    again; after `TooSlow`, the end of its process, or an interrupt it cannot: make a new one.
+
+    Args:
+        spec: as for `load`.
+        allowed: if given, only these specs and built-in ones without a path may be loaded, as by `load_untrusted`.
+        first_seconds: how long making it may take, and its first answer of each kind, in which it may compile.
+        seconds: how long each further decision may take; for a batch that the agent answers itself, on average. None: no limit.
+
+    Attributes:
+        name: the spec, by which errors name the agent.
+        needs_game: that of the agent.
+
+    Raises:
+        ValueError: the spec is wrong or not allowed, or the agent cannot be made; see `load`.
+        AgentFailed: making it ended its process; from each method: the agent raised something, ended its process or gave no
+            proper answer. The message is a line that names the agent, and the file and line of its code.
+        TooSlow: it took too long, and was ended; a kind of `AgentFailed`.
+    """
+
+    def __init__(
+        self,
+        spec: str,
+        allowed: Collection[str] | None = None,
+        first_seconds: float = FIRST_SECONDS,
+        seconds: float | None = None,
+    ) -> None:
+        if allowed is not None:
+            check_allowed(spec, allowed)
+        self.name = spec
+        self._first_seconds, self._seconds = first_seconds, seconds
+        self._answered: set[str] = set()  # kinds of questions
+        self._socket, theirs = socket.socketpair()
+        self._process = start_process(_serve, (theirs, spec))
+        theirs.close()
+        self.close = Finalize(self, _end, (self._process, self._socket), exitpriority=10)  # also when the program ends
+        made = self._checked(self._exchange("make", ()).answer, _Made | str)
+        if isinstance(made, str):
+            self.close()
+            raise ValueError(made)
+        self.needs_game, self._batches = made.needs_game, made.batches
+
+    def __enter__(self) -> AgentProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an agent's process cannot be copied")
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
+        """Chooses a move; see `Agent`."""
+        move: int = self._moves("act", rng, (observation, mask, rng, *[game] * self.needs_game))
+        return move
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Chooses a move in each of many games; see `Agent`. An agent that answers one at a time keeps its limit for each."""
+        if self._batches or self._seconds is None:
+            moves: np.ndarray = self._moves("act_batch", rng, (observations, masks, rng), len(masks))
+            return moves
+        found = [self.act(o, m, rng) for o, m in zip(observations, masks, strict=True)]
+        return np.array(found, object if any(isinstance(move, str) for move in found) else np.int64)
+
+    def explain(
+        self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
+    ) -> Explanation:
+        """Says what it thinks; see `Agent`. `euphoria_agents.agent.explained` checks it."""
+        thoughts: Explanation = self._exchange("explain", (observation, mask, rng, game)).answer
+        return thoughts
+
+    def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> Any:
+        """Asks for moves; an answer that is none comes back as its text, and whoever asked refuses it."""
+        reply = self._exchange(kind, arguments, decisions)
+        moves = self._checked(reply.answer, list[Move] | str)
+        if reply.rng is not None:
+            rng.bit_generator.state = self._proper(lambda: generator_from(reply.rng)).bit_generator.state
+        if isinstance(moves, str):
+            return _Shown(moves)
+        return np.array(moves) if kind == "act_batch" else moves[0] if len(moves) == 1 else _Shown(moves)
+
+    def _exchange(self, kind: str, arguments: Sequence[Any], decisions: int = 1) -> _Reply:
+        """Asks the process for something."""
+        first = kind not in self._answered
+        limit = self._first_seconds if first else self._seconds
+        deadline = None if limit is None else time.monotonic() + limit * decisions
+        if not self.close.still_active():
+            raise AgentFailed(f"the agent {self.name} {self._ending()}")
+        request = pickle.dumps((kind, arguments), pickle.HIGHEST_PROTOCOL)
+        try:
+            _send(self._socket, request, deadline)
+            answer = _receive(self._socket, deadline, MOST_BYTES, [self._process.sentinel])
+        except TimeoutError:
+            self.close()
+            purpose = "to be made" if kind == "make" else f"for {'its first' if first else 'a'} decision"
+            raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}") from None
+        except (EOFError, OSError, ValueError):  # the last if another thread has just closed it
+            raise AgentFailed(f"the agent {self.name} {self._ending()}") from None
+        except BaseException:  # an interrupt: what was asked would be answered next time
+            self.close()
+            raise
+        reply = self._checked(self._proper(lambda: read_json(answer.decode())), _Reply)
+        if reply.failed is not None:
+            raise AgentFailed(f"the agent {self.name} raised {printable(reply.failed, 2 * LONGEST)}")
+        self._answered.add(kind)
+        return reply
+
+    def _ending(self) -> str:
+        """Ends the process, and says how it ended."""
+        if not self.close.still_active():
+            return "has been ended"
+        self._process.join(LAST_WORDS)
+        status = self._process.exitcode
+        self.close()
+        if status is None:
+            return "closed its connection"
+        return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended its process with status {status}"
+
+    def _checked(self, value: Any, kind: Any) -> Any:
+        return self._proper(lambda: checked(value, kind))
+
+    def _proper(self, read: Callable[[], T]) -> T:
+        """Reads an answer; one that the code of this module cannot have given ends the process."""
+        try:
+            return read()
+        except ValueError as error:
+            self.close()
+            raise AgentFailed(f"the agent {self.name} sent what is no answer: {printable(str(error))}") from None
+
+
+class _Reply(msgspec.Struct, forbid_unknown_fields=True):
+    """An answer of the process: to what was asked, the state of the generator, or what the agent raised."""
+
+    answer: Any = None
+    rng: Any = None
+    failed: str | None = None
+
+
+class _Made(msgspec.Struct, forbid_unknown_fields=True):
+    """An agent that was made."""
+
+    needs_game: bool
+    batches: bool
+
+
+class _Shown(str):
+    """The text of an answer that is no move."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def printable(text: str, most: int = LONGEST) -> str:
+    """A text from elsewhere in one line, cut where it is long."""
+    line = "".join(character if character.isprintable() else " " for character in text[:most])
+    return " ".join(line.split()) + "..." * (len(text) > most)
+
+
+def _end(process: Any, connection: socket.socket) -> None:
+    end_process(process)
+    connection.close()
+
+
+# --------------------------------------------------------------------------------------------------------------- messages
+
+
+def _send(connection: socket.socket, data: bytes, deadline: float | None = None) -> None:
+    """Sends a message.
+
+    Raises:
+        TimeoutError: it was not taken in time.
+    """
+    connection.settimeout(_left(deadline))
+    connection.sendall(len(data).to_bytes(8, "little") + data)
+
+
+def _receive(
+    connection: socket.socket, deadline: float | None = None, most: int = sys.maxsize, sentinels: Sequence[int] = ()
+) -> bytes:
+    """Receives a message.
+
+    Raises:
+        TimeoutError: it did not come in time.
+        EOFError: the connection was closed, a process of these sentinels ended, or the message is longer than `most` bytes.
+    """
+
+    def read(size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            ready = wait([connection, *sentinels], _left(deadline))
+            if not ready:
+                raise TimeoutError
+            part = connection.recv(min(size - len(data), 1 << 20)) if connection in ready else b""
+            if not part:
+                raise EOFError
+            data += part
+        return bytes(data)
+
+    size = int.from_bytes(read(8), "little")
+    if size > most:
+        raise EOFError
+    return read(size)
+
+
+def _left(deadline: float | None) -> float | None:
+    """The seconds that are left."""
+    if deadline is None:
+        return None
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+# ------------------------------------------------------------------------------------------------- in the agent's process
+
+
+def _serve(connection: socket.socket, spec: str) -> None:
+    """Makes the agent, and answers what it is asked until the connection is closed."""
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.dup2(2, 1)  # output of this process would mix with the results of the program
+    agent: Any = None
+    while True:
+        try:
+            kind, arguments = pickle.loads(_receive(connection))
+        except EOFError:
+            return
+        try:
+            if kind == "make":
+                agent, reply = _make(spec)
+            else:
+                reply = {"answer": _asked(agent, kind, arguments), "rng": _state(arguments[2])}
+            data = json.dumps(reply, default=_plain).encode()
+        except BaseException as error:  # also what is no `Exception`: it must not end the loop
+            data = json.dumps({"failed": _told(error, agent, kind)}).encode()
+        _send(connection, data)
+
+
+def _make(spec: str) -> tuple[Any, dict[str, Any]]:
+    try:
+        agent: Any = load(spec)
+    except ValueError as error:
+        return None, {"answer": _text(error)}
+    own_batches = callable(getattr(agent, "act_batch", None)) and type(agent).act_batch is not Agent.act_batch
+    return agent, {"answer": {"needs_game": bool(getattr(agent, "needs_game", False)), "batches": own_batches}}
+
+
+def _asked(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Any:
+    """What the agent answers, as JSON takes it."""
+    if kind == "explain":
+        return explained(agent, *arguments)
+    if kind == "act":
+        answers: Any = [agent.act(*arguments)]
+    elif hasattr(agent, "act_batch"):
+        answers = agent.act_batch(*arguments)
+    else:
+        observations, masks, rng = arguments
+        answers = [agent.act(o, m, rng) for o, m in zip(observations, masks, strict=True)]
+    moves = np.asarray(answers)
+    if moves.dtype.kind in "iu" and moves.ndim == 1:
+        return moves.astype(np.int64).tolist()
+    return shown(answers[0] if kind == "act" else answers)
+
+
+def _state(rng: np.random.Generator) -> Any:
+    return rng.bit_generator.state
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON does not know; numpy's are those of Python."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no value of JSON")
+
+
+def _told(error: BaseException, agent: Any, kind: str) -> str:
+    """What was raised, in a line: its kind, its text, and the place in the agent's own code."""
+    told, place = type(error).__name__, ""
+    if text := _text(error):
+        told += f": {text}"
+    with contextlib.suppress(BaseException):  # an agent can make anything of its code
+        place = _place(error, agent, kind)
+    return told + place
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return printable(str(error))
+    except BaseException:
+        return "its text cannot be had"
+
+
+def _place(error: BaseException, agent: Any, kind: str) -> str:
+    """The file and the line: the innermost in the agent's module or package; if there is none, that of the method."""
+    method = inspect.unwrap(getattr(type(agent), kind, type(agent).act)).__code__
+    top = sys.modules[type(agent).__module__.partition(".")[0]]
+    homes = [Path(folder) for folder in getattr(top, "__path__", [])] or [Path(method.co_filename)]
+    ours = (__file__, asking.__file__)
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        file = Path(frame.f_code.co_filename)
+        if str(file) not in ours and any(file.is_relative_to(home) for home in homes):
+            return f" ({file.name}, line {line})"
+    return f" ({Path(method.co_filename).name}, line {method.co_firstlineno})"

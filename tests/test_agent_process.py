@@ -1,0 +1,292 @@
+"""Agents in processes of their own: the same games as here, and an end to whatever they do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_agents import load, play_match
+from euphoria_agents.agent import explained
+from euphoria_agents.agent_process import AgentProcess
+from euphoria_agents.child_process import start_process
+from euphoria_env import Game, IllegalMove, Rules
+from euphoria_env.envs.asking import AgentFailed, TooSlow, ask
+
+RULES = Rules(num_players=2, max_turns=12)
+LIMIT = 60.0  # seconds for what must happen soon
+OWN = """
+import ctypes, gc, os, pickle, signal, socket, sys, time
+import numpy as np
+
+class First:
+    def act(self, observation, mask, rng):
+        return int(mask.argmax())
+
+class Draws:
+    def act(self, observation, mask, rng):
+        return int(rng.choice(mask.nonzero()[0]))
+
+class Batches(Draws):
+    def act_batch(self, observations, masks, rng):
+        return np.array([rng.choice(mask.nonzero()[0]) for mask in masks])
+
+class Searches:
+    needs_game = True
+    def act(self, observation, mask, rng, game):
+        legal = mask.nonzero()[0]
+        scores = []
+        for action in legal:
+            after = game.clone()
+            after.play(int(action))
+            scores.append(after.observation(game.player).sum())
+        return int(legal[np.argmax(scores)])
+
+class Exits(First):
+    def act(self, observation, mask, rng):
+        os._exit(0)
+
+class Killed(First):
+    def act(self, observation, mask, rng):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+class Raises(First):
+    def act(self, observation, mask, rng):
+        raise self.error
+
+class Boom(Raises):
+    error = RuntimeError("boom\\n\\x1b[31m" + "!" * 1000)
+
+class Closes(Raises):
+    error = GeneratorExit()
+
+class Interrupts(Raises):
+    error = KeyboardInterrupt()
+
+class Leaves(Raises):
+    error = SystemExit(0)
+
+class Silent(Raises):
+    class error(Exception):
+        def __str__(self):
+            raise ValueError
+
+class Deep(First):
+    def act(self, observation, mask, rng):
+        return np.zeros(3).reshape(2)
+
+class Narrow:
+    def act(self, observation):
+        return 0
+
+class Catches(First):
+    def act(self, observation, mask, rng):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            try:
+                time.sleep(3600)
+            except BaseException:
+                pass
+
+class Loops(First):
+    def __init__(self, fifo=None):
+        if fifo:
+            self.held = open(fifo, "wb", 0)
+            self.held.write(b"x")
+    def act(self, observation, mask, rng):
+        return sum(range(10**15))  # never comes back to the interpreter
+
+class Forks(Loops):
+    def act(self, observation, mask, rng):
+        if os.fork():
+            os._exit(3)
+        time.sleep(3600)
+
+class Poet(First):
+    def act(self, observation, mask, rng):
+        return "place 4 farm"
+
+class Listens(First):
+    def act(self, observation, mask, rng):
+        print("heard", repr(sys.stdin.read()))
+        return super().act(observation, mask, rng)
+
+class Changes(First):
+    def act(self, observation, mask, rng):
+        mask[:] = 1
+        observation[:] = 0
+        return int((mask != 0).argmax())
+
+class Speaks(First):
+    def __init__(self, what):
+        self.what = what
+    def act(self, observation, mask, rng):
+        connection = next(one for one in gc.get_objects() if isinstance(one, socket.socket) and one.fileno() >= 0)
+        data = {"pickle": pickle.dumps(Evil()), "json": b'{"answer": [1], "more": 2}', "big": b"[" * 10**6,
+                "generator": b'{"answer": [1], "rng": {"state": 7}}', "huge": b'{"answer": [1%s]}' % (b"0" * 99)}.get(self.what)
+        if data is None:
+            connection.sendall(b"abc")
+            time.sleep(3600)
+        connection.sendall(len(data).to_bytes(8, "little") + data)
+        time.sleep(3600)
+
+class Evil:
+    def __reduce__(self):
+        return os._exit, (9,)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The module `lonely`, with agents of one's own."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "lonely.py").write_text(OWN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        yield
+
+
+def ask_once(agent: Any, games: int = 1) -> Any:
+    """The answers of an agent at the start of some games."""
+    game = Game(RULES, seed=1)
+    seen, masks = np.stack([game.observation(0)] * games), np.stack([game.mask()] * games)
+    return ask(agent, seen, masks, np.random.default_rng(3), lambda _: game.determinize(0, 1))[0]
+
+
+@pytest.mark.parametrize("kind", ["First", "Draws", "Batches", "Searches"])
+@pytest.mark.parametrize("seconds", [None, LIMIT])
+def test_the_same_games_as_in_this_process(kind: str, seconds: float | None) -> None:
+    here = play_match([load(f"lonely:{kind}"), load("random")], 4, RULES, seed=2)
+    with AgentProcess(f"lonely:{kind}", seconds=seconds) as agent:
+        there = play_match([agent, load("random")], 4, RULES, seed=2)
+        assert agent.needs_game == (kind == "Searches")
+    assert here.played == there.played
+
+
+def test_it_explains_as_in_this_process() -> None:
+    game = Game(RULES, seed=1)
+    for spec in ("greedy:2", "lonely:First"):
+        asked = game.observation(0), game.mask(), np.random.default_rng(1), game.determinize(0, 1)
+        with AgentProcess(spec) as agent:
+            assert explained(agent, *asked) == explained(load(spec), *asked)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("Exits", r"^the agent lonely:Exits ended its process with status 0$"),
+        ("Killed", r"^the agent lonely:Killed was ended by SIGKILL$"),
+        ("Boom", r"^the agent lonely:Boom raised RuntimeError: boom \[31m!{1,500}\.* \(lonely.py, line \d+\)$"),
+        ("Closes", r"^the agent lonely:Closes raised GeneratorExit \(lonely.py, line \d+\)$"),
+        ("Interrupts", r"^the agent lonely:Interrupts raised KeyboardInterrupt \(lonely.py, line \d+\)$"),
+        ("Leaves", r"raised SystemExit: 0 \(lonely.py"),
+        ("Silent", r"raised error: its text cannot be had \(lonely.py"),
+        ("Deep", r"raised ValueError: cannot reshape array .* \(lonely.py, line"),
+        ("Narrow", r"raised TypeError: Narrow.act\(\) takes 2 .* \(lonely.py, line"),
+        ("Speaks:pickle", "sent what is no answer"),
+        ("Speaks:json", "sent what is no answer: object contains unknown field more"),
+        ("Speaks:big", "sent what is no answer"),
+        ("Speaks:generator", "sent what is no answer"),
+        ("Speaks:huge", "sent what is no answer"),
+    ],
+)
+def test_what_it_does_wrong_is_told_in_a_line(kind: str, message: str) -> None:
+    with AgentProcess(f"lonely:{kind}", seconds=LIMIT) as agent, pytest.raises(AgentFailed, match=message) as caught:
+        ask_once(agent)
+    assert "\n" not in str(caught.value) and not hasattr(caught.value, "__notes__")
+
+
+def test_the_line_is_that_of_its_own_code() -> None:
+    for kind, text in (("Deep", "return np.zeros(3).reshape(2)"), ("Narrow", "    def act(self, observation):")):
+        line = next(k for k, one in enumerate(OWN.splitlines(), 1) if text in one)
+        with AgentProcess(f"lonely:{kind}") as agent, pytest.raises(AgentFailed, match=rf"\(lonely.py, line {line}\)$"):
+            ask_once(agent)
+
+
+@pytest.mark.parametrize("kind", ["Catches", "Loops", "Speaks:half"])
+def test_an_agent_that_does_not_answer_is_ended(kind: str) -> None:
+    with AgentProcess(f"lonely:{kind}") as agent:
+        agent._first_seconds = 0.1
+        with pytest.raises(TooSlow, match=rf"^the agent lonely:{kind} took more than 0.1 s for its first decision$"):
+            ask_once(agent)
+        with pytest.raises(AgentFailed, match=f"the agent lonely:{kind} has been ended"):
+            ask_once(agent)
+
+
+def test_the_first_answer_has_a_limit_of_its_own() -> None:
+    with AgentProcess("lonely:First", seconds=1e-9) as agent:
+        ask_once(agent)
+        with pytest.raises(TooSlow, match="took more than 1e-09 s for a decision"):
+            ask_once(agent)
+
+
+def test_no_answer_is_refused_by_whoever_asks() -> None:
+    for seconds in (None, LIMIT):
+        with AgentProcess("lonely:Poet", seconds=seconds) as agent:
+            with pytest.raises(IllegalMove, match=r"the agent lonely:Poet must answer with an action id, not .*'place 4 farm'"):
+                ask_once(agent)
+            with pytest.raises(IllegalMove, match="the agent lonely:Poet must answer with 3 action ids"):
+                ask_once(agent, 3)
+
+
+def test_what_it_gets_are_copies() -> None:
+    with AgentProcess("lonely:Changes") as agent, pytest.raises(IllegalMove, match="the agent lonely:Changes answered"):
+        ask_once(agent)
+
+
+def test_specs_are_refused_as_by_load() -> None:
+    for spec, message in (("lonely:Nobody", "has no 'Nobody'"), ("nobody", "no agent is called 'nobody'")):
+        with pytest.raises(ValueError, match=message):
+            AgentProcess(spec)
+    with pytest.raises(ValueError, match="allow it by name"):
+        AgentProcess("lonely:First", allowed=["own:Other"])
+    AgentProcess("lonely:First", allowed=["lonely:First"]).close()
+
+
+def test_it_reads_nothing_and_its_output_goes_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    with AgentProcess("lonely:Listens") as agent:
+        ask_once(agent)
+    assert "heard" not in capfd.readouterr().out
+
+
+def test_closing_from_another_thread_ends_a_question() -> None:
+    agent = AgentProcess("lonely:Catches")
+    threading.Timer(0.1, agent.close).start()
+    with pytest.raises(AgentFailed, match="lonely:Catches"):
+        ask_once(agent)
+
+
+def ask_for_ever(spec: str) -> None:
+    """Asks an agent that never answers."""
+    ask_once(AgentProcess(spec))
+
+
+@pytest.mark.parametrize("end", ["parent", "agent"])
+def test_no_process_outlives_its_parent(end: str, tmp_path: Path) -> None:
+    fifo = tmp_path / "held"
+    os.mkfifo(fifo)
+    kind = {"parent": "Loops", "agent": "Forks"}[end]
+    parent = start_process(ask_for_ever, (f"lonely:{kind}:{fifo}",))
+    with fifo.open("rb", 0) as held:  # waits for the agent, which holds the other end as long as it lives
+        assert held.read(1) == b"x"
+        if end == "parent":
+            assert parent.pid is not None
+            os.kill(parent.pid, signal.SIGKILL)
+        assert held.read() == b""
+    parent.join(LIMIT)
+    assert parent.exitcode is not None
+
+
+def test_an_interrupt_of_the_program_is_its_own() -> None:
+    with AgentProcess("lonely:Catches") as agent:
+        threading.Timer(0.1, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            ask_once(agent)
+        with pytest.raises(AgentFailed, match="has been ended"):
+            ask_once(agent)
