@@ -94,29 +94,30 @@ class Batch:
         self._blank = np.zeros(1, GAME_DTYPE)
         write_rules(self._blank[0], self.rules)
         self._tape = chance.empty_tape()  # nothing loaded, nothing logged: shared by all threads
-        self._start_threads()
+        self._pool: ThreadPoolExecutor | None = None
+        self._pool_process = 0
         bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()
         self._slices = list(zip(bounds[:-1], bounds[1:], strict=True))
         self._share(self._start_slice)
 
-    def _start_threads(self) -> None:
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_pool"}  # threads cannot be copied
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._start_threads()
+        return {**vars(self), "_pool": None}  # threads cannot be copied
 
     def __copy__(self) -> Batch:
         return copy.deepcopy(self)
 
     def _share(self, work: Callable[[int, int], _Done]) -> list[_Done]:
         """Lets the threads work on a slice of the games each."""
-        if self._pool is None:
+        if self.threads == 1:
             return [work(0, self.n)]
-        return list(self._pool.map(lambda bounds: work(*bounds), self._slices))
+        if self._pool is None or self._pool_process != os.getpid():  # threads do not survive a fork
+            self._pool, self._pool_process = ThreadPoolExecutor(self.threads), os.getpid()
+        try:
+            return list(self._pool.map(lambda bounds: work(*bounds), self._slices))
+        except BaseException:
+            _end(self._pool)
+            self._pool = None
+            raise
 
     def _start_slice(self, first: int, last: int) -> None:
         for start in range(first, last, _GAMES_AT_A_TIME):
@@ -301,6 +302,15 @@ class Batch:
     def game(self, i: int) -> Game:
         """A copy of game i."""
         return Game.from_rows(copy_rows(self.states[i : i + 1]))
+
+
+def _end(pool: ThreadPoolExecutor) -> None:
+    """Waits for all work of a pool, however often it is interrupted: nobody writes to arrays that the caller has back."""
+    while True:
+        try:
+            return pool.shutdown()
+        except KeyboardInterrupt:  # the one that is on its way already is enough
+            continue
 
 
 def _positive(name: str, value: Any) -> int:

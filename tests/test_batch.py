@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing.connection
+import threading
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -409,3 +412,50 @@ def test_a_state_with_parts_of_another_kind_is_refused(name: str, value: np.ndar
         del state[name]
     with pytest.raises(ValueError, match="the state"):
         batch.restore(state)
+
+
+def _step_in_a_fork(batch: Batch, told: multiprocessing.connection.Connection) -> None:
+    batch.step(batch.sample(np.random.default_rng(0)))
+    told.send(batch.player.tolist())
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+def test_threads_work_after_a_fork() -> None:
+    batch = Batch(600, seed=1, threads=2)
+    batch.step(batch.sample(np.random.default_rng(0)))
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside a fork, which is what is tested
+        child = context.Process(target=_step_in_a_fork, args=(batch, theirs))
+        child.start()
+    try:
+        assert ours.poll(120), "the step in the new process never returned"
+        found = ours.recv()
+    finally:
+        child.kill()
+    batch.step(batch.sample(np.random.default_rng(0)))
+    assert found == batch.player.tolist()
+
+
+def test_an_interrupt_leaves_no_thread_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = Batch(600, seed=1, threads=2)
+    failed, returned, finished = threading.Event(), threading.Event(), threading.Event()
+    late: list[bool] = []
+
+    def work(first: int, _: int) -> int:
+        if first == 0:
+            failed.set()
+            raise KeyboardInterrupt
+        failed.wait(60)
+        late.append(returned.wait(0.3))  # True: the caller has its arrays back while this is still at work
+        finished.set()
+        return 0
+
+    monkeypatch.setattr(batch, "_step_slice", work)
+    with pytest.raises(KeyboardInterrupt):
+        batch.step(batch.sample(np.random.default_rng(0)))
+    returned.set()
+    assert finished.wait(60) and late == [False]
+    monkeypatch.undo()
+    batch.step(batch.sample(np.random.default_rng(0)))

@@ -65,11 +65,25 @@ def test_damaged_files_are_compiled_anew(tmp_path: Path) -> None:
             assert run(tmp_path, NUMBA_CACHE_DIR=str(kept)) == ["42", "1", "0"], name
 
 
+def test_comments_and_docstrings_compile_nothing(tmp_path: Path) -> None:
+    plain, told, other = (tmp_path / folder / "rules.py" for folder in ("plain", "told", "other"))
+    texts = (
+        "def f(x):\n    assert x\n    return 1\n",
+        '"""M."""\n\n\ndef f(x):\n    """D."""\n    # c\n    assert x\n    return 1\n',
+    )
+    for path, text in zip((plain, told, other), (*texts, texts[0].replace("assert x", "assert not x")), strict=True):
+        path.parent.mkdir()
+        path.write_text(text)
+    first, second, third = (cache._sources_hash([path]) for path in (plain, told, other))
+    assert first == second != third
+    assert first == cache._sources_hash([plain]), "as it was kept"
+
+
 @pytest.mark.slow
 def test_another_source_is_another_key(tmp_path: Path) -> None:
     kept = str(tmp_path / "kept")
     run(tmp_path, NUMBA_CACHE_DIR=kept)
-    (tmp_path / "beside.py").write_text("# a file that the program might import\n")
+    (tmp_path / "beside.py").write_text("NUMBER = 1  # of a file that the program might import\n")
     assert run(tmp_path, NUMBA_CACHE_DIR=kept) == ["42", "0", "1"]
 
 

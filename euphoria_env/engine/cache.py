@@ -1,9 +1,10 @@
 """Where compiled code is kept, under a key that cannot be stale, in files that cannot be damaged or planted unnoticed.
 
-Numba's own cache looks only at the file of the cached function. Here the key is a hash of every source file of the core, so that
-a change anywhere in the rules compiles anew, and of that file; for the parts of an agent, of all that they import from their own
-package, or of the files beside them if they are in none. A file whose content is not what was written counts as missing. Files
-hold pickles, so they are only read from folders that nobody else can write to.
+Numba's own cache looks only at the file of the cached function. Here the key is a hash of the code in every source file of the
+core (its syntax trees: comments and docstrings do not count), so that a change anywhere in the rules compiles again, and of that
+file; for the parts of an agent, of all that they import from their own package, or of the files beside them if they are in none.
+A file whose content is not what was written counts as missing. Files hold pickles, so they are only read from folders that nobody
+else can write to.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 # With cards/ and engine/: all that compiled code can depend on.
 _CORE = ("decisions.py", "board.py", "rules.py", "actions.py", "observations.py")
 _DIGEST_SIZE = 32
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _core() -> list[Path]:
@@ -68,10 +70,48 @@ def _imported(file: Path, root: Path, package: str) -> frozenset[Path]:
 
 
 def _sources_hash(paths: Iterable[Path]) -> str:
-    digest = hashlib.blake2b(digest_size=12)
-    for path in sorted(paths):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    """A hash of the code in files: their syntax trees, without comments and docstrings.
+
+    Parsing takes a tenth of a second, so the hash of a text is kept, in a file named by the hash of the text itself.
+    """
+    texts = [(path.name, path.read_bytes()) for path in sorted(paths)]
+    folder = _folder()
+    kept = folder / f"{_hash(repr(texts).encode())}.code" if folder else None
+    with contextlib.suppress(OSError):
+        if kept and len(found := kept.read_text()) == len(_hash(b"")):
+            return found
+    found = _hash("".join(f"{name} {_code(text)}\n" for name, text in texts).encode())
+    if kept:
+        _write_whole(kept, found.encode())
+    return found
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+
+def _code(text: bytes) -> str:
+    """The syntax tree of a module as text, without docstrings and places."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node, False
+        ):
+            del node.body[0]
+    return ast.dump(tree)
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Writes a file whole, or not at all where it cannot be written."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(content)
+            os.replace(beside, path)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 # ------------------------------------------------------------------------------------------------------------- the folder
@@ -141,16 +181,9 @@ class _CheckedFiles:
         return pickle.loads(content) if digest == self._digest(content) else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Writes a file whole; where it cannot be, it is compiled again the next time."""
+        """Keeps what was compiled; where it cannot be written, it is compiled again the next time."""
         content = caching.dumps(data)
-        path = self._path(key)
-        beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-        try:
-            with contextlib.suppress(OSError):
-                beside.write_bytes(self._digest(content) + content)
-                os.replace(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
+        _write_whole(self._path(key), self._digest(content) + content)
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
