@@ -12,10 +12,10 @@ from functools import partial
 from rich.console import Console
 
 from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, Task, task_of
-from euphoria_agents.commands.match_output import progress_bar
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Journal, check_counts, play, rate, schedule
+from euphoria_agents.progress import Progress
 
 
 @dataclasses.dataclass
@@ -31,9 +31,8 @@ class Options:
 def anchors(task: Task, options: Options, console: Console) -> list[float]:
     """The ratings, in the order of the opponents."""
     chunks = [chunk for rules in task.rules for chunk in schedule(OPPONENTS, rules, options.games, options.seed)]
-    with progress_bar(console, "games") as bar:
-        advance = partial(bar.advance, bar.add_task(task.name, total=sum(chunk.games for chunk in chunks)))
-        played = play(chunks, Journal(), partial(in_processes, processes=options.processes), advance)
+    with Progress(console, task.name, "games", sum(chunk.games for chunk in chunks)) as progress:
+        played = play(chunks, Journal(), partial(in_processes, processes=options.processes), progress.advance)
     ratings = rate(OPPONENTS, [(chunk.lineup, game) for chunk, result in played.items() for game in result.played])
     return [round(ratings[opponent][0], 2) for opponent in OPPONENTS]
 

@@ -11,7 +11,6 @@ import platform
 import shutil
 import tempfile
 import time
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,11 +20,12 @@ from rich.rule import Rule
 
 from euphoria_agents import Agent, load
 from euphoria_agents.commands.evaluate import match_report, match_row
-from euphoria_agents.commands.match_output import Report, progress_bar
+from euphoria_agents.commands.tables import ResultTable
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.progress import Progress
 from euphoria_env import Rules
 
 PLAYERS = 4
@@ -75,18 +75,17 @@ def train_one(console: Console, options: Options, folder: Path) -> str:
     return f"{steps:,} decisions of the learner in {seconds:.0f} s: {steps / seconds:,.0f} a second, updates and ratings included"
 
 
-def rate(console: Console, options: Options, players: dict[str, Agent]) -> Report:
+def rate(console: Console, options: Options, players: dict[str, Agent]) -> ResultTable:
     """Each player alone against three of each opponent, in games with the same seeds."""
     report = match_report(f"Alone against three; among equals each would win {1 / PLAYERS:.0%}")
     for opponent, share in OPPONENTS.items():
         for name, agent in players.items():
             games = max(PLAYERS, int(share * options.games))
-            with progress_bar(console, "games") as bar:
-                advance = partial(bar.advance, bar.add_task(f"{name} against {opponent}", total=games))
+            with Progress(console, f"{name} against {opponent}", "games", games) as progress:
                 line_up = [agent, *[load(opponent)] * (PLAYERS - 1)]
-                result = play_match(line_up, games, Rules(num_players=PLAYERS), options.seed, advance)
+                result = play_match(line_up, games, Rules(num_players=PLAYERS), options.seed, progress.advance)
             report.rows.append(match_row(name, f"{PLAYERS - 1} x {opponent}", result))
-    console.print(report.table())
+    report.show(console)
     return report
 
 
@@ -96,7 +95,7 @@ def record_of(player: Agent, seed: int) -> str:
     return play_match([player, *map(load, others)], 1, seed=seed, records=True).records[0]
 
 
-def write_report(options: Options, trained: str, ratings: Report, record: str, run: Path) -> Path:
+def write_report(options: Options, trained: str, ratings: ResultTable, record: str, run: Path) -> Path:
     """Writes report.md, curves.png, the player and game.record."""
     out = options.out
     out.mkdir(parents=True, exist_ok=True)

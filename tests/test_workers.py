@@ -19,9 +19,10 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 import torch.distributed as dist  # noqa: E402
-from rich.progress import Progress  # noqa: E402
+from rich.console import Console  # noqa: E402
 
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
+from euphoria_agents.progress import Progress  # noqa: E402
 from euphoria_agents.training import workers  # noqa: E402
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.run import Run, open_run, reopen  # noqa: E402
@@ -57,7 +58,7 @@ def test_only_the_first_worker_rates_what_is_due(rank: int, straight: Path) -> N
     state = waiting, arrays | {f"rating.3.{name}": tensor for name, tensor in network.items()}
     group = Group()
     group.rank, group.size = rank, 2  # nobody is asked for anything
-    run = open_run(job._replace(state=state), Progress(), group)
+    run = open_run(job._replace(state=state), Progress(Console(quiet=True), "training", "decisions"), group)
     assert [due.update for due in run.ratings.due] == [3] * (rank == 0)
 
 

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from euphoria_agents.commands.match_output import Report, progress_bar
 from euphoria_agents.commands.replay import checked
 from euphoria_agents.commands.shared_arguments import AnalyseOptions
+from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.progress import Progress
 from euphoria_agents.study.analysis import Analysis, Entry
 from euphoria_agents.study.decision_analysis import best_of
 from euphoria_agents.study.summary import mistakes, summarise
 from euphoria_env.actions import NAMES
 
 SHOWN = 10  # mistakes
+MISTAKES = Column("decision"), Column("player"), Column("played", NAME), Column("better", NAME), Column("regret")
+PLAYERS = Column("player"), Column("decisions"), Column("mean\nregret"), Column("mistakes"), Column("luck")
 
 
 def analyse(options: AnalyseOptions, console: Console) -> None:
@@ -33,19 +36,20 @@ def analyse(options: AnalyseOptions, console: Console) -> None:
     checked(options.record, text)
     analysis = Analysis(text, options.agent, options.seed)
     entries = []
-    with progress_bar(console, "decisions") as bar:
-        task = bar.add_task("judging", total=analysis.decisions)
+    with Progress(console, "judging", "decisions", analysis.decisions) as progress:
         every = analysis.in_file(options.out, options.processes) if options.out else analysis.entries(0, options.processes)
         for entry in every:
             entries.append(entry)
-            bar.advance(task)
+            progress.advance()
+    if all(entry["regret"] is None and entry["values"] is None for entry in entries):
+        console.print(f"{options.agent} gives moves no values: it finds neither mistakes nor luck", soft_wrap=True)
     for report in reports(entries, analysis.players, options.threshold):
-        console.print(report.table())
+        report.show(console)
     if options.plot:
         write_whole(options.plot, plot(entries, analysis.players, options.threshold))
 
 
-def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[Report]:
+def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[ResultTable]:
     """The worst mistakes, and the players."""
     wrong = mistakes(entries, threshold)
     worst = [
@@ -57,15 +61,15 @@ def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[Re
             str(one.player),
             str(one.decisions),
             "" if one.mean_regret is None else f"{one.mean_regret:.2%}",
-            str(one.mistakes),
+            "" if one.mean_regret is None else str(one.mistakes),
             "" if one.luck is None else f"{one.luck:+.1%}",
         ]
         for one in summarise(entries, players, threshold)
     ]
     title = f"{len(wrong)} mistakes, which cost more than {threshold:.1%}" + f"; the worst {SHOWN}" * (len(wrong) > SHOWN)
     return [
-        *([Report(title, ["decision", "player", "played", "better", "regret"], 4, worst)] if wrong else []),
-        Report("players", ["player", "decisions", "mean\nregret", "mistakes", "luck"], 1, lines),
+        *([ResultTable(title, MISTAKES, worst)] if wrong else []),
+        ResultTable("players", PLAYERS, lines),
     ]
 
 

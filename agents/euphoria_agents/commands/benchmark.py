@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from rich.console import Console
 
 from euphoria_agents.benchmark.judging import HEADING, judge, matches_of, row
 from euphoria_agents.benchmark.tasks import OPPONENTS, task_of
-from euphoria_agents.commands.match_output import executor, progress_bar, warm_up
+from euphoria_agents.commands.match_output import executor, warm_up
 from euphoria_agents.commands.shared_arguments import BenchmarkOptions
 from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.progress import Progress
 
 FIRST_ANSWER = 300.0  # seconds, instead of the limit of a decision, for an agent may have to compile
 
@@ -21,9 +20,8 @@ def run(options: BenchmarkOptions) -> None:
     check_counts(processes=options.processes)
     games = sum(chunk.games for match in matches_of(task, options.agent) for chunk in match.chunks)
     warm_up(dict.fromkeys([options.agent, *OPPONENTS], task.rules[0]), FIRST_ANSWER)
-    with progress_bar(console, "games") as bar:
-        advance = partial(bar.advance, bar.add_task(task.name, total=games))
+    with Progress(console, task.name, "games", games) as progress:
         asked = task, options.agent, options.out, executor(options), options.name or "", not options.unrepeatable
-        result = judge(*asked, advance, None if options.ray else options.processes)
+        result = judge(*asked, progress.advance, None if options.ray else options.processes)
     console.print(f"{task.name}: {task.about}. Written to {options.out}:", soft_wrap=True)
     print(HEADING, row(result), sep="\n")

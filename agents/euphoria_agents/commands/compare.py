@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from euphoria_agents.commands.shared_arguments import CompareOptions
+from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
 from euphoria_agents.speed.measure import Measurement, read, readable
 
-NOTABLE = 1.1  # a ratio from here on is coloured
+COLUMNS = (
+    Column("layer", NAME),
+    Column("players"),
+    Column("games"),
+    Column("before"),
+    Column("after"),
+    Column("unit", TEXT, drop=1),
+    Column("times\nbetter"),
+)
 
 
 def ratio(before: Measurement, after: Measurement) -> float:
@@ -23,24 +31,24 @@ def ratio(before: Measurement, after: Measurement) -> float:
     return second / first if first else float("inf")
 
 
-def table(pairs: list[tuple[Measurement, Measurement]]) -> Table:
+def table(pairs: list[tuple[Measurement, Measurement]]) -> ResultTable:
     """All figures that both runs have."""
-    made = Table("layer", "players", "games", "before", "after", "unit", "times better")
-    for column in (*made.columns[1:5], made.columns[6]):
-        column.justify = "right"
-    for before, after in pairs:
-        times = ratio(before, after)
-        colour = "green" if times >= NOTABLE else "red" if times <= 1 / NOTABLE else "default"
-        made.add_row(
-            before.layer,
-            str(before.players or ""),
-            f"{before.n:,}" if before.n else "",
-            readable(before.median, before.unit),
-            readable(after.median, after.unit),
-            before.unit,
-            f"[{colour}]{times:.2f}[/]",
-        )
-    return made
+    return ResultTable(
+        "",
+        COLUMNS,
+        [
+            [
+                before.layer,
+                str(before.players or ""),
+                f"{before.n:,}" if before.n else "",
+                readable(before.median, before.unit),
+                readable(after.median, after.unit),
+                before.unit,
+                f"{ratio(before, after):.2f}",
+            ]
+            for before, after in pairs
+        ],
+    )
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
@@ -65,9 +73,9 @@ def run(options: CompareOptions) -> None:
     (before, first), (after, second) = read(options.before), read(options.after)
     known = {result.key: result for result in second}
     pairs = [(result, known[result.key]) for result in first if result.key in known]
-    console.print(table(pairs))
+    table(pairs).show(console)
     for line in differences(before, after):
-        console.print(line)
+        console.print(line, soft_wrap=True)
     worse = [pair for pair in pairs if options.fail_below is not None and ratio(*pair) < options.fail_below]
     if worse:
         raise SystemExit(f"{len(worse)} of {len(pairs)} figures are below {options.fail_below}")

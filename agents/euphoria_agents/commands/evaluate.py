@@ -7,8 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from euphoria_agents.commands.match_output import (
-    SCORE_HEADINGS,
-    Report,
+    SCORE_COLUMNS,
     milliseconds,
     play_all,
     rules_of,
@@ -16,13 +15,15 @@ from euphoria_agents.commands.match_output import (
     write_results,
 )
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
+from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
 from euphoria_agents.matches.tournament import Chunk, comparison, seeds_of_a_chunk
 
 
-def match_report(title: str) -> Report:
+def match_report(title: str) -> ResultTable:
     """An empty table for `match_row`."""
-    return Report(title, ["agent", "against", *SCORE_HEADINGS, "cut\noff", "ms", "their\nms"], 2)
+    names, times = (Column("agent", NAME), Column("against", NAME)), (Column("ms", drop=2), Column("their\nms", drop=6))
+    return ResultTable(title, [*names, *SCORE_COLUMNS, Column("cut\noff", drop=5), *times])
 
 
 def match_row(agent: str, opponents: str, result: MatchResult) -> list[str]:
@@ -41,7 +42,7 @@ def evaluate(options: EvaluateOptions, console: Console) -> None:
         for opponent in dict.fromkeys(options.against)
     }
     played = play_all(options, console, [chunk for chunks in matches.values() for chunk in chunks])
-    reports: dict[int, Report] = {}
+    reports: dict[int, ResultTable] = {}
     results: list[dict[str, Any]] = []
     for (n, opponent), chunks in matches.items():
         result = _joined(played, chunks)
@@ -50,7 +51,7 @@ def evaluate(options: EvaluateOptions, console: Console) -> None:
         about = {"agent": options.agent, "against": opponent, "players": n, "truncated": result.truncated}
         results.append({**about, **result.scores[0].to_dict()})
     for report in reports.values():
-        console.print(report.table())
+        report.show(console)
     if options.out:
         write_results(options.out, results, list(reports.values()))
 

@@ -1,8 +1,7 @@
-"""What `evaluate` and `tournament` have in common: rules, the progress bar, tables and files."""
+"""What `evaluate` and `tournament` have in common: rules, playing, scores and files."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -10,25 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
 from euphoria_agents.commands.shared_arguments import MatchOptions, PlayOptions
+from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.time_limit import TooSlow, time_limit
 from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, load_once, play
+from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
-
-
-def progress_bar(console: Console, what: str) -> Progress:
-    """A bar of how many of `what` are done; nothing where nobody watches."""
-    columns = BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeElapsedColumn(), TimeRemainingColumn()
-    return Progress(TextColumn("{task.description}"), *columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def rules_of(options: MatchOptions) -> list[Rules]:
@@ -51,9 +43,8 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -
     if outdated:
         told = "there are of another version of the code or of an agent's files; they are played again"
         console.print(f"{outdated:,} games {told}", soft_wrap=True)
-    with progress_bar(console, "games") as bar:
-        task = bar.add_task("playing", total=sum(chunk.games for chunk in chunks))
-        return play(chunks, journal, executor(options), partial(bar.advance, task))
+    with Progress(console, "playing", "games", sum(chunk.games for chunk in chunks)) as progress:
+        return play(chunks, journal, executor(options), progress.advance)
 
 
 def executor(options: PlayOptions) -> Callable[..., Any]:
@@ -93,14 +84,23 @@ def _ask_once(spec: str, game: Game) -> None:
 
 # --------------------------------------------------------------------------------------------------------------- results
 
-SCORE_HEADINGS = ["wins", "95 %", "95 %\npaired", "rank", "games"]
+SCORE_COLUMNS = (
+    Column("wins"),
+    Column("95 %", drop=3),
+    Column("95 %\npaired"),
+    Column("rank\n±95 %", drop=1),
+    Column("games", drop=4),
+)
 
 
 def score_cells(score: Score) -> list[str]:
-    """A score as cells of a table, under `SCORE_HEADINGS`."""
+    """A score as cells of a table, under `SCORE_COLUMNS`."""
     off = f" ±{Z_95 * score.rank_error:.2f}" if np.isfinite(score.rank_error) else ""
-    intervals = [f"{100 * low:.1f}-{100 * high:.1f}" for low, high in (score.interval, score.paired_interval)]
-    return [f"{score.rate:.1%}", *intervals, f"{score.mean_rank:.2f}{off}", str(score.games)]
+    low, high = score.interval
+    paired = "-"  # where all deals gave the same, or there are too few, nothing is known of how they vary
+    if 0 < score.win_error < np.inf:
+        paired = "{:.1f}-{:.1f}".format(*(100 * end for end in score.paired_interval))
+    return [f"{score.rate:.1%}", f"{100 * low:.1f}-{100 * high:.1f}", paired, f"{score.mean_rank:.2f}{off}", str(score.games)]
 
 
 def milliseconds(seconds: float) -> str:
@@ -108,37 +108,7 @@ def milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:.2g}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
 
 
-@dataclasses.dataclass
-class Report:
-    """A table, to be printed and to be written as Markdown; the first `left` columns are text."""
-
-    title: str
-    headings: list[str]
-    left: int
-    rows: list[list[str]] = dataclasses.field(default_factory=list)
-
-    def table(self) -> Table:
-        """The table for a terminal."""
-        style: Any = {"title_justify": "left", "title_style": "bold", "box": SIMPLE_HEAD, "padding": 0}
-        table = Table(title=self.title, pad_edge=False, **style)
-        for k, heading in enumerate(self.headings):
-            text = k < self.left
-            table.add_column(
-                heading, justify="left" if text else "right", no_wrap=not text, overflow="fold", min_width=3 + 5 * text
-            )
-        for row in self.rows:
-            table.add_row(*row)
-        return table
-
-    def markdown(self) -> str:
-        """The table as Markdown."""
-        rule = ["---" if k < self.left else "---:" for k in range(len(self.headings))]
-        headings = [heading.replace("\n", " ") for heading in self.headings]
-        lines = [f"| {' | '.join(row)} |" for row in (headings, rule, *self.rows)]
-        return "\n".join([f"**{self.title}**", "", *lines, ""])
-
-
-def write_results(folder: Path, results: Any, reports: Sequence[Report]) -> None:
+def write_results(folder: Path, results: Any, reports: Sequence[ResultTable]) -> None:
     """Writes results.json and table.md."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "results.json", json.dumps(results, indent=1) + "\n")

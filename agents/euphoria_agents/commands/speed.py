@@ -9,44 +9,33 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
 from euphoria_agents.files import write_whole
+from euphoria_agents.progress import Progress
 from euphoria_agents.speed.layers import Plan, measure
 from euphoria_agents.speed.measure import Measurement, readable, report, write
 from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan, plan_of, training_plan_of
 
 
-def table(results: Iterable[Measurement], players: list[int]) -> Table:
+def table(results: Iterable[Measurement], players: list[int]) -> ResultTable:
     """All figures: a line for each layer and number of games, a column for each number of players."""
-    made = Table(
-        "layer", "games", *[f"{p}p" for p in players], "unit", title="medians, for so many players", title_justify="left"
-    )
-    for column in made.columns[1:-1]:
-        column.justify = "right"
+    figures = [Column(f"{p}p") for p in players]
+    made = ResultTable("medians, for so many players", [Column("layer", NAME), Column("games"), *figures, Column("unit", TEXT)])
     lines: dict[tuple[str, int, str], dict[int, str]] = {}
     for result in results:
         line = lines.setdefault((result.layer, result.n, result.unit), {})
         line[result.players] = readable(result.median, result.unit)
-    before, before_n = "", 0
     for (layer, n, unit), line in lines.items():
-        if layer != before and (n or before_n):
-            made.add_section()
-        columns = [line.get(p, line.get(0, "") if k == 0 else "") for k, p in enumerate(players)]
-        made.add_row(layer if layer != before else "", f"{n:,}" if n else "", *columns, unit)
-        before, before_n = layer, n
+        cells = [line.get(p, line.get(0, "") if k == 0 else "") for k, p in enumerate(players)]
+        made.rows.append([layer, f"{n:,}" if n else "", *cells, unit])
     return made
 
 
-def training_table(results: Iterable[Measurement]) -> Table:
+def training_table(results: Iterable[Measurement]) -> ResultTable:
     """All figures of training, a line each."""
-    made = Table("training", "median", "unit")
-    made.columns[1].justify = "right"
-    for result in results:
-        if result.more_is_better:
-            made.add_section()
-        made.add_row(result.layer, readable(result.median, result.unit), result.unit)
-    return made
+    columns = Column("training", NAME), Column("median"), Column("unit", TEXT)
+    return ResultTable("", columns, [[one.layer, readable(one.median, one.unit), one.unit] for one in results])
 
 
 def plot(results: Iterable[Measurement], path: Path) -> None:
@@ -95,21 +84,20 @@ def run(options: SpeedOptions) -> None:
     """The command: measures, prints, writes and draws; only a whole measurement is written."""
     console, plan = Console(emoji=False), training_plan_of(options) if options.training else plan_of(options)
     results: list[Measurement] = []
-    with console.status("measuring ...") as status:
-        try:
+    try:
+        with Progress(console, "measuring", "figures") as progress:
             for result in _measured(plan):
                 results.append(result)
-                where = ", ".join(f"{k} {name}" for k, name in ((result.players, "players"), (result.n, "games")) if k)
-                status.update(f"{result.layer}: {readable(result.median, result.unit)} {result.unit}{where and f' ({where})'}")
-        finally:  # what there is, also after an interrupt
-            status.stop()
-            console.print(table(results, plan.players) if isinstance(plan, Plan) else training_table(results))
+                progress.show(len(results), f"{result.layer}: {readable(result.median, result.unit)} {result.unit}")
+    finally:  # what there is, also after an interrupt
+        if results:
+            (table(results, plan.players) if isinstance(plan, Plan) else training_table(results)).show(console)
     written = report(results, dataclasses.asdict(plan))
-    console.print(", ".join(f"{name} {version}" for name, version in written["versions"].items()))
-    console.print(", ".join(f"{name}: {value}" for name, value in written["machine"].items()))
+    console.print(", ".join(f"{name} {version}" for name, version in written["versions"].items()), soft_wrap=True)
+    console.print(", ".join(f"{name}: {value}" for name, value in written["machine"].items()), soft_wrap=True)
     if options.json:
         write(options.json, written)
-        console.print(f"written: {options.json}")
+        console.print(f"written: {options.json}", soft_wrap=True)
     if options.plot:
         plot(results, options.plot)
-        console.print(f"drawn: {options.plot}")
+        console.print(f"drawn: {options.plot}", soft_wrap=True)

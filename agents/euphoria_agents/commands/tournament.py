@@ -10,8 +10,7 @@ import numpy as np
 from rich.console import Console
 
 from euphoria_agents.commands.match_output import (
-    SCORE_HEADINGS,
-    Report,
+    SCORE_COLUMNS,
     milliseconds,
     play_all,
     rules_of,
@@ -19,8 +18,9 @@ from euphoria_agents.commands.match_output import (
     write_results,
 )
 from euphoria_agents.commands.shared_arguments import TournamentOptions
+from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import write_whole
-from euphoria_agents.matches.match import MatchResult
+from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.tournament import Chunk, Standing, schedule, standings
 
 ALL = "all"  # the standings over all numbers of players
@@ -36,14 +36,14 @@ def standings_by_players(played: dict[Chunk, MatchResult]) -> dict[str, list[Sta
     return {name: standings(group) for name, group in groups.items()}
 
 
-def report(name: str, table: list[Standing]) -> Report:
+def report(name: str, table: list[Standing]) -> ResultTable:
     """The standings as a table."""
     title = "all numbers of players" if name == ALL else f"{name} players"
     rows = [
-        [line.agent, f"{line.mu:.2f} ±{1.96 * line.sigma:.2f}", *score_cells(line.score), milliseconds(line.decision_time)]
+        [line.agent, f"{line.mu:.2f} ±{Z_95 * line.sigma:.2f}", *score_cells(line.score), milliseconds(line.decision_time)]
         for line in table
     ]
-    return Report(title, ["agent", "rating", *SCORE_HEADINGS, "ms"], 1, rows)
+    return ResultTable(title, [Column("agent", NAME), Column("rating\n±95 %"), *SCORE_COLUMNS, Column("ms", drop=2)], rows)
 
 
 def plot(tables: dict[str, list[Standing]]) -> bytes:
@@ -57,7 +57,7 @@ def plot(tables: dict[str, list[Standing]]) -> bytes:
     axes = figure.subplots(1, 1 + len(tables))
     for k, (name, table) in enumerate(tables.items()):
         places = [names.index(line.agent) + 0.15 * k for line in table]
-        errors = [1.96 * line.sigma for line in table]
+        errors = [Z_95 * line.sigma for line in table]
         axes[0].errorbar([line.mu for line in table], places, xerr=errors, fmt="o", capsize=3, label=f"{name} players")
         _head_to_head(axes[k + 1], name, names, table)
     axes[0].set(title="rating with 95 % interval", yticks=range(len(names)), yticklabels=names)
@@ -93,7 +93,7 @@ def tournament(options: TournamentOptions, console: Console) -> None:
     tables = standings_by_players(played)
     reports = [report(name, table) for name, table in tables.items()]
     for one in reports:
-        console.print(one.table())
+        one.show(console)
     games, cut_off = sum(result.games for result in played.values()), sum(result.truncated for result in played.values())
     console.print(f"{games:,} games, {cut_off:,} of them cut off")
     if options.out:

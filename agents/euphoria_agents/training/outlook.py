@@ -17,9 +17,9 @@ from torch import nn
 
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_outlook
+from euphoria_agents.progress import Progress
 from euphoria_agents.training.config import OutlookOptions, check_outlook
 from euphoria_agents.training.policy import FirstLayer, hidden_layers, linear, linear_tensors, run
-from euphoria_agents.training.progress import progress
 from euphoria_agents.training.self_play import MOST_TURNS, Positions, Round, play_round
 from euphoria_agents.training.sparse_rows import Seen, look_up
 from euphoria_env.board import MAX_PLAYERS
@@ -77,13 +77,12 @@ def fit(options: OutlookOptions, console: Console) -> Path:
         for number in range(-(-options.games // ROUND))
     ]
     rng, losses = np.random.default_rng(options.seed), np.full(MAX_PLAYERS + 1, np.nan)
-    with progress(console) as bar:
-        task = bar.add_task("outlook", total=len(rounds), report="")
+    with Progress(console, "outlook", "rounds of games", len(rounds)) as bar:
         for number, positions in enumerate(_played(rounds, options.processes)):
             for group in optimizer.param_groups:
                 group["lr"] = options.learning_rate * (1 - number / len(rounds))
             _learn(model, optimizer, positions, options, rng, losses)
-            bar.update(task, advance=1, report=", ".join(f"{n} players {losses[n]:.3f}" for n in players))
+            bar.show(number + 1, "loss " + ", ".join(f"{losses[n]:.3f} with {n} players" for n in players))
     found = {str(n): round(losses[n], 4) for n in players if not np.isnan(losses[n])}
     if not found:
         raise ValueError(

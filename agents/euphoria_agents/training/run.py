@@ -15,18 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
-from rich.progress import Progress
 from stable_baselines3.common.callbacks import BaseCallback
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.files import write_whole
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, under, write_tensors
 from euphoria_agents.players.ppo import PPO
+from euphoria_agents.progress import Progress
 from euphoria_agents.registry import load, load_untrusted
 from euphoria_agents.training.config import Options, check, plain, read_options
 from euphoria_agents.training.league import League
 from euphoria_agents.training.model import make_envs, make_model
-from euphoria_agents.training.progress import progress
 from euphoria_agents.training.ratings import Due, Ratings
 from euphoria_agents.training.run_metadata import Facts, check_sizes
 from euphoria_agents.training.run_state import pack_network, pack_worker, unpack_network, unpack_worker
@@ -72,7 +71,7 @@ class Run(BaseCallback):
         super().__init__()
         self.options = options = job.options
         self._bar, self._group, self._updates = bar, group, updates
-        self._task = bar.add_task("training", total=options.decisions, report="")
+        bar.total = options.decisions
         baselines: dict[str, Agent] = {spec: load(spec) for spec in options.baselines}
         self.league = League(baselines, options.league, options.newest, options.older)
         self._agents = dict(baselines)  # all who play, also those who have left the league
@@ -233,8 +232,8 @@ class Run(BaseCallback):
             self.logger.record(f"league/{name}", score)
         done = self.decisions
         speed = (done - self._first) / (time.monotonic() - self._started)
-        report = f"{done:,} decisions, {speed:,.0f}/s; " + ", ".join(f"{name} {score:.0%}" for name, score in scores.items())
-        self._bar.update(self._task, completed=done, report=report)
+        against = ", ".join(f"{name} {score:.0%}" for name, score in scores.items())
+        self._bar.show(done, f"{speed:,.0f} per second; running score in the league against {against}")
 
     # ----------------------------------------------------------------------------------------------------------------- files
 
@@ -363,7 +362,7 @@ def _work(group: Group) -> None:
 def _go(job: Job | None, group: Group, console: Console, updates: int | None = None) -> Run:
     """A worker's part in the run, which the first one knows."""
     group.agree()
-    with progress(console if group.first else Console(quiet=True)) as bar:
+    with Progress(console if group.first else Console(quiet=True), "training", "decisions") as bar:
         run = open_run(group.share(job), bar, group, updates)
         run.go()
     return run

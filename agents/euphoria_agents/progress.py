@@ -1,0 +1,93 @@
+"""Shows how far a long job is: a bar at a terminal, otherwise a line on stderr every 30 seconds."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+EVERY = 30.0  # seconds between two lines
+
+
+class Progress:
+    """How far a job is, while the `with` statement lasts.
+
+    Args:
+        console: where a bar is shown if it is a terminal; a quiet one shows nothing.
+        name: of the job.
+        unit: of what is counted.
+        total: how much there is to do; None: unknown.
+        clock: gives the seconds.
+        wait: waits so many seconds for the end of the job, and gives whether it came; None: by the clock on the wall.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        name: str,
+        unit: str,
+        total: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], bool] | None = None,
+    ) -> None:
+        self.console, self.total = console, total
+        self._name, self._unit, self._clock = name, unit, clock
+        self._done, self._note = 0, ""
+        self._base: tuple[float, int] | None = None  # time and amount of the first report: earlier work may be in it
+        self._over = threading.Event()
+        self._wait = wait or self._over.wait
+        columns = TextColumn(name), BarColumn(20), TextColumn("{task.fields[told]}"), TimeElapsedColumn(), TimeRemainingColumn()
+        self._bar = Bar(*columns, console=console, transient=True) if console.is_terminal and not console.quiet else None
+        self._task = self._bar.add_task(name, total=total, told="") if self._bar else None
+
+    def __enter__(self) -> Progress:
+        self._start = self._clock()
+        if self._bar:
+            self._bar.start()
+        elif not self.console.quiet:
+            threading.Thread(target=self._print_lines, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._over.set()
+        if self._bar:
+            self._bar.stop()
+
+    def advance(self, more: int = 1) -> None:
+        """Counts what is newly done."""
+        self.show(self._done + more)
+
+    def show(self, done: int, note: str = "") -> None:
+        """Takes what is done in all, and what else there is to say."""
+        self._done, self._note = done, note or self._note
+        self._base = self._base or (self._clock(), done)
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, completed=done, total=self.total, told=self._amount())
+
+    def line(self) -> str:
+        """The state of the job in a line."""
+        now = self._clock()
+        parts = [self._amount(), _duration(now - self._start)]
+        if self._base and self.total and self._base[1] < self._done < self.total:
+            begun, before = self._base
+            parts.append(f"about {_duration((now - begun) / (self._done - before) * (self.total - self._done))} left")
+        return f"{self._name}: {', '.join(parts)}"
+
+    def _amount(self) -> str:
+        of = "" if self.total is None else f" of {self.total:,}"
+        return f"{self._done:,}{of} {self._unit}" + (f" ({self._note})" if self._note else "")
+
+    def _print_lines(self) -> None:
+        while not self._wait(EVERY):
+            print(self.line(), file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    return str(datetime.timedelta(seconds=round(seconds)))

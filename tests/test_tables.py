@@ -1,0 +1,110 @@
+"""What commands print: tables at every width, and the progress of long jobs."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rich")
+from rich.console import Console  # noqa: E402
+
+from euphoria_agents.__main__ import main  # noqa: E402
+from euphoria_agents.commands.evaluate import match_report  # noqa: E402
+from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable  # noqa: E402
+from euphoria_agents.progress import EVERY, Progress  # noqa: E402
+
+SPEC = "my_agents:A_search_agent_with_a_long_name:/some/where/else/ppo.safetensors"
+FIGURES = ["49.2%", "44.0-54.5", "43.6-54.9", "1.52 ±0.06", "400", "0", "0.19", "0.008"]
+
+
+@pytest.mark.parametrize("width", [None, 200, 100, 80, 60, 40])
+@pytest.mark.parametrize("agent", ["ppo", SPEC])
+def test_no_figure_and_no_name_is_cropped_or_broken(width: int | None, agent: str) -> None:
+    table = match_report("4 players")
+    table.rows += [[agent, "3 x weights", *FIGURES], [agent, f"3 x {SPEC}", *FIGURES]]
+    lines = table.lines(width)
+    text = "\n".join(lines)
+    assert text.count(SPEC) == (1 if agent == "ppo" else 3)
+    rows = [[figure for figure in FIGURES if figure in re.split(r" {2,}", line.strip())] for line in lines]
+    shown = max(rows, key=len)
+    assert rows.count(shown) == 2 and shown == [figure for figure in FIGURES if figure in shown]
+    if width is None:
+        assert shown == FIGURES and len(lines) == 7, "each row is one line"
+    else:
+        assert all(len(line) <= width or SPEC in line for line in lines)
+        left_out = re.search(rf"\(not shown in {width} columns: (.*)\)", text.replace("\n", " "))
+        assert (shown == FIGURES) == (left_out is None) and {"49.2%", "43.6-54.9"} <= {*shown}
+        assert left_out is None or len(left_out[1].split(", ")) == len(FIGURES) - len(shown)
+
+
+def test_a_column_of_text_stays_beside_its_figures() -> None:
+    table = ResultTable("", [Column("layer", NAME), Column("2p"), Column("unit", TEXT)], [["Game.play(id)", "1.2k", "calls/s"]])
+    assert table.lines(80) == ["layer            2p  unit", "----------------------------", "Game.play(id)  1.2k  calls/s"]
+    assert table.lines(20)[2:] == ["Game.play(id)", "  1.2k  calls/s"]
+
+
+@pytest.mark.parametrize("command", ["evaluate --against random", "tournament --agents weights random"])
+@pytest.mark.parametrize("columns", ["80", "60", None])
+def test_commands_print_whole_tables(command: str, columns: str | None, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    main(f"{command} --games 40 --max-turns 20 --processes 1 --players 4".split())
+    printed = capsys.readouterr().out
+    assert "…" not in printed and re.search(r"\d\.\d\d ±\d\.\d\d( |$)", printed, re.MULTILINE)
+    assert columns is None or max(map(len, printed.splitlines())) <= int(columns)
+
+
+# ------------------------------------------------------------------------------------------------------------- progress
+
+
+class Waiting:
+    """A clock that waits for nobody: each wait takes its time at once, and does something meanwhile."""
+
+    def __init__(self, *meanwhile: Any) -> None:
+        self.now, self.meanwhile, self.over = 1000.0, [*meanwhile], threading.Event()
+
+    def __call__(self) -> float:
+        return self.now
+
+    def wait(self, seconds: float) -> bool:
+        assert seconds == EVERY
+        if not self.meanwhile:
+            self.over.set()
+            return True
+        self.now += seconds
+        self.meanwhile.pop(0)()
+        return False
+
+
+def test_without_a_terminal_there_is_a_line_every_30_seconds(capsys: Any) -> None:
+    console = Console(file=io.StringIO())
+    waiting = Waiting(lambda: None, lambda: progress.advance(100), lambda: progress.show(200, "going well"))
+    progress = Progress(console, "playing", "games", 1000, waiting, waiting.wait)
+    with progress:
+        assert waiting.over.wait(60)
+    assert capsys.readouterr().err.splitlines() == [
+        "playing: 0 of 1,000 games, 0:00:30",
+        "playing: 100 of 1,000 games, 0:01:00",
+        "playing: 200 of 1,000 games (going well), 0:01:30, about 0:04:00 left",
+    ]
+    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_a_quiet_console_shows_nothing(capsys: Any) -> None:
+    waiting = Waiting(lambda: None)
+    with Progress(Console(quiet=True), "playing", "games", 10, waiting, waiting.wait) as progress:
+        progress.advance()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_terminal_has_a_bar_that_vanishes(capsys: Any) -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with Progress(console, "playing", "games", 10) as progress:
+        progress.advance(3)
+    assert "3 of 10 games" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert capsys.readouterr().err == ""
