@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
@@ -309,3 +310,34 @@ def test_the_size_of_pictures() -> None:
     for size in ((160,), (0, 100), (True, 100), "160", (160.0, 100)):
         with pytest.raises(ValueError, match=r"render_size must be \(width, height\)"):
             raw_env(num_players=2, render_size=size)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda env: env.step(0),
+        lambda env: env.observe("player_0"),
+        lambda env: env.last(),
+        lambda env: env.state(),
+        lambda env: env.render(),
+        lambda env: next(iter(env.agent_iter())),
+    ],
+)
+def test_before_reset_everything_says_so(use) -> None:
+    environment = raw_env(num_players=2, render_mode="ansi")
+    with pytest.raises(ResetNeeded, match=r"no game has begun.*call reset\(\)"):
+        use(environment)
+    assert not hasattr(environment, "agents") and not hasattr(environment, "nothing")
+    environment.reset(seed=1)
+    assert environment.agents
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_who_changes_the_mask_is_judged_by_the_right_one() -> None:
+    environment = env(num_players=2)
+    environment.reset(seed=1)
+    observation, *_, info = environment.last()
+    observation["action_mask"][:] = info["action_mask"][:] = 1
+    culprit = environment.agent_selection
+    environment.step(actions.parse("done"))
+    assert environment.rewards[culprit] == -1 and all(environment.terminations.values())

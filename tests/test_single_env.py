@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -13,9 +14,12 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from euphoria_agents import Agent, load
-from euphoria_env import IllegalMove, actions
+from euphoria_env import Game, IllegalMove, Rules, actions
 from euphoria_env.envs import GYMNASIUM_ID, register
+from euphoria_env.envs.arguments import MOST_UNASKED
+from euphoria_env.envs.asking import IllegalAnswer
 from euphoria_env.envs.single import ILLEGAL_REWARD, EuphoriaEnv
+from euphoria_env.envs.vector import EuphoriaVectorEnv
 
 WEIGHTS, RANDOM = load("weights"), load("random")
 
@@ -193,6 +197,57 @@ def test_an_illegal_move_of_an_opponent_names_the_agent() -> None:
         EuphoriaEnv(opponents=Wrong(), seat=1, num_players=2).reset(seed=0)
 
 
+class Tampering(Agent):
+    """Changes all that it gets, and answers illegally."""
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        wrong = int(np.flatnonzero(mask == 0)[0])
+        observation[:], mask[:] = 0, 1
+        rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
+        return wrong
+
+
+@pytest.mark.parametrize("batched", [True, False])
+def test_an_agent_is_judged_by_a_mask_that_it_never_had(batched: bool) -> None:
+    class Batched(Tampering):
+        def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            wrong = (masks == 0).argmax(axis=1)
+            masks[:] = 1
+            return wrong
+
+    agent = Batched() if batched else Tampering()
+    for reset in (
+        EuphoriaEnv(opponents=agent, seat=1, num_players=2).reset,
+        EuphoriaVectorEnv(3, opponents=agent, seat=1, num_players=2, threads=1).reset,
+    ):
+        with pytest.raises(IllegalAnswer, match=rf"^the agent .*{type(agent).__name__} answered .*, which is illegal$") as error:
+            reset(seed=0)
+        assert error.value.agent.endswith(type(agent).__name__) and error.value.answer in actions.NAMES
+        assert "legal are" not in str(error.value) and error.value.answer not in error.value.public
+
+
+def test_an_agent_cannot_spoil_the_chance_of_another() -> None:
+    class Draws(Agent):
+        def __init__(self, spoils: bool) -> None:
+            self.spoils, self.drawn = spoils, []
+
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+            self.drawn.append(rng.random())
+            if self.spoils:
+                rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
+            return int(mask.argmax())
+
+    makers: list[Any] = [EuphoriaEnv, partial(EuphoriaVectorEnv, 3, threads=1)]
+    for make in makers:
+        honest = []
+        for spoils in (True, False):
+            agents = [Draws(spoils), Draws(False)]
+            env = make(opponents=agents, seat=2, num_players=3)
+            env.reset(seed=1)
+            honest.append(agents[1].drawn)
+        assert honest[0] == honest[1] != []
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -215,10 +270,14 @@ def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
         EuphoriaEnv(**arguments)
 
 
+@pytest.mark.parametrize("use", [lambda env: env.step(0), lambda env: env.action_masks(), lambda env: env.render()])
+def test_before_reset_everything_says_so(use: Any) -> None:
+    with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+        use(EuphoriaEnv(num_players=2, render_mode="ansi"))
+
+
 def test_wrong_use() -> None:
     env = EuphoriaEnv(num_players=2)
-    with pytest.raises(ResetNeeded):
-        env.step(0)
     with pytest.raises(ValueError, match="options.seat"):
         env.reset(options={"seat": 1})
     with pytest.raises(ValueError, match="options must be a dict"):
@@ -297,11 +356,69 @@ def test_reset_from_a_position() -> None:
         env.reset(options={"position": {**position, "load": {"dice": [1]}}})
 
 
+# The opponent is to move and wins with the first star, for which it may pay three artifacts; the learner has seven gold.
+NEARLY_WON: dict[str, Any] = {
+    "player": 1,
+    "players": [{"goods": {"gold": 7}}, {"workers": [6], "morale": 4, "artifacts": {"book": 1, "bat": 1, "bear": 1}}],
+}
+SHORT: dict[str, Any] = {"opponents": "random", "seat": 0, "num_players": 2, "stars_to_win": 1}
+
+
+def gold(game: Game) -> int:
+    """What the learner has of what the position gave it; nothing else gives it before it decides."""
+    return int(game.to_dict()["players"][0].get("goods", {}).get("gold", 0))
+
+
+def test_a_position_that_ends_too_soon_begins_again() -> None:
+    env, first = EuphoriaEnv(**SHORT), []
+    for seed in range(30):
+        env.reset(seed=seed, options={"position": NEARLY_WON})
+        assert gold(env.game) == 7 and env.game.player == 0
+        first.append(env.game)
+    again = EuphoriaEnv(**SHORT)
+    again.reset(seed=7, options={"position": NEARLY_WON})
+    assert again.game == first[7]
+    whole = Game.from_dict({**NEARLY_WON, "rules": {"num_players": 2, "stars_to_win": 1}, "seed": 3}).to_dict()
+    for seed in range(10):
+        env.reset(seed=seed, options={"position": whole})
+        assert gold(env.game) == 7
+    games = EuphoriaVectorEnv(40, **SHORT)
+    for position in (NEARLY_WON, [NEARLY_WON, whole] * 20):
+        games.reset(seed=1, options={"position": position})
+        assert all(gold(games._learners.ready.game(i)) == 7 for i in range(40))
+    states = games._learners.ready.states.copy()
+    games.reset(seed=1, options={"position": [NEARLY_WON, whole] * 20})
+    assert np.array_equal(states, games._learners.ready.states)
+    games.reset(options={"position": [None, NEARLY_WON] * 20, "reset_mask": np.arange(40) < 20})
+    turns = games._learners.ready.states["turn"]
+    assert not turns[:20:2].any() and turns[1:20:2].all() and np.array_equal(states[20:], games._learners.ready.states[20:])
+
+
+def test_a_position_in_which_the_learner_is_never_asked() -> None:
+    last = {"player": 1, "turn": 9, "players": [{}, {"workers": [6]}]}
+    arguments: dict[str, Any] = {"opponents": "random", "seat": 0, "num_players": 2, "max_turns": 9}
+    env, games = EuphoriaEnv(**arguments), EuphoriaVectorEnv(3, **arguments)
+    for made, options in ((env, {"position": last}), (games, {"position": [None, last, None]})):
+        with pytest.raises(ValueError, match=rf"{MOST_UNASKED} games in a row ended before the learner was asked"):
+            made.reset(seed=0, options=options)
+        with pytest.raises(ResetNeeded):
+            made.step(np.zeros(3, np.int64) if made is games else 0)
+        made.reset(seed=0)
+    ended = Game(Rules(num_players=2, max_turns=9), seed=0)
+    while ended.legal():
+        ended.play(ended.legal()[0])
+    for made in (env, games):
+        with pytest.raises(ValueError, match="ended"):
+            made.reset(options={"position": ended.to_dict()})
+
+
 def test_render() -> None:
     env = EuphoriaEnv(num_players=2, render_mode="ansi")
     env.reset(seed=0)
     assert isinstance(env.render(), str)
-    assert EuphoriaEnv(num_players=2).render() is None
+    env = EuphoriaEnv(num_players=2)
+    env.reset(seed=0)
+    assert env.render() is None
 
 
 def test_the_package_knows_no_agents_until_a_text_names_one() -> None:

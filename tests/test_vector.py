@@ -676,7 +676,11 @@ def test_pictures_and_texts_of_all_games() -> None:
     env = EuphoriaVectorEnv(2, num_players=2, render_mode="ansi")
     env.reset(seed=1)
     assert [type(text) for text in env.render() or ()] == [str, str]
-    assert EuphoriaVectorEnv(2, num_players=2).render() is None
+    env = EuphoriaVectorEnv(2, num_players=2)
+    with pytest.raises(ResetNeeded):
+        env.render()
+    env.reset()
+    assert env.render() is None
     pytest.importorskip("resvg_py")
     env = EuphoriaVectorEnv(2, num_players=2, render_mode="rgb_array", render_size=(160, 112))
     env.reset(seed=1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
@@ -22,6 +23,14 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import write_rules
 
 _RENDER_MODES = ("ansi", "rgb_array", "human")
+
+
+_STATE = "agents agent_selection rewards terminations truncations infos game _cumulative_rewards _rows _mask"
+_SINCE_RESET = frozenset(_STATE.split())
+
+
+class _NotReset(ResetNeeded, AttributeError):
+    """What the environment does not have before `reset`; still an `AttributeError`, for `hasattr` and `getattr`."""
 
 
 def _nothing_legal() -> dict[str, np.ndarray]:
@@ -75,8 +84,12 @@ class raw_env(AECEnv):
         self.state_space = state_box(self.rules.num_players)
         self._rewards = np.zeros(self.rules.num_players, np.float32)
         self._tape = chance.empty_tape()
-        self._rows = np.zeros(1, GAME_DTYPE)
         self._seeds = np.random.default_rng()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _SINCE_RESET:
+            raise _NotReset("no game has begun: call reset()")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The observation space, the same object at every call."""
@@ -85,10 +98,6 @@ class raw_env(AECEnv):
     def action_space(self, agent: str) -> spaces.Discrete:
         """The action space, the same object at every call."""
         return self._action_spaces[agent]
-
-    @property
-    def _row(self) -> np.void:
-        return self._rows[0]
 
     @property
     def game(self) -> Game:
@@ -119,13 +128,13 @@ class raw_env(AECEnv):
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        ended = bool(self._row["status"] >= OVER)
-        self.terminations = dict.fromkeys(self.agents, ended and bool(self._row["status"] != TRUNCATED))
-        self.truncations = dict.fromkeys(self.agents, bool(self._row["status"] == TRUNCATED))
+        ended = bool(self._rows[0]["status"] >= OVER)
+        self.terminations = dict.fromkeys(self.agents, ended and bool(self._rows[0]["status"] != TRUNCATED))
+        self.truncations = dict.fromkeys(self.agents, bool(self._rows[0]["status"] == TRUNCATED))
         self.infos = {agent: _nothing_legal() for agent in self.agents}
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
         observe.write_mask(self._rows, 0, mask.view(np.bool_))
-        self._select(int(self._row["player"]), mask)
+        self._select(int(self._rows[0]["player"]), mask)
 
     def _select(self, player: int, mask: np.ndarray) -> None:
         """Selects who decides, and gives them the mask."""
@@ -187,8 +196,19 @@ class raw_env(AECEnv):
         """Nothing to close."""
 
 
+class _TerminateIllegal(wrappers.TerminateIllegalWrapper):
+    """PettingZoo's wrapper, which compares actions with a mask that it gave away; here with one that nobody else has."""
+
+    def observe(self, agent: str) -> Any:
+        return self.env.observe(agent)
+
+    def step(self, action: Any) -> None:
+        self._prev_obs = {"action_mask": self.unwrapped._mask}
+        super().step(action)
+
+
 def env(**kwargs: Any) -> AECEnv:
     """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the game with a penalty, misuse is an error."""
-    wrapped = wrappers.TerminateIllegalWrapper(raw_env(**kwargs), illegal_reward=-1)
+    wrapped = _TerminateIllegal(raw_env(**kwargs), illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
     return wrappers.OrderEnforcingWrapper(wrapped)

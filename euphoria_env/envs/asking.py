@@ -85,8 +85,8 @@ def ask(
 
     Args:
         agent: whom to ask.
-        observations: int8 (N, OBS_SIZE); the agent gets a copy.
-        masks: bool or int8 (N, NUM_ACTIONS), the legal moves; the agent gets a copy.
+        observations: int8 (N, OBS_SIZE). It is the agent's from now on, which may keep and change it.
+        masks: bool or int8 (N, NUM_ACTIONS), the legal moves; the agent's too, and its answers are compared with a copy.
         rng: what this agent, and nobody else, draws from.
         deal: gives the game of decision k, determinized for the seat that decides (R19); called only if the agent needs it.
 
@@ -96,23 +96,23 @@ def ask(
     Raises:
         IllegalAnswer: an answer is not a legal move. What the agent itself raises gets a note that names it.
     """
-    seen, legal = observations.copy(), masks.copy()
+    legal = masks.copy()
     if getattr(agent, "needs_game", False):
         answers, seconds = [], 0.0
-        for k in range(len(seen)):
-            answer, took = _timed(agent, agent.act, seen[k], legal[k], rng, deal(k))
+        for k, (observation, mask) in enumerate(zip(observations, masks, strict=True)):
+            answer, took = _timed(agent, agent.act, observation, mask, rng, deal(k))
             answers.append(answer)
             seconds += took
     elif hasattr(agent, "act_batch"):
-        answers, seconds = _timed(agent, agent.act_batch, seen, legal, rng)
+        answers, seconds = _timed(agent, agent.act_batch, observations, masks, rng)
     else:
-        answers, seconds = _timed(agent, _one_by_one, agent, seen, legal, rng)
-    return _checked(agent, answers, masks), seconds
+        answers, seconds = _timed(agent, _one_by_one, agent, observations, masks, rng)
+    return _checked(agent, answers, legal), seconds
 
 
 def ask_one(agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, deal: Callable[[], Game]) -> int:
-    """The move of an agent in one decision; arguments and errors as for `ask`."""
-    moves, _ = ask(agent, observation[None], mask[None], rng, lambda _: deal())
+    """The move of an agent in one decision; arguments and errors as for `ask`, but the agent gets a copy of the mask."""
+    moves, _ = ask(agent, observation[None], mask[None].copy(), rng, lambda _: deal())
     return int(moves[0])
 
 
@@ -233,9 +233,10 @@ class Generators:
 
     def __call__(self, agent: Player) -> np.random.Generator:
         """The generator of an agent."""
-        if id(agent) not in self._own:
-            self._own[id(agent)] = derived_generator(self._rng)
-        return self._own[id(agent)]
+        own = self._own.get(id(agent))
+        if own is None:
+            own = self._own[id(agent)] = derived_generator(self._rng)
+        return own
 
 
 class BatchGames:

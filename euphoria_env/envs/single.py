@@ -28,7 +28,7 @@ from euphoria_env.envs.arguments import (
     rules_from,
     why_illegal,
 )
-from euphoria_env.envs.asking import Generators, Player, ask_one
+from euphoria_env.envs.asking import Generators, ask_one
 from euphoria_env.envs.derived_seeds import derived_seed
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
@@ -95,7 +95,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         self._seat = 0
         self._tape = chance.empty_tape()
         self._rewards = np.zeros(n, np.float32)
-        self._rows = np.zeros(1, GAME_DTYPE)
+        self._rows = np.zeros(0, GAME_DTYPE)  # the game, once one has begun
         self._asked = False  # whether the learner must decide
 
     # ---------------------------------------------------------------------------------------------------------- opponents
@@ -179,15 +179,15 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
     def _play_others(self) -> float:
         """Plays until the learner must decide, or the game has ended; the learner's rewards of this time."""
         total, self._asked = 0.0, False
-        while self._status < OVER and self._player != self._seat:
-            total += self._play(self._opponent_move(self._player, self._opponents[self._player]))
+        while self._status < OVER and (player := self._player) != self._seat:
+            agent, seen = self._opponents[player], self._observe(player)
+            total += self._play(ask_one(agent, seen, self._mask, self._generators(agent), self._deal))
         self._asked = self._status < OVER
         return total
 
-    def _opponent_move(self, player: int, agent: Player) -> int:
-        """The move of the opponent who must decide; who wants a game gets it dealt anew where they see no more."""
-        seen, rng = self._observe(player), self._generators(agent)
-        return ask_one(agent, seen, self._mask, rng, lambda: self.game.determinize(player, derived_seed(self.np_random)))
+    def _deal(self) -> Game:
+        """The game as an opponent gets it who wants one: dealt anew where they see no more."""
+        return self.game.determinize(self._player, derived_seed(self.np_random))
 
     def _play(self, action: int) -> float:
         """Plays a legal move and writes the next mask; the learner's reward."""
@@ -208,25 +208,25 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         info: dict[str, Any] = {"action_mask": self._mask.astype(np.int8), "seat": np.int64(self._seat)}
         if not self._asked:
             ranking = np.zeros(self.rules.num_players, np.int64)
-            if self._row["status"] >= OVER:
-                ranking[:] = self._row["ranking"][: len(ranking)]
-            winner = np.int64(self._row["winner"])
+            if self._rows[0]["status"] >= OVER:
+                ranking[:] = self._rows[0]["ranking"][: len(ranking)]
+            winner = np.int64(self._rows[0]["winner"])
             info |= {"ranking": ranking, "winner": winner, "is_success": bool(winner == self._seat)}
         return info
 
     # --------------------------------------------------------------------------------------------------------- what it shows
 
     @property
-    def _row(self) -> np.void:
-        return self._rows[0]
-
-    @property
     def game(self) -> Game:
         """A copy of the game as it stands, hidden cards included, for people and not for the learner."""
+        if not len(self._rows):
+            raise ResetNeeded("no game has begun: call reset()")
         return Game.from_rows(copy_rows(self._rows))
 
     def action_masks(self) -> np.ndarray:
         """The learner's legal moves, bool (NUM_ACTIONS,), as sb3-contrib asks for them."""
+        if not len(self._rows):
+            raise ResetNeeded("no game has begun: call reset()")
         return self._mask.copy()
 
     def render(self) -> Any:

@@ -144,9 +144,9 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
         Of a game that has ended and not yet begun anew it shows the end.
         """
+        learners, running = self._learners, self._learners.ready
         if self.render_mode is None:
             return None
-        learners, running = self._learners, self._learners.ready
         games = (learners.final_game(i) if waits else running.game(i) for i, waits in enumerate(self._waits.tolist()))
         return tuple(frame(game, self.render_mode, self.render_size) for game in games)
 
