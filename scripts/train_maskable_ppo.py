@@ -28,7 +28,7 @@ from euphoria_agents import Agent, EuphoriaVecEnv
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import whole_file
 from euphoria_agents.matches.tournament import check_counts
-from euphoria_agents.training.vec_env import JoinedVecEnv
+from euphoria_env.envs.sb3 import JoinedVecEnv
 
 GAMES = 64  # side by side
 SIZES = {"n_steps": 128, "batch_size": 1024, "n_epochs": 3}

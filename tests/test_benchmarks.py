@@ -62,7 +62,7 @@ def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: 
     from euphoria_agents.speed import layers
 
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.monitor", None)
-    monkeypatch.delitem(sys.modules, "euphoria_agents.training.vec_env", raising=False)
+    monkeypatch.delitem(sys.modules, "euphoria_env.envs.sb3", raising=False)
     found = [*layers.measure(layers.Plan(["vector"], [2, 3], [1, 2], 0.001, 1, 0))]
     assert {one.layer for one in found} == {"vector env"} and len(found) == 4
     told = [

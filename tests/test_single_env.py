@@ -385,13 +385,13 @@ def test_a_position_that_ends_too_soon_begins_again() -> None:
     games = EuphoriaVectorEnv(40, **SHORT)
     for position in (NEARLY_WON, [NEARLY_WON, whole] * 20):
         games.reset(seed=1, options={"position": position})
-        assert all(gold(games._learners.ready.game(i)) == 7 for i in range(40))
-    states = games._learners.ready.states.copy()
+        assert all(gold(games.learners.ready.game(i)) == 7 for i in range(40))
+    states = games.learners.ready.states.copy()
     games.reset(seed=1, options={"position": [NEARLY_WON, whole] * 20})
-    assert np.array_equal(states, games._learners.ready.states)
+    assert np.array_equal(states, games.learners.ready.states)
     games.reset(options={"position": [None, NEARLY_WON] * 20, "reset_mask": np.arange(40) < 20})
-    turns = games._learners.ready.states["turn"]
-    assert not turns[:20:2].any() and turns[1:20:2].all() and np.array_equal(states[20:], games._learners.ready.states[20:])
+    turns = games.learners.ready.states["turn"]
+    assert not turns[:20:2].any() and turns[1:20:2].all() and np.array_equal(states[20:], games.learners.ready.states[20:])
 
 
 def test_a_position_in_which_the_learner_is_never_asked() -> None:

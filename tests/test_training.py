@@ -367,7 +367,7 @@ def test_an_update_is_that_of_sb3_contrib() -> None:
     from sb3_contrib import MaskablePPO
 
     from euphoria_agents.training.learner import Learner
-    from euphoria_agents.training.vec_env import EuphoriaVecEnv
+    from euphoria_env.envs.sb3 import EuphoriaVecEnv
 
     torch.set_num_threads(1)
     found = []

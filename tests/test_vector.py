@@ -141,7 +141,7 @@ def test_the_same_games_as_the_single_environment(players: int, reward: str, sea
     rules: dict[str, Any] = {"num_players": players, "max_turns": limit}
     env = EuphoriaVectorEnv(n, opponents=line_up, seat=seat, reward=reward, **rules)
     observation, infos = env.reset(seed=3)
-    batch, learner, rng = env._learners.ready, Fixed(9), np.random.default_rng(0)
+    batch, learner, rng = env.learners.ready, Fixed(9), np.random.default_rng(0)
     singles = []
     for i in range(n):
         single = EuphoriaEnv(opponents=line_up, seat=int(infos["seat"][i]), reward=reward, **rules)
@@ -170,7 +170,7 @@ def test_the_same_games_as_the_single_environment(players: int, reward: str, sea
 def test_the_mask_is_that_of_the_waiting_learner() -> None:
     env = EuphoriaVectorEnv(3, num_players=4, trading=True)
     observation, infos = env.reset(seed=2)
-    rng, batch = np.random.default_rng(2), env._learners.ready
+    rng, batch = np.random.default_rng(2), env.learners.ready
     for _ in range(60):
         for i in range(3):
             game = batch.game(i)
@@ -264,7 +264,7 @@ def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
     first, second, third = Fixed(1), Fixed(2), Fixed(3)
     env = EuphoriaVectorEnv(6, pool=[first, second], num_players=3, max_turns=30)
     observation, infos = env.reset(seed=0)
-    rng, opponents = np.random.default_rng(0), env._learners.opponents
+    rng, opponents = np.random.default_rng(0), env.learners.opponents
     fresh = np.zeros(6, np.bool_)
     for step in range(120):
         if step == 5:
@@ -331,13 +331,13 @@ def test_an_illegal_action_raises_and_changes_nothing() -> None:
     _, infos = env.reset(seed=0)
     rng = np.random.default_rng(0)
     legal = sample(infos["action_mask"], rng)
-    states = env._learners.ready.states.copy()
+    states = env.learners.ready.states.copy()
     for wrong in (int(np.flatnonzero(infos["action_mask"][1] == 0)[0]), -1, actions.NUM_ACTIONS):
         moves = legal.copy()
         moves[1] = wrong
         with pytest.raises(IllegalMove, match="game 1"):
             env.step(moves)
-        assert np.array_equal(states, env._learners.ready.states)
+        assert np.array_equal(states, env.learners.ready.states)
     env.step(legal)
 
 
@@ -417,7 +417,7 @@ def test_the_package_knows_no_agents_until_a_text_names_one() -> None:
 
 def vec_env(n: int, **arguments: Any) -> Any:
     pytest.importorskip("stable_baselines3")
-    from euphoria_agents.training.vec_env import EuphoriaVecEnv
+    from euphoria_env.envs.sb3 import EuphoriaVecEnv
 
     return EuphoriaVecEnv(n, **arguments)
 
@@ -581,7 +581,7 @@ def test_an_illegal_action_may_end_its_game(mode: AutoresetMode) -> None:
     env = EuphoriaVectorEnv(3, opponents="random", num_players=2, illegal="end", autoreset_mode=mode)
     observation, infos = env.reset(seed=0)
     moves = first_legal(infos)
-    legal = env._learners.ready.game(1).legal()
+    legal = env.learners.ready.game(1).legal()
     for wrong in (-1, actions.NUM_ACTIONS, int(np.flatnonzero(infos["action_mask"][1] == 0)[0])):
         observation, infos = env.reset(seed=0)
         moves[1] = wrong
@@ -596,7 +596,7 @@ def test_an_illegal_action_may_end_its_game(mode: AutoresetMode) -> None:
         _, infos = env.reset(options={"reset_mask": np.array([False, True, False])})
     elif mode is AutoresetMode.NEXT_STEP:
         *_, infos = env.step(first_legal(infos))
-    assert infos["action_mask"].any(axis=1).all() and env._learners.ready._episodes.tolist() == [0, 1, 0]
+    assert infos["action_mask"].any(axis=1).all() and env.learners.ready._episodes.tolist() == [0, 1, 0]
     with pytest.raises(ValueError, match="3 integers"):
         env.step(np.zeros(3))
 
@@ -615,7 +615,7 @@ POSITION: dict[str, Any] = {"player": 1, "players": [{}, {"workers": [6, 6], "go
 def test_reset_from_positions() -> None:
     env = EuphoriaVectorEnv(3, num_players=2, seat=1)
     seen, infos = env.reset(seed=1, options={"position": POSITION})
-    games = [env._learners.ready.game(i) for i in range(3)]
+    games = [env.learners.ready.game(i) for i in range(3)]
     assert all(game.to_dict()["players"][1]["workers"] == [6, 6] and game.player == 1 for game in games)
     assert all(np.array_equal(game.observation(1), one) for game, one in zip(games, seen, strict=True))
     assert all(np.array_equal(game.mask(), one) for game, one in zip(games, infos["action_mask"], strict=True))
@@ -625,9 +625,9 @@ def test_reset_from_positions() -> None:
     middle = games[2]
     middle.play(middle.legal()[0])
     env.reset(options={"position": [None, POSITION, {**POSITION, "players": [{}, {"workers": [1]}]}]})
-    workers = [env._learners.ready.game(i).to_dict()["players"][1]["workers"] for i in range(3)]
-    assert env._learners.ready.game(0).turn == 0 and workers[1:] == [[6, 6], [1]]
-    before = env._learners.ready.states.copy()
+    workers = [env.learners.ready.game(i).to_dict()["players"][1]["workers"] for i in range(3)]
+    assert env.learners.ready.game(0).turn == 0 and workers[1:] == [[6, 6], [1]]
+    before = env.learners.ready.states.copy()
     for wrong, message in (
         ([POSITION], "a list of 3, not of 1"),
         ([POSITION, None, {"player": 7}], "player"),
@@ -636,13 +636,13 @@ def test_reset_from_positions() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             env.reset(options={"position": wrong})
-        assert np.array_equal(before, env._learners.ready.states)
+        assert np.array_equal(before, env.learners.ready.states)
     sb3 = vec_env(2, num_players=2, seat=1)
     sb3.set_options({"position": POSITION})
     sb3.reset()
-    assert sb3._learners.ready.game(1).to_dict()["players"][1]["workers"] == [6, 6]
+    assert sb3.games.learners.ready.game(1).to_dict()["players"][1]["workers"] == [6, 6]
     sb3.reset()
-    assert sb3._learners.ready.game(1).turn == 0 and sb3.rules == Rules(num_players=2)
+    assert sb3.games.learners.ready.game(1).turn == 0 and sb3.rules == Rules(num_players=2)
 
 
 def test_some_games_are_reset() -> None:
@@ -650,9 +650,9 @@ def test_some_games_are_reset() -> None:
     _, infos = env.reset(seed=1)
     for _ in range(4):
         *_, infos = env.step(first_legal(infos))
-    before = env._learners.ready.states.copy()
+    before = env.learners.ready.states.copy()
     env.reset(options={"reset_mask": np.array([False, True, False])})
-    now = env._learners.ready.states
+    now = env.learners.ready.states
     assert np.array_equal(now[[0, 2]], before[[0, 2]]) and now["turn"][1] == 0 != before["turn"][1]
     for wrong in (np.zeros(3, np.bool_), np.ones(2, np.bool_), np.ones(3), 1):
         with pytest.raises(ValueError, match="reset_mask"):
@@ -703,7 +703,7 @@ def test_a_game_that_has_ended_is_shown_as_it_ended(mode: AutoresetMode) -> None
         seen, _, over, cut, infos = env.step(np.where(illegal & (number % 9 == 8), -1, first_legal(infos)))
         waits = (over | cut) & (mode is not AutoresetMode.SAME_STEP)
         for i, text in enumerate(env.render() or ()):
-            game = env._learners.final_game(i) if waits[i] else env._learners.ready.game(i)
+            game = env.learners.final_game(i) if waits[i] else env.learners.ready.game(i)
             assert text == str(game) and np.array_equal(game.observation(int(infos["seat"][i])), seen[i])
         ends += int(waits.sum())
         if mode is AutoresetMode.DISABLED and waits.any():
@@ -738,7 +738,7 @@ def test_videos_of_gymnasium_show_the_end(mode: str, monkeypatch: pytest.MonkeyP
     while len(last) < 2:
         *_, over, cut, infos = env.step(first_legal(infos))
         if (over | cut)[0]:
-            last.append(frame(games._learners.final_game(0), "rgb_array", size))
+            last.append(frame(games.learners.final_game(0), "rgb_array", size))
         if mode == "Disabled" and (over | cut).any():
             _, infos = env.reset(options={"reset_mask": over | cut})
     env.close()

@@ -15,7 +15,7 @@ from euphoria_agents.registry import load, specs
 if TYPE_CHECKING:
     from euphoria_agents.agent import Agent
     from euphoria_agents.matches.match import play_match
-    from euphoria_agents.training.vec_env import EuphoriaVecEnv
+    from euphoria_env.envs.sb3 import EuphoriaVecEnv
 
 __all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "specs"]
 
@@ -23,7 +23,7 @@ __all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "specs"]
 _LATE = {
     "Agent": "euphoria_agents.agent",
     "play_match": "euphoria_agents.matches.match",
-    "EuphoriaVecEnv": "euphoria_agents.training.vec_env",
+    "EuphoriaVecEnv": "euphoria_env.envs.sb3",
 }
 
 

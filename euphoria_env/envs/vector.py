@@ -48,6 +48,9 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     with `seat` of that game, and `final_obs` has its last observation. In the others the last observation is what the step
     returns, with a mask of zeros; in NEXT_STEP the action of the next step does not count there, so that it may be any integer.
 
+    Attributes:
+        learners: the games, and who plays them.
+
     Raises:
         TypeError: an unknown keyword.
         ValueError: an argument that is not allowed; the message names it and what is.
@@ -71,8 +74,8 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         **rules: Any,
     ) -> None:
         self.rules = rules_from(rules, "EuphoriaVectorEnv")
-        self._learners = Learners(num_envs, opponents, pool, seat, reward, threads, self.rules, illegal)
-        self.num_envs = self._learners.n
+        self.learners = Learners(num_envs, opponents, pool, seat, reward, threads, self.rules, illegal)
+        self.num_envs = self.learners.n
         self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
         self.render_size = frame_size(render_size)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
@@ -85,9 +88,9 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
-    def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
-        """Changes the opponents, in each game from its next start on; arguments and errors as for the environment itself."""
-        self._learners.opponents.set(opponents, pool)
+    def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
+        """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
+        self.learners.opponents.set(opponents, pool, **draws)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -111,9 +114,9 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         if chosen is not None and seed is None and not starts:
             new = chosen & ~self._waits  # those that have ended have begun anew already, as good as now
         if new is None or new.any():
-            self._learners.reset(self.np_random, starts, new, positions)
+            self.learners.reset(self.np_random, starts, new, positions)
         self._waits[slice(None) if chosen is None else chosen] = False
-        return self._observed(), self._infos()
+        return self.observed(), self._infos()
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Plays a decision of every learner, and those of the others until their next ones.
@@ -122,51 +125,56 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
             ResetNeeded: no game has begun, or one has ended and does not start anew by itself.
         """
-        learners = self._learners
+        learners = self.learners
         if self.autoreset_mode is AutoresetMode.DISABLED and self._waits.any():
             games = ", ".join(map(str, np.flatnonzero(self._waits)))
             raise ResetNeeded(f"games {games} have ended: call reset(options={{'reset_mask': ...}})")
         learners.step(actions, ~self._waits if self._waits.any() else None)
+        return self.told()
+
+    def told(self) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """What `step` returns, once it has been played."""
+        learners = self.learners
         ended = learners.terminated | learners.truncated
         same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._waits[:] = False if same_step else ended
         infos = self._infos()
         if ended.any():
             infos |= self._same_step_infos(ended) if same_step else self._final_infos(ended)
-        return self._observed(), learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
+        return self.observed(), learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
 
     def action_masks(self) -> np.ndarray:
         """The learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet begun anew."""
-        return self._learners.ready.mask & ~self._waits[:, None]
+        return self.learners.ready.mask & ~self._waits[:, None]
 
     def render(self) -> tuple[Any, ...] | None:
         """A picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).
 
         Of a game that has ended and not yet begun anew it shows the end.
         """
-        learners, running = self._learners, self._learners.ready
+        learners, running = self.learners, self.learners.ready
         if self.render_mode is None:
             return None
         games = (learners.final_game(i) if waits else running.game(i) for i, waits in enumerate(self._waits.tolist()))
         return tuple(frame(game, self.render_mode, self.render_size) for game in games)
 
-    def _observed(self) -> Any:
+    def observed(self) -> Any:
         """What the learners see: in games that have ended and not yet begun anew, their last observation."""
-        learners = self._learners
+        learners = self.learners
         observation = learners.ready.observation.copy()
         observation[self._waits] = learners.final_observation[self._waits]
         return observed(observation, self.action_masks(), self._masked)
 
     def _infos(self) -> dict[str, Any]:
         """What `infos` always says; as in Gymnasium, `_key` tells for which games `key` holds."""
-        learners, everywhere = self._learners, np.ones(self.num_envs, np.bool_)
+        learners, everywhere = self.learners, np.ones(self.num_envs, np.bool_)
         seats = np.where(self._waits, learners.final_seats, learners.seats)
         infos = {"action_mask": self.action_masks().view(np.int8), "seat": seats}
         return infos | {f"_{key}": everywhere for key in infos}
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
         """What is said of the games that ended in this step."""
-        learners = self._learners
+        learners = self.learners
         ranking = np.where(ended[:, None], learners.final_ranking, 0).astype(np.int64)
         won = learners.terminated & (ranking[:, 0] > 0)
         winner = np.where(won, ranking.argmin(axis=1), -1)
@@ -177,7 +185,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     def _same_step_infos(self, ended: np.ndarray) -> dict[str, Any]:
         """The same with the last observations, where games have already started anew."""
-        learners = self._learners
+        learners = self.learners
         final_obs = np.full(self.num_envs, None, object)
         nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
         for i in np.flatnonzero(ended):

@@ -8,7 +8,7 @@ import gymnasium
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize, VecVideoRecorder
 
-from euphoria_agents.training.vec_env import EuphoriaVecEnv
+from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from scripts.clients.common import GYMNASIUM_ID, MASKED, PICTURES, SEAT, videos
 
 NAMES = ("stable-baselines3", "sb3-contrib", "moviepy")

@@ -148,7 +148,7 @@ def vector_env(players: int, n: int, seed: int) -> Chunk:
 
 def sb3_env(players: int, n: int, seed: int) -> Chunk:
     """`EuphoriaVecEnv.step` with `env_method("action_masks")`, as MaskablePPO calls them; otherwise the same."""
-    from euphoria_agents.training.vec_env import EuphoriaVecEnv
+    from euphoria_env.envs.sb3 import EuphoriaVecEnv
 
     vector = EuphoriaVecEnv(n, opponents="random", num_players=players, threads=1, seed=seed)
     rng = np.random.default_rng(seed)

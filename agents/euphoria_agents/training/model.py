@@ -13,7 +13,7 @@ from euphoria_agents.training.config import FEATURES, Options
 from euphoria_agents.training.learner import Learner
 from euphoria_agents.training.policy import DensePolicy, Policy, make_features
 from euphoria_agents.training.rules_mixture import game_parts
-from euphoria_agents.training.vec_env import EuphoriaVecEnv, JoinedVecEnv
+from euphoria_env.envs.sb3 import EuphoriaVecEnv, JoinedVecEnv
 
 
 def make_envs(options: Options, opponents: list[Agent], rank: int = 0) -> JoinedVecEnv:
