@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+pytest.register_assert_rewrite("tests.tools")  # before anything imports them: their asserts say what differs
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the tests in the background has it ignored
 
 

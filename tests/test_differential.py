@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -29,31 +28,9 @@ from tests.tools.differential import (
     report,
 )
 from tests.tools.positions import any_position, positions
-from tests.tools.scenario_runner import BadScenario, Scenario, ScenarioFailed, read_folder, read_text, run
+from tests.tools.scenario_runner import Scenario, ScenarioFailed, read_text, run
 
 SEED = 2024
-
-
-class _Games:
-    """The referee's games, made as the runner of the scenarios makes those of the engine."""
-
-    def __call__(self, rules, seed, load=None):
-        return Referee.new(rules, load, seed)
-
-    def from_dict(self, position):
-        return Referee.from_dict(position, seed=position["seed"])
-
-
-REFEREE = SimpleNamespace(Game=_Games(), Rules=dict)
-SCENARIOS = [pytest.param(item, id=name) for name, item in read_folder() if not isinstance(item, BadScenario)]
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_the_referee_does_what_the_scenarios_say(scenario: Scenario):
-    try:
-        run(scenario, REFEREE)
-    except ScenarioFailed as error:
-        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.mark.slow

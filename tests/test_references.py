@@ -96,11 +96,13 @@ def exists(path: str, beside: Path) -> bool:
     return Path(path).name in NOT_HERE or any(any(root.glob(path)) if "*" in path else (root / path).exists() for root in roots)
 
 
-@pytest.mark.parametrize("file", FILES, ids=name_of)
-def test_files_exist(file: Path) -> None:
-    text = read(file) if file.suffix in {".md", ".toml", ".yaml", ".yml"} or file.name == "Makefile" else words(file)
-    missing = sorted({path for path in paths_in(text) if not exists(path, file)})
-    assert not missing, f"{name_of(file)} names {', '.join(missing)}"
+def test_files_exist() -> None:
+    faults = []
+    for file in FILES:
+        text = read(file) if file.suffix in {".md", ".toml", ".yaml", ".yml"} or file.name == "Makefile" else words(file)
+        missing = sorted({path for path in paths_in(text) if not exists(path, file)})
+        faults += [f"{name_of(file)} names {', '.join(missing)}"] if missing else []
+    assert not faults, "\n".join(faults)
 
 
 def test_a_missing_file_is_found() -> None:
@@ -261,11 +263,13 @@ def in_prose(file: Path) -> Iterator[str]:
     yield from DOTTED.findall(text)
 
 
-@pytest.mark.parametrize("file", FILES, ids=name_of)
-def test_names_exist(file: Path) -> None:
-    code = read(file) if file.suffix == ".py" else None
-    missing = sorted({name for name in in_prose(file) if not is_data(name) and not resolves(name, code)})
-    assert not missing, f"{name_of(file)} names {', '.join(missing)}"
+def test_names_exist() -> None:
+    faults = []
+    for file in FILES:
+        code = read(file) if file.suffix == ".py" else None
+        missing = sorted({name for name in in_prose(file) if not is_data(name) and not resolves(name, code)})
+        faults += [f"{name_of(file)} names {', '.join(missing)}"] if missing else []
+    assert not faults, "\n".join(faults)
 
 
 def test_a_missing_name_is_found() -> None:
@@ -316,6 +320,33 @@ def test_extras_exist() -> None:
             assert set(names.split(",")) <= known, f"{name_of(file)} names the extra {names}"
 
 
+# Extras whose libraries exclude those of the others have a lock of their own.
+LOCKS = {"rllib": "requirements-rllib.lock", "dqn": "requirements-dqn.lock"}
+
+
+def normal(requirement: str) -> str:
+    """The name of what is required, as package indexes compare names."""
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement)[0]).lower()  # type: ignore[index]
+
+
+def unlocked(project: dict[str, Any], locked: dict[str, set[str]]) -> list[str]:
+    """The requirements of the project and of its extras that the lock of their extra does not pin."""
+    extras = {"": project["dependencies"], **project["optional-dependencies"]}
+    wanted = {(LOCKS.get(extra, "requirements.lock"), one) for extra, found in extras.items() for one in found}
+    wanted |= {(lock, one) for lock in LOCKS.values() for one in (*extras[""], *extras["play"])}
+    missing = {(lock, one) for lock, one in wanted if normal(one) not in locked[lock] | {normal(project["name"])}}
+    return sorted(f"{lock} does not pin {one}" for lock, one in missing)
+
+
+def test_every_requirement_is_locked() -> None:
+    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
+    locks = ["requirements.lock", *LOCKS.values()]
+    locked = {lock: {normal(line) for line in re.findall(r"^[\w.-]+==.*", read(ROOT / lock), re.MULTILINE)} for lock in locks}
+    assert unlocked(project, locked) == []
+    project["optional-dependencies"]["web"].append("no_such.Thing>=1")
+    assert unlocked(project, locked) == ["requirements.lock does not pin no_such.Thing>=1"]
+
+
 def commands(text: str) -> Iterator[list[str]]:
     """The command lines `euphoria WORD ...` of a page, words and options."""
     for line in re.findall(
@@ -357,12 +388,17 @@ GENDERED = re.compile(r"\b(he|his|him|himself|she|her|hers|herself)\b", re.IGNOR
 GONE = re.compile(r"\bINTERFACE\b|\bRULES\.md\b|\bcards\.toml\b|\.\./shared|\b[Ss]ection \d+ of\b")
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file.resolve() != ITSELF], ids=name_of)
 @pytest.mark.parametrize(
     ("words_", "why"), [(GENDERED, "a player is `they`"), (GONE, "is not in the project")], ids=["they", "gone"]
 )
-def test_words_that_must_not_be_there(file: Path, words_: re.Pattern[str], why: str) -> None:
-    lines = [f"{name_of(file)}:{n}: {line.strip()}" for n, line in enumerate(read(file).splitlines(), 1) if words_.search(line)]
+def test_words_that_must_not_be_there(words_: re.Pattern[str], why: str) -> None:
+    lines = [
+        f"{name_of(file)}:{n}: {line.strip()}"
+        for file in FILES
+        if file.resolve() != ITSELF
+        for n, line in enumerate(read(file).splitlines(), 1)
+        if words_.search(line)
+    ]
     assert not lines, why + "\n" + "\n".join(lines)
 
 

@@ -231,7 +231,7 @@ def _check_then(expected: Any, path: tuple[str | int, ...] = ()) -> None:
                     raise BadScenario(f"`then`: a recruit in {_show_path(path)} has no name: {entry!r}")
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the same in C, four times as fast
     """Refuses a key that is there twice; plain YAML would silently keep the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
