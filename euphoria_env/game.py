@@ -114,7 +114,7 @@ class Game:
 
     @property
     def deciding(self) -> str:
-        """The kind of decision, one of `asks.DECISIONS`; "nothing" after the end."""
+        """The kind of decision, one of `decisions.DECISIONS`; "nothing" after the end."""
         return DECISIONS[self._row["ask"]]
 
     def legal(self) -> list[str]:

@@ -278,7 +278,7 @@ def test_a_missing_name_is_found() -> None:
         "engine.state.push",
         "Game.deciding",
         "cards.vocabulary",
-        "asks.DECISIONS",
+        "decisions.DECISIONS",
         "np.int8",
         "euphoria_env.Game",
     ):

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.referee import Referee
-from tests.tools.scenario_runner import FOLDER, BadScenario, Scenario, ScenarioFailed, read_files, run
+from tests.tools.scenario_runner import FOLDER, BadScenario, ScenarioFailed, read_files, run
+
 
 class _Games:
     """The referee's games, made as the runner of the scenarios makes those of the engine."""
