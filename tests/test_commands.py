@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
+import io
 import os
 import re
 import signal
@@ -14,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from euphoria_agents.__main__ import COMMANDS, imported, main, split
+from euphoria_agents.__main__ import main
+from euphoria_agents.commands import COMMANDS, imported, split
 from euphoria_agents.dataclass_arguments import Parser, command, parse_options, rules_options
 from euphoria_agents.error_text import one_line
 from euphoria_env import Rules
@@ -113,8 +116,8 @@ def test_a_longer_command_goes_first() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("", "the following arguments are required: COMMAND"),
-        ("dance", "invalid choice: 'dance'"),
+        ("dance", "there is no command 'dance'"),
+        ("trian --players 2", "there is no command 'trian'; do you mean train?"),
         ("evaluate --games x", "argument --games: invalid int value: 'x'"),
         ("evaluate --nothing", "unrecognized arguments: --nothing"),
         ("evaluate --max-turns some", "invalid"),
@@ -175,6 +178,31 @@ def test_a_missing_library_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatc
     assert capsys.readouterr().err == "error: 'euphoria train' needs torch: pip install 'euphoria-env[train]'\n"
 
 
+def test_without_a_command_there_is_help_and_the_version_is_told(capsys: Any) -> None:
+    for words, told in (([], "usage: euphoria COMMAND"), (["--version"], "euphoria-env ")):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0 and capsys.readouterr().out.startswith(told)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["train", "--help"]])
+def test_output_that_cannot_be_written_is_an_error(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2 and capsys.readouterr().err.startswith("error: the output cannot be written: No space left")
+
+
+def test_errors_of_the_system_are_told_without_numbers() -> None:
+    assert one_line(FileNotFoundError(errno.ENOENT, "No such file or directory", "a.txt")) == "a.txt: No such file or directory"
+    assert one_line(OSError(errno.ENOSPC, "No space left on device")) == "No space left on device"
+    assert one_line(OSError("a text")) == "a text"
+
+
 def test_a_fault_of_ours_is_no_bad_input() -> None:
     with pytest.raises(KeyError):
         command(lambda: {}["a"])
@@ -196,18 +224,84 @@ def test_one_line_of_what_an_agent_raised() -> None:
 # ------------------------------------------------------------------------------------------------------- interrupts
 
 
+INTERRUPTED_AT = """
+import os, signal, sys
+
+class Stage:
+    def find_spec(self, name, *_):
+        if name == {stage!r}:
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGINT)
+
+for name in [name for name in sys.modules if name.startswith(("argparse", "euphoria_"))]:
+    del sys.modules[name]  # as if nothing had been imported before
+from euphoria_agents.__main__ import main
+sys.meta_path.insert(0, Stage())
+sys.argv[1:] = {words!r}
+main()
+"""
+SMALL_RUN = "train --run run --workers 1 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0"
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ("euphoria_agents.commands", ""),
+        ("euphoria_agents.dataclass_arguments", "--help"),
+        ("argparse", "play --help"),
+        ("euphoria_agents.commands.shared_arguments", "evaluate"),
+        ("numpy", "evaluate"),
+        ("rich", "evaluate"),
+        ("torch", SMALL_RUN),
+        ("sb3_contrib", SMALL_RUN),
+        ("torch.distributed", SMALL_RUN),
+    ],
+)
+def test_an_interrupt_leaves_no_traceback_while_it_imports(stage: str, words: str, tmp_path: Path) -> None:
+    """Whatever is being imported when it comes, from the first module after the entry point on."""
+    if words == SMALL_RUN:
+        pytest.importorskip("sb3_contrib")
+    program = INTERRUPTED_AT.format(stage=stage, words=words.split())
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": PATHS},
+        preexec_fn=heed_interrupts,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nstopped\n")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_an_interrupt_ends_quietly_only_where_nobody_ignores_it() -> None:
+    program = (
+        "import signal\nfrom euphoria_agents.interrupts import end_quietly\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\nend_quietly()\nsignal.raise_signal(signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\nend_quietly()\nsignal.raise_signal(signal.SIGINT)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS}
+    )
+    assert (done.returncode, done.stderr) == (130, "\nstopped\n")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0.4, 1.0, 2.0, 3.0])
-def test_an_interrupt_leaves_no_traceback_while_it_imports_or_begins(seconds: float, tmp_path: Path) -> None:
+def test_an_interrupted_training_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+    """The first decision of the first update interrupts."""
     pytest.importorskip("sb3_contrib")
-    small = "--workers 1 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0"
-    with start("train", "--run", tmp_path / "run", *small.split(), cwd=tmp_path) as process:
-        time.sleep(seconds)
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=400)  # it may have to compile before the first update ends
-    assert process.returncode == 130 and "Traceback" not in told
-    if (tmp_path / "run" / "state.safetensors").exists():
-        assert told.endswith(f"stopped; --resume {tmp_path / 'run'} goes on where it was\n"), "it had begun, so it saved"
+    program = (
+        "import signal, sys\nfrom euphoria_agents.__main__ import main\nfrom euphoria_agents.training.run import Run\n"
+        "report = Run._report\n"
+        "def interrupted(run):\n    report(run)\n    signal.raise_signal(signal.SIGINT)\n    Run._report = report\n"
+        f"Run._report = interrupted\nsys.argv[1:] = {SMALL_RUN.split()!r}\nmain()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": PATHS}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=environment, preexec_fn=heed_interrupts
+    )
+    assert done.returncode == 130 and "Traceback" not in done.stderr
+    assert done.stderr.endswith("stopped; --resume run goes on where it was\n") and (tmp_path / "run/state.safetensors").exists()
 
 
 def test_an_interrupt_has_its_own_status() -> None:

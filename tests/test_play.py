@@ -239,6 +239,11 @@ def test_without_a_terminal(tmp_path: Path) -> None:
     assert done.returncode == 2 and done.stderr == "error: the input ended before the game did\n"
     assert "Saved." in done.stdout and "\x1b" not in done.stdout and longest(done.stdout) <= 80
     assert Session.load(tmp_path / "a.json").decisions == 1
+    command = [sys.executable, "-m", "euphoria_agents", "play", "--seed", "1"]
+    closed = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, text=True, env={"PYTHONPATH": PATHS}
+    )
+    assert (closed.returncode, closed.stderr) == (2, "error: the input ended before the game did\n")
     done = run("--seats", "greedy", "greedy", "--stars-to-win", "1", typed="")
     assert done.returncode == 0 and "has won" in done.stdout and done.stderr == ""
 

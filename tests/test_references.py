@@ -357,7 +357,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 def test_commands_and_options_exist() -> None:
     """What the pages tell people to type is understood by the command `euphoria`."""
-    main: Any = pytest.importorskip("euphoria_agents.__main__")
+    main: Any = pytest.importorskip("euphoria_agents.commands")
     for file in PROSE:
         for line in commands(read(file)):
             word = next((" ".join(line[:k]) for k in (2, 1) if " ".join(line[:k]) in main.COMMANDS), None)

@@ -341,9 +341,11 @@ def euphoria(capsys: pytest.CaptureFixture[str]) -> Any:
         ("tournament --agents random weights random", "two or more different agents"),
         ("tournament --seed -1", "seed must be at least 0, not -1"),
         ("tournament --trades-per-turn 11", "trades_per_turn must be an integer from 0 to 10, not 11"),
-        ("tournament --out /dev/null", "File exists: '/dev/null'"),
+        ("tournament --out /dev/null", "/dev/null: File exists"),
         ("replay /none", "/none: no such file"),
-        ("replay x --delay -1", "must be at least 0"),
+        ("replay x --delay -1", "--delay must be from 0 to 3600 seconds, not -1"),
+        ("replay x --every end --delay inf", "--delay must be from 0 to 3600 seconds, not inf"),
+        ("evaluate --games 1000000000000000000", "games must be at most 10,000,000, not 1,000,000,000,000,000,000"),
     ],
 )
 def test_bad_input_is_told_in_a_line_before_any_game(command: str, message: str, euphoria: Any, monkeypatch: Any) -> None:
@@ -386,6 +388,9 @@ def test_replay(euphoria: Any, tmp_path: Path) -> None:
     assert printed.count("--- players") == 21 and f"\n{first:5}  turn" in printed and f"\n{first - 1:5}  turn" not in printed
     _, printed, _ = euphoria("replay", file, "--from", first)
     assert 1 < printed.count("--- players") < 21
+    status, printed, told = euphoria("replay", file, "--from", 99999)
+    assert (status, printed) == (2, "")
+    assert told == f"error: --from must be from 0 to {first + 20}, the decisions of this game, not 99999\n"
 
 
 def test_replay_with_loaded_outcomes_and_from_a_position(euphoria: Any, tmp_path: Path) -> None:

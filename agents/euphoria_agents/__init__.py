@@ -10,11 +10,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from euphoria_agents.registry import load, specs
-
 if TYPE_CHECKING:
     from euphoria_agents.agent import Agent
     from euphoria_agents.matches.match import play_match
+    from euphoria_agents.registry import load, specs
     from euphoria_env.envs.sb3 import EuphoriaVecEnv
 
 __all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "specs"]
@@ -22,6 +21,8 @@ __all__ = ["Agent", "EuphoriaVecEnv", "load", "play_match", "specs"]
 # Imported when first used, so that `euphoria --help` is quick; the last one needs Stable-Baselines3.
 _LATE = {
     "Agent": "euphoria_agents.agent",
+    "load": "euphoria_agents.registry",
+    "specs": "euphoria_agents.registry",
     "play_match": "euphoria_agents.matches.match",
     "EuphoriaVecEnv": "euphoria_env.envs.sb3",
 }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import inspect
+import os
 import sys
 import types
 import typing
@@ -14,7 +16,7 @@ from typing import Any, TypeVar
 
 from euphoria_agents.error_text import BAD_INPUT, full_text, one_line
 from euphoria_agents.files import check_writable
-from euphoria_agents.interrupts import interrupts_heeded
+from euphoria_agents.interrupts import STOPPED, interrupts_heeded
 
 T = TypeVar("T")
 TRACEBACK = "--traceback"
@@ -65,6 +67,10 @@ class Parser(argparse.ArgumentParser):
             ValueError: always.
         """
         raise ValueError(f"{message} ({self.prog} --help lists the options)")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Prints; argparse would pass over that it cannot."""
+        print(message, end="", file=file)
 
 
 def parse_options(options: type[T], program: str | None = None, arguments: list[str] | None = None) -> T:
@@ -166,16 +172,35 @@ def command(main: Callable[[], None]) -> None:
     """Runs a command: what is wrong with its input or an agent is told in a line (status 2); an interrupt ends it (130)."""
     with interrupts_heeded() as interrupt:
         try:
-            main()
+            try:
+                main()
+            finally:
+                _flush()
         except (KeyboardInterrupt, Exception) as error:
             if isinstance(error, KeyboardInterrupt) or interrupt.is_set():
                 exec("")  # so that `python -m` forgets one in generated code: it would end by a signal, not with our status
                 notes = getattr(error, "__notes__", []) if isinstance(error, KeyboardInterrupt) else []
                 print("\n" + "; ".join(["stopped", *notes]), file=sys.stderr)
-                raise SystemExit(130) from None
+                raise SystemExit(STOPPED) from None
             if not isinstance(error, BAD_INPUT) and not hasattr(error, "__notes__"):
                 raise  # a fault of ours
             if TRACEBACK in sys.argv:
                 print(full_text(error), file=sys.stderr)
-            print(f"error: {one_line(error)}", file=sys.stderr)
+            if not isinstance(error, BrokenPipeError):  # whoever read the output has seen enough
+                print(f"error: {one_line(error)}", file=sys.stderr)
             raise SystemExit(2) from None
+
+
+def _flush() -> None:
+    """Writes what is printed; if that fails, discards it, for the end of the process would try again and complain.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise type(error)(error.errno, error.strerror, "the output cannot be written") from error

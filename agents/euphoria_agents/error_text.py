@@ -23,12 +23,19 @@ class WorkerError(RuntimeError):
 
 def one_line(error: BaseException) -> str:
     """What went wrong, in a line; what was raised inside an agent comes with its kind, its place and its notes."""
-    text, notes = " ".join(str(error).split()), getattr(error, "__notes__", [])
+    text, notes = " ".join(_text(error).split()), getattr(error, "__notes__", [])
     if notes or not isinstance(error, BAD_INPUT):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if notes and frames else ""
     return ", ".join([text + place, *notes])
+
+
+def _text(error: BaseException) -> str:
+    """The text of an error; of one of the system without its number."""
+    if isinstance(error, OSError) and error.strerror and len(error.args) > 1:
+        return ": ".join(str(part) for part in (error.filename, error.strerror) if part is not None)
+    return str(error)
 
 
 def full_text(error: BaseException) -> str:

@@ -1,1 +1,111 @@
-"""What the command `euphoria` does, a module for each subcommand."""
+"""The subcommands of `euphoria`: a table of them, and a module for each, which is imported when it is called."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.metadata
+import importlib.util
+from typing import Any, NamedTuple
+
+from euphoria_agents.dataclass_arguments import parse_options
+
+ARGUMENTS = "euphoria_agents.commands.shared_arguments"
+TRAINING = "euphoria_agents.training.config"
+
+
+class Subcommand(NamedTuple):
+    """A word of the command line; `run` in the module of this name takes its options.
+
+    Attributes:
+        help: what it does, in a line.
+        options: "module:dataclass" of its options, in a module that needs no more than the core.
+        extra: what to install with the project, if a library is missing.
+        needs: a library without which it cannot begin.
+    """
+
+    help: str
+    options: str
+    extra: str = "play"
+    needs: str = "rich"
+
+
+COMMANDS = {
+    "train": Subcommand("train a player by self-play", f"{TRAINING}:Options", "train", "torch"),
+    "outlook": Subcommand(
+        "teach a trained player the chances of all seats, for the search", f"{TRAINING}:OutlookOptions", "train", "torch"
+    ),
+    "evaluate": Subcommand("compare an agent with others, with intervals", f"{ARGUMENTS}:EvaluateOptions"),
+    "tournament": Subcommand("many agents against each other, with ratings", f"{ARGUMENTS}:TournamentOptions"),
+    "benchmark": Subcommand("judge an agent by a task with a fixed protocol", f"{ARGUMENTS}:BenchmarkOptions"),
+    "play": Subcommand("play a game in the terminal, against agents or people", f"{ARGUMENTS}:TableOptions"),
+    "serve": Subcommand("games in the browser: play, watch, study", f"{ARGUMENTS}:ServeOptions", "web", "starlette"),
+    "replay": Subcommand("show a recorded game", f"{ARGUMENTS}:ReplayOptions"),
+    "analyse": Subcommand("have an agent judge every decision of a recorded game", f"{ARGUMENTS}:AnalyseOptions"),
+    "speed": Subcommand(
+        "measure the speed of every layer; `speed compare` compares two measurements",
+        "euphoria_agents.speed.settings:SpeedOptions",
+    ),
+    "speed compare": Subcommand("compare two measurements", f"{ARGUMENTS}:CompareOptions"),
+    "convert": Subcommand("convert a player of an older version to this one", f"{ARGUMENTS}:ConvertOptions", needs="safetensors"),
+    "compile": Subcommand("compile everything ahead of time", f"{ARGUMENTS}:CompileOptions", needs=""),
+}
+
+
+def call(arguments: list[str]) -> None:
+    """Reads the options of a command and hands them to it; without a command prints the help.
+
+    Raises:
+        SystemExit: with status 0, after help or version.
+        ValueError: the command line is wrong.
+        ImportError: a library is missing; names the extra that brings it.
+    """
+    if not arguments or arguments[0] in ("-h", "--help", "--version"):
+        print(f"euphoria-env {importlib.metadata.version('euphoria-env')}" if "--version" in arguments[:1] else overview())
+        raise SystemExit(0)
+    name, left = split(arguments)
+    chosen = COMMANDS[name]
+    try:
+        options = parse_options(imported(chosen.options), f"euphoria {name}", left)
+        if chosen.needs and not importlib.util.find_spec(chosen.needs):
+            raise ModuleNotFoundError(name=chosen.needs)
+        imported(f"euphoria_agents.commands.{name.split()[-1]}:run")(options)
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if not library or library in ("euphoria_agents", "euphoria_env"):
+            raise
+        raise ImportError(f"'euphoria {name}' needs {library}: pip install 'euphoria-env[{chosen.extra}]'") from error
+
+
+def overview() -> str:
+    """The help of the command itself."""
+    width = max(map(len, COMMANDS))
+    return "\n".join(
+        [
+            "usage: euphoria COMMAND ...   (or --help, --version)",
+            "",
+            "Play, train and measure agents for Euphoria: Build a Better Dystopia.",
+            "",
+            "commands, each with --help:",
+            *(f"  {name:{width}}  {chosen.help}" for name, chosen in COMMANDS.items()),
+        ]
+    )
+
+
+def split(arguments: list[str]) -> tuple[str, list[str]]:
+    """The command, which may have two words, and what follows it.
+
+    Raises:
+        ValueError: there is no such command.
+    """
+    for words in (2, 1):
+        if (name := " ".join(arguments[:words])) in COMMANDS:
+            return name, arguments[words:]
+    near = difflib.get_close_matches(arguments[0], COMMANDS, 1)
+    meant = f"; do you mean {near[0]}?" if near else ""
+    raise ValueError(f"there is no command {arguments[0][:40]!r}{meant} (euphoria --help lists them)")
+
+
+def imported(place: str) -> Any:
+    """The object that "module:name" names."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

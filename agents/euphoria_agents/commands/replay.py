@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -16,16 +15,7 @@ from euphoria_agents.terminal import Replay, Screen
 from euphoria_env import Game
 from euphoria_env.render import board_svg, board_text
 
-
-def replayed(record: Path) -> Iterator[tuple[Game, str]]:
-    """The game before each line of a record with that line, and at last the finished game with an empty line.
-
-    Raises:
-        ValueError: the record cannot be read, or is damaged; names the file and the line.
-    """
-    text = read_text(record)
-    checked(record, text)  # everything, before the first line is shown
-    yield from steps(text)
+LONGEST_DELAY = 3600
 
 
 def checked(record: Path, text: str) -> Game:
@@ -40,10 +30,10 @@ def checked(record: Path, text: str) -> Game:
         raise ValueError(f"{record}: {error}") from error
 
 
-def show(options: ReplayOptions, console: Console) -> None:
-    """Shows the game from a decision on."""
+def show(options: ReplayOptions, text: str, console: Console) -> None:
+    """Shows the game of a record from a decision on."""
     turn, number = -1, 0  # of the last board, of the next decision
-    for game, line in replayed(options.record):
+    for game, line in steps(text):
         if number >= options.start:
             due = {"decision": bool(line), "turn": game.turn != turn, "end": False}[options.every or "turn"] or not line
             if due:
@@ -80,10 +70,14 @@ def run(options: ReplayOptions) -> None:
     Raises:
         ValueError: the record is damaged, or a number is wrong.
     """
-    if options.start < 0 or not options.delay >= 0:
-        raise ValueError("--from and --delay must be at least 0")
+    if not 0 <= options.delay <= LONGEST_DELAY:
+        raise ValueError(f"--delay must be from 0 to {LONGEST_DELAY} seconds, not {options.delay:g}")
+    text = read_text(options.record)
+    game = checked(options.record, text)
+    if not 0 <= options.start <= len(game.history):
+        raise ValueError(f"--from must be from 0 to {len(game.history)}, the decisions of this game, not {options.start}")
     screen = Screen()
     if screen.interactive and not (options.every or options.delay or options.step or options.svg):
-        Replay(screen, checked(options.record, read_text(options.record)), options.start).run()
+        Replay(screen, game, options.start).run()
     else:
-        show(options, Console(soft_wrap=True))
+        show(options, text, Console(soft_wrap=True))

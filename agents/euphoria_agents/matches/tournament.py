@@ -28,6 +28,7 @@ from euphoria_env import Rules
 from euphoria_env.json_reader import read_json
 
 SEEDS = 16  # in a chunk; each is played once from every seat
+MOST_GAMES = 10_000_000  # of an agent in a match
 SEEDS_OF_SEARCHERS = 1  # whose games are long: little is lost with a chunk
 
 load_once = cache(load)
@@ -105,7 +106,7 @@ def _hash_of_code() -> bytes:
 
 
 def check_counts(**counts: int) -> None:
-    """Refuses numbers that are too small.
+    """Refuses numbers that are too small, and numbers of games that nobody could wait for.
 
     Raises:
         ValueError: names the option.
@@ -114,6 +115,8 @@ def check_counts(**counts: int) -> None:
         least = 0 if name == "seed" else 1
         if value < least:
             raise ValueError(f"{name} must be at least {least}, not {value}")
+        if name == "games" and value > MOST_GAMES:
+            raise ValueError(f"games must be at most {MOST_GAMES:,}, not {value:,}")
 
 
 def seeds_of_a_chunk(specs: Sequence[str]) -> int:

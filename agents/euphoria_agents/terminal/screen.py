@@ -26,7 +26,8 @@ class Screen:
     """
 
     def __init__(self, typed: TextIO | None = None, written: TextIO | None = None) -> None:
-        self._typed, self._written = typed or sys.stdin, written or sys.stdout
+        self._typed = typed or sys.stdin or io.StringIO()  # which both may be closed
+        self._written = written or sys.stdout or io.StringIO()
         if isinstance(self._written, io.TextIOWrapper):
             self._written.reconfigure(errors="replace")  # a name may have letters that the terminal has not
         self._console = Console(file=self._written, highlight=False, markup=False, emoji=False, soft_wrap=True)
