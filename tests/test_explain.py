@@ -253,3 +253,17 @@ def test_whose_fault_it_is() -> None:
     with pytest.raises(ZeroDivisionError) as raised:
         said(Saying(lambda legal: 1 / 0), Game(Rules(num_players=2), seed=1))
     assert raised.value.__notes__ == ["raised by the agent tests.test_explain.Saying"]
+
+
+def test_who_changes_the_mask_is_judged_by_the_right_one() -> None:
+    class Tampering(Agent):
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+            return int(mask.argmax())
+
+        def explain(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> Any:
+            observation[:], mask[:] = 0, 1
+            return super().explain(observation, mask, rng, game)
+
+    game = Game(Rules(num_players=2), seed=1)
+    with pytest.raises(ValueError, match="must be the legal moves"):
+        explained(Tampering(), game.observation(game.player), game.mask(), np.random.default_rng(0))

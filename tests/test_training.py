@@ -647,7 +647,7 @@ def small(array: np.ndarray, value: float, kind: Any = None) -> np.ndarray:
         ("worker.0.games.1.next", lambda a: small(a, 99), "worker.0.games.1: next: must be"),
         ("worker.0.games.0.chances", lambda a: small(a, np.nan), "worker.0.games.0: chances: must be"),
         ("worker.0.games.0.chances", lambda a: a / 2, "worker.0.games.0: chances: do not add up to 1"),
-        ("worker.0.games.0.draws", lambda a: small(a, np.nan), "worker.0.games.0: draws: must be"),
+        ("worker.0.games.0.same_opponent_prob", lambda a: small(a, np.nan), "worker.0.games.0: same_opponent_prob: must be"),
         ("worker.0.games.0.returns", lambda a: small(a, np.inf), "worker.0.games.0: returns: must be"),
         ("worker.0.games.0.lengths", lambda a: small(a, -1), "worker.0.games.0: lengths: must be"),
         ("worker.0.games.0.episodes", lambda a: small(a, 2**63 - 1), "worker.0.games.0: the state must count the episodes"),

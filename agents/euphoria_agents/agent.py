@@ -110,12 +110,13 @@ def explained(
     """
     if not callable(getattr(agent, "explain", None)):
         return explanation(np.flatnonzero(mask))
+    legal, players = np.flatnonzero(mask).tolist(), int(observation[start_of("num_players")])  # before it can change them
     try:
         said = agent.explain(observation, mask, rng, game)  # type: ignore[attr-defined]
     except Exception as error:
         error.add_note(f"raised by the agent {agent_name(agent)}")
         raise
-    return _checked(agent, said, np.flatnonzero(mask).tolist(), int(observation[start_of("num_players")]))
+    return _checked(agent, said, legal, players)
 
 
 def _checked(agent: Player, said: Any, legal: list[int], players: int) -> Explanation:

@@ -1,4 +1,4 @@
-"""The environments: PettingZoo AEC (`aec`), one learning seat for Gymnasium (`single`), many games at once (`vector`)."""
+"""The environments: PettingZoo AEC (`aec`), one learning seat (`single`), many games for Gymnasium (`vector`) and SB3 (`sb3`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ PETTINGZOO_ID = "euphoria_env/euphoria-v0"
 
 
 def register() -> None:
-    """Tells Gymnasium and PettingZoo of the environments; once is enough, twice does no harm."""
+    """Tells Gymnasium and PettingZoo of the environments; once is enough, twice does no harm.
+
+    Entry points cannot do it: Gymnasium reads none since 1.0, and PettingZoo never did.
+    """
     from gymnasium.envs import registration
 
     if GYMNASIUM_ID not in registration.registry:

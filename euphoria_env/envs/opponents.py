@@ -106,8 +106,8 @@ class Opponents:
 
     def state(self) -> dict[str, np.ndarray]:
         """Who sits where and who may be drawn, as arrays for `restore`; numbers are those of `agents`."""
-        facts = np.array([self._drawn, self._same_opponent_prob])
-        return {"sitting": self._sitting.copy(), "next": self._next, "chances": self._chances, "draws": facts}
+        draws = {"drawn": np.array(self._drawn), "same_opponent_prob": np.array(self._same_opponent_prob, np.float64)}
+        return {"sitting": self._sitting.copy(), "next": self._next, "chances": self._chances, **draws}
 
     def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Player]) -> None:
         """Goes on where `state` was taken.
@@ -115,7 +115,8 @@ class Opponents:
         Raises:
             ValueError: it does not fit these games and agents.
         """
-        drawn, same_opponent_prob = read_array(state, "draws", (2,), np.float64, 0, 1).tolist()
+        drawn = bool(read_array(state, "drawn", (), np.bool_))
+        same_opponent_prob = float(read_array(state, "same_opponent_prob", (), np.float64, 0, 1))
         seats = np.size(state.get("next", ())) if drawn else self._players - 1
         last = len(agents) - 1
         following = read_array(state, "next", (seats,), np.int64, 0, last)
@@ -125,7 +126,7 @@ class Opponents:
             raise ValueError("chances: do not add up to 1")
         self.agents = list(agents)
         self._sitting[:], self._next, self._chances = sitting, following, chances
-        self._drawn, self._same_opponent_prob = bool(drawn), same_opponent_prob
+        self._drawn, self._same_opponent_prob = drawn, same_opponent_prob
 
     def _forget(self) -> None:
         """Lets go of the agents that play no game any more."""

@@ -19,8 +19,8 @@ from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
 from euphoria_env.envs.arguments import one_of, position_from
 from euphoria_env.envs.derived_seeds import generator_from
 from euphoria_env.envs.frames import FRAMES_PER_SECOND
+from euphoria_env.envs.learners import play_others
 from euphoria_env.envs.vector import EuphoriaVectorEnv
-from euphoria_env.envs.vector_core import play_others
 from euphoria_env.json_reader import read_array
 
 MOST_DECISIONS = 2**62  # of an episode; far from the end of int64

@@ -14,8 +14,8 @@ from gymnasium.vector.utils import batch_space
 from euphoria_env import actions
 from euphoria_env.envs.arguments import MASKS, frame_size, one_of, positions_from, reset_options, rules_from, starts_from
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
+from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.observation_space import masked_space, observation_box, observed
-from euphoria_env.envs.vector_core import Learners
 
 _RENDER_MODES = ("ansi", "rgb_array")
 
