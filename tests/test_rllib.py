@@ -1,4 +1,4 @@
-"""Beyond one machine: tournaments and training on a Ray cluster whose workers and nodes die, and the example for RLlib.
+"""Beyond one machine: tournaments on a Ray cluster whose workers and nodes die, and the example for RLlib.
 
 Ray needs an environment of its own (requirements-rllib.lock); elsewhere these tests are skipped.
 """
@@ -24,12 +24,8 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 from euphoria_agents.matches.ray_cluster import on_ray  # noqa: E402
 from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
-from euphoria_agents.training.config import Options  # noqa: E402
-from euphoria_agents.training.run import Run  # noqa: E402
-from euphoria_agents.training.workers import WorkerLost  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from tests.tools.scripts import SCRIPTS, call  # noqa: E402
-from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
 
 PATHS = os.pathsep.join(filter(None, sys.path))
 # Ray leaves processes and sockets to its own shutdown.
@@ -119,47 +115,6 @@ def test_the_command_gives_the_results_of_the_local_one(cluster: Any, tmp_path: 
 
     local, far = run("local", "--processes", "1"), run("far", "--ray", "--ray-address", cluster.address)
     assert local.read_bytes() == far.read_bytes()
-
-
-# ------------------------------------------------------------------------------------------------------- training
-
-
-def of_three(run: Path, **changed: Any) -> Options:
-    """A small run of three workers: this process, and one on each node."""
-    return options(run, workers=3, envs=63, decisions=4 * 63 * 8, rating_games=0, **changed)
-
-
-@pytest.fixture(scope="module")
-def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of three workers on this machine alone."""
-    folder = tmp_path_factory.mktemp("straight") / "run"
-    go(of_three(folder))
-    return folder
-
-
-def test_training_on_a_cluster_is_that_of_one_machine(cluster: Any, straight: Path, tmp_path: Path) -> None:
-    go(of_three(tmp_path / "run", ray=True, ray_address=cluster.address))
-    assert_same(state_of(tmp_path / "run"), state_of(straight))
-    with pytest.raises(ValueError, match="5 workers need a Ray cluster of 4 cores besides this process; it has 2"):
-        go(options(tmp_path / "greater", workers=5, envs=63, ray=True, ray_address=cluster.address))
-
-
-def test_a_node_that_leaves_ends_the_training_and_nothing_is_lost(
-    cluster: Any, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (doomed,), on_step = cluster.worker_nodes, Run._on_step
-
-    def burying(self: Any) -> bool:
-        if self.update == 2 and cluster.worker_nodes:
-            cluster.remove_node(doomed, allow_graceful=False)
-        return bool(on_step(self))
-
-    monkeypatch.setattr(Run, "_on_step", burying)
-    with pytest.raises(WorkerLost, match=f"a worker has gone.*--resume {tmp_path / 'run'}"):
-        go(of_three(tmp_path / "run", ray=True, ray_address=cluster.address))
-    monkeypatch.undo()
-    go(Options(resume=tmp_path / "run"))
-    assert_same(state_of(tmp_path / "run"), state_of(straight))
 
 
 # ------------------------------------------------------------------------------------------------------- RLlib

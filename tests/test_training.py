@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from euphoria_agents import load
 from euphoria_agents.agent import Agent
@@ -173,7 +175,7 @@ def test_the_shares_of_the_league() -> None:
     assert [member.name for member in one] == ["random", "weights", "1", "2", "3"]
     one.record("0", 1.0)  # a game of this member may still end
     again = league()
-    again.restore(json.loads(json.dumps(one.state())), {member.name: member.agent for member in one})
+    again.restore(one.state(), {member.name: member.agent for member in one})
     assert again.members == one.members and again.chances() == one.chances()
 
 
@@ -209,7 +211,7 @@ def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
 pytest.importorskip("sb3_contrib")
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.model import make_envs, make_model  # noqa: E402
-from euphoria_agents.training.run import RUN_FORMAT, Run  # noqa: E402
+from euphoria_agents.training.run import RUN_FORMAT, Run, train  # noqa: E402
 from tests.tools.small_runs import arguments, assert_same, go, options, state_of  # noqa: E402
 
 
@@ -468,6 +470,21 @@ def test_a_resumed_run_is_the_one_that_was_not_interrupted(straight: Path, tmp_p
     assert_same(state_of(tmp_path / "run"), state_of(straight))
 
 
+def test_a_finished_run_says_so_and_goes_on_with_more_decisions(straight: Path, tmp_path: Path) -> None:
+    run, output = tmp_path / "run", io.StringIO()
+    shutil.copytree(straight, run)
+    train(Options(resume=run), Console(file=output, width=200))
+    assert f"has made its 672 decisions, and nothing is left to do: --resume {run} --decisions N" in output.getvalue()
+    assert_same(state_of(run), state_of(straight))
+    with pytest.raises(ValueError, match="decisions: the run in .* has made 672 already, more than 600"):
+        train(Options(resume=run, decisions=600), Console(quiet=True))
+    trained = train(Options(resume=run, decisions=6 * 168), Console(quiet=True))
+    assert (trained.decisions, trained.update) == (6 * 168, 6)
+    facts, _ = state_of(run)
+    assert {one["decisions"] for one in facts["ratings"]["results"]} == {0, 504, 672, 1008}
+    assert checkpoint.read_tensors(run / "state.safetensors", RUN_FORMAT)[0]["options"]["decisions"] == 6 * 168
+
+
 def test_a_killed_run_loses_no_more_than_since_its_last_save(straight: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-m", "euphoria_agents", "train", *arguments(options(run))]
@@ -529,7 +546,7 @@ def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"players": [7]}, r"players\[0\]: must be an integer from 2 to 6"),
+        ({"players": [7]}, r"players\[0\]: expected int <= 6"),
         ({"envs": 2}, "envs: must be"),
         ({"reward": "fun"}, "reward must be"),
         ({"baselines": ["nobody"]}, "no agent is called"),
@@ -543,10 +560,10 @@ def test_a_run_may_begin_with_the_network_of_another(straight: Path, tmp_path: P
         ({"start": Path("missing")}, "cannot be read"),
         ({"resume": Path("missing")}, "cannot be read"),
         ({"trunk": []}, "trunk"),
-        ({"decisions": 0}, "decisions: must be an integer from 1"),
-        ({"players": []}, "envs: must be"),
+        ({"decisions": 0}, "decisions: expected int >= 1"),
+        ({"players": []}, "players: expected array of length >= 1"),
         ({"same_opponent_prob": 2.0}, "same_opponent_prob"),
-        ({"batch": 1}, "batch: must be an integer from 2"),
+        ({"batch": 1}, "batch: expected int >= 2"),
         ({"batch": 167}, "leave no single one of its 168"),
         ({"gamma": float("nan")}, "gamma"),
         ({"learning_rate": -1.0}, "learning_rate"),
@@ -667,25 +684,29 @@ def test_arrays_of_a_run_that_cannot_be(straight: Path, tmp_path: Path, name: st
     ("key", "change", "message"),
     [
         ("decisions", lambda v: v + 1, "decisions: .* are not those of"),
-        ("decisions", lambda v: True, "decisions: must be an integer"),
-        ("seconds", lambda v: float("nan"), "seconds: must be a number"),
+        ("decisions", lambda v: True, "decisions: expected int, got bool"),
+        ("seconds", lambda v: float("nan"), "seconds: expected float"),
         ("workers", lambda v: [], "workers: must have 1 entries"),
         ("workers", lambda v: [{**v[0], "generators": v[0]["generators"][:1]}], r"workers\[0\].generators: must have 2 entries"),
         ("workers", lambda v: [{**v[0], "generators": [{}, {}]}], "generator.bit_generator"),
         ("workers", lambda v: [{**v[0], "opponents": []}], r"workers\[0\].generators: must have 0 entries"),
         ("workers", lambda v: [{"generators": [], "opponents": []}], r"workers\[0\].opponents: must have 2 entries"),
-        ("workers", lambda v: [{**v[0], "opponents": [["random"], [["random"]]]}], "no past self is called"),
+        (
+            "workers",
+            lambda v: [{**v[0], "opponents": [["random"], [["random"]]]}],
+            r"workers\[0\].opponents\[1\]\[0\]: expected str",
+        ),
         ("league", lambda v: v[1:], "league: must be random, weights"),
         ("league", lambda v: [*v, v[-1]], "league: must be random, weights"),
-        ("league", lambda v: [{**v[0], "score": float("nan")}, *v[1:]], r"league\[0\].score: must be a number"),
-        ("ratings", lambda v: v | {"results": [{**v["results"][0], "games": 0}]}, r"results\[0\].games: must be at least 1"),
-        ("ratings", lambda v: v | {"results": [{**v["results"][0], "against": 1}]}, r"results\[0\].against: must be a text"),
-        ("ratings", lambda v: v | {"strengths": {"random": [1]}}, "ratings.strengths.random: must be two numbers"),
-        ("ratings", lambda v: v | {"due": [[1, 2]]}, r"ratings.due\[0\]: must be update, decisions and hours"),
+        ("league", lambda v: [{**v[0], "score": float("nan")}, *v[1:]], r"league\[0\].score: expected float"),
+        ("ratings", lambda v: v | {"results": [{**v["results"][0], "games": 0}]}, r"results\[0\].games: expected int >= 1"),
+        ("ratings", lambda v: v | {"results": [{**v["results"][0], "against": 1}]}, r"results\[0\].against: expected str"),
+        ("ratings", lambda v: v | {"strengths": {"random": [1]}}, r"ratings.strengths\[...\]: expected array of length 2"),
+        ("ratings", lambda v: v | {"due": [[1, 2]]}, r"ratings.due\[0\]: expected array of length 3"),
         ("ratings", lambda v: v | {"due": [[1, 2, 0.5]]}, "rating.1: the tensors of features are missing"),
         ("options", lambda v: v | {"envs": 10**5}, "options.envs"),
         ("options", lambda v: v | {"trunk": [2**14] * 50}, "options.trunk"),
-        ("options", lambda v: v | {"epochs": True}, "epochs: must be an integer"),
+        ("options", lambda v: v | {"epochs": True}, "epochs: expected int"),
     ],
 )
 def test_facts_of_a_run_that_cannot_be(straight: Path, tmp_path: Path, key: str, change: Any, message: str) -> None:

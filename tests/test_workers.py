@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +23,9 @@ from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.progress import Progress  # noqa: E402
 from euphoria_agents.training import workers  # noqa: E402
 from euphoria_agents.training.config import Options  # noqa: E402
-from euphoria_agents.training.run import Run, open_run, reopen  # noqa: E402
+from euphoria_agents.training.run import Trained, open_job, open_run, reopen, train  # noqa: E402
 from euphoria_agents.training.workers import Group, WorkerLost  # noqa: E402
-from tests.tools.small_runs import arguments, assert_same, go, options, state_of  # noqa: E402
+from tests.tools.small_runs import arguments, assert_same, options, state_of  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -39,11 +37,17 @@ def small(run: Path, **changed: Any) -> Options:
     return options(run, **({"workers": 2, "envs": 42, "decisions": 4 * 42 * 8} | changed))
 
 
+def go(chosen: Options, updates: int | None = None) -> Trained:
+    """Trains silently, with all its workers."""
+    return train(chosen, Console(quiet=True), updates)
+
+
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of four updates in two processes, without interruption."""
     folder = tmp_path_factory.mktemp("straight") / "run"
-    go(small(folder))
+    trained = go(small(folder))
+    assert trained[:3] == (folder, 4 * 42 * 8, 4) and len(trained.spent) >= 4 and not trained.interrupted
     return folder
 
 
@@ -52,10 +56,10 @@ def test_only_the_first_worker_rates_what_is_due(rank: int, straight: Path) -> N
     """Ratings that a run was stopped over are made by one worker, not by each."""
     job = reopen(Options(resume=straight), straight)
     assert job.state is not None
-    facts, arrays = job.state
+    metadata, arrays = job.state
     network = read_checkpoint(straight / "ppo.safetensors")[1]
-    waiting = dataclasses.replace(facts, ratings=dataclasses.replace(facts.ratings, due=[(3, 1008, 0.1)]))
-    state = waiting, arrays | {f"rating.3.{name}": tensor for name, tensor in network.items()}
+    metadata.ratings.due = [(3, 1008, 0.1)]
+    state = metadata, arrays | {f"rating.3.{name}": tensor for name, tensor in network.items()}
     group = Group()
     group.rank, group.size = rank, 2  # nobody is asked for anything
     run = open_run(job._replace(state=state), Progress(Console(quiet=True), "training", "decisions"), group)
@@ -87,94 +91,97 @@ def test_torchrun_starts_the_same_run(straight: Path, tmp_path: Path) -> None:
     assert_same(state_of(tmp_path / "run"), state_of(straight))
 
 
-def children(pid: int) -> list[int]:
-    """The processes that a process has started."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-def test_a_worker_that_is_killed_stops_the_others_and_nothing_is_lost(
-    straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    on_step = Run._on_step
-
-    def killing(self: Any) -> bool:
-        if self.update == 2:
-            for one in multiprocessing.active_children():
-                one.kill()
-        return bool(on_step(self))
-
-    monkeypatch.setattr(Run, "_on_step", killing)
-    with pytest.raises(WorkerLost, match=f"a worker has gone: it was killed.*--resume {tmp_path / 'run'}"):
-        go(small(tmp_path / "run", rating_games=0))
-    monkeypatch.undo()
-    assert multiprocessing.active_children() == []
-    assert 0 < state_of(tmp_path / "run")[0]["decisions"] <= 2 * 42 * 8
-    go(Options(resume=tmp_path / "run"))
-    (facts, arrays), (expected, their) = state_of(tmp_path / "run"), state_of(straight)
-    assert facts.pop("ratings")["results"] == [] and expected.pop("ratings")["results"]
-    assert_same((facts, arrays), (expected, their))
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-def test_the_workers_end_with_the_first_one(tmp_path: Path) -> None:
-    run = subprocess.Popen(
-        [sys.executable, "-m", "euphoria_agents", "train", *arguments(small(tmp_path / "run", decisions=10_000_000))],
-        stdout=subprocess.DEVNULL,
-        env=ENVIRONMENT,
-    )
-    while not (tmp_path / "run" / "state.safetensors").exists():
-        assert run.poll() is None
+def start(run: Path) -> subprocess.Popen[str]:
+    """Starts the command with a run without end, and returns once it has saved."""
+    command = [sys.executable, "-m", "euphoria_agents", "train", *arguments(small(run, decisions=10_000_000, rating_games=0))]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    until = time.monotonic() + 300
+    while not (run / "state.safetensors").exists():
+        assert process.poll() is None and time.monotonic() < until, process.communicate()
         time.sleep(0.01)
-    others = children(run.pid)
-    assert others
-    run.send_signal(signal.SIGKILL)
-    run.wait()
-    until = time.monotonic() + 30
-    while any(Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" for pid in others):
+    return process
+
+
+def trainers(pid: int) -> list[int]:
+    """The workers that a process has started, in the order of their ranks."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def await_end(pids: list[int]) -> None:
+    """Waits until these processes have ended."""
+    until = time.monotonic() + 120
+    while any(Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" for pid in pids):
         assert time.monotonic() < until, "a worker goes on alone"
         time.sleep(0.05)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+def test_a_worker_that_is_killed_stops_the_others_and_nothing_is_lost(tmp_path: Path) -> None:
+    process = start(tmp_path / "run")
+    others = trainers(process.pid)
+    assert len(others) == 2
+    os.kill(others[1], signal.SIGKILL)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert "worker 1 has gone: it was killed (SIGKILL); the run is as it was last saved: --resume" in said
+    await_end(others)
+    assert state_of(tmp_path / "run")[0]["decisions"] > 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+def test_ctrl_c_ends_the_update_in_all_workers_and_saves(tmp_path: Path) -> None:
+    process = start(tmp_path / "run")
+    before, others = state_of(tmp_path / "run")[0]["decisions"], trainers(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert (process.returncode, said.strip()) == (130, f"stopped; --resume {tmp_path / 'run'} goes on where it was")
+    await_end(others)
+    assert state_of(tmp_path / "run")[0]["decisions"] >= before
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+def test_the_workers_end_with_the_command(tmp_path: Path) -> None:
+    process = start(tmp_path / "run")
+    others = trainers(process.pid)
+    process.kill()
+    process.communicate()
+    await_end(others)
 
 
 def test_what_goes_wrong_in_another_worker_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "their_baseline.py").write_text(
-        "import multiprocessing\n"
+        "import os\n"
         "class Theirs:\n"
         "    def act(self, observation, mask, rng, game=None):\n"
-        "        if multiprocessing.parent_process():\n"
+        "        if os.environ.get('RANK') == '1':\n"
         "            raise KeyError('lost the map')\n"
         "        return int(mask.argmax())\n"
     )
-    with pytest.raises(WorkerLost, match=r"worker 1: KeyError: 'lost the map'.*their_baseline"):
+    with pytest.raises(WorkerLost, match=r"^worker 1: KeyError: 'lost the map'.*their_baseline.*--resume"):
         go(small(tmp_path / "run", baselines=["their_baseline:Theirs"], rating_games=0))
+    assert multiprocessing.active_children() == []
 
 
-def test_a_worker_that_does_not_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_join", print)  # ends at once, as where a script starts itself again and again
-    with pytest.raises(WorkerLost, match="worker 1 did not come: its process has ended; a script that trains must"):
-        go(small(tmp_path / "run"))
-    assert multiprocessing.active_children() == [] and not (tmp_path / "run").exists()
-
-
-def test_numbers_of_workers_that_cannot_be(straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="workers: must be an integer from 1"):
+def test_numbers_of_workers_that_cannot_be(straight: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="workers: expected int >= 1"):
         go(small(tmp_path / "run", workers=0))
     with pytest.raises(ValueError, match="envs: must be at least 1 for each of players and workers, not 42 .* and 15 workers"):
         go(small(tmp_path / "run", workers=15))
     with pytest.raises(ValueError, match="batch must be at least 2 for each worker.*not 3 for 2"):
         go(small(tmp_path / "run", batch=3))
-    for name, value in {"TORCHELASTIC_RUN_ID": "x", "WORLD_SIZE": "3", "RANK": "0"}.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(ValueError, match="the run has 2 workers, but torchrun has started 3"):
-        go(Options(resume=straight))
+    with pytest.raises(ValueError, match="the run has 2 workers, but 3 were started"):
+        open_job(Options(resume=straight), 3)
     assert not (tmp_path / "run").exists()
 
 
 def _three(rank: int, port: int, answers: Any) -> None:
     """One of three workers: what it gets from the others."""
-    group = Group(rank, 3, dist.TCPStore("127.0.0.1", port, 3, timeout=timedelta(seconds=60)))
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), TORCHELASTIC_RUN_ID="", RANK=str(rank), WORLD_SIZE="3")
+    os.environ["TORCHELASTIC_USE_AGENT_STORE"] = "True"  # that the test has made
+    group = Group.launched()
     one, none, two = (torch.nn.Parameter(torch.zeros(shape)) for shape in ((2, 3), (5,), (4,)))
     one.grad, two.grad = torch.full((2, 3), float(rank)), torch.arange(4.0) * rank
     group.average([one, none, two])

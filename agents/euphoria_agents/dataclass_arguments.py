@@ -158,7 +158,7 @@ def written(text: str) -> Path:
 
 def reader(hint: Any) -> dict[str, Any]:
     """How argparse reads a value of this type; None is what an option has that is left out."""
-    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    kinds = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     kind = next(kind for kind in kinds if kind is not types.NoneType)
     if kind is bool:
         return {"action": argparse.BooleanOptionalAction}

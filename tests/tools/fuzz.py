@@ -392,9 +392,9 @@ def saved_run() -> SavedRun:
 def run_case(rng: random.Random, folder: Path) -> Case:
     """A training run with changes in its state, or in the file of a past self, to be resumed for one update."""
     from rich.console import Console
-    from rich.progress import Progress
 
     from euphoria_agents.network.checkpoint import read_tensors
+    from euphoria_agents.progress import Progress
     from euphoria_agents.training.config import Options
     from euphoria_agents.training.curves import draw_curves
     from euphoria_agents.training.run import RUN_FORMAT, STATE, open_run, reopen
@@ -411,7 +411,7 @@ def run_case(rng: random.Random, folder: Path) -> Case:
 
     state = hostile_file(saved.arrays, saved.header, rng) if whole else save(saved.arrays, {"euphoria": json.dumps(saved.header)})
     (run_folder / STATE).write_bytes(state)
-    bar = Progress(console=Console(quiet=True), disable=True)
+    bar = Progress(Console(quiet=True), "training", "decisions")
 
     def use(run: Any) -> None:
         try:

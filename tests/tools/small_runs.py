@@ -10,7 +10,8 @@ from rich.console import Console
 
 from euphoria_agents.network.checkpoint import read_tensors
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.run import RUN_FORMAT, Run, train
+from euphoria_agents.training.run import RUN_FORMAT, Run, train_here
+from euphoria_agents.training.workers import Group
 
 State = tuple[dict[str, Any], dict[str, np.ndarray]]
 
@@ -39,8 +40,8 @@ def arguments(chosen: Options) -> list[str]:
 
 
 def go(chosen: Options, updates: int | None = None) -> Run:
-    """Trains without a word."""
-    return train(chosen, Console(quiet=True), updates)
+    """Trains silently, in this process."""
+    return train_here(chosen, Group(), Console(quiet=True), updates)
 
 
 def state_of(folder: Path) -> State:

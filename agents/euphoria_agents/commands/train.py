@@ -6,7 +6,7 @@ from rich.console import Console
 
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.run import train
-from euphoria_agents.training.workers import torchrun_rank
+from euphoria_agents.training.workers import launched_rank
 
 
 def run(options: Options) -> None:
@@ -15,10 +15,10 @@ def run(options: Options) -> None:
     Raises:
         KeyboardInterrupt: it was interrupted, saved and stopped.
     """
-    console = Console(quiet=torchrun_rank() > 0, emoji=False)  # the first worker tells
-    finished = train(options, console)
-    console.print(f"written: {finished.options.run}")
-    if finished.interrupted:
+    console = Console(quiet=launched_rank() > 0, emoji=False)  # the first worker tells
+    trained = train(options, console)
+    console.print(f"written: {trained.run}")
+    if trained.interrupted:
         interrupt = KeyboardInterrupt()
-        interrupt.add_note(f"--resume {finished.options.run} goes on where it was")
+        interrupt.add_note(f"--resume {trained.run} goes on where it was")
         raise interrupt

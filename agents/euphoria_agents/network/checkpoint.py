@@ -10,6 +10,7 @@ in the same kind of file.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -62,9 +63,13 @@ class Features:
 
 def layout() -> dict[str, Any]:
     """What a network depends on: sizes of observation and action space, and a hash of the names and places of all entries."""
+    return {"observations": observations.OBS_SIZE, "actions": actions.NUM_ACTIONS, "layout": _layout_hash()}
+
+
+@functools.cache
+def _layout_hash() -> str:
     fields = [(field.name, field.start, field.size) for field in observations.table()]
-    digest = hashlib.blake2b(repr((fields, actions.NAMES)).encode(), digest_size=8)
-    return {"observations": observations.OBS_SIZE, "actions": actions.NUM_ACTIONS, "layout": digest.hexdigest()}
+    return hashlib.blake2b(repr((fields, actions.NAMES)).encode(), digest_size=8).hexdigest()
 
 
 def save_checkpoint(

@@ -8,17 +8,16 @@ pfsp_weight. Who plays is drawn when a game begins; nobody is replaced in the mi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from euphoria_agents.agent import Agent
+from euphoria_agents.training.run_metadata import LeagueMember
 from euphoria_env.json_reader import Reader, shown
 
 MEMORY = 400.0  # games that a score looks back on
-MOST_GAMES = 2**53  # that are counted
 FLOOR = 0.05  # pfsp_weight of somebody who is always beaten
 
 
@@ -110,31 +109,24 @@ class League:
             if other != seat:
                 self.record(name, 0.5 + 0.5 * float(np.sign(ranking[other] - ranking[seat])))
 
-    def state(self) -> list[dict[str, Any]]:
-        """The members and their scores, for JSON."""
-        return [{"name": m.name, "past": m.past, "score": m.score, "games": m.games} for m in self.members]
+    def state(self) -> list[LeagueMember]:
+        """The members and their scores."""
+        return [LeagueMember(member.name, member.past, member.score, member.games) for member in self.members]
 
-    def restore(self, state: Any, agents: Mapping[str, Agent]) -> None:
+    def restore(self, state: Sequence[LeagueMember], agents: Mapping[str, Agent]) -> None:
         """Goes on where `state` was taken, with the agents by name.
 
         Raises:
-            ValueError: it is no state of a league with these baselines; nothing is changed.
+            ValueError: the state does not fit these baselines and agents; nothing is changed.
         """
-        read, baselines = Reader(), [member.name for member in self.members if not member.past]
-        members: list[Member] = []
-        for k, value in enumerate(read.items("league", state)):
-            one = read.mapping(f"league[{k}]", value, ("name", "past", "score", "games"))
-            name = read.text(f"league[{k}].name", one.get("name"))
-            past = read.boolean(f"league[{k}].past", one.get("past"))
-            score = read.number(f"league[{k}].score", one.get("score"), 0, 1)
-            games = read.integer(f"league[{k}].games", one.get("games"), 0, MOST_GAMES)
-            if name not in agents:
-                read.fail(f"league[{k}].name", f"there is no agent {shown(name)}")
-            members.append(Member(name, agents[name], past, score, games))
-        names, past_names = [one.name for one in members], [one.name for one in members if one.past]
+        for k, one in enumerate(state):
+            if one.name not in agents:
+                Reader.fail(f"league[{k}].name", f"there is no agent {shown(one.name)}")
+        baselines = [member.name for member in self.members if not member.past]
+        names, past_names = [one.name for one in state], [one.name for one in state if one.past]
         if names != [*baselines, *past_names] or len(set(names)) < len(names) or len(past_names) > self._size:
-            read.fail("league", f"must be {', '.join(baselines)} and up to {self._size} past selves, each once")
-        self.members = members
+            Reader.fail("league", f"must be {', '.join(baselines)} and up to {self._size} past selves, each once")
+        self.members = [Member(one.name, agents[one.name], one.past, one.score, one.games) for one in state]
 
     def __iter__(self) -> Iterator[Member]:
         return iter(self.members)

@@ -28,19 +28,13 @@ def make_model(options: Options, env: JoinedVecEnv, rank: int = 0) -> Learner:
     On the processor the network is a sparse one, elsewhere a dense one.
 
     Raises:
-        ValueError: there is no such device, or the size of a batch does not fit.
+        ValueError: there is no such device.
     """
     torch.set_num_threads(1)
-    workers = options.workers
-    decisions, batch = options.rollout * env.num_envs, options.batch // workers  # of an update and a batch; the worker's share
-    if batch < 2 or decisions % batch == 1:
-        raise ValueError(
-            f"batch must be at least 2 for each worker and leave no single one of its {decisions} decisions of an update, "
-            f"not {options.batch} for {workers}"
-        )
+    decisions, batch = options.rollout * env.num_envs, options.batch // options.workers  # the worker's share
     if options.device not in devices():
         raise ValueError(f"device must be one that is here ({', '.join(devices())}), not {options.device!r}")
-    share = decisions * workers / options.decisions  # of an update in the whole run
+    share = decisions * options.workers / options.total  # of an update in the whole run
     sparse, features = options.device == "cpu", make_features(options.steps)
     model = Learner(
         Policy if sparse else DensePolicy,

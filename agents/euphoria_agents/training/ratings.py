@@ -5,26 +5,25 @@ from __future__ import annotations
 import functools
 import os
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from euphoria_agents.matches import tournament
-from euphoria_agents.matches.match import Played, play_match
+from euphoria_agents.matches.match import Z_95, Played, play_match
 from euphoria_agents.matches.processes import ATTEMPTS, Worker
 from euphoria_agents.network.checkpoint import parts, under
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.curves import draw_curves
-from euphoria_agents.training.run_metadata import Rated
+from euphoria_agents.training.run_metadata import Rating, RatingsState, Strengths
 from euphoria_env import Rules
 
 NICENESS = 5  # of the process
 SELF = "self"  # the learner among the baselines of a rating
 PREFIX = "rating."  # of the tensors of those who wait, in the state of a run
-
-Strengths = dict[str, tuple[float, float]]  # of the baselines, by openskill
 
 
 class Due(NamedTuple):
@@ -48,13 +47,14 @@ class Ratings:
         options: of the run.
 
     Attributes:
-        results: a dict for each rating and opponent, for JSON.
+        results: one for each rating and opponent.
         due: who waits; the first one is being rated, if there is a worker.
     """
 
     def __init__(self, options: Options) -> None:
-        self.results: list[dict[str, Any]] = []
-        self._options, self._strengths = options, Strengths()
+        self.results: list[Rating] = []
+        self._options = options
+        self._strengths: Strengths = {}
         self.due: deque[Due] = deque()
         self._worker: Worker | None = None
         self._died = 0
@@ -63,7 +63,7 @@ class Ratings:
         """Has a player rated; its generators are its own."""
         self.due.append(due)
 
-    def finished(self, wait: bool = False) -> list[tuple[list[dict[str, Any]], str]]:
+    def finished(self, wait: bool = False) -> list[tuple[list[Rating], str]]:
         """What has been found since the last call: the results of each rating, and the same in words.
 
         Args:
@@ -104,19 +104,19 @@ class Ratings:
             self._worker.end()
             self._worker = None
 
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Arrays and facts (for JSON) for `restore`."""
+    def state(self) -> tuple[dict[str, np.ndarray], RatingsState]:
+        """Arrays and metadata for `restore`."""
         arrays = {f"{PREFIX}{due.update}.{name}": tensor for due in self.due for name, tensor in due.tensors.items()}
-        return arrays, {"results": self.results, "strengths": self._strengths, "due": [due[:3] for due in self.due]}
+        return arrays, RatingsState(self.results, self._strengths, [due[:3] for due in self.due])
 
-    def restore(self, arrays: dict[str, np.ndarray], facts: Rated) -> None:
+    def restore(self, arrays: dict[str, np.ndarray], state: RatingsState) -> None:
         """Goes on where `state` was taken.
 
         Raises:
-            ValueError: a network that is to be rated is none.
+            ValueError: a network that is to be rated is missing or damaged.
         """
-        self.results, self._strengths = facts.results, facts.strengths
-        for update, decisions, hours in facts.due:
+        self.results, self._strengths = state.results, state.strengths
+        for update, decisions, hours in state.due:
             tensors = under(f"{PREFIX}{update}.", arrays)
             parts(tensors, f"{PREFIX}{update}")
             self.add(Due(update, decisions, hours, tensors))
@@ -134,13 +134,12 @@ def _step_back() -> None:
     os.nice(NICENESS)
 
 
-def _rate(options: Options, item: tuple[Due, list[dict[str, Any]], Strengths]) -> tuple[list[dict[str, Any]], Strengths, str]:
-    """Plays the matches of a rating and draws the curves; returns the results, the baselines' strengths, and words."""
+def _rate(options: Options, item: tuple[Due, list[Rating], Strengths]) -> tuple[list[Rating], Strengths, str]:
+    """Plays the matches of a rating and draws the curves; returns the results, the baselines' strengths, and a report."""
     _step_back()
     player, before, strengths = item
     agent = PPO.of(player.tensors)
-    results: list[dict[str, Any]] = []
-    words = []
+    results, lines = list[Rating](), list[str]()
     games: list[tuple[tuple[str, ...], Played]] = []
     names = list(dict.fromkeys(options.baselines))
     for n in sorted(set(options.players) & set(options.rating_players)) or sorted(set(options.players)):
@@ -153,12 +152,11 @@ def _rate(options: Options, item: tuple[Due, list[dict[str, Any]], Strengths]) -
             )
             games += [((SELF, *[name] * (n - 1)), game) for game in match.played]
             score = match.scores[0]
-            when = {"decisions": player.decisions, "hours": player.hours, "players": n, "against": name}
-            results.append(when | {"wins": score.wins, "games": score.games, "rank": score.mean_rank})
-            words.append(f"{player.decisions:,}: {n} players, against {name}: {score}")
+            results.append(Rating(player.decisions, player.hours, n, name, score.wins, score.games, score.mean_rank))
+            lines.append(f"  {n} players, against {name}: {score}")
     strengths = tournament.rate([SELF, *names], games, strengths)
     mu, sigma = strengths.pop(SELF)  # the next self is another player
-    words.append(f"{player.decisions:,}: rating {mu:.1f} ± {sigma:.1f}")
-    results = [one | {"mu": mu, "sigma": sigma} for one in results]
+    heading = f"after {player.decisions:,} decisions: rating {mu:.1f} ± {Z_95 * sigma:.1f} (95 %)"
+    results = [msgspec.structs.replace(one, mu=mu, sigma=sigma) for one in results]
     draw_curves([*before, *results], options.run / "curves.png")
-    return results, strengths, "\n".join(words)
+    return results, strengths, "\n".join([heading, *lines])

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from rich.console import Console
 from stable_baselines3.common.callbacks import BaseCallback
@@ -27,12 +28,12 @@ from euphoria_agents.training.config import Options, check, plain, read_options
 from euphoria_agents.training.league import League
 from euphoria_agents.training.model import make_envs, make_model
 from euphoria_agents.training.ratings import Due, Ratings
-from euphoria_agents.training.run_metadata import Facts, check_sizes
+from euphoria_agents.training.run_metadata import RunMetadata, WorkerState, check_sizes, read_metadata
 from euphoria_agents.training.run_state import pack_network, pack_worker, unpack_network, unpack_worker
-from euphoria_agents.training.workers import Group, WorkerLost, torchrun_rank, torchrun_size, workers
+from euphoria_agents.training.workers import INTERRUPTED, Group, WorkerLost, is_launched, launch
 from euphoria_env.json_reader import Reader, shown
 
-RUN_FORMAT, STATE = "euphoria-run", "state.safetensors"
+RUN_FORMAT, STATE, PLAYER = "euphoria-run", "state.safetensors", "ppo.safetensors"
 PAST_SELF = "[0-9]+"  # the names of past selves: the number of the update
 
 
@@ -42,14 +43,31 @@ class Job(NamedTuple):
     Attributes:
         options: of the run.
         start: the network to begin with; None: an untrained one.
-        state: facts and arrays of a run to go on with; None: it is a new one.
+        state: metadata and arrays of a run to go on with; None: it is a new one.
         selves: the networks of its past selves by their names.
     """
 
     options: Options
     start: dict[str, np.ndarray] | None
-    state: tuple[Facts, dict[str, np.ndarray]] | None
+    state: tuple[RunMetadata, dict[str, np.ndarray]] | None
     selves: dict[str, dict[str, np.ndarray]]
+
+
+class Trained(NamedTuple):
+    """What a run has come to.
+
+    Attributes:
+        run: its folder.
+        decisions, update: how many there were.
+        spent: see `Run`.
+        interrupted: whether it was asked to stop.
+    """
+
+    run: Path
+    decisions: int
+    update: int
+    spent: list[dict[str, float]]
+    interrupted: bool
 
 
 class Run(BaseCallback):
@@ -71,14 +89,14 @@ class Run(BaseCallback):
         super().__init__()
         self.options = options = job.options
         self._bar, self._group, self._updates = bar, group, updates
-        bar.total = options.decisions
+        bar.total = options.total
         baselines: dict[str, Agent] = {spec: load(spec) for spec in options.baselines}
         self.league = League(baselines, options.league, options.newest, options.older)
         self._agents = dict(baselines)  # all who play, also those who have left the league
         self._agents |= {name: PPO.of(tensors, self._self_file(name)) for name, tensors in job.selves.items()}
         self.ratings = Ratings(options)
         self._ended: list[tuple[int, list[int], list[str]]] = []  # games of this update, as the league counts them
-        self._saved: list[tuple[dict[str, np.ndarray], dict[str, Any]]] = []  # what `save` got from all workers
+        self._saved: list[tuple[dict[str, np.ndarray], WorkerState]] = []  # what `save` got from all workers
         self.spent: list[dict[str, float]] = []
         self._seconds, self._resumed = 0.0, False
         self.interrupted, self._stop = False, False  # stop at the end of this update; now
@@ -97,13 +115,22 @@ class Run(BaseCallback):
         self._start, self._first = time.monotonic() - self._seconds, self.decisions
         self._started = time.monotonic()
         self._lap = self._started, self._group.waited
-        left = -(-self.options.decisions // self._group.size) - self.learner.num_timesteps  # of each worker
+        left = -(-self.options.total // self._group.size) - self.learner.num_timesteps  # of each worker
+        if left <= 0:
+            self._bar.console.print(
+                f"the run has made its {self.decisions:,} decisions, and nothing is left to do: "
+                f"--resume {self.options.run} --decisions N goes on until there are N"
+            )
         try:
             with self._interruptible(), _told_once():
                 if left > 0:
                     self.learner.learn(left, callback=self, reset_num_timesteps=not self._resumed)
         finally:
             self.ratings.close()
+
+    def trained(self) -> Trained:
+        """Returns what the run has come to."""
+        return Trained(self.options.run, self.decisions, self.update, self.spent, self.interrupted)
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
@@ -173,7 +200,7 @@ class Run(BaseCallback):
             part.set_opponents(
                 pool=[member.agent for member in self.league], chances=chances, same_opponent_prob=options.same_opponent_prob
             )
-        if self._group.first and options.rating_games and (update % options.rate == 0 or self.decisions >= options.decisions):
+        if self._group.first and options.rating_games and (update % options.rate == 0 or self.decisions >= options.total):
             self.ratings.add(Due(update, self.decisions, self.seconds / 3600, self.learner.policy.tensors()))
         self._tell_ratings()
         if last or update % options.save == 0:
@@ -197,8 +224,8 @@ class Run(BaseCallback):
         for results, words in self.ratings.finished(wait):
             self._bar.console.print(words)
             for one in results:
-                self.logger.record(f"rating/{one['against']}_{one['players']}", one["wins"] / one["games"])
-            self.logger.record("rating/openskill", results[-1]["mu"])
+                self.logger.record(f"rating/{one.against}_{one.players}", one.wins / one.games)
+            self.logger.record("rating/openskill", results[-1].mu)
 
     # ------------------------------------------------------------------------------------------------------ in the middle of it
 
@@ -256,51 +283,46 @@ class Run(BaseCallback):
         if self._group.first:
             self._write()
 
-    def _own_state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Arrays and facts of this worker alone."""
+    def _own_state(self) -> tuple[dict[str, np.ndarray], WorkerState]:
+        """Arrays and metadata of this worker alone."""
         arrays, generators = pack_worker(self.learner), []
         for k, part in enumerate(self._envs.parts):
             more, generator = part.state()
             arrays |= {f"games.{k}.{name}": array for name, array in more.items()}
             generators.append(generator)
         opponents = [self._names(part.opponents) for part in self._envs.parts]
-        return arrays, {"generators": generators, "opponents": opponents}
+        return arrays, WorkerState(generators, opponents)
 
     def _write(self) -> None:
         """Writes the player, the ratings, and the state with what `save` has got from all workers."""
         options, model = self.options, self.learner
-        self.save_player(options.run / "ppo.safetensors")
+        self.save_player(options.run / PLAYER)
         rated, ratings = self.ratings.state()
         arrays = pack_network(model) | rated
         for rank, (own, _) in enumerate(self._saved):
             arrays |= {f"worker.{rank}.{name}": array for name, array in own.items()}
-        facts = {
-            "options": plain(options),
-            "decisions": self.decisions,
-            "updates": model._n_updates,
-            "seconds": self.seconds,
-            "workers": [own for _, own in self._saved],
-            "league": self.league.state(),
-            "ratings": ratings,
-        }
-        write_whole(options.run / "ratings.json", json.dumps(self.ratings.results, indent=1))
-        write_tensors(options.run / STATE, RUN_FORMAT, arrays, facts)
+        metadata = RunMetadata(
+            self.decisions, model._n_updates, self.seconds, [own for _, own in self._saved], self.league.state(), ratings
+        )
+        plainly = msgspec.to_builtins(metadata)
+        write_whole(options.run / "ratings.json", json.dumps(plainly["ratings"]["results"], indent=1))
+        write_tensors(options.run / STATE, RUN_FORMAT, arrays, {"options": plain(options), **plainly})
 
-    def _restore(self, facts: Facts, arrays: dict[str, np.ndarray]) -> None:
+    def _restore(self, metadata: RunMetadata, arrays: dict[str, np.ndarray]) -> None:
         """Goes on where `save` was called.
 
         Raises:
             ValueError: what is there is not a state of this run; names what is wrong.
         """
         model, games, group = self.learner, self._envs.parts, self._group
-        if facts.decisions * model.n_epochs != facts.updates * model.n_steps * self._envs.num_envs * group.size:
-            Reader.fail("decisions", f"{facts.decisions} are not those of {facts.updates} updates")
-        if len(facts.workers) != group.size:
+        if metadata.decisions * model.n_epochs != metadata.updates * model.n_steps * self._envs.num_envs * group.size:
+            Reader.fail("decisions", f"{metadata.decisions} are not those of {metadata.updates} updates")
+        if len(metadata.workers) != group.size:
             Reader.fail("workers", f"must have {group.size} entries")
-        mine, own = facts.workers[group.rank], under(f"worker.{group.rank}.", arrays)
+        mine, own = metadata.workers[group.rank], under(f"worker.{group.rank}.", arrays)
         if len(mine.opponents) != len(games):
             Reader.fail(f"workers[{group.rank}].opponents", f"must have {len(games)} entries")
-        self.league.restore(facts.league, self._agents)
+        self.league.restore(metadata.league, self._agents)
         seen = []
         for k, part in enumerate(games):
             playing = [self._agents[name] for name in mine.opponents[k]]
@@ -310,11 +332,11 @@ class Run(BaseCallback):
                 raise ValueError(f"worker.{group.rank}.games.{k}: {error}") from error
         unpack_network(model, arrays)
         unpack_worker(model, own)
-        model.num_timesteps, model._n_updates = facts.decisions // group.size, facts.updates
+        model.num_timesteps, model._n_updates = metadata.decisions // group.size, metadata.updates
         model._last_obs = np.concatenate(seen)
         if group.first:
-            self.ratings.restore(arrays, facts.ratings)
-        self._seconds, self._resumed = facts.seconds, True
+            self.ratings.restore(arrays, metadata.ratings)
+        self._seconds, self._resumed = metadata.seconds, True
 
 
 @contextmanager
@@ -331,55 +353,89 @@ def _told_once() -> Iterator[None]:
 # ------------------------------------------------------------------------------------------------------------- the whole run
 
 
-def train(options: Options, console: Console, updates: int | None = None) -> Run:
+def train(options: Options, console: Console, updates: int | None = None) -> Trained:
     """Trains, from the start or where a run left off, with all its workers.
 
     Args:
-        options: all of them; of a run that is resumed, its own.
+        options: all of them; of a run that is resumed, its own (see `reopen`).
         console: for the progress bar and the ratings.
         updates: as for `Run`.
 
     Raises:
         ValueError: an option is wrong, there is a run in the folder already, or the one to be resumed is damaged, or was trained
             against agents from elsewhere that `options.baselines` does not name.
-        WorkerLost: a worker has gone; what was saved is whole.
+        KeyboardInterrupt: workers that were started here were interrupted; they have saved, and stopped.
+        WorkerError, WorkerLost: a worker failed or has gone; what was saved is whole.
     """
-    job = None if torchrun_rank() else begin(options) if options.resume is None else reopen(options, options.resume)
-    with workers(job.options.workers if job else 0, _work, options.ray, options.ray_address) as group:
-        try:
-            return _go(job, group, console, updates)
-        except WorkerLost as error:
-            if job is None:
-                raise
-            raise WorkerLost(f"{error}; the run is as it was last saved: --resume {job.options.run}") from error
+    if is_launched():
+        return train_here(options, Group.launched(), console, updates).trained()
+    job = open_job(options)
+    if job.options.workers == 1:
+        return train_here(options, Group(), console, updates).trained()
+    try:
+        trained: Trained = launch(job.options.workers, _work, options, console.quiet, updates)
+    except WorkerLost as error:
+        raise WorkerLost(f"{error}; the run is as it was last saved: --resume {job.options.run}") from error
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(f"--resume {job.options.run} goes on where it was")
+        raise
+    return trained
 
 
-def _work(group: Group) -> None:
-    """What a worker does that was started by the first one."""
-    _go(None, group, Console(quiet=True))
+def _work(options: Options, quiet: bool, updates: int | None) -> Trained:
+    """Does the part of a worker that was started by `train`."""
+    group = Group.launched()
+    try:
+        trained = train_here(options, group, Console(quiet=quiet or not group.first, emoji=False), updates).trained()
+    finally:
+        group.close()
+    if trained.interrupted:
+        raise SystemExit(INTERRUPTED)
+    return trained
 
 
-def _go(job: Job | None, group: Group, console: Console, updates: int | None = None) -> Run:
-    """A worker's part in the run, which the first one knows."""
+def train_here(options: Options, group: Group, console: Console, updates: int | None = None) -> Run:
+    """Does the part of this worker; arguments and errors as of `train`."""
     group.agree()
+    job = group.share(open_job(options, group.size) if group.first else None)
     with Progress(console if group.first else Console(quiet=True), "training", "decisions") as bar:
-        run = open_run(group.share(job), bar, group, updates)
+        run = open_run(job, bar, group, updates)
         run.go()
     return run
 
 
-def begin(options: Options) -> Job:
-    """A run from the start; errors as of `train`."""
+def open_job(options: Options, launched: int | None = None) -> Job:
+    """Begins or reopens a run.
+
+    Args:
+        options: of the run.
+        launched: how many workers there are; None: the run says how many are to be started.
+
+    Raises:
+        ValueError: see `train`; or the run has another number of workers than were launched.
+    """
+    job = begin(options, launched) if options.resume is None else reopen(options, options.resume)
+    if launched not in (None, job.options.workers):
+        raise ValueError(f"the run has {job.options.workers} workers, but {launched} were started")
+    return job
+
+
+def begin(options: Options, launched: int | None = None) -> Job:
+    """Begins a run; arguments and errors as of `open_job`."""
     if (options.run / STATE).exists():
         raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
-    if torchrun_size():
-        options = dataclasses.replace(options, workers=torchrun_size())
+    if launched is not None:
+        options = dataclasses.replace(options, workers=launched)
     check(options)
     return Job(options, None if options.start is None else read_checkpoint(options.start)[1], None, {})
 
 
 def reopen(given: Options, folder: Path) -> Job:
-    """The run in a folder, as it was when it was saved; errors as of `train`."""
+    """Reads the run in a folder as it was saved; it keeps its options, except for `decisions` and `minutes` if they are given.
+
+    Raises:
+        ValueError: see `train`; or the run has made more decisions than it is now to make.
+    """
     header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
     with _of_a_run(folder):
         options = read_options(header.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
@@ -387,11 +443,17 @@ def reopen(given: Options, folder: Path) -> Job:
         _look_at(spec, given.baselines)
     with _of_a_run(folder):
         check_sizes(options, arrays)
-        facts = Facts.read(header)
-        others = [name for name in facts.names() if name not in options.baselines]
-        return Job(
-            options, None, (facts, arrays), {name: _read_self(folder, name) for name in dict.fromkeys(map(_past_self, others))}
-        )
+        metadata = read_metadata(header)
+        selves = dict.fromkeys(_past_self(name) for name in metadata.names() if name not in options.baselines)
+        networks = {name: _read_self(folder, name) for name in selves}
+    if given.decisions is not None:
+        if given.decisions < metadata.decisions:
+            raise ValueError(
+                f"decisions: the run in {folder} has made {metadata.decisions:,} already, more than {given.decisions:,}"
+            )
+        options = dataclasses.replace(options, decisions=given.decisions)
+        check(options)
+    return Job(options, None, (metadata, arrays), networks)
 
 
 def open_run(job: Job, bar: Progress, group: Group, updates: int | None = None) -> Run:
@@ -411,9 +473,9 @@ def _of_a_run(folder: Path) -> Iterator[None]:
         raise ValueError(f"{folder / STATE} is damaged, or of another kind: {error}") from error
 
 
-def _past_self(name: Any) -> str:
-    """The name of a past self; a path would lead elsewhere."""
-    if not isinstance(name, str) or not re.fullmatch(PAST_SELF, name):
+def _past_self(name: str) -> str:
+    """Returns the name of a past self; a path would lead elsewhere."""
+    if not re.fullmatch(PAST_SELF, name):
         raise ValueError(f"no past self is called {shown(name)}")
     return name
 

@@ -1,153 +1,131 @@
-"""What the file of a run says beside its arrays, read as something that anybody may have written."""
+"""The metadata in the file of a run, beside its arrays; checked, as anybody may have written it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
-from euphoria_agents.training.config import MOST_IN_ALL, Options
+from euphoria_agents.training.config import Large, Options, Players
 from euphoria_agents.training.rules_mixture import game_parts
-from euphoria_env.json_reader import Reader, as_key
+from euphoria_agents.validation import checked
+from euphoria_env.json_reader import Reader
 
-MOST_SECONDS = 1e10
-_RATING = {"decisions": MOST_IN_ALL, "hours": MOST_SECONDS, "players": 6, "wins": MOST_IN_ALL, "games": MOST_IN_ALL, "rank": 6}
-MOST_STRENGTH = 1e4  # of openskill; they begin at 25
+MOST_STRENGTH = 1e4  # of openskill; ratings begin at 25
+
+Number = Annotated[int, Meta(ge=0, le=10**12)]
+Time = Annotated[float, Meta(ge=0, le=1e10)]
+Chance = Annotated[float, Meta(ge=0, le=1)]
+Mu = Annotated[float, Meta(ge=-MOST_STRENGTH, le=MOST_STRENGTH)]
+Sigma = Annotated[float, Meta(ge=1e-6, le=MOST_STRENGTH)]
+Strengths = dict[str, tuple[Mu, Sigma]]  # of agents, by openskill
 
 
-@dataclass(frozen=True)
-class Own:
-    """What is to be known of a worker.
+class WorkerState(msgspec.Struct):
+    """The state of a worker.
 
     Attributes:
         generators: the state of the generator of each part of its games.
-        opponents: the names of those who play, for each part.
+        opponents: the names of the agents who play, for each part.
     """
 
     generators: list[Any]
-    opponents: list[list[Any]]
+    opponents: list[list[str]]
 
 
-@dataclass(frozen=True)
-class Rated:
+class LeagueMember(msgspec.Struct):
+    """A member of the league; see `league.Member`."""
+
+    name: str
+    past: bool
+    score: Chance
+    games: Number
+
+
+class Rating(msgspec.Struct):
+    """The result against one opponent in a rating, and the openskill rating of the learner after all of them.
+
+    Attributes:
+        decisions, hours: when in the run.
+        players: number of players.
+        against: the opponent.
+        wins, games: of the learner.
+        rank: the learner's mean rank.
+        mu, sigma: the learner's strength, and its standard deviation.
+    """
+
+    decisions: Number
+    hours: Time
+    players: Players
+    against: str
+    wins: Number
+    games: Large
+    rank: Annotated[float, Meta(ge=1, le=6)]
+    mu: Mu = 0.0
+    sigma: Sigma = 1.0
+
+    def __post_init__(self) -> None:
+        if self.wins > self.games:
+            raise ValueError("wins must be at most games")
+
+
+class RatingsState(msgspec.Struct):
     """The ratings so far.
 
     Attributes:
-        results: a dict for each rating and opponent.
-        strengths: (mu, sigma) of the baselines.
-        due: update, decisions and hours of those who are still to be rated.
+        results: one for each rating and opponent.
+        strengths: of the baselines.
+        due: update, decisions and hours of the players that are still to be rated.
     """
 
-    results: list[dict[str, Any]]
-    strengths: dict[str, tuple[float, float]]
-    due: list[tuple[int, int, float]]
+    results: list[Rating]
+    strengths: Strengths
+    due: list[tuple[Number, Number, Time]]
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What is to be known of a run to go on with it.
+class RunMetadata(msgspec.Struct):
+    """All of it but the options.
 
     Attributes:
         decisions, updates: how many there were, `updates` as Stable-Baselines3 counts them.
         seconds: how long it took.
-        workers: of each.
-        league: see `League.state`.
-        ratings: see `Ratings.state`.
+        workers, league, ratings: their states.
     """
 
-    decisions: int
-    updates: int
-    seconds: float
-    workers: list[Own]
-    league: list[Any]
-    ratings: Rated
+    decisions: Number
+    updates: Number
+    seconds: Time
+    workers: list[WorkerState]
+    league: list[LeagueMember]
+    ratings: RatingsState
 
-    @classmethod
-    def read(cls, header: Mapping[str, Any]) -> Facts:
-        """The facts in the header of a file; what stands in `league` and of generators is looked at by those who take it.
-
-        Raises:
-            ValueError: something is missing, or is none of what it must be; names it.
-        """
-        read = Reader()
-        return cls(
-            read.integer("decisions", header.get("decisions"), 0, MOST_IN_ALL),
-            read.integer("updates", header.get("updates"), 0, MOST_IN_ALL),
-            read.number("seconds", header.get("seconds"), 0, MOST_SECONDS),
-            [_own(read, f"workers[{k}]", one) for k, one in enumerate(read.items("workers", header.get("workers")))],
-            read.items("league", header.get("league")),
-            _rated(read, "ratings", header.get("ratings")),
-        )
-
-    def names(self) -> list[Any]:
-        """Whom it names, as opponents or in the league; they can be anything."""
-        return [name for own in self.workers for part in own.opponents for name in part] + [
-            one.get("name") if isinstance(one, dict) else one for one in self.league
-        ]
+    def names(self) -> list[str]:
+        """The names of all opponents and members of the league; they can be any text."""
+        playing = [name for worker in self.workers for part in worker.opponents for name in part]
+        return playing + [member.name for member in self.league]
 
 
-def _own(read: Reader, key: str, value: Any) -> Own:
-    one = read.mapping(key, value, ("generators", "opponents"))
-    opponents = [
-        read.items(f"{key}.opponents[{k}]", names) for k, names in enumerate(read.items(f"{key}.opponents", one.get("opponents")))
-    ]
-    generators = read.items(f"{key}.generators", one.get("generators"))
-    if len(generators) != len(opponents):
-        read.fail(f"{key}.generators", f"must have {len(opponents)} entries")
-    return Own(generators, opponents)
+def read_metadata(header: Mapping[str, Any]) -> RunMetadata:
+    """Reads the metadata in the header of a file.
 
-
-def _rated(read: Reader, key: str, value: Any) -> Rated:
-    one = read.mapping(key, value, ("results", "strengths", "due"))
-    results = read.items(f"{key}.results", one.get("results"))
-    due = read.items(f"{key}.due", one.get("due"))
-    return Rated(
-        [_rating(read, f"{key}.results[{k}]", result) for k, result in enumerate(results)],
-        _strengths(read, f"{key}.strengths", one.get("strengths")),
-        [_due(read, f"{key}.due[{k}]", waiting) for k, waiting in enumerate(due)],
-    )
-
-
-def _due(read: Reader, key: str, value: Any) -> tuple[int, int, float]:
-    one = read.items(key, value)
-    if len(one) != 3:
-        read.fail(key, "must be update, decisions and hours")
-    update, decisions = (read.integer(f"{key}[{k}]", one[k], 0, MOST_IN_ALL) for k in (0, 1))
-    return update, decisions, read.number(f"{key}[2]", one[2], 0, MOST_SECONDS)
-
-
-def _rating(read: Reader, key: str, value: Any) -> dict[str, Any]:
-    one = read.mapping(key, value, (*_RATING, "against", "mu", "sigma"))
-    for name, most in _RATING.items():
-        read.number(f"{key}.{name}", one.get(name), 0, most)
-    if not one["wins"] <= one["games"] > 0:
-        read.fail(f"{key}.games", "must be at least 1, and not less than the wins")
-    read.text(f"{key}.against", one.get("against"))
-    _strength(read, key, (one.get("mu"), one.get("sigma")))
-    return one
-
-
-def _strengths(read: Reader, key: str, value: Any) -> dict[str, tuple[float, float]]:
-    given = read.mapping(key, value, value if isinstance(value, dict) else ())
-    return {name: _strength(read, f"{key}.{as_key(name)}", pair) for name, pair in given.items()}
-
-
-def _strength(read: Reader, key: str, value: Any) -> tuple[float, float]:
-    """The rating of an agent."""
-    pair = read.items(key, value)
-    if len(pair) != 2:
-        read.fail(key, "must be two numbers")
-    mu = read.number(f"{key}.mu", pair[0], -MOST_STRENGTH, MOST_STRENGTH)
-    return mu, read.number(f"{key}.sigma", pair[1], 1e-6, MOST_STRENGTH)
+    Raises:
+        ValueError: something is missing or not allowed; names it.
+    """
+    found = checked(dict(header), RunMetadata)
+    for k, worker in enumerate(found.workers):
+        if len(worker.generators) != len(worker.opponents):
+            Reader.fail(f"workers[{k}].generators", f"must have {len(worker.opponents)} entries")
+    return found
 
 
 def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
-    """Refuses options of another size than the arrays of a run, before anything is made of that size.
+    """Compares the options with the sizes of the arrays of a run, before anything of that size is made.
 
     Raises:
-        ValueError: the number of games, or the widths of the network, are others.
+        ValueError: the number of games, or the widths of the network, differ.
     """
     widths = {"trunk": ["first", *(f"trunk.{k}" for k in range(len(options.trunk) - 1))]}
     widths["branch"] = [f"policy.{k}" for k in range(len(options.branch))]
