@@ -126,7 +126,7 @@ def test_a_worker_that_is_killed_stops_the_others_and_nothing_is_lost(tmp_path: 
     assert process.returncode == 2
     assert "worker 1 has gone: it was killed (SIGKILL); the run is as it was last saved: --resume" in said
     await_end(others)
-    assert state_of(tmp_path / "run")[0]["decisions"] > 0
+    assert state_of(tmp_path / "run")[0]["decisions"] % (42 * 8) == 0  # it can be read, and is whole
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
