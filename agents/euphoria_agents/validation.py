@@ -9,19 +9,20 @@ import msgspec
 T = TypeVar("T")
 
 
-def checked(value: Any, kind: type[T], name: str = "") -> T:
+def checked(value: Any, kind: type[T], name: str = "", strict: bool = True) -> T:
     """Converts plain data, as `json.loads` gives it, to a type.
 
     Args:
         value: dicts, lists, texts, numbers, booleans and None.
         kind: a `msgspec.Struct` or another type that msgspec knows; ranges are given by `msgspec.Meta`.
         name: the key of the value itself, for messages.
+        strict: whether a text may not stand for a number or a boolean; those of a query in an address may.
 
     Raises:
         ValueError: the value does not fit; the message names the key and what is allowed.
     """
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         raise ValueError(_sentence(str(error), name)) from None
 

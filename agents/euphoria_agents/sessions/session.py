@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import hashlib
 import json
-import traceback
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+import msgspec
 import numpy as np
 
 from euphoria_agents.agent import Explanation, explained
-from euphoria_agents.error_text import one_line
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import Chance
-from euphoria_agents.record_steps import last_space, move_of, steps
+from euphoria_agents.record_steps import move_of, steps
 from euphoria_agents.sessions.agents import Agents
 from euphoria_agents.sessions.undo import may_be_taken_back
-from euphoria_env import Game, IllegalMove, Rules, actions, words
-from euphoria_env.envs.asking import ask
-from euphoria_env.json_reader import Reader, as_key, read_json, shown
+from euphoria_agents.validation import checked
+from euphoria_env import Game, Rules, actions, words
+from euphoria_env.envs import asking
+from euphoria_env.json_reader import as_key, read_json, shown
 from euphoria_env.render.text import TEXT_WIDTH, board_text
 from euphoria_env.render.view import View, view_of
 
@@ -39,21 +40,23 @@ class Stale(ValueError):
     """The game has changed since."""
 
 
-class AgentFailed(RuntimeError):
-    """An agent raised, or answered with what is no legal move; the game waits.
+class AgentFailed(asking.AgentFailed):
+    """An agent raised something, ended, took too long or gave no legal move; the game waits.
+
+    The message is for everybody at the table: what an agent says of its failure may tell what only its seat may know (R19). The
+    cause has it, for a log.
 
     Attributes:
         seat: whose decision it is.
         spec: of the agent.
     """
 
-    def __init__(self, seat: int, spec: str, reason: str) -> None:
-        super().__init__(f"the agent {spec} of seat {seat} failed: {reason}")
+    def __init__(self, seat: int, spec: str, error: Exception) -> None:
+        super().__init__(f"the agent {spec} of seat {seat} failed: {_public(error)}")
         self.seat, self.spec = seat, spec
 
 
-@dataclass(frozen=True)
-class Seat:
+class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who sits there.
 
     Attributes:
@@ -70,6 +73,17 @@ class Seat:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isprintable() or not 0 < len(self.name.strip()) <= LONGEST_NAME:
             raise ValueError(f"a name is a text of 1 to {LONGEST_NAME} characters in a line, not {as_key(self.name)}")
+
+
+class _Saved(msgspec.Struct, forbid_unknown_fields=True):
+    """A session as JSON has it."""
+
+    format: str
+    version: Literal[1]
+    changes: Annotated[int, msgspec.Meta(ge=0, le=MOST_CHANGES)]
+    practice: bool
+    seats: list[Seat]
+    record: str
 
 
 class _Decision(NamedTuple):
@@ -142,6 +156,7 @@ class Session:
         """Replays a record, so far if it is said how far."""
         self._decisions: list[_Decision] = []
         self._logs: dict[int | None, list[str]] = {}
+        self._views: dict[tuple[int, int | None], View] = {}
         for game, line in steps(record):
             self._game = game
             if len(self._decisions) == decisions or not line:
@@ -174,7 +189,8 @@ class Session:
     @property
     def last_space(self) -> str:
         """Where the last worker was placed; empty before the first one."""
-        return last_space(self._game.history)
+        names = (actions.NAMES[decision.action] for decision in reversed(self._decisions))
+        return next((name.split()[2] for name in names if name.startswith("place ")), "")
 
     def last_decision(self, seat: int) -> int | None:
         """The number of the last decision of a seat, of which the first is 0; None if there is none."""
@@ -191,7 +207,13 @@ class Session:
         Raises:
             ValueError: no such seat.
         """
-        return view_of(self._at(decision), seat)
+        if seat is not None:
+            self._check_seat(seat)
+        key = (self.decisions if decision is None else decision, seat)
+        if key not in self._views:  # those of this decision and the one before are kept: a move needs them several times
+            self._views = {one: view for one, view in self._views.items() if one[0] >= self.decisions - 1}
+            self._views[key] = view_of(self._at(decision), seat)
+        return self._views[key]
 
     def board(self, seat: int | None = None, width: int = TEXT_WIDTH, decision: int | None = None) -> str:
         """The view as text, without the legal moves, in lines of a width; before a decision that was made, if one is named.
@@ -297,11 +319,9 @@ class Session:
             chance = Chance(np.random.default_rng(seed))
             try:
                 with self._agents.borrowed(spec) as agent:
-                    observations, masks = game.observation(seat)[None], game.mask()[None]
-                    moves, _ = ask(agent, observations, masks, chance.own, lambda _: chance.deal(game, seat))
+                    return asking.ask_one(agent, game.observation(seat), game.mask(), chance.own, lambda: chance.deal(game, seat))
             except Exception as error:
-                raise AgentFailed(seat, spec, _fault(error)) from error
-            return int(moves[0])
+                raise AgentFailed(seat, spec, error) from error
 
         return think
 
@@ -326,7 +346,7 @@ class Session:
         self._check_seat(seat)
         if spec is not None:
             self._agents.check(spec)
-        taken = replace(self.seats[seat], spec=spec, name=self.seats[seat].name if name is None else name)
+        taken = Seat(self.seats[seat].name if name is None else name, spec)
         self.seats = (*self.seats[:seat], taken, *self.seats[seat + 1 :])
         self.version += 1
 
@@ -347,7 +367,8 @@ class Session:
             return last is not None
         if last + 1 < self.decisions:
             return False
-        return may_be_taken_back(self._at(last), self._game, bool(self._drawn(last)))
+        views = self.view(None, last), self.view()
+        return may_be_taken_back(self._at(last), self._game, bool(self._drawn(last)), *views)
 
     def undo(self, seat: int, version: int | None = None) -> None:
         """Takes back the last decision of a seat.
@@ -384,7 +405,7 @@ class Session:
             with self._agents.borrowed(spec) as agent:
                 return explained(agent, observation, self._game.mask(), chance.own, chance.deal(self._game, seat))
         except Exception as error:
-            raise AgentFailed(seat, spec, one_line(error)) from error
+            raise AgentFailed(seat, spec, error) from error
 
     # ------------------------------------------------------------------------------------------------------------ keeping
 
@@ -399,7 +420,7 @@ class Session:
             "version": SESSION_VERSION,
             "changes": self.version,
             "practice": self.practice,
-            "seats": [asdict(seat) for seat in self.seats],
+            "seats": [msgspec.to_builtins(seat) for seat in self.seats],
             "record": self.record(),
         }
 
@@ -410,19 +431,15 @@ class Session:
         Raises:
             ValueError: something is missing or wrong, or an agent is not allowed or cannot be made; names the key.
         """
-        reader = Reader()
         if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
-        given = reader.mapping("", d, ("format", "version", "changes", "practice", "seats", "record"))
-        reader.integer("version", given.get("version"), SESSION_VERSION, SESSION_VERSION)
-        record = reader.text("record", given.get("record"))
+        saved = checked(d, _Saved)
         try:
-            game = Game.from_record(record)
+            game = Game.from_record(saved.record)
         except ValueError as error:
             raise ValueError(f"record: {error}") from error
-        seats = [_read_seat(reader, f"seats[{k}]", seat) for k, seat in enumerate(reader.items("seats", given.get("seats")))]
-        session = cls.of(game, seats, reader.boolean("practice", given.get("practice")), agents)
-        session.version = reader.integer("changes", given.get("changes"), 0, MOST_CHANGES)
+        session = cls.of(game, saved.seats, saved.practice, agents)
+        session.version = saved.changes
         return session
 
     def save(self, file: Path) -> None:
@@ -455,21 +472,19 @@ def _now(game: Game) -> tuple[int, np.ndarray, int]:
     return game.player, game.states.copy(), len(game.outcomes)
 
 
-def _read_seat(reader: Reader, key: str, value: Any) -> Seat:
-    given = reader.mapping(key, value, ("name", "spec"))
-    spec = None if given.get("spec") is None else reader.text(f"{key}.spec", given["spec"])
-    try:
-        return Seat(reader.text(f"{key}.name", given.get("name")), spec)
-    except ValueError as error:
-        raise ValueError(f"{key}: {error}") from error
-
-
-def _fault(error: Exception) -> str:
-    """What an agent did wrong, for everybody at the table: the text of an error may tell what only its seat may know (R19)."""
-    if isinstance(error, IllegalMove) and not hasattr(error, "__notes__"):
-        return "its answer is no legal move"
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} ({Path(place.filename).name}, line {place.lineno})"
+def _public(error: Exception) -> str:
+    """What everybody may know of an agent's failure: its kind, if it is one of Python's, as names can tell something too."""
+    if isinstance(error, asking.TooSlow):
+        return "it took too long"
+    if isinstance(error, asking.IllegalAnswer) and not hasattr(error, "__notes__"):
+        return error.public
+    kind, place = type(error).__name__, None
+    if isinstance(error, asking.AgentFailed):  # from its process: "the agent ... raised KeyError: ... (my_agent.py, line 7)"
+        _, raised, told = str(error).partition(" raised ")
+        if not raised:
+            return "its process has ended"
+        kind, place = re.split("[: ]", told)[0], re.search(r" \(\w+\.py, line \d+\)$", told)
+    return (kind if isinstance(getattr(builtins, kind, None), type) else "an error") + (place[0] if place else "")
 
 
 def _hash(*parts: str) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from euphoria_env import Game
-from euphoria_env.render.view import view_of
+from euphoria_env.render.view import View
 
 
-def may_be_taken_back(before: Game, after: Game, drawn: bool) -> bool:
+def may_be_taken_back(before: Game, after: Game, drawn: bool, seen: View, sees: View) -> bool:
     """Whether whoever decided has learnt nothing by it, and shown no card.
 
     The answer follows from what everybody sees, so it tells nobody more (R19).
@@ -16,8 +16,9 @@ def may_be_taken_back(before: Game, after: Game, drawn: bool) -> bool:
     Args:
         before, after: the game around the decision.
         drawn: whether chance gave anything after it.
+        seen, sees: what everybody saw before it, and sees after it.
     """
-    return not drawn and _plainly_goes_on(before, after) and _shown(before) == _shown(after)
+    return not drawn and _plainly_goes_on(before, after) and _shown(before, seen) == _shown(after, sees)
 
 
 def _plainly_goes_on(before: Game, after: Game) -> bool:
@@ -38,9 +39,8 @@ def _offered(before: Game, after: Game) -> bool:
     return bool(begun and (after.deciding != "trade" or now["chosen"].any()))
 
 
-def _shown(game: Game) -> Hashable:
+def _shown(game: Game, view: View) -> Hashable:
     """The cards that lie open, how many each player holds, and the factions whose recruits have shown themselves (R7.4)."""
-    view = view_of(game)
     return (
         tuple((p.hand_size, tuple(recruit.name for recruit in p.recruits), p.dilemma) for p in view.players),
         tuple(view.discards.items()),
