@@ -190,12 +190,12 @@ def test_playing_on_from_a_position(server: Served, ann: Visitor) -> None:
     made = ann.post("/api/games", {"seats": seats, "position": game.to_dict()})
     view = ann.get(f"/api/games/{made['id']}/view?seat={game.player}")
     assert view["view"]["turn"] == game.turn and [move["notation"] for move in view["moves"]] == game.legal()
-    games = server.inside(server.store.count_games)
+    games = server.inside(lambda: server.store.count("game"))
     wrong = {**game.to_dict(), "turn": -1}
     for body in ({"position": wrong}, {"position": 7}, {"position": game.to_dict(), "rules": {}}):
         assert ann.ask("POST", "/api/games", {"seats": seats, **body})[0] == 422
     assert ann.ask("POST", "/api/games", {"seats": seats * 2, "position": game.to_dict()})[0] == 422
-    assert server.inside(server.store.count_games) == games
+    assert server.inside(lambda: server.store.count("game")) == games
 
 
 def test_the_positions_of_a_study(ann: Visitor) -> None:

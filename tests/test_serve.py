@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
+import multiprocessing
 import random
+import re
 import signal
+import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from euphoria_agents import Agent
 from euphoria_agents.commands.serve import listen, run
 from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.sessions import Seat, Session
-from euphoria_agents.web.game_registry import AgentExecutor
+from euphoria_agents.web import endpoints as rights
+from euphoria_agents.web.app import PAGES
 from euphoria_agents.web.guard import HEADERS
-from euphoria_agents.web.store import Store
+from euphoria_agents.web.limits import Kept
+from euphoria_agents.web.store import CannotSave, Store
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
@@ -33,33 +38,15 @@ ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": 
 RANDOM, GREEDY = {"name": "R", "spec": "random"}, {"name": "G", "spec": "greedy"}
 
 
-class Raises(Agent):
-    """Fails as long as it is told to."""
-
-    well = False
-
-    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
-        if not Raises.well:
-            raise KeyError("nothing works")
-        return int(mask.argmax())
-
-
-class Sleeps(Agent):
-    """Does not answer before it is told to."""
-
-    awake = threading.Event()
-
-    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
-        Sleeps.awake.wait()
-        return int(mask.argmax())
-
-
-BAD = (f"{__name__}:Raises", f"{__name__}:Sleeps")
+FAULTY = "tests.tools.faulty_agents"
+FAILING = [f"{FAULTY}:Exits", f"{FAULTY}:Cheats"]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("server") / "games.sqlite", allowed=BAD) as found:
+    folder = tmp_path_factory.mktemp("server")
+    allowed = (*FAILING, *(f"{FAULTY}:{name}:{folder / name}" for name in ("Raises", "Sleeps")))
+    with Served(folder / "games.sqlite", allowed, seconds=1.0, first_seconds=30.0) as found:
         yield found
 
 
@@ -415,7 +402,7 @@ GUARDED = [
 
 @pytest.mark.parametrize("method, path, body, headers, status", [row[1:] for row in GUARDED], ids=[row[0] for row in GUARDED])
 def test_refused(server: Served, ann: Visitor, method: str, path: str, body: Any, headers: Any, status: int) -> None:
-    before = server.inside(lambda: (server.store.count_games(), server.store.count_studies()))
+    before = server.inside(lambda: (server.store.count("game"), server.store.count("study")))
     try:
         got, content, sent = ann.ask(method, path, body, headers)
     except (BrokenPipeError, ConnectionResetError):  # it hung up before all was sent
@@ -425,7 +412,7 @@ def test_refused(server: Served, ann: Visitor, method: str, path: str, body: Any
         assert list(json.loads(content)) == ["error"] and len(content) < 1000
         assert not any(word in content for word in (b"Traceback", b".py", b"site-packages", b"/home", b"/root"))
         assert {name: sent[name] for name in HEADERS} == HEADERS
-    assert server.inside(lambda: (server.store.count_games(), server.store.count_studies())) == before
+    assert server.inside(lambda: (server.store.count("game"), server.store.count("study"))) == before
 
 
 def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> None:
@@ -465,27 +452,128 @@ def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> 
     stranger.close()
 
 
-@pytest.mark.parametrize(
-    "limit, method, path, body",
-    [
-        ("tables.MAX_GAMES", "POST", "/api/games", {"seats": [ANN, BOB]}),
-        ("studies.MAX_STUDIES", "POST", "/api/studies", {"record": "of another game"}),
-        ("studies.WAITING", "POST", "/api/studies/STUDY/analyses", {"spec": "weights"}),
-        ("specs.MOST_SPECS", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:17"}]}),
-        ("games.MAX_LISTENERS", "GET", "/api/games/GAME/events", None),
-    ],
-)
-def test_what_is_too_much_is_refused(
-    ann: Visitor, record: str, monkeypatch: pytest.MonkeyPatch, limit: str, method: str, path: str, body: Any
-) -> None:
-    study, game = ann.post("/api/studies", {"record": record})["id"], new(ann, ANN, BOB)["id"]
-    before = ann.get("/api/games")
-    monkeypatch.setattr(f"euphoria_agents.web.{limit}", 0)
-    if body is not None and "record" in body:
-        body = {"record": Game(seed=1).to_record()}
-    status, content, _ = ann.ask(method, path.replace("STUDY", study).replace("GAME", game), body)
-    assert status == 503 and list(json.loads(content)) == ["error"]
-    assert ann.get("/api/games") == before
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server that takes little."""
+    kept = {"game": Kept(3, 2), "study": Kept(2, 1), "batch": Kept(2, 1)}
+    few = {"listeners": 2, "listeners_per_client": 3, "connections_per_client": 12, "head_seconds": 0.5, "body_seconds": 0.5}
+    with Served(tmp_path_factory.mktemp("small") / "games.sqlite", kept=kept, agents=2, idle=3600.0, **few) as found:
+        yield found
+
+
+def test_what_is_too_much_is_refused(small: Served, record: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = small.visitor()
+    study = ann.post("/api/studies", {"record": record})["id"]
+    assert ann.post("/api/studies", {"record": record})["id"] == study  # it is there already
+    monkeypatch.setattr("euphoria_agents.web.studies.WAITING", 0)
+    ann.post("/api/batches", {"records": [ended_record()]})
+    for path, body in (
+        ("/api/studies", {"record": Game(seed=1).to_record()}),
+        (f"/api/studies/{study}/analyses", {"spec": "weights"}),
+        ("/api/batches", {"records": [ended_record()]}),
+    ):
+        status, content, _ = ann.ask("POST", path, body)
+        assert status == 503 and list(json.loads(content)) == ["error"]
+
+
+def ended_record() -> str:
+    game, rng = Game(Rules(num_players=2, stars_to_win=1), seed=1), random.Random(1)
+    while not game.over:
+        game.play(rng.choice(game.legal()))
+    return game.to_record()
+
+
+def test_one_client_does_not_fill_the_server(small: Served) -> None:
+    emptied(small)
+    ann = small.visitor()
+    body = {"seats": [ANN, BOB]}
+    games = [new(ann, ANN, BOB)["id"] for _ in range(2)]
+    status, content, _ = ann.ask("POST", "/api/games", body)
+    assert status == 503 and b"you have 2 games already" in content
+    other = small.visitor(client="127.0.0.2")
+    mine = new(other, ANN, BOB)["id"]
+    status, content, _ = other.ask("POST", "/api/games", body)
+    assert status == 503 and b"there are 3 games already" in content
+    aged(small, games[0], 7200)
+    with listening(small, games[0]):
+        assert ann.ask("POST", "/api/games", body)[0] == 503  # somebody is looking at it
+    wait_until(lambda: not small.registry.game(games[0]).listeners)
+    last = new(ann, ANN, BOB)["id"]  # the idle one has left
+    assert {one["id"] for one in ann.get("/api/games")["games"]} == {games[1], mine, last}
+    aged(small, last, 100 * 24 * 3600)
+    new(ann, ANN, BOB)
+    assert ann.ask("GET", f"/api/games/{last}/view")[0] == 404  # expired
+
+
+def emptied(server: Served) -> None:
+    """Forgets all games."""
+    server.inside(lambda: [server.registry.delete(game["id"]) for game in server.store.games(100)])
+
+
+def aged(server: Served, name: str, seconds: float) -> None:
+    """Lets a game be older."""
+    server.inside(lambda: server.store._db.execute("UPDATE game SET changed = changed - ? WHERE id = ?", (seconds, name)))
+
+
+@contextmanager
+def listening(server: Served, name: str, client: str = "127.0.0.1") -> Iterator[int]:
+    """Somebody listens to a game; the status of the answer."""
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30, source_address=(client, 0))
+    line.request("GET", f"/api/games/{name}/events")
+    answer = line.getresponse()
+    if answer.status == 200:
+        answer.readline()
+    yield answer.status
+    line.close()
+
+
+def wait_until(condition: Callable[[], Any]) -> None:
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
+def test_listeners_have_so_many_places(server: Served, small: Served) -> None:
+    emptied(small)
+    one, other = (
+        small.inside(lambda: small.registry.open(Session(Rules(num_players=2), [Seat("A"), Seat("B")]), [0, 1], 0))[0]
+        for _ in range(2)
+    )
+    with ExitStack() as stack:
+        listen = lambda name, client="127.0.0.1": stack.enter_context(listening(small, name, client))  # noqa: E731
+        assert [listen(one) for _ in range(3)] == [200, 200, 503]  # those of the game
+        assert [listen(other) for _ in range(2)] == [200, 503]  # those of the client
+        assert listen(other, "127.0.0.2") == 200
+    wait_until(lambda: not small.registry.listening._held)
+    answer = small.visitor().ask("HEAD", f"/api/games/{one}/events")
+    assert answer[0] == 200 and answer[1] == b""
+
+
+def test_requests_that_never_end_are_ended(small: Served) -> None:
+    def begun(head: bytes) -> socket.socket:
+        line = socket.create_connection(("127.0.0.1", small.port), timeout=60, source_address=("127.0.0.4", 0))
+        line.sendall(head)
+        return line
+
+    host = b"Host: 127.0.0.1\r\n"
+    lines = [begun(b"GET / HTTP/1.1\r\n" + host) for _ in range(12)]
+    with begun(b"") as another:
+        assert b"too many connections" in another.recv(1000)
+    assert small.visitor(client="127.0.0.2").get("/api/games")  # others are served
+    for line in lines:
+        assert line.recv(1000) == b""
+        line.close()
+    with begun(b"POST /api/games HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n" + host + b"\r\n{") as slow:
+        assert slow.recv(1000).startswith(b"HTTP/1.1 408")
+
+
+def test_agents_leave_for_others(small: Served) -> None:
+    ann = small.visitor(client="127.0.0.3")
+    study = ann.post("/api/studies", {"record": Game(Rules(num_players=2), seed=2).to_record()})["id"]
+    for spec in ("greedy:1", "greedy:2", "greedy:3", "weights", "greedy:1"):
+        assert ann.post(f"/api/studies/{study}/at/0", {"spec": spec})["moves"]
+    assert len(small.registry.agents._kept) == 2 and "greedy:1" in small.registry.agents
 
 
 def test_ten_times_a_hundred_guesses_open_nothing(server: Served, ann: Visitor) -> None:
@@ -499,6 +587,124 @@ def test_ten_times_a_hundred_guesses_open_nothing(server: Served, ann: Visitor) 
         assert stranger.ask("POST", f"{api}/sit", {"token": guess})[0] == 403
     assert ann.get(f"{api}/view?seat=0") == before
     stranger.close()
+
+
+# ------------------------------------------------------------------------------------------------------------------ rights
+
+# What anybody may do that changes something or takes work; all else that is not read by GET needs a right.
+OPEN = {
+    "POST /api/games",
+    "POST /api/games/{game}/sit",  # needs the token
+    "POST /api/studies",  # of a game that has ended
+    "POST /api/studies/{study}/at/{ply:int}",
+    "POST /api/studies/{study}/analyses",
+    "POST /api/positions/new",
+    "POST /api/positions/check",
+    "POST /api/batches",
+}
+BODIES: dict[str, Any] = {
+    "moves": {"seat": 0, "version": 0, "action": "end"},
+    "undo": {"seat": 0, "version": 0},
+    "hint": {"seat": 0, "version": 0},
+    "pace": {"pace": 0},
+    "seats": {"seat": 0, "spec": "random"},
+    "analyses": {"spec": "random"},
+}
+
+
+def test_every_endpoint_has_the_right_that_it_says(server: Served, ann: Visitor, record: str) -> None:
+    """A stranger, and Bob, who sits in seat 1 of a game that Ann made, do what they may and nothing else."""
+    made = new(ann, ANN, BOB)
+    names = {
+        "game": made["id"],
+        "study": ann.post("/api/studies", {"record": Game(Rules(num_players=2), seed=77).to_record()})["id"],
+        "batch": ann.post("/api/batches", {"records": [ended_record()]})["id"],
+    }
+    stranger, bob = server.visitor(), server.visitor()
+    bob.post(f"/api/games/{names['game']}/sit", {"token": made["links"][0]["token"]})
+    before = ann.get(f"/api/games/{names['game']}/view?seat=0")
+    endpoints = server.app.state.endpoints
+    for visitor, may in ((stranger, {"ANYBODY"}), (bob, {"ANYBODY", "MEMBER"})):
+        for endpoint in endpoints:
+            (right,) = (name for name, who in vars(rights).items() if who is endpoint.who)
+            called = f"{endpoint.method} {endpoint.path}"
+            assert right != "ANYBODY" or endpoint.method == "GET" or called in OPEN, f"{called} needs a right, or stands in OPEN"
+            if right in may or right == "ENDED" and "game" not in endpoint.path:
+                continue
+            path = re.sub(r"{(\w+)[^}]*}", lambda found: names.get(found[1], "0"), endpoint.path)
+            path += "?seat=0" if right == "VIEWER" else ""
+            body = None if endpoint.method == "GET" else BODIES.get(path.rpartition("/")[2], {})
+            status, content, _ = visitor.ask(endpoint.method, path, body)
+            assert status == 403, (called, right, content)
+    assert ann.get(f"/api/games/{names['game']}/view?seat=0") == before
+    assert ann.get(f"/api/studies/{names['study']}") and ann.get(f"/api/batches/{names['batch']}")
+    assert {route.path for route in server.app.routes} - {*PAGES, "/static/{name}"} == {one.path for one in endpoints}
+    for kind in ("batches", "studies"):
+        name = names["batch" if kind == "batches" else "study"]
+        assert ann.ask("DELETE", f"/api/{kind}/{name}", {})[0] == 200
+
+
+def test_a_study_that_is_there_is_found_without_a_right_over_it(server: Served, ann: Visitor) -> None:
+    game = new(ann, ANN, RANDOM, practice=True)["id"]
+    study, bob = ann.post("/api/studies", {"game": game})["id"], server.visitor()
+    assert bob.post("/api/studies", {"game": game})["id"] == study
+    assert bob.ask("DELETE", f"/api/studies/{study}", {})[0] == 403
+    analyses = f"/api/studies/{study}/analyses"
+    assert ann.ask("POST", analyses, {"spec": "greedy"})[0] == 202
+    assert bob.ask("POST", analyses, {"spec": "greedy"})[0] == 202  # it runs already, or has ended: Bob may go on with it
+    assert bob.ask("POST", analyses, {"spec": "weights"})[0] == 202
+    assert server.visitor().ask("DELETE", analyses, {"spec": "weights"})[0] == 403
+    assert bob.ask("DELETE", analyses, {"spec": "weights"})[0] == 200  # he began it
+    assert ann.ask("DELETE", f"/api/studies/{study}", {})[0] == 200
+
+
+def test_an_agent_that_is_well_stays_unless_the_host_replaces_it(server: Served, ann: Visitor) -> None:
+    made = new(ann, {**BOB, "here": False}, RANDOM, {"name": "X", "spec": FAILING[0]}, pace=None)
+    api, bob = f"/api/games/{made['id']}", server.visitor()
+    bob.post(f"{api}/sit", {"token": made["links"][0]["token"]})
+    assert bob.ask("POST", f"{api}/seats", {"seat": 1, "spec": "weights"})[0] == 403
+    assert bob.ask("POST", f"{api}/seats", {"seat": 2, "spec": "weights"})[0] == 403
+    ann.post(f"{api}/seats", {"seat": 1, "spec": "greedy"})
+    ann.post(f"{api}/pace", {"pace": 0})
+    while not (view := wait_for(bob, f"{api}/view?seat=0", my_turn))["trouble"]:
+        bob.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
+    assert bob.ask("POST", f"{api}/seats", {"seat": 1, "spec": "weights"})[0] == 403
+    assert bob.ask("POST", f"{api}/seats", {"seat": 2, "spec": "weights"})[0] == 200  # this one has failed
+
+
+# -------------------------------------------------------------------------------------------------------------- the file
+
+
+def test_a_file_is_for_one_server(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "games.sqlite")):
+        script = f"from euphoria_agents.web.store import Store; Store({str(tmp_path / 'games.sqlite')!r})"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        assert "games.sqlite is in use by another server" in done.stderr
+    Store(tmp_path / "games.sqlite").close()
+
+
+def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    old = tmp_path / "old.sqlite"
+    old.touch(0o644)
+    for path in (tmp_path / "new.sqlite", old):
+        with closing(Store(path)) as store:
+            store.add_game("x", "", {}, 0, False, {}, {})
+            files = list(tmp_path.glob(f"{path.name}*"))
+            assert len(files) > 1 and {file.stat().st_mode & 0o777 for file in files} == {0o600}
+
+
+def test_a_file_of_the_version_before_goes_on(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "games.sqlite")) as store:
+        store.add_game("x", "", {0: "token"}, 5, False, {}, {"a": 1})
+        for kind in ("game", "study", "batch"):
+            store._db.execute(f"ALTER TABLE {kind} DROP COLUMN client")
+        store._db.execute("PRAGMA user_version = 2")
+    with closing(Store(tmp_path / "games.sqlite")) as store:
+        assert store.game("x") == {"a": 1} and store.count("game", "") == 1
+        store.save_game("x", 5, False, {}, {"a": 2})
+        with pytest.raises(CannotSave, match="changed by somebody else"):
+            store.save_game("x", 4, False, {}, {"a": 3})
+        assert store.game("x") == {"a": 2}
 
 
 # ------------------------------------------------------------------------------------------------------------- what happens
@@ -534,51 +740,63 @@ def test_agents_go_on_after_a_restart(tmp_path: Path) -> None:
         again.close()
 
 
-def test_the_game_waits_for_an_agent_that_fails(ann: Visitor) -> None:
-    Raises.well = False
-    api = f"/api/games/{new(ann, ANN, {'name': 'X', 'spec': BAD[0]})['id']}"
+def in_trouble(server: Served, ann: Visitor, spec: str) -> tuple[str, Any]:
+    """A game that waits for an agent of this spec, and its view; Ann made it, and sits in seat 0."""
+    api = f"/api/games/{new(ann, ANN, {'name': 'X', 'spec': spec})['id']}"
     while not (view := ann.get(f"{api}/view?seat=0"))["waits_for_agent"]:
         ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
-    view = wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])
-    assert "KeyError" in view["trouble"] and "Raises" in view["trouble"] and "/" not in view["trouble"]
+    return api, wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])
+
+
+def test_the_game_waits_for_an_agent_that_fails(server: Served, ann: Visitor) -> None:
+    well = server.data.parent / "Raises"
+    api, view = in_trouble(server, ann, f"{FAULTY}:Raises:{well}")
+    assert "failed: KeyError" in view["trouble"] and "Raises" in view["trouble"] and "moves" not in view["trouble"]
     ann.post(f"{api}/retry")
     assert wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])["version"] == view["version"]
-    Raises.well = True
+    well.touch()
     ann.post(f"{api}/retry")
     after = wait_for(ann, f"{api}/view?seat=0", lambda one: one["version"] > view["version"])
     assert not after["trouble"]
 
 
-def test_the_game_waits_for_an_agent_that_never_answers(server: Served, ann: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    for patience in ("patience", "first_patience"):
-        monkeypatch.setattr(server.registry.executor, patience, 2)
-    Sleeps.awake.clear()
-    api = f"/api/games/{new(ann, ANN, {'name': 'X', 'spec': BAD[1]})['id']}"
-    while not (view := ann.get(f"{api}/view?seat=0"))["waits_for_agent"]:
-        ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
-    view = wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])
-    assert "has not answered for 2 seconds" in view["trouble"]
-    ann.post(f"{api}/retry")
-    assert "still busy" in wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])["trouble"]
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [(FAILING[0], "its process has ended"), (FAILING[1], "its answer is not a legal move")],
+    ids=["exits", "cheats"],
+)
+def test_what_everybody_reads_of_a_failure_tells_nothing(server: Served, ann: Visitor, spec: str, why: str) -> None:
+    api, view = in_trouble(server, ann, spec)
+    stranger = server.visitor().get(f"{api}/view")
+    assert stranger["trouble"] == view["trouble"] == f"the agent {spec} of seat 1 failed: {why}"
+    ann.post(f"{api}/seats", {"seat": 1, "spec": "random"})
+    assert not wait_for(ann, f"{api}/view?seat=0", my_turn)["trouble"]
+
+
+def test_the_game_waits_for_an_agent_that_never_answers(server: Served, ann: Visitor) -> None:
+    spec = f"{FAULTY}:Sleeps:{server.data.parent / 'Sleeps'}"
+    with patient(server, 1.0):
+        api, view = in_trouble(server, ann, spec)
+        assert "it took too long" in view["trouble"]
+        processes = len(multiprocessing.active_children())
+        for _ in range(3):  # it is ended each time, and made again
+            ann.post(f"{api}/retry")
+            assert "it took too long" in wait_for(ann, f"{api}/view?seat=0", lambda view: view["trouble"])["trouble"]
+        assert len(multiprocessing.active_children()) <= processes
     ann.post(f"{api}/seats", {"seat": 1, "spec": "random"})
     after = wait_for(ann, f"{api}/view?seat=0", my_turn)
     assert not after["trouble"] and after["seats"][1]["spec"] == "random"
-    Sleeps.awake.set()
 
 
-def test_only_the_first_answer_may_take_long() -> None:
-    """Before it an agent's code may have to be compiled."""
-    end = threading.Event()
-
-    async def twice() -> None:
-        executor = AgentExecutor(at_once=1, patience=0.01, first_patience=300)
-        await executor.think("slow", lambda: time.sleep(0.1), kind="load")
-        await executor.think("slow", lambda: time.sleep(0.1))
-        with pytest.raises(TimeoutError, match=r"the agent slow has not answered for 0\.01 seconds"):
-            await executor.think("slow", end.wait)
-
-    asyncio.run(twice())
-    end.set()
+@contextmanager
+def patient(server: Served, seconds: float) -> Iterator[None]:
+    """Lets the server's agents take no longer for their first answers."""
+    agents = server.registry.agents
+    before, agents.first_seconds = agents.first_seconds, seconds
+    try:
+        yield
+    finally:
+        agents.first_seconds = before
 
 
 def test_a_full_disk_changes_nothing(server: Served, ann: Visitor) -> None:
@@ -760,3 +978,8 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     for name in ("bad.record", "no.record"):
         with pytest.raises(ValueError, match=name):
             run(ServeOptions(record=tmp_path / name, port=0, data=tmp_path / "games.sqlite"))
+    with listen("127.0.0.1", 0) as taken, pytest.raises(ValueError, match="in use"):
+        run(ServeOptions(port=taken.getsockname()[1], data=tmp_path / "games.sqlite"))
+    with pytest.raises(ValueError, match="nobody"):
+        run(ServeOptions(port=0, data=tmp_path / "games.sqlite", agents=["nobody:Here"]))
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.record"]  # no file of games

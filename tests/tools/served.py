@@ -14,22 +14,24 @@ from typing import Any
 import uvicorn
 
 from euphoria_agents.web.app import make_app
+from euphoria_agents.web.connections import configuration
+from euphoria_agents.web.limits import Limits
 from euphoria_agents.web.store import Store
 
 
 class Served:
     """A server on a free port, from `with` to its end."""
 
-    def __init__(self, data: Path, allowed: tuple[str, ...] = ()) -> None:
-        self.data, self.allowed = data, allowed
+    def __init__(self, data: Path, allowed: tuple[str, ...] = (), **limits: Any) -> None:
+        self.data, self.allowed, self.limits = data, allowed, Limits(**limits)
         self.port = 0
         self._thread = threading.Thread(target=self._run)
         self._ready = threading.Event()
         self._visitors: list[Visitor] = []
 
-    def visitor(self) -> Visitor:
-        """Somebody who asks; hangs up when the server ends."""
-        self._visitors.append(Visitor(self.port))
+    def visitor(self, client: str = "127.0.0.1") -> Visitor:
+        """Somebody who asks, from an address of this machine; hangs up when the server ends."""
+        self._visitors.append(Visitor(self.port, client))
         return self._visitors[-1]
 
     def _run(self) -> None:
@@ -37,10 +39,10 @@ class Served:
 
     async def _serve(self) -> None:
         self.store = Store(self.data)
-        self.app = make_app(self.store, self.allowed)
+        self.app = make_app(self.store, self.allowed, limits=self.limits)
         self.registry = self.app.state.registry
         self.loop = asyncio.get_running_loop()
-        self._server = uvicorn.Server(uvicorn.Config(self.app, port=0, log_level="critical", timeout_graceful_shutdown=1))
+        self._server = uvicorn.Server(configuration(self.app, port=0, timeout_graceful_shutdown=1))
         serving = asyncio.create_task(self._server.serve())
         while not self._server.started:
             await asyncio.sleep(0.01)
@@ -73,10 +75,10 @@ class Served:
 class Visitor:
     """A browser without a screen: keeps cookies, sends what a page would send, or whatever else it is told."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, client: str = "127.0.0.1") -> None:
         self.port = port
         self.cookies: dict[tuple[str, str], str] = {}  # by path and name
-        self._line = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+        self._line = http.client.HTTPConnection("127.0.0.1", port, timeout=300, source_address=(client, 0))
 
     def ask(
         self, method: str, path: str, body: Any = None, headers: dict[str, str | None] | None = None

@@ -6,24 +6,22 @@ import asyncio
 import socket
 import webbrowser
 from contextlib import ExitStack, closing
-from pathlib import Path
 from types import FrameType
 
 import uvicorn
 from rich.console import Console
 
+from euphoria_agents.commands.replay import checked
 from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.files import read_text
-from euphoria_agents.registry import load
+from euphoria_agents.sessions import Agents
 from euphoria_agents.web.app import make_app
+from euphoria_agents.web.connections import configuration
 from euphoria_agents.web.game_registry import GameRegistry
 from euphoria_agents.web.guard import LOCAL_HOSTS
 from euphoria_agents.web.refusals import Refused
 from euphoria_agents.web.store import Store
-from euphoria_agents.web.studies import Studies, player_names
-from euphoria_env import Game
-
-MOST_CONNECTIONS = 1_000
+from euphoria_agents.web.studies import player_names
 
 
 class Server(uvicorn.Server):
@@ -31,13 +29,13 @@ class Server(uvicorn.Server):
 
     Args:
         config: as for uvicorn.
-        hall: the games that people listen to.
+        registry: the games that people listen to.
         page: opened in the browser once the server is there; None: none is.
     """
 
-    def __init__(self, config: uvicorn.Config, hall: GameRegistry, page: str | None) -> None:
+    def __init__(self, config: uvicorn.Config, registry: GameRegistry, page: str | None) -> None:
         super().__init__(config)
-        self._hall = hall
+        self._registry = registry
         self._page = page
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -48,29 +46,34 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """What a signal does."""
-        asyncio.get_event_loop().call_soon_threadsafe(self._hall.close)
+        asyncio.get_event_loop().call_soon_threadsafe(self._registry.close)
         super().handle_exit(sig, frame)
 
 
 def run(options: ServeOptions) -> None:
-    """The command.
+    """The command. It makes the file of games last: what fails before leaves none behind.
 
     Raises:
         ValueError: the port is taken or no port, the file or the record is of something else, or an agent cannot be loaded.
+        AgentFailed: making an agent ended its process, or took too long.
     """
-    for spec in options.agents:
-        load(spec)
+    with closing(Agents(options.agents)) as agents:
+        for spec in options.agents:
+            agents.check(spec)
+    record = None if options.record is None else read_text(options.record)
+    names = [] if options.record is None or record is None else player_names(checked(options.record, record))
     with closing(listen(options.host, options.port)) as listening, closing(Store(options.data)) as store:
         app = make_app(store, options.agents, [*LOCAL_HOSTS, options.host, *options.hosts])
         page = address(options.host, listening.getsockname()[1])
-        if options.record is not None:
-            page += f"study/{study_of(options.record, app.state.studies)}"
+        if record is not None:
+            try:
+                page += f"study/{app.state.studies.of(record, names)[0]}"
+            except Refused as error:
+                raise ValueError(f"{options.record}: {error}") from error
         told = f"Euphoria is served at {page} (Ctrl-C ends it; the games stay)"
         Console(emoji=False).print(told, highlight=False, soft_wrap=True)
-        config = uvicorn.Config(
-            app, log_level="warning", limit_concurrency=MOST_CONNECTIONS, timeout_graceful_shutdown=3, server_header=False
-        )
-        Server(config, app.state.hall, page if options.browser else None).run(sockets=[listening])
+        config = configuration(app, timeout_graceful_shutdown=3)
+        Server(config, app.state.registry, page if options.browser else None).run(sockets=[listening])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -96,17 +99,3 @@ def listen(host: str, port: int) -> socket.socket:
 def address(host: str, port: int) -> str:
     """The address of the first page."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-
-
-def study_of(record: Path, studies: Studies) -> str:
-    """The study of a record in a file; a new one, if there is none yet.
-
-    Raises:
-        ValueError: it cannot be read, or is damaged, or there are too many; names the file.
-        CannotSave: what it says.
-    """
-    text = read_text(record)
-    try:
-        return studies.of(text, player_names(Game.from_record(text)))
-    except (ValueError, Refused) as error:
-        raise ValueError(f"{record}: {error}") from error

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from euphoria_agents.players.search.searcher import Budget, read_budget
-from euphoria_agents.sessions import Agents
+from euphoria_agents.sessions import Agents, Session
 from euphoria_agents.web.game_registry import AgentExecutor
 from euphoria_agents.web.refusals import Refused
-from euphoria_env.json_reader import Reader
+from euphoria_env.envs.asking import AgentFailed
 
-MOST_SIMULATIONS, MOST_SECONDS = 10_000, 10.0  # a decision
-MOST_SPECS = 16  # each takes memory
+MOST_SIMULATIONS, MOST_SECONDS = 10_000, 10.0  # per decision
 
 
 class Specs:
@@ -20,47 +19,34 @@ class Specs:
     Args:
         offered: those that the forms offer; the first one plays on for people who leave, and gives hints.
         agents: where they come from; it knows those of somebody's own, with which the server was started.
-        executor: where they are loaded.
+        executor: where they are loaded, and think.
     """
 
     def __init__(self, offered: list[str], agents: Agents, executor: AgentExecutor) -> None:
         self.offered = offered
         self._agents = agents
-        self._thinkers = executor
-        self._known: set[str] = set()
+        self._executor = executor
 
     async def check(self, spec: str) -> None:
         """Loads an agent if it may be asked for, in a thread: the first time may take seconds.
 
         Raises:
             ValueError: it may not, or cannot be loaded.
-            Refused: there are too many different ones, or it takes too long (503).
+            Refused: its process fails (503).
         """
-        if spec in self._known:
+        if spec in self._agents:
             return
         if spec not in (*self.offered, *self._agents.allowed):
             _check_budget(spec)
-            if len(self._known) >= MOST_SPECS:
-                raise Refused(503, f"this server plays {MOST_SPECS} different agents, and has as many")
         try:
-            await self._thinkers.think(spec, lambda: self._agents.check(spec), kind="load")
-        except TimeoutError as error:
-            raise Refused(503, str(error)) from None
-        self._known.add(spec)
+            await self._executor.think(spec, lambda: self._agents.check(spec))
+        except AgentFailed:
+            raise Refused(503, f"the agent {spec} cannot be made; the log of the server says why") from None
 
-
-def read_spec(key: str, value: Any) -> str | None:
-    """A spec, or None for a person.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    if value is None:
-        return None
-    spec = Reader().text(key, value)
-    if not 1 <= len(spec) <= 100 or not spec.isprintable():
-        raise ValueError(f"{key}: must be an agent such as ppo, or null for a person")
-    return spec
+    async def hint(self, session: Session, seat: int, spec: str) -> Any:
+        """What an agent thinks of the decision of a seat; raises as `check` and `Session.hint`."""
+        await self.check(spec)
+        return await self._executor.think(spec, lambda: session.hint(seat, spec))
 
 
 def _check_budget(spec: str) -> None:

@@ -7,83 +7,64 @@ agent may think while people look on, and what cannot be saved has not happened.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from euphoria_agents.error_text import one_line
-from euphoria_agents.sessions import Agents, Session, Stale
+from euphoria_agents.sessions import AgentFailed, Agents, Session, Stale
+from euphoria_agents.web.endpoints import new_tokens
+from euphoria_agents.web.limits import Limits, Places
 from euphoria_agents.web.refusals import Refused
-from euphoria_agents.web.store import HOST, Store
+from euphoria_agents.web.store import HOST, CannotSave, Store
 
-MAX_GAMES = 5_000
-MAX_LISTENERS = 64  # of one game
 ALIVE = 512  # games in memory; the others wait in the store
+LOG = logging.getLogger("euphoria_agents.web")
 T = TypeVar("T")
 
 
 class AgentExecutor:
-    """Threads in which agents think: one at a time for each spec, a few together; one that never answers is left behind.
+    """Threads in which agents think: one at a time for each spec, a few together.
 
     Args:
         at_once: how many think together.
-        patience: seconds after which an agent counts as silent.
-        first_patience: the same for its first answer of each kind, before which its code may have to be compiled.
     """
 
-    def __init__(self, at_once: int, patience: float, first_patience: float) -> None:
-        self.patience = patience
-        self.first_patience = first_patience
+    def __init__(self, at_once: int) -> None:
         self._slots = asyncio.Semaphore(at_once)
         self._turns: dict[str, asyncio.Lock] = {}
-        self._silent: dict[str, threading.Thread] = {}
-        self._answered: set[tuple[str, str]] = set()
 
-    async def think(self, spec: str, work: Callable[[], T], kind: str = "move") -> T:
-        """Runs what an agent has to do; `kind` says what that is.
-
-        Raises:
-            TimeoutError: it has not answered.
-            Exception: what the work raises.
-        """
-        async with self._turns.setdefault(spec, asyncio.Lock()):
-            if spec in self._silent and self._silent[spec].is_alive():
-                raise TimeoutError(f"the agent {spec} is still busy with a decision that it did not answer")
-            async with self._slots:
+    async def think(self, spec: str, work: Callable[[], T]) -> T:
+        """Runs what an agent has to do; raises what that raises."""
+        turn = self._turns.setdefault(spec, asyncio.Lock())
+        try:
+            async with turn, self._slots:
                 loop = asyncio.get_running_loop()
                 answer: asyncio.Future[T] = loop.create_future()
-                thread = threading.Thread(target=_work, args=(loop, answer, work), daemon=True)
-                thread.start()
-                patience = self.patience if (spec, kind) in self._answered else self.first_patience
-                try:
-                    result = await asyncio.wait_for(answer, patience)
-                except TimeoutError:
-                    self._silent[spec] = thread
-                    raise TimeoutError(f"the agent {spec} has not answered for {patience:g} seconds") from None
-                self._answered.add((spec, kind))
-                return result
+                threading.Thread(target=_work, args=(loop, answer, work), daemon=True).start()
+                return await answer
+        finally:
+            if not turn.locked():
+                self._turns.pop(spec, None)
 
 
 def _work(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], work: Callable[[], T]) -> None:
-    """What a thread does; whoever waited may be gone when it is done."""
+    """Runs in a thread; whoever waited may be gone when it is done."""
 
-    def tell(result: T | None, error: Exception | None) -> None:
-        if answer.done():
-            return
-        if error is not None:
-            answer.set_exception(error)
-        else:
-            answer.set_result(result)  # type: ignore[arg-type]
+    def tell(call: Callable[[Any], None], result: Any) -> None:
+        if not answer.done():
+            call(result)
 
     try:
-        done: tuple[T | None, Exception | None] = (work(), None)
+        found: tuple[Callable[[Any], None], Any] = (answer.set_result, work())
     except Exception as error:
-        done = (None, error)
+        found = (answer.set_exception, error)
     with suppress(RuntimeError):  # the server has ended
-        loop.call_soon_threadsafe(tell, *done)
+        loop.call_soon_threadsafe(tell, *found)
 
 
 class RunningGame:
@@ -92,7 +73,8 @@ class RunningGame:
     Attributes:
         session: the game as it was saved last.
         pace: seconds between the moves of agents; None: one for each `step`.
-        trouble: why the game waits for somebody to help; empty if it does not.
+        trouble: why the game waits for somebody to help; empty if it does not. Everybody reads it.
+        failed: the seat whose agent failed; None if none did.
     """
 
     def __init__(self, name: str, session: Session, pace: float | None, registry: GameRegistry) -> None:
@@ -100,10 +82,11 @@ class RunningGame:
         self.session = session
         self.pace = pace
         self.trouble = ""
+        self.failed: int | None = None
         self.closed = False
         self.listeners = 0
         self.changed = asyncio.Event()  # set once; a new one takes its place
-        self._hall = registry
+        self._registry = registry
         self._nudge = asyncio.Event()
         self._stepped = False
         self._at_work: asyncio.Task[None] | None = None
@@ -113,8 +96,9 @@ class RunningGame:
         """Whether an agent must decide."""
         return not self.session.over and self.session.seats[self.session.player].spec is not None
 
-    def tell(self) -> None:
-        """Lets those who listen know that something is new."""
+    def tell(self, trouble: str = "", failed: int | None = None) -> None:
+        """Lets those who listen know that something is new, and what the trouble is."""
+        self.trouble, self.failed = trouble, failed
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -127,17 +111,16 @@ class RunningGame:
         """
         attempt = self.session.clone()
         act(attempt)
-        self._hall.save(self.name, attempt, self.pace)
-        self.session, self.trouble = attempt, ""
-        self.tell()
-        self.wake()
+        self._registry.save(self.name, attempt, self.pace)
+        self.session = attempt
+        self.retry()
 
     def set_pace(self, pace: float | None) -> None:
         """Changes the speed; raises as `change`."""
-        self._hall.save(self.name, self.session, pace)
+        self._registry.save(self.name, self.session, pace)
         self.pace = pace
         self._nudge.set()
-        self.tell()
+        self.tell(self.trouble, self.failed)
 
     def step(self) -> None:
         """Lets an agent that is held back make its move."""
@@ -150,8 +133,7 @@ class RunningGame:
             self._at_work = asyncio.create_task(self._play_agents())
 
     def retry(self) -> None:
-        """Asks an agent that failed once more."""
-        self.trouble = ""
+        """Forgets the trouble, and lets agents play."""
         self.tell()
         self.wake()
 
@@ -170,14 +152,15 @@ class RunningGame:
             if spec is None or think is None:
                 return
             try:
-                action = await self._hall.executor.think(spec, think)
+                action = await self._registry.executor.think(spec, think)
                 self.change(partial(Session.play, seat=seat, action=action, version=version))
             except Stale:  # somebody took a move back meanwhile, or gave the seat away
                 continue
-            except Exception as error:  # an agent may raise anything
+            except Exception as error:  # texts of other errors may tell what is hidden
                 if self.session.version == version:
-                    self.trouble = one_line(error)
-                    self.tell()
+                    LOG.warning("game %s waits for the agent %s of seat %d", self.name, spec, seat, exc_info=error)
+                    public = str(error) if isinstance(error, AgentFailed | CannotSave) else "the server made a mistake"
+                    self.tell(public, seat if isinstance(error, AgentFailed) else None)
                     return
 
     async def _wait(self) -> None:
@@ -198,64 +181,99 @@ class GameRegistry:
         store: where they are kept.
         agents: who may play in them.
         executor: where these think.
+        limits: how many there may be.
     """
 
-    def __init__(self, store: Store, agents: Agents, executor: AgentExecutor) -> None:
+    def __init__(self, store: Store, agents: Agents, executor: AgentExecutor, limits: Limits) -> None:
         self.store = store
         self.agents = agents
         self.executor = executor
-        self._tables: dict[str, RunningGame] = {}
+        self.limits = limits
+        self.listening = Places(limits.listeners_per_client)
+        self._running: dict[str, RunningGame] = {}  # the one used last stands last
 
-    def open(self, session: Session, people: list[int], pace: float | None) -> tuple[str, dict[int, str]]:
+    def open(self, session: Session, people: list[int], pace: float | None, client: str = "") -> tuple[str, dict[int, str]]:
         """A new game: its name, and a token for whoever made it and for each person's seat.
 
         Raises:
             Refused: there are too many games.
             CannotSave: what it says.
         """
-        if self.store.count_games() >= MAX_GAMES:
-            raise Refused(503, f"this server keeps {MAX_GAMES} games, and has as many; delete one first")
-        name = secrets.token_hex(8)
-        tokens = {seat: secrets.token_urlsafe(16) for seat in (HOST, *people)}
-        self.store.add_game(name, tokens, session.version, session.over, _summary(session), _state(session, pace))
+        self._make_room(client)
+        name, tokens = secrets.token_hex(8), new_tokens(HOST, *people)
+        self.store.add_game(name, client, tokens, session.version, session.over, _summary(session), _state(session, pace))
         return name, tokens
 
     def save(self, name: str, session: Session, pace: float | None) -> None:
         """Keeps a game as it is now; raises as `Store.save_game`."""
         self.store.save_game(name, session.version, session.over, _summary(session), _state(session, pace))
 
-    def table(self, name: str) -> RunningGame:
+    def game(self, name: str) -> RunningGame:
         """A game by its name, its agents awake.
 
         Raises:
             Refused: there is none (404).
         """
-        found = self._tables.pop(name, None)
+        found = self._running.pop(name, None)
         if found is None:
             state = self.store.game(name)
             if state is None:
                 raise Refused(404, "there is no such game")
-            self._make_room()
+            self._make_memory()
             found = RunningGame(name, Session.from_dict(state["session"], self.agents), state["pace"], self)
-        self._tables[name] = found  # the last one used stands last
+        self._running[name] = found
         found.wake()
         return found
 
     def delete(self, name: str) -> None:
-        """Forgets a game; raises as `Store.delete_game`."""
-        self.store.delete_game(name)
-        if table := self._tables.pop(name, None):
-            table.close()
+        """Forgets a game; raises as `Store.delete`."""
+        self.store.delete("game", name)
+        if game := self._running.pop(name, None):
+            game.close()
+
+    def expire(self) -> None:
+        """Forgets the games without an end that nobody has played for a long time."""
+        for name in self.store.unfinished(time.time() - self.limits.expiry):
+            self.delete(name)
 
     def close(self) -> None:
         """Stops all agents."""
-        for table in self._tables.values():
-            table.close()
+        for game in self._running.values():
+            game.close()
+        self.agents.close()
 
-    def _make_room(self) -> None:
-        idle = [name for name, table in self._tables.items() if not table.listeners and not table.waits_for_agent]
-        for name in idle[: max(0, len(self._tables) - ALIVE + 1)]:
-            del self._tables[name]
+    def _make_room(self, client: str) -> None:
+        """Lets the oldest game that is over or idle leave, if there are too many in all or of this client.
+
+        Raises:
+            Refused: all of them are being played.
+        """
+        self.expire()
+        kept = self.limits.kept["game"]
+        for whose, most in ((client, kept.per_client), (None, kept.in_all)):
+            if whose == "" or self.store.count("game", whose) < most:
+                continue
+            names = self.store.may_leave(whose, time.time() - self.limits.idle)
+            idle = next((name for name in names if name not in self._running or not self._running[name].listeners), None)
+            if idle is None:
+                raise Refused(503, f"{'you have' if whose else 'there are'} {most} games already; delete one first")
+            self.delete(idle)
+
+    def _make_memory(self) -> None:
+        idle = [name for name, game in self._running.items() if not game.listeners and not game.waits_for_agent]
+        for name in idle[: max(0, len(self._running) - ALIVE + 1)]:
+            del self._running[name]
+
+
+def check_room(store: Store, limits: Limits, kind: str, client: str) -> None:
+    """Refuses another study or batch if there are too many.
+
+    Raises:
+        Refused: there are.
+    """
+    kept = limits.kept[kind]
+    if store.count(kind) >= kept.in_all or store.count(kind, client) >= kept.per_client:
+        raise Refused(503, f"this server keeps {kept.in_all} of this kind, {kept.per_client} for each address; delete one first")
 
 
 def _summary(session: Session) -> dict[str, Any]:

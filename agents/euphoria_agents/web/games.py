@@ -1,32 +1,100 @@
-"""Games over HTTP: who may see and do what, and how it is asked for."""
+"""Games over HTTP: what seats see and do."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-import hmac
 import secrets
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Annotated, Any
 
-from starlette.requests import Request
+import msgspec
+from msgspec import Meta
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from euphoria_agents.sessions import AgentFailed, Seat, Session, Stale, WrongSeat
-from euphoria_agents.web.agent_permissions import Specs, read_spec
-from euphoria_agents.web.game_registry import MAX_LISTENERS, GameRegistry, RunningGame
-from euphoria_agents.web.refusals import Refused, read_body
-from euphoria_agents.web.store import HOST, token_hash
-from euphoria_agents.web.studies import Studies
+from euphoria_agents.sessions import Seat, Session
+from euphoria_agents.web import endpoints
+from euphoria_agents.web.agent_permissions import Specs
+from euphoria_agents.web.endpoints import Asked, Body, Query, SeatNumber, Spec, Version
+from euphoria_agents.web.game_registry import GameRegistry, RunningGame
+from euphoria_agents.web.refusals import Refused, refusal
+from euphoria_agents.web.store import HOST
+from euphoria_agents.web.studies import Start, Studies
 from euphoria_env import Game, Rules
-from euphoria_env.json_reader import Json, Reader
+from euphoria_env.json_reader import Json
 
 LISTED = 50  # games in the list
 LOGGED = 40  # lines of the log in a view
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it lives
-LONGEST_PACE = 60.0
-READ = Reader()
+
+Pace = Annotated[float, Meta(ge=0, le=60)]
+
+
+class NewSeat(Seat, frozen=True, forbid_unknown_fields=True):
+    """A seat of a new game; `here`: of a person at the screen that makes it."""
+
+    here: bool = False
+
+
+class NewGame(Body):
+    """A new game by its rules, from a position, or from a decision of a study."""
+
+    seats: list[NewSeat]
+    practice: bool = False
+    pace: Pace | None = 0.5
+    rules: dict[str, Any] | None = None
+    position: Any = None
+    start: Start | None = None
+
+    def __post_init__(self) -> None:
+        if sum(way is not None for way in (self.rules, self.position, self.start)) > 1:
+            raise ValueError("a game is made of rules, of a position or of a decision of a study, which have their own")
+
+
+class Sit(Body):
+    """The token of a seat link."""
+
+    token: str
+
+
+class Look(Query):
+    """What is to be shown."""
+
+    seat: SeatNumber | None = None
+    log: str = ""
+
+
+class Decide(Body):
+    """The decision of a seat, as it was seen."""
+
+    seat: SeatNumber
+    version: Version
+
+
+class Move(Decide):
+    """A move, in notation or as an id."""
+
+    action: int | str
+
+
+class Hint(Decide):
+    """Who is asked for a hint; None: the agent that is offered first."""
+
+    spec: Spec | None = None
+
+
+class HandOver(Body):
+    """A seat for an agent."""
+
+    seat: SeatNumber
+    spec: Spec
+
+
+class SetPace(Body):
+    """Seconds between the moves of agents; None: each waits for a step."""
+
+    pace: Pace | None
 
 
 class Games:
@@ -43,244 +111,164 @@ class Games:
         self.specs = specs
         self.studies = studies
 
-    def routes(self) -> list[Route]:
-        """Where the endpoints are."""
-        one = "/api/games/{game}"
-        return [
-            Route("/api/games", self.list, methods=["GET"]),
-            Route("/api/games", self.make, methods=["POST"]),
-            Route(one, self.delete, methods=["DELETE"]),
-            Route(f"{one}/sit", self.sit, methods=["POST"]),
-            Route(f"{one}/view", self.view, methods=["GET"]),
-            Route(f"{one}/moves", self.move, methods=["POST"]),
-            Route(f"{one}/undo", self.undo, methods=["POST"]),
-            Route(f"{one}/hint", self.hint, methods=["POST"]),
-            Route(f"{one}/pace", self.pace, methods=["POST"]),
-            Route(f"{one}/step", self.step, methods=["POST"]),
-            Route(f"{one}/retry", self.retry, methods=["POST"]),
-            Route(f"{one}/seats", self.hand_over, methods=["POST"]),
-            Route(f"{one}/record", self.record, methods=["GET"]),
-            Route(f"{one}/events", self.events, methods=["GET"]),
-        ]
-
     # ---------------------------------------------------------------------------------------------------- making, finding
 
-    async def list(self, _: Request) -> Response:
+    async def list(self, _: Asked) -> Json:
         """The games that changed last, with what everybody may know of them."""
-        return JSONResponse({"games": self.registry.store.games(LISTED)})
+        return {"games": self.registry.store.games(LISTED)}
 
-    async def make(self, request: Request) -> Response:
+    async def make(self, asked: Asked) -> Response:
         """A new game; the seats of people "here" become cookies at once, the others links."""
-        body = await read_body(request, ("seats", "rules", "practice", "pace", "position", "start"))
-        seats, here = _seats(body.get("seats"))
-        practice = READ.boolean("practice", body.get("practice", False))
+        body: NewGame = asked.body
+        seats = [Seat(one.name.strip(), one.spec) for one in body.seats]
         for seat in seats:
             if seat.spec is not None:
                 await self.specs.check(seat.spec)
-        game = await self._begin(body, len(seats))
-        session = Session.of(game, seats, practice, self.registry.agents)
+        session = Session.of(await self._begin(body), seats, body.practice, self.registry.agents)
         people = [k for k, seat in enumerate(seats) if seat.spec is None]
-        pace = _pace(body["pace"]) if "pace" in body else 0.5
-        name, tokens = self.registry.open(session, people, pace)
-        links = [{"seat": seat, "token": tokens[seat]} for seat in people if seat not in here]
+        name, tokens = self.registry.open(session, people, body.pace, asked.client)
+        here = [k for k in people if body.seats[k].here]
+        links = [{"seat": k, "token": tokens[k]} for k in people if k not in here]
         answer = JSONResponse({"id": name, "links": links}, 201)
-        for k in [HOST, *here]:
-            _give(answer, name, k, tokens[k])
-        return answer
+        return endpoints.give(answer, "game", name, {k: tokens[k] for k in [HOST, *here]})
 
-    async def _begin(self, body: Json, players: int) -> Game:
-        """The game that is asked for: by its rules, from a position, or from a decision of a study."""
-        if sum(key in body for key in ("rules", "position", "start")) > 1:
-            raise Refused(422, "a game is made of rules, of a position or of a decision of a study, which have their own")
-        if "position" in body:
-            return await asyncio.to_thread(Game.from_dict, body["position"])
-        if "start" in body:
-            return await self.studies.branch(body["start"])
-        options = READ.mapping("rules", body.get("rules", {}), Rules().to_dict())
-        return Game(Rules.from_dict({**options, "num_players": players}), secrets.randbits(63))
+    async def _begin(self, body: NewGame) -> Game:
+        """The game that is asked for."""
+        if body.position is not None:
+            return await asyncio.to_thread(Game.from_dict, body.position)
+        if body.start is not None:
+            return await self.studies.branch(body.start)
+        return Game(Rules.from_dict({**(body.rules or {}), "num_players": len(body.seats)}), secrets.randbits(63))
 
-    async def sit(self, request: Request) -> Response:
+    async def sit(self, asked: Asked) -> Response:
         """The token of a seat link becomes a cookie."""
-        body = await read_body(request, ("token",))
-        name = request.path_params["game"]
-        token = READ.text("token", body.get("token"))
-        self.registry.table(name)
-        for seat, kept in self.registry.store.seat_hashes(name).items():
-            if hmac.compare_digest(kept, token_hash(token)):
-                answer = JSONResponse({"seat": seat})
-                _give(answer, name, seat, token)
-                return answer
+        token = asked.body.token
+        for seat, kept in self.registry.store.hashes(asked.name).items():
+            if endpoints.matches(kept, token):
+                return endpoints.give(JSONResponse({"seat": seat}), "game", asked.name, {seat: token})
         raise Refused(403, "this link opens no seat of this game")
 
-    async def delete(self, request: Request) -> Response:
-        """Forgets a game; only whoever made it can."""
-        await read_body(request, ())
-        table = self._table(request)
-        self._check(request, table, HOST)
-        self.registry.delete(table.name)
-        return JSONResponse({})
+    async def delete(self, asked: Asked) -> Json:
+        """Forgets a game."""
+        self.registry.delete(asked.name)
+        return {}
 
     # ------------------------------------------------------------------------------------------------------------ playing
 
-    async def view(self, request: Request) -> Response:
+    async def view(self, asked: Asked) -> Json:
         """What a seat, or everybody, may see."""
-        table = self._table(request)
-        asked = request.query_params.get("seat")
-        if asked is not None and not (asked.isascii() and asked.isdecimal() and len(asked) < 3):
-            raise Refused(422, "seat: must be the number of a seat")
-        seat = None if asked is None else self._check(request, table, int(asked))
-        return self._shown(request, table, seat, whole=request.query_params.get("log") == "all")
+        return _shown(asked, asked.body.log == "all")
 
-    async def move(self, request: Request) -> Response:
+    async def move(self, asked: Asked) -> Json:
         """Plays a move of a seat."""
-        body = await read_body(request, ("seat", "version", "action"))
-        table, seat = self._seated(request, body)
-        action = body.get("action")
-        if isinstance(action, bool) or not isinstance(action, int | str):
-            raise Refused(422, "action: must be a move, in notation or as an id")
-        return self._changed(request, table, seat, lambda session: session.play(seat, action, _version(body)))
+        body: Move = asked.body
+        return _changed(asked, lambda session: session.play(body.seat, body.action, body.version))
 
-    async def undo(self, request: Request) -> Response:
+    async def undo(self, asked: Asked) -> Json:
         """Takes back to the last decision of a seat."""
-        body = await read_body(request, ("seat", "version"))
-        table, seat = self._seated(request, body)
-        version = _version(body)
-        if not table.session.can_undo(seat):
+        body: Decide = asked.body
+        if not asked.thing.session.can_undo(body.seat):
             raise Refused(409, "nothing can be taken back: somebody has decided since, something was drawn, or a card was shown")
-        return self._changed(request, table, seat, lambda session: session.undo(seat, version))
+        return _changed(asked, lambda session: session.undo(body.seat, body.version))
 
-    async def hint(self, request: Request) -> Response:
+    async def hint(self, asked: Asked) -> Any:
         """What an agent thinks of the decision of a seat, from what this seat may know."""
-        body = await read_body(request, ("seat", "version", "spec"))
-        table, seat = self._seated(request, body)
-        session = table.session.clone()
-        if _version(body) != session.version or session.over or session.player != seat:
+        body: Hint = asked.body
+        session = asked.thing.session.clone()
+        if body.version != session.version or session.over or session.player != body.seat:
             raise Refused(409, "this is not your decision now; look again")
-        spec = read_spec("spec", body.get("spec")) or self.specs.offered[0]
-        await self.specs.check(spec)
-        try:
-            said = await self.registry.executor.think(spec, lambda: session.hint(seat, spec), kind="hint")
-        except (TimeoutError, AgentFailed) as error:
-            raise Refused(503, str(error)) from None
-        return JSONResponse(said)
+        return await self.specs.hint(session, body.seat, body.spec or self.specs.offered[0])
 
-    async def hand_over(self, request: Request) -> Response:
-        """Gives a seat to an agent: one's own, or that of an agent that failed; whoever made the game may give any."""
-        body = await read_body(request, ("seat", "spec"))
-        table = self._table(request)
-        seat = READ.integer("seat", body.get("seat"), 0, len(table.session.seats) - 1)
-        spec = read_spec("spec", body.get("spec"))
-        if spec is None:
-            raise Refused(422, "spec: must be an agent")
-        if table.session.seats[seat].spec is None:
-            if HOST not in self._held(request, table):
-                self._check(request, table, seat)
-        else:
-            self._check_some(request, table)
-        await self.specs.check(spec)
-        table = self._table(request)
-        table.change(lambda session: session.hand_over(seat, spec))
-        return JSONResponse({})
+    async def hand_over(self, asked: Asked) -> Json:
+        """Gives a seat to an agent."""
+        body: HandOver = asked.body
+        await self.specs.check(body.spec)
+        self.registry.game(asked.name).change(lambda session: session.hand_over(body.seat, body.spec))
+        return {}
 
     # ------------------------------------------------------------------------------------------------------------ watching
 
-    async def pace(self, request: Request) -> Response:
+    async def pace(self, asked: Asked) -> Json:
         """Changes the speed of the agents."""
-        body = await read_body(request, ("pace",))
-        pace = _pace(body.get("pace"))
-        self._steered(request).set_pace(pace)
-        return JSONResponse({})
+        asked.thing.set_pace(asked.body.pace)
+        return {}
 
-    async def step(self, request: Request) -> Response:
+    async def step(self, asked: Asked) -> Json:
         """Lets an agent make its move."""
-        await read_body(request, ())
-        self._steered(request).step()
-        return JSONResponse({})
+        asked.thing.step()
+        return {}
 
-    async def retry(self, request: Request) -> Response:
+    async def retry(self, asked: Asked) -> Json:
         """Asks an agent that failed once more."""
-        await read_body(request, ())
-        self._steered(request).retry()
-        return JSONResponse({})
+        asked.thing.retry()
+        return {}
 
-    async def record(self, request: Request) -> Response:
-        """The whole game, once nothing in it is secret any more."""
-        table = self._table(request)
-        if not (table.session.over or table.session.practice):
-            raise Refused(403, "the record has all secrets in it: it is given away when the game has ended")
-        return JSONResponse({"record": table.session.record()})
+    async def record(self, asked: Asked) -> Json:
+        """The whole game."""
+        return {"record": asked.thing.session.record()}
 
-    async def events(self, request: Request) -> Response:
+    async def events(self, asked: Asked) -> Response:
         """A stream of version numbers, one whenever something is new."""
-        table = self._table(request)
-        if table.listeners >= MAX_LISTENERS:
-            raise Refused(503, "too many listen to this game")
-        return StreamingResponse(_versions(table), media_type="text/event-stream")
+        return Response(media_type=STREAM) if asked.request.method == "HEAD" else _Listener(asked, self.registry)
 
-    # ------------------------------------------------------------------------------------------------------------- helpers
 
-    def _table(self, request: Request) -> RunningGame:
-        return self.registry.table(request.path_params["game"])
+STREAM = "text/event-stream"
 
-    def _held(self, request: Request, table: RunningGame) -> set[int]:
-        """The seats of whoever asks."""
-        found = set()
-        for seat, kept in self.registry.store.seat_hashes(table.name).items():
-            token = request.cookies.get(_cookie(table.name, seat))
-            if token and hmac.compare_digest(kept, token_hash(token)):
-                found.add(seat)
-        return found
 
-    def _check(self, request: Request, table: RunningGame, seat: int) -> int:
-        """A seat, if it belongs to whoever asks.
+class _Listener(Response):
+    """The stream of a game, as long as there is a place for whoever listens."""
 
-        Raises:
-            Refused: it does not.
-        """
-        if seat not in self._held(request, table):
-            raise Refused(403, "only whoever made this game may do that" if seat == HOST else f"seat {seat} is not yours")
-        return seat
+    def __init__(self, asked: Asked, registry: GameRegistry) -> None:
+        super().__init__(media_type=STREAM)
+        self._game: RunningGame = asked.thing
+        self._client, self._places = asked.client, registry.listening
+        self._most = registry.limits.listeners * (2 if asked.held else 1)
 
-    def _check_some(self, request: Request, table: RunningGame) -> None:
-        if not self._held(request, table):
-            raise Refused(403, "only those who play, or made this game, may do that")
-
-    def _steered(self, request: Request) -> RunningGame:
-        """A game, if whoever asks takes part in it."""
-        table = self._table(request)
-        self._check_some(request, table)
-        return table
-
-    def _seated(self, request: Request, body: Json) -> tuple[RunningGame, int]:
-        """A game and a seat in it that belongs to whoever asks."""
-        table = self._table(request)
-        seat = READ.integer("seat", body.get("seat"), 0, len(table.session.seats) - 1)
-        return table, self._check(request, table, seat)
-
-    def _changed(self, request: Request, table: RunningGame, seat: int, act: Callable[[Session], Any]) -> Response:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._game.listeners >= self._most or not self._places.take(self._client):
+            await refusal(503, "too many listen to this game")(scope, receive, send)
+            return
+        self._game.listeners += 1  # counted before anything else can happen
         try:
-            table.change(act)
-        except (Stale, WrongSeat) as error:
-            raise Refused(409, str(error)) from None
-        return self._shown(request, table, seat)
-
-    def _shown(self, request: Request, table: RunningGame, seat: int | None, whole: bool = False) -> Response:
-        held = self._held(request, table)
-        answer = shown(table, seat, whole)
-        answer["mine"] = sorted(k for k in held if k >= 0 and table.session.seats[k].spec is None)
-        answer["host"] = HOST in held
-        return JSONResponse(answer)
+            await StreamingResponse(_versions(self._game), media_type=STREAM)(scope, receive, send)
+        finally:
+            self._game.listeners -= 1
+            self._places.leave(self._client)
 
 
-def shown(table: RunningGame, seat: int | None, whole: bool) -> Json:
+async def _versions(game: RunningGame) -> AsyncIterator[str]:
+    while not game.closed:
+        changed = game.changed
+        yield f"data: {game.session.version}\n\n"
+        while True:
+            try:
+                await asyncio.wait_for(changed.wait(), HEARTBEAT)
+                break
+            except TimeoutError:
+                yield ": still there\n\n"
+
+
+def _changed(asked: Asked, act: Callable[[Session], Any]) -> Json:
+    asked.thing.change(act)
+    return _shown(asked)
+
+
+def _shown(asked: Asked, whole: bool = False) -> Json:
+    """What a seat may see, and which seats are those of whoever asks."""
+    seats = asked.thing.session.seats
+    mine = sorted(k for k in asked.held if k >= 0 and seats[k].spec is None)
+    return {**shown(asked.thing, asked.seat, whole), "mine": mine, "host": HOST in asked.held}
+
+
+def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
     """What a seat may see, as JSON: a function of what it may know."""
-    session = table.session
+    session = game.session
     lines = session.log(seat)
     first = 0 if whole else max(0, len(lines) - LOGGED)
     return {
         "version": session.version,
         "seat": seat,
-        "seats": [{"name": one.name, "spec": one.spec} for one in session.seats],
+        "seats": msgspec.to_builtins(session.seats),
         "practice": session.practice,
         "over": session.over,
         "decider": None if session.over else session.player,
@@ -291,57 +279,7 @@ def shown(table: RunningGame, seat: int | None, whole: bool) -> Json:
         "can_undo": seat is not None and session.can_undo(seat),
         "log": lines[first:],
         "log_from": first,
-        "pace": table.pace,
-        "trouble": table.trouble,
-        "waits_for_agent": table.waits_for_agent,
+        "pace": game.pace,
+        "trouble": game.trouble,
+        "waits_for_agent": game.waits_for_agent,
     }
-
-
-async def _versions(table: RunningGame) -> AsyncIterator[str]:
-    table.listeners += 1
-    try:
-        while not table.closed:
-            changed = table.changed
-            yield f"data: {table.session.version}\n\n"
-            while True:
-                try:
-                    await asyncio.wait_for(changed.wait(), HEARTBEAT)
-                    break
-                except TimeoutError:
-                    yield ": still there\n\n"
-    finally:
-        table.listeners -= 1
-
-
-def _cookie(game: str, seat: int) -> str:
-    return f"seat-{game}-{'host' if seat == HOST else seat}"
-
-
-def _give(answer: Response, game: str, seat: int, token: str) -> None:
-    """A token as a cookie that scripts cannot read, and that goes to the endpoints of its game alone."""
-    answer.set_cookie(
-        _cookie(game, seat), token, max_age=90 * 24 * 3600, path=f"/api/games/{game}", httponly=True, samesite="strict"
-    )
-
-
-def _version(body: Json) -> int:
-    return READ.integer("version", body.get("version"), 0, 2**53)
-
-
-def _seats(given: Any) -> tuple[list[Seat], list[int]]:
-    """Who sits where, and the numbers of the people at this screen."""
-    seats, here = [], []
-    for k, one in enumerate(READ.items("seats", given)):
-        d = READ.mapping(f"seats[{k}]", one, ("name", "spec", "here"))
-        name, spec = READ.text(f"seats[{k}].name", d.get("name")), read_spec(f"seats[{k}].spec", d.get("spec"))
-        try:
-            seats.append(Seat(name.strip(), spec))
-        except ValueError as error:
-            raise ValueError(f"seats[{k}]: {error}") from None
-        if READ.boolean(f"seats[{k}].here", d.get("here", False)) and spec is None:
-            here.append(k)
-    return seats, here
-
-
-def _pace(value: Any) -> float | None:
-    return None if value is None else READ.number("pace", value, 0, LONGEST_PACE)

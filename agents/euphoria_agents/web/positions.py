@@ -10,11 +10,9 @@ import random
 import re
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+import msgspec
 
-from euphoria_agents.web.refusals import read_body
+from euphoria_agents.web.endpoints import Asked, Body
 from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
 from euphoria_env.render.view import view_of
@@ -34,20 +32,26 @@ _HANGING = {
 }
 
 
-async def new(request: Request) -> Response:
+class NewPosition(Body):
+    """The options of a game."""
+
+    rules: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class CheckPosition(Body):
+    """A position, which may be anything."""
+
+    position: Any = None
+
+
+async def new(asked: Asked) -> Json:
     """The position after the setup of a new game, in which everybody chose at random."""
-    body = await read_body(request, ("rules",))
-    rules = Rules.from_dict(body.get("rules", {}))
-    return JSONResponse({"position": (await asyncio.to_thread(_set_up, rules)).to_dict()})
+    return {"position": (await asyncio.to_thread(_set_up, Rules.from_dict(asked.body.rules))).to_dict()}
 
 
-async def check(request: Request) -> Response:
+async def check(asked: Asked) -> Json:
     """What is wrong with a position, by key; what it looks like if nothing is, and its other forms."""
-    body = await read_body(request, ("position",))
-    return JSONResponse(await asyncio.to_thread(_checked, body.get("position")))
-
-
-ROUTES = [Route("/api/positions/new", new, methods=["POST"]), Route("/api/positions/check", check, methods=["POST"])]
+    return await asyncio.to_thread(_checked, asked.body.position)
 
 
 def _set_up(rules: Rules) -> Game:

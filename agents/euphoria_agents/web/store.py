@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 import time
 from pathlib import Path
 from typing import Any
 
-VERSION = 2  # of the tables
-HOST = -1  # the seat of whoever made a game, beside the seats that play
+VERSION = 3  # of the tables
+HOST = -1  # the seat of whoever made something, beside the seats that play
 
 _TABLES = """
-CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT);
+CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT, client TEXT);
 CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
-CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT);
+CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT, client TEXT);
 CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY KEY (study, spec));
-CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, state TEXT, trouble TEXT, settings TEXT);
+CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, state TEXT, trouble TEXT, settings TEXT, client TEXT);
 CREATE TABLE counted (batch TEXT, number INTEGER, game TEXT, PRIMARY KEY (batch, number));
 """
+_PARTS = {"study": ("analysis WHERE study",), "batch": ("counted WHERE batch",)}
+_FROM_2 = "".join(f"ALTER TABLE {kind} ADD COLUMN client TEXT NOT NULL DEFAULT '';" for kind in ("game", "study", "batch"))
 
 
 class CannotSave(OSError):
@@ -27,29 +30,38 @@ class CannotSave(OSError):
 
 
 class Store:
-    """The file of a server.
+    """The file of a server, which nobody else can use meanwhile, and only its owner can read: it has the secrets of all games.
 
     Args:
         path: the file; made if it is not there. ":memory:" keeps nothing.
 
     Raises:
-        ValueError: it is no file of this server, or of a later version.
+        ValueError: another server uses it, it is no file of this server, or of a later version.
+        OSError: it cannot be made.
     """
 
     def __init__(self, path: str | Path) -> None:
         if str(path) != ":memory:":
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            _make_private(Path(path))
+        self._db = sqlite3.connect(path, isolation_level=None, timeout=0)
         try:
-            self._db = sqlite3.connect(path, isolation_level=None)
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._db.execute("BEGIN EXCLUSIVE")  # the lock is kept until the end
             found = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if found == 0:
-                self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
-            elif found != VERSION:
+            if found not in (0, 2, VERSION):
                 raise ValueError(f"{path} is of version {found}; this is version {VERSION}")
+            for statement in {0: _TABLES, 2: _FROM_2}.get(found, "").split(";"):
+                self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
+            self._db.execute("COMMIT")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-        except sqlite3.Error as error:
-            raise ValueError(f"{path} cannot be used: {error}") from error
+        except (sqlite3.Error, ValueError) as error:
+            self._db.close()
+            if isinstance(error, ValueError):
+                raise
+            locked = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            raise ValueError(f"{path} is in use by another server" if locked else f"{path} cannot be used: {error}") from error
 
     def close(self) -> None:
         """Ends the use of the file."""
@@ -57,26 +69,22 @@ class Store:
 
     # -------------------------------------------------------------------------------------------------------------- games
 
-    def add_game(self, name: str, tokens: dict[int, str], version: int, over: bool, summary: Any, state: Any) -> None:
+    def add_game(
+        self, name: str, client: str, tokens: dict[int, str], version: int, over: bool, summary: Any, state: Any
+    ) -> None:
         """Keeps a new game with the tokens of its seats.
 
         Raises:
             CannotSave: what it says.
         """
-        hashes = [(name, seat, token_hash(token)) for seat, token in tokens.items()]
-        self._write(
-            ("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?)", [(name, time.time(), version, over, _text(summary), _text(state))]),
-            ("INSERT INTO token VALUES (?, ?, ?)", hashes),
-        )
+        row = (name, time.time(), version, over, _text(summary), _text(state), client)
+        self._write(("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
     def save_game(self, name: str, version: int, over: bool, summary: Any, state: Any) -> None:
-        """Keeps a game as it is now; raises as `add_game`."""
-        change = "UPDATE game SET changed = ?, version = ?, over = ?, summary = ?, state = ? WHERE id = ?"
-        self._write((change, [(time.time(), version, over, _text(summary), _text(state), name)]))
-
-    def delete_game(self, name: str) -> None:
-        """Forgets a game; raises as `add_game`."""
-        self._write(("DELETE FROM game WHERE id = ?", [(name,)]), ("DELETE FROM token WHERE game = ?", [(name,)]))
+        """Keeps a game as it is now; raises as `add_game`, also if it has been deleted or is newer in the file."""
+        change = "UPDATE game SET changed = ?, version = ?, over = ?, summary = ?, state = ? WHERE id = ? AND version <= ?"
+        if not self._write((change, [(time.time(), version, over, _text(summary), _text(state), name, version)])):
+            raise CannotSave("the game has been deleted, or changed by somebody else; look again")
 
     def game(self, name: str) -> Any:
         """The state of a game; None if there is none of this name."""
@@ -88,19 +96,46 @@ class Store:
         rows = self._db.execute("SELECT id, changed, over, summary FROM game ORDER BY changed DESC LIMIT ?", (most,))
         return [{"id": i, "changed": changed, "over": bool(over), **json.loads(text)} for i, changed, over, text in rows]
 
-    def count_games(self) -> int:
-        """How many games there are."""
-        return int(self._db.execute("SELECT count(*) FROM game").fetchone()[0])
+    def may_leave(self, client: str | None, before: float) -> list[str]:
+        """The games that nobody plays: first those that are over, then those unchanged since a time, the oldest first each.
 
-    def seat_hashes(self, name: str) -> dict[int, bytes]:
-        """The hashed tokens of a game by seat."""
+        Args:
+            client: whose games; None: anybody's.
+            before: the time, in seconds.
+        """
+        rows = self._db.execute(
+            "SELECT id FROM game WHERE (over OR changed < ?) AND (? IS NULL OR client = ?) ORDER BY over DESC, changed",
+            (before, client, client),
+        )
+        return [name for (name,) in rows]
+
+    def unfinished(self, before: float) -> list[str]:
+        """The games without an end that nobody has changed since a time."""
+        return [name for (name,) in self._db.execute("SELECT id FROM game WHERE NOT over AND changed < ?", (before,))]
+
+    # ------------------------------------------------------------------------------------------------------- all of a kind
+
+    def count(self, kind: str, client: str | None = None) -> int:
+        """How many there are in the table `kind`: "game", "study" or "batch"; those of a client, if one is named."""
+        of_client = "WHERE client = ?" if client is not None else ""
+        rows = self._db.execute(f"SELECT count(*) FROM {kind} {of_client}", () if client is None else (client,))
+        return int(rows.fetchone()[0])
+
+    def delete(self, kind: str, name: str) -> None:
+        """Forgets a game, a study or a batch, with all that belongs to it; raises as `add_game`."""
+        places = [f"{kind} WHERE id", "token WHERE game", *_PARTS.get(kind, ())]
+        self._write(*((f"DELETE FROM {place} = ?", [(name,)]) for place in places))
+
+    def hashes(self, name: str) -> dict[int, bytes]:
+        """The hashed tokens of a game, a study or a batch, by seat."""
         return dict(self._db.execute("SELECT seat, hash FROM token WHERE game = ?", (name,)))
 
     # ------------------------------------------------------------------------------------------------------------ studies
 
-    def add_study(self, name: str, names: list[str], record: str) -> None:
+    def add_study(self, name: str, client: str, tokens: dict[int, str], names: list[str], record: str) -> None:
         """Keeps a record to study, with the names of the seats; raises as `add_game`."""
-        self._write(("INSERT INTO study VALUES (?, ?, ?, ?)", [(name, time.time(), _text(names), record)]))
+        row = (name, time.time(), _text(names), record, client)
+        self._write(("INSERT INTO study VALUES (?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
     def study(self, name: str) -> tuple[list[str], str] | None:
         """The names of the seats and the record of a study; None if there is none of this name."""
@@ -111,14 +146,6 @@ class Store:
         """The name of a study of this record, with these names of the seats."""
         row = self._db.execute("SELECT id FROM study WHERE record = ? AND names = ?", (record, _text(names))).fetchone()
         return row and str(row[0])
-
-    def delete_study(self, name: str) -> None:
-        """Forgets a study and its analyses; raises as `add_game`."""
-        self._write(("DELETE FROM study WHERE id = ?", [(name,)]), ("DELETE FROM analysis WHERE study = ?", [(name,)]))
-
-    def count_studies(self) -> int:
-        """How many studies there are."""
-        return int(self._db.execute("SELECT count(*) FROM study").fetchone()[0])
 
     def save_analysis(self, study: str, spec: str, header: Any, entries: list[Any]) -> None:
         """Keeps what there is of an analysis; raises as `add_game`."""
@@ -132,10 +159,11 @@ class Store:
 
     # ------------------------------------------------------------------------------------------------------------ batches
 
-    def add_batch(self, name: str, state: str, settings: Any, games: list[Any]) -> None:
+    def add_batch(self, name: str, client: str, tokens: dict[int, str], state: str, settings: Any, games: list[Any]) -> None:
         """Keeps a new batch with the games that are counted already; raises as `add_game`."""
         self._write(
-            ("INSERT INTO batch VALUES (?, ?, ?, '', ?)", [(name, time.time(), state, _text(settings))]),
+            ("INSERT INTO batch VALUES (?, ?, ?, '', ?, ?)", [(name, time.time(), state, _text(settings), client)]),
+            _tokens(name, tokens),
             ("INSERT INTO counted VALUES (?, ?, ?)", [(name, k, _text(game)) for k, game in enumerate(games)]),
         )
 
@@ -148,10 +176,6 @@ class Store:
         """Keeps how a batch stands; raises as `add_game`."""
         change = "UPDATE batch SET changed = ?, state = ?, trouble = ? WHERE id = ?"
         self._write((change, [(time.time(), state, trouble, name)]))
-
-    def delete_batch(self, name: str) -> None:
-        """Forgets a batch; raises as `add_game`."""
-        self._write(("DELETE FROM batch WHERE id = ?", [(name,)]), ("DELETE FROM counted WHERE batch = ?", [(name,)]))
 
     def batch(self, name: str) -> dict[str, Any] | None:
         """How a batch stands, and what it is; None if there is none of this name."""
@@ -171,32 +195,44 @@ class Store:
         """How many games of a batch are counted."""
         return int(self._db.execute("SELECT count(*) FROM counted WHERE batch = ?", (batch,)).fetchone()[0])
 
-    def count_batches(self) -> int:
-        """How many batches there are."""
-        return int(self._db.execute("SELECT count(*) FROM batch").fetchone()[0])
-
     # ------------------------------------------------------------------------------------------------------------ writing
 
-    def _write(self, *changes: tuple[str, list[tuple[Any, ...]]]) -> None:
-        """Several changes in one transaction.
+    def _write(self, *changes: tuple[str, list[tuple[Any, ...]]]) -> int:
+        """Makes several changes in one transaction; says how many rows the last one changed.
 
         Raises:
             CannotSave: what it says.
         """
+        changed = 0
         try:
             self._db.execute("BEGIN IMMEDIATE")
             for change, rows in changes:
-                self._db.executemany(change, rows)
+                changed = self._db.executemany(change, rows).rowcount
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise CannotSave(f"the server cannot save this ({error}); nothing has changed") from error
+        return changed
 
 
 def token_hash(token: str) -> bytes:
     """What is kept of a token."""
     return hashlib.sha256(token.encode(errors="replace")).digest()
+
+
+def _make_private(path: Path) -> None:
+    """Makes the file if it is not there; only its owner may read it, and what SQLite puts beside it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        if file.is_file():
+            file.chmod(0o600)
+
+
+def _tokens(name: str, tokens: dict[int, str]) -> tuple[str, list[tuple[Any, ...]]]:
+    return "INSERT INTO token VALUES (?, ?, ?)", [(name, seat, token_hash(token)) for seat, token in tokens.items()]
 
 
 def _text(value: Any) -> str:

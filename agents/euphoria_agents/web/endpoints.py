@@ -1,0 +1,217 @@
+"""What may be asked for: every endpoint says who may, and with what body. Both are checked here and nowhere else.
+
+What a server keeps (games, studies, batches) has a name, and tokens for whoever made it (`HOST`) and for the people on the seats
+of a game. They stand in cookies that scripts cannot read, for the endpoints of that thing alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from euphoria_agents.validation import checked, decoded
+from euphoria_agents.web.limits import Limits
+from euphoria_agents.web.refusals import MAX_BODY, Refused
+from euphoria_agents.web.store import HOST, Store, token_hash
+from euphoria_env.json_reader import Json
+
+MAX_DEPTH = 32  # of nested JSON
+COOKIE_AGE = 90 * 24 * 3600  # seconds
+PLACES = {"game": "/api/games", "study": "/api/studies", "batch": "/api/batches"}
+
+Spec = Annotated[str, Meta(min_length=1, max_length=100)]
+SeatNumber = Annotated[int, Meta(ge=0, le=5)]
+Version = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class Body(msgspec.Struct, forbid_unknown_fields=True):
+    """A body without anything in it; others are made from it."""
+
+
+class Query(msgspec.Struct):
+    """What an address says after its question mark; what nobody knows is ignored."""
+
+
+@dataclass
+class Asked:
+    """A request, once its body is read.
+
+    Attributes:
+        request: as it came.
+        body: what it says, or the query of a GET.
+        kind, name: what it is about: "game", "study" or "batch", and which; empty if nothing that is kept.
+        thing: the game (`RunningGame`), study or batch itself.
+        held: the seats whose tokens it brought, `HOST` among them.
+    """
+
+    request: Request
+    body: Any
+    kind: str = ""
+    name: str = ""
+    thing: Any = None
+    held: frozenset[int] = frozenset()
+
+    @property
+    def seat(self) -> int | None:
+        """The seat that the request names."""
+        return getattr(self.body, "seat", None)
+
+    @property
+    def client(self) -> str:
+        """The address of whoever asks."""
+        return self.request.client.host if self.request.client else ""
+
+
+class Who(NamedTuple):
+    """Who may do something.
+
+    Attributes:
+        allows: whether a request may.
+        refusal: what others are told; "{seat}" stands for the seat that they named, "{kind}" for what they asked about.
+    """
+
+    allows: Callable[[Asked], bool]
+    refusal: str
+
+
+ANYBODY = Who(lambda asked: True, "")
+MAKER = Who(lambda asked: HOST in asked.held, "only whoever made this {kind} may do that")
+MEMBER = Who(lambda asked: bool(asked.held), "only those who play, or made this game, may do that")
+SEATED = Who(lambda asked: asked.seat in asked.held, "seat {seat} is not yours")
+VIEWER = Who(lambda asked: asked.seat is None or asked.seat in asked.held, "seat {seat} is not yours")
+HELPER = Who(
+    lambda asked: HOST in asked.held or asked.seat in asked.held or bool(asked.held and asked.thing.failed == asked.seat),
+    "seat {seat} is not yours, and no agent has failed there",
+)
+ENDED = Who(
+    lambda asked: asked.thing is None or asked.thing.session.over or asked.thing.session.practice,
+    "the game has secrets in it until it has ended",
+)
+BEGINNER = Who(
+    lambda asked: HOST in asked.held or asked.thing.began(asked.body.spec, asked.request.cookies),
+    "only whoever made this study, or began this analysis, may do that",
+)
+
+
+class Endpoint(NamedTuple):
+    """What can be asked for.
+
+    Attributes:
+        who: who may.
+        handler: gives an answer, or what is to be sent as JSON.
+        body: the type of the body; of a GET, that of its query.
+    """
+
+    method: str
+    path: str
+    who: Who
+    handler: Callable[[Asked], Awaitable[Response | Json]]
+    body: type[msgspec.Struct] = Body
+
+
+def routes(endpoints: list[Endpoint], store: Store, limits: Limits, finders: Mapping[str, Callable[[str], Any]]) -> list[Route]:
+    """The endpoints, behind their checks.
+
+    Args:
+        endpoints: all of them.
+        store: has the tokens.
+        limits: those of the server.
+        finders: give a game, study or batch by its name; they raise `Refused` if there is none.
+    """
+    return [_route(endpoint, store, limits, finders) for endpoint in endpoints]
+
+
+def _route(endpoint: Endpoint, store: Store, limits: Limits, finders: Mapping[str, Callable[[str], Any]]) -> Route:
+    async def answer(request: Request) -> Response:
+        asked = Asked(request, await _read(request, endpoint.body, limits.body_seconds))
+        for kind in finders:
+            if name := request.path_params.get(kind) or getattr(asked.body, kind, None):
+                thing = finders[kind](name)
+                asked.kind, asked.name, asked.thing = kind, name, await thing if isinstance(thing, Awaitable) else thing
+                asked.held = held(request.cookies, store, name)
+        seats = asked.thing.session.seats if asked.kind == "game" else ()
+        if asked.seat is not None and seats and asked.seat >= len(seats):
+            raise Refused(422, f"seat: must be a number from 0 to {len(seats) - 1}")
+        if not endpoint.who.allows(asked):
+            raise Refused(403, endpoint.who.refusal.format(seat=asked.seat, kind=asked.kind))
+        found = await endpoint.handler(asked)
+        return found if isinstance(found, Response) else JSONResponse(found)
+
+    return Route(endpoint.path, answer, methods=[endpoint.method])
+
+
+# ----------------------------------------------------------------------------------------------------------------- tokens
+
+
+def new_tokens(*seats: int) -> dict[int, str]:
+    """A token for each seat."""
+    return {seat: secrets.token_urlsafe(16) for seat in seats}
+
+
+def held(cookies: Mapping[str, str], store: Store, name: str) -> frozenset[int]:
+    """The seats of a game, a study or a batch whose tokens stand in these cookies."""
+    return frozenset(seat for seat, kept in store.hashes(name).items() if matches(kept, cookies.get(_cookie(name, seat), "")))
+
+
+def matches(kept: bytes, token: str) -> bool:
+    """Whether a token is the one of which this hash is kept."""
+    return hmac.compare_digest(kept, token_hash(token))
+
+
+def give(answer: Response, kind: str, name: str, tokens: Mapping[int, str]) -> Response:
+    """Puts tokens into an answer, as cookies that scripts cannot read, and that go to the endpoints of their thing alone."""
+    for seat, token in tokens.items():
+        set_cookie(answer, _cookie(name, seat), token, kind, name)
+    return answer
+
+
+def set_cookie(answer: Response, cookie: str, value: str, kind: str, name: str) -> Response:
+    """Puts a cookie into an answer, for the endpoints of a game, a study or a batch."""
+    answer.set_cookie(cookie, value, max_age=COOKIE_AGE, path=f"{PLACES[kind]}/{name}", httponly=True, samesite="strict")
+    return answer
+
+
+def _cookie(name: str, seat: int) -> str:
+    return f"seat-{name}-{'host' if seat == HOST else seat}"
+
+
+# ----------------------------------------------------------------------------------------------------------------- bodies
+
+
+async def _read(request: Request, kind: type[msgspec.Struct], seconds: float) -> Any:
+    """What a request says.
+
+    Raises:
+        Refused: it is too long (413), comes too slowly (408), or is nested too deep (422).
+        ValueError: it is not JSON, or not of this type.
+    """
+    if request.method in ("GET", "HEAD"):
+        return checked(dict(request.query_params), kind, strict=False) if issubclass(kind, Query) else None
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise Refused(413, f"a message has at most {MAX_BODY:,} bytes")
+    except TimeoutError:
+        raise Refused(408, f"the message did not come within {seconds:g} seconds") from None
+    said = decoded(bytes(body), Any, "the message")
+    if _deeper(said, MAX_DEPTH):
+        raise Refused(422, f"the message is nested deeper than {MAX_DEPTH} levels")
+    return checked(said, kind)
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels < 0 or any(_deeper(one, levels - 1) for one in inner)

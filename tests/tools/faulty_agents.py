@@ -1,0 +1,52 @@
+"""Agents that fail in every way, for the processes in which they run."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from euphoria_agents import Agent
+
+
+class Raises(Agent):
+    """Tells the cards that it sees, until there is a file at this path; then it plays."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path)
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        if not self.path.exists():
+            raise KeyError(f"my moves are {np.flatnonzero(mask).tolist()}")
+        return int(mask.argmax())
+
+
+class Sleeps(Raises):
+    """Answers nothing, and ends for nobody, until there is a file at this path; then it plays."""
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        while not self.path.exists():
+            try:
+                time.sleep(60)
+            except BaseException:
+                continue
+        return int(mask.argmax())
+
+
+class Exits(Agent):
+    """Ends its process as if all were well."""
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        os._exit(0)
+
+
+class Cheats(Agent):
+    """Makes every move legal in the mask that it gets, and plays one that is not."""
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        illegal = int(mask.argmin())
+        mask[:] = 1
+        return illegal
