@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,9 @@ from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
 
+DECISIONS = 120  # of an agent in a game, roughly
+NOTABLE = 60.0  # seconds, from which on a job is said to take long
+
 
 def rules_of(options: MatchOptions) -> list[Rules]:
     """The rules of the games, for each number of players.
@@ -39,12 +44,29 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -
         folder.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None, options.records)
     warm_up({spec: chunk.rules for chunk in chunks for spec in chunk.lineup})
+    finished = journal.finished(chunks)
+    console.print(announcement([chunk for chunk in chunks if chunk not in finished], options.processes), soft_wrap=True)
     outdated = journal.outdated(chunks)
     if outdated:
         told = "there are of another version of the code or of an agent's files; they are played again"
         console.print(f"{outdated:,} games {told}", soft_wrap=True)
     with Progress(console, "playing", "games", sum(chunk.games for chunk in chunks)) as progress:
         return play(chunks, journal, executor(options), progress.advance)
+
+
+def announcement(chunks: Sequence[Chunk], processes: int) -> str:
+    """The number of games to play, and how long they will take if agents that search play in them."""
+    told = f"{sum(chunk.games for chunk in chunks):,} games to play: every deal from every seat"
+    times = {
+        spec: _ask_once(spec, Game(rules, seed=0))
+        for spec, rules in {spec: chunk.rules for chunk in chunks for spec in chunk.lineup}.items()
+        if getattr(load_once(spec), "needs_game", False)
+    }
+    seconds = sum(chunk.games * DECISIONS * times.get(spec, 0.0) for chunk in chunks for spec in chunk.lineup) / processes
+    if seconds < NOTABLE:
+        return told
+    slow = ", ".join(f"{milliseconds(took)} ms per decision of {spec}" for spec, took in times.items())
+    return f"{told}; about {timedelta(seconds=round(seconds))} at {slow}"
 
 
 def executor(options: PlayOptions) -> Callable[..., Any]:
@@ -74,12 +96,15 @@ def warm_up(agents: Mapping[str, Rules], limit: float | None = None) -> None:
             raise TooSlow(f"the agent {spec} took more than {limit:g} s for its first decision") from None
 
 
-def _ask_once(spec: str, game: Game) -> None:
-    """Everything that is compiled when agents play."""
+def _ask_once(spec: str, game: Game) -> float:
+    """Calls everything that is compiled when agents play; the seconds that the agent took for its decision."""
     seen, masks, rng = game.observation(game.player)[None], game.mask()[None], np.random.default_rng(0)
+    began = time.perf_counter()
     ask(load_once(spec), seen, masks, rng, lambda _: game.determinize(game.player, 0))
+    seconds = time.perf_counter() - began
     game.play(game.legal()[0])
     game.to_record()
+    return seconds
 
 
 # --------------------------------------------------------------------------------------------------------------- results

@@ -51,7 +51,7 @@ class TournamentOptions(MatchOptions):
 
     With 2 players everybody meets everybody, with more the line-ups are drawn, so that all sit in equally many; every seed is
     played from every seat. With --out the results are kept: an interrupted or killed tournament goes on where it was with the
-    same command, and with more --games it goes further. Ratings are openskill's Plackett-Luce; everybody begins with 25 +- 8.33.
+    same command, and with more --games it goes further. Ratings are openskill's (Plackett-Luce); all begin with 25 ±16.3.
     """
 
     agents: list[str] = option(["random", "weights"], "two or more, as for euphoria_agents.load")
