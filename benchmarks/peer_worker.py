@@ -14,7 +14,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from euphoria_agents.speed.measure import Chunk, choose_clock, clock, rates, versions
+from euphoria_agents.machine import versions
+from euphoria_agents.speed.measure import Chunk, choose_clock, clock, rates
 
 CHUNK = 500  # decisions, about
 BATCH, SCAN = 1024, 64  # of pgx: games, and steps of a compiled loop

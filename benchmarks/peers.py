@@ -23,8 +23,9 @@ from rich.console import Console
 from rich.table import Table
 
 import euphoria_agents
+from euphoria_agents.machine import machine, versions
 from euphoria_agents.speed import layers
-from euphoria_agents.speed.measure import CLOCKS, choose_clock, machine, rates, readable, versions, write
+from euphoria_agents.speed.measure import CLOCKS, choose_clock, rates, readable, write
 
 HERE = Path(__file__).resolve().parent
 OURS = Path(euphoria_agents.__file__).resolve().parent.parent  # where peers find the clock: it needs no library

@@ -24,8 +24,8 @@ from euphoria_agents.benchmark.judging import RESULT
 from euphoria_agents.benchmark.tasks import BUDGETS, NETWORK, OPPONENTS, TASKS, Task, task_of
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
+from euphoria_agents.machine import PACKAGES, machine, versions
 from euphoria_agents.matches.tournament import check_counts
-from euphoria_agents.speed.measure import PACKAGES, machine, versions
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = (0, 1, 2)

@@ -104,7 +104,7 @@ def test_it_learns_who_wins() -> None:
     model = outlook.Outlook(parts(read_checkpoint(SHIPPED)[1], SHIPPED).features, [32])
 
     def loss() -> float:
-        seen = look_up(fresh.active_features._replace(items=fresh.active_features.items.copy()), model.first.features)
+        seen = look_up(fresh.active_features._replace(indices=fresh.active_features.indices.copy()), model.first.features)
         chances = model(seen, torch.from_numpy(fresh.players))
         return -chances.gather(1, torch.from_numpy(fresh.winners)[:, None]).mean().item()
 
@@ -117,10 +117,10 @@ def test_it_learns_who_wins() -> None:
 def test_the_positions_of_a_round(player: Path) -> None:
     one = Round(player, (2, 5), 12, 0.5, 0.1, 7, 0)
     first, again, other = play_round(one), play_round(one), play_round(one._replace(number=1))
-    assert np.array_equal(first.active_features.items, again.active_features.items) and np.array_equal(
+    assert np.array_equal(first.active_features.indices, again.active_features.indices) and np.array_equal(
         first.winners, again.winners
     )
-    assert not np.array_equal(first.active_features.items, other.active_features.items)
+    assert not np.array_equal(first.active_features.indices, other.active_features.indices)
     assert len(first.winners) == len(first.players) == len(first.active_features.which) == len(first.active_features.starts) - 1
     assert set(first.players.tolist()) == {2, 5} and (first.winners >= 0).all() and (first.winners < first.players).all()
 

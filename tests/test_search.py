@@ -230,7 +230,7 @@ def test_every_descent_deals_anew() -> None:
     dilemmas, own = [], []
     for seed in range(150):
         agent.act(game.observation(mover), game.mask(), np.random.default_rng(seed), game)
-        row = agent._room.rows[0]
+        row = agent._workspace.rows[0]
         dilemmas.append(int(row["dilemma"][opponent]))
         own.append(int(row["dilemma"][mover]))
     known = int(game.states[0]["dilemma"][mover])
@@ -311,9 +311,9 @@ def test_the_network_says_what_its_tensors_say(n: int, checkpoint: Path) -> None
     assert found["prior"] == pytest.approx(chances / chances.sum(), abs=1e-4)
     # Of the others it sees the deal, so that only the mover's value is the same; with two players theirs follows from it.
     worth = float(np.clip((through("value", seen(game.player))[0] * (n - 1) + 1) / n, 0, 1))
-    assert agent._room.values[game.player] == pytest.approx(worth, abs=1e-4)
+    assert agent._workspace.values[game.player] == pytest.approx(worth, abs=1e-4)
     if n == 2:
-        assert agent._room.values[:2].sum() == pytest.approx(1)
+        assert agent._workspace.values[:2].sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("priors", "values"), [("ppo", "greedy"), ("weights", "ppo"), ("greedy", "weights")])
@@ -324,7 +324,7 @@ def test_priors_and_values_may_come_from_two(priors: str, values: str, checkpoin
         assert isinstance(agent, Searcher)
         agent.act(game.observation(game.player), game.mask(), np.random.default_rng(0), game)
         found.append(edges(agent._tree)["prior"].tolist())
-        worth.append(agent._room.values[:3].tolist())
+        worth.append(agent._workspace.values[:3].tolist())
     assert found[0] == found[1] and worth[0] == worth[2] and worth[1] != worth[2]
 
 
@@ -335,7 +335,7 @@ def test_values_of_every_reward_are_chances(reward: str, checkpoint: Path) -> No
     path = save_checkpoint(checkpoint.with_name(f"{reward}.safetensors"), read_checkpoint(checkpoint)[1], {"reward": reward})
     agent, game = load(f"mcts:50:ppo:{path}"), middle(3)
     assert isinstance(agent, Searcher) and ask(agent, game, 0) in game.legal()
-    assert ((agent._room.values[:3] >= 0) & (agent._room.values[:3] <= 1)).all()
+    assert ((agent._workspace.values[:3] >= 0) & (agent._room.values[:3] <= 1)).all()
 
 
 # ------------------------------------------------------------------------------------------------------------------ bad input

@@ -15,10 +15,10 @@ from typing import Any
 from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, Task
 from euphoria_agents.files import keep_to, write_whole
+from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
 from euphoria_agents.matches.tournament import Chunk, Journal, Run, comparison, load_once, play, play_chunk, rate, sources
 from euphoria_agents.registry import files_of
-from euphoria_agents.speed.measure import machine, versions
 from euphoria_env.json_reader import Json
 
 SEEDS = 10  # in a chunk, whoever is judged, for the deals depend on it

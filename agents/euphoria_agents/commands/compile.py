@@ -138,7 +138,7 @@ def train_a_little() -> None:
     kernels.number_active_features(active_features[:1], room, index)
     kernels.features_of(index[:1], *features.arrays(), ends, room, value)
     first, bias, x = np.zeros((1, 1), np.float32), np.zeros(1, np.float32), np.zeros((1, 1), np.float32)
-    kernels.weigh_readings(ends, room, value, first, x)
+    kernels.weigh_active_features(ends, room, value, first, x)
     kernels.add_active_features(starts, active_features, which, first, bias, x)
     kernels.add_back(starts, active_features, which, x, which.copy(), room, first)
     kernels.weigh_back(ends, room, value, first, x)

@@ -11,8 +11,8 @@ from euphoria_agents.network.kernels import VALUES
 from euphoria_env.observations import OBS_SIZE
 
 
-def reading_rows(features: Features, layers: Layers) -> tuple[np.ndarray, np.ndarray, Layers]:
-    """What each reading of an observation, an entry that is not 0 with its value, adds to the first layer.
+def active_feature_rows(features: Features, layers: Layers) -> tuple[np.ndarray, np.ndarray, Layers]:
+    """Sums up what each active feature, an entry that is not 0 with its value, adds to the first layer.
 
     Args:
         features: what goes in.

@@ -209,15 +209,15 @@ def find_legal(masks, starts, legal):  # type: ignore[no-untyped-def]
 def number_active_features(active_features, numbers, known):  # type: ignore[no-untyped-def]
     """Replaces each active feature by its number among those that occur, which are written to `known` in order; returns how many.
 
-    `numbers` is room for a number of each possible feature.
+    `numbers` is workspace for the number of each possible feature.
     """
     numbers[:] = 0
     for k in range(len(active_features)):
         numbers[active_features[k]] = 1
     n = 0
-    for reading in range(len(numbers)):
-        if numbers[reading]:
-            known[n], numbers[reading] = reading, n
+    for feature in range(len(numbers)):
+        if numbers[feature]:
+            known[n], numbers[feature] = feature, n
             n += 1
     for k in range(len(active_features)):
         active_features[k] = numbers[active_features[k]]
@@ -237,8 +237,8 @@ def features_of(active_features, starts, offset, scale, rest, ends, index, value
 
 
 @entry
-def weigh_readings(ends, index, value, weight, out):  # type: ignore[no-untyped-def]
-    """What each reading adds to the first layer: the rows of its features times their values."""
+def weigh_active_features(ends, index, value, weight, out):  # type: ignore[no-untyped-def]
+    """Writes what each active feature adds to the first layer: the rows of its features times their values."""
     for i in range(len(out)):
         out[i, :] = 0.0
         add_weighted(out[i], weight, index, value, ends[i], ends[i + 1])
@@ -246,7 +246,7 @@ def weigh_readings(ends, index, value, weight, out):  # type: ignore[no-untyped-
 
 @entry
 def weigh_back(ends, index, value, gradient, out):  # type: ignore[no-untyped-def]
-    """The gradient of the weights, from that of what each reading adds."""
+    """The gradient of the weights, from that of what each active feature adds."""
     out[:, :] = 0.0
     for i in range(len(gradient)):
         g = gradient[i]
@@ -258,7 +258,7 @@ def weigh_back(ends, index, value, gradient, out):  # type: ignore[no-untyped-de
 
 @entry
 def add_active_features(starts, active_features, which, table, bias, out):  # type: ignore[no-untyped-def]
-    """The first layer of some of the observations: the bias, and what their active_features add."""
+    """The first layer of some of the observations: the bias, and what their active features add."""
     for i in range(len(which)):
         out[i, :] = bias
         add_rows(out[i], table, active_features, starts[which[i]], starts[which[i] + 1])
@@ -266,26 +266,26 @@ def add_active_features(starts, active_features, which, table, bias, out):  # ty
 
 @entry
 def add_back(starts, active_features, which, gradient, ends, where, out):  # type: ignore[no-untyped-def]
-    """The gradient of what each reading adds: reading by reading, from all observations that have it.
+    """The gradient of what each active feature adds: one by one, from all observations that have it.
 
-    `ends` and `where` are room: for each reading where its observations end, and one observation after the other.
+    `ends` and `where` are workspace: where the observations of each active feature end, and the observations one after another.
     """
     ends[:] = 0
     for i in range(len(which)):
         for k in range(starts[which[i]], starts[which[i] + 1]):
             ends[active_features[k]] += 1
     n = 0
-    for reading in range(len(ends)):
-        n, ends[reading] = n + ends[reading], n
+    for feature in range(len(ends)):
+        n, ends[feature] = n + ends[feature], n
     for i in range(len(which)):
         for k in range(starts[which[i]], starts[which[i] + 1]):
             where[ends[active_features[k]]] = i
             ends[active_features[k]] += 1
     n = 0
-    for reading in range(len(ends)):
-        out[reading, :] = 0.0
-        add_rows(out[reading], gradient, where, n, ends[reading])
-        n = ends[reading]
+    for feature in range(len(ends)):
+        out[feature, :] = 0.0
+        add_rows(out[feature], gradient, where, n, ends[feature])
+        n = ends[feature]
 
 
 @entry

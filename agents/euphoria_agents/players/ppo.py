@@ -12,7 +12,7 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
 from euphoria_agents.network import kernels
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
-from euphoria_agents.network.compiled_network import flatten, reading_rows
+from euphoria_agents.network.compiled_network import active_feature_rows, flatten
 from euphoria_agents.players.search.inference import Network, build_network, reward_of
 from euphoria_agents.players.search.searcher import shares
 from euphoria_agents.players.search.tree import judge_by_network
@@ -68,7 +68,7 @@ class PPO(Agent):
     def __init__(self, found: Parts, reward: int | None = None) -> None:
         self._parts, self._reward = found, reward
         *hidden, (head, bias) = found.trunk + found.policy
-        begins, rows, hidden = reading_rows(found.features, hidden)
+        begins, rows, hidden = active_feature_rows(found.features, hidden)
         weights, (table,) = flatten([hidden])
         self._network = (begins, rows, weights, table, np.ascontiguousarray(head.T), np.ascontiguousarray(bias))
 

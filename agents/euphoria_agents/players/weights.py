@@ -323,7 +323,7 @@ def read_observation(observation, mask, g):  # type: ignore[no-untyped-def]
 
 @entry
 def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignore[no-untyped-def]
-    """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal. `rows` is room for one row."""
+    """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal. `rows` is workspace of one row."""
     moves = np.empty(NUM_ACTIONS, np.int64)
     weights = np.empty(NUM_ACTIONS)
     for i in range(len(masks)):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import importlib.metadata
 import json
 import os
-import platform
 import statistics
 import time
 from collections.abc import Callable, Iterable
@@ -15,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.machine import machine, versions
 from euphoria_env.json_reader import read_json
 
 FORMAT, VERSION = "euphoria-benchmark", 1
-PACKAGES = ("euphoria-env", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3")
 
 Chunk = Callable[[], tuple[int, float]]  # does some work; how much, and how many seconds of it count
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
@@ -86,38 +84,6 @@ def rates(chunk: Chunk, seconds: float, repeats: int) -> list[float]:
             done += count
             spent += took
         found.append(done / spent)
-    return found
-
-
-def machine() -> dict[str, Any]:
-    """The machine, as far as it is known, and how busy it is."""
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "load": [round(load, 2) for load in os.getloadavg()] if hasattr(os, "getloadavg") else None,
-    }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
-
-
-def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
-    """The versions of Python and of some packages; those that are missing are left out."""
-    found = {"python": platform.python_version()}
-    for package in packages:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return found
 
 

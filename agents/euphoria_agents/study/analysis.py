@@ -8,13 +8,17 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from euphoria_agents.files import append_line, check_writable
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
 from euphoria_agents.study.decision_analysis import Judge, Judged
-from euphoria_env.json_reader import Reader, read_json, shown
+from euphoria_agents.validation import checked
+from euphoria_env.json_reader import read_json, shown
 
 ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 1
 DIGITS = 5  # of everything that is a chance
@@ -173,36 +177,36 @@ def check_header(found: Any, wanted: dict[str, Any]) -> None:
         raise ValueError(f"it is of another analysis: {'; '.join(told)}")
 
 
+Chance = Annotated[float, Meta(ge=0, le=1)]
+Change = Annotated[float, Meta(ge=-1, le=1)]
+Count = Annotated[int, Meta(ge=0, le=2**62)]
+
+
+class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """An entry in a file; see `Analysis._entry`."""
+
+    ply: Count
+    player: Annotated[int, Meta(ge=0, le=5)]
+    played: Count
+    moves: list[tuple[Annotated[int, Meta(ge=0, le=2**15)], Chance | None, Count | None, Chance | None]]
+    values: list[Chance] | None = None
+    regret: Chance | None = None
+    luck: list[Change] | None = None
+
+
 def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
-    """An entry, once it is one of this decision in a game of so many players.
+    """Returns an entry from a file, once it is one of this decision in a game of so many players.
 
     Raises:
         ValueError: names the key that is wrong.
     """
-    reader = Reader(players)
-    given = reader.mapping("", entry, ("ply", "player", "played", "moves", "values", "regret", "luck"))
-    reader.integer("ply", given.get("ply"), ply, ply)
-    reader.integer("player", given.get("player"), 0, players - 1)
-    reader.integer("played", given.get("played"), played, played)
-    for k, row in enumerate(reader.items("moves", given.get("moves"))):
-        if len(reader.items(f"moves[{k}]", row)) != 4:
-            reader.fail(f"moves[{k}]", "must be an action id, prior, visits and value")
-        action, prior, visits, value = row
-        reader.integer(f"moves[{k}][0]", action, 0, 2**15)
-        if visits is not None:
-            reader.integer(f"moves[{k}][2]", visits, 0, 2**63)
-        for place, chance in ((1, prior), (3, value)):
-            if chance is not None:
-                reader.number(f"moves[{k}][{place}]", chance, 0, 1)
-    if given.get("regret") is not None:
-        reader.number("regret", given["regret"], 0, 1)
-    for name, low in (("values", 0), ("luck", -1)):
-        if given.get(name) is not None:
-            chances = reader.items(name, given[name])
-            if len(chances) != players:
-                reader.fail(name, f"must have {players} entries")
-            for k, chance in enumerate(chances):
-                reader.number(f"{name}[{k}]", chance, low, 1)
+    found = checked(entry, SavedEntry)
+    if (found.ply, found.played) != (ply, played) or found.player >= players:
+        raise ValueError(f"ply, played, player: must be {ply}, {played} and less than {players}")
+    for name, chances in (("values", found.values), ("luck", found.luck)):
+        if chances is not None and len(chances) != players:
+            raise ValueError(f"{name}: must have {players} entries")
+    given: Entry = entry
     return given
 
 

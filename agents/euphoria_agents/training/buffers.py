@@ -48,7 +48,7 @@ class SparseBuffer(MaskableRolloutBuffer):
 
     def reset(self) -> None:
         """Empties it."""
-        self._readings: list[CSR] = []  # a step after the other, until they are asked for
+        self._active_features: list[CSR] = []  # a step after the other, until they are asked for
         self._legal: list[CSR] = []
         self._all: tuple[Seen, CSR] | None = None
         self.obs_shape = (0,)  # of observations there is nothing else
@@ -56,7 +56,7 @@ class SparseBuffer(MaskableRolloutBuffer):
 
     def add(self, obs: np.ndarray, *args: Any, action_masks: np.ndarray) -> None:
         """Adds a decision of each game."""
-        self._readings.append(find_active_features(obs))
+        self._active_features.append(find_active_features(obs))
         self._legal.append(find_legal(action_masks))
         super(MaskableRolloutBuffer, self).add(obs[:, :0], *args)
 
@@ -65,8 +65,8 @@ class SparseBuffer(MaskableRolloutBuffer):
         games, steps = np.divmod(np.random.permutation(self.buffer_size * self.n_envs), self.buffer_size)
         order = steps * self.n_envs + games  # for here they lie step by step, there game by game
         if self._all is None:
-            self._all = look_up(join(self._readings), self._features), join(self._legal)
-            self._readings, self._legal = [], []
+            self._all = look_up(join(self._active_features), self._features), join(self._legal)
+            self._active_features, self._legal = [], []
         size = batch_size or len(order)
         for first in range(0, len(order), size):
             yield self._take(*self._all, order[first : first + size])

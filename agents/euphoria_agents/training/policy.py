@@ -27,15 +27,15 @@ _NONE = np.empty(0)
 FIRST_SPREAD = 0.06  # standard deviation of the first layer's initial weights
 
 
-class _AddReadings(torch.autograd.Function):
-    """The first layer: what each reading adds, then the sum for each observation; only weights and bias have gradients."""
+class _AddActiveFeatures(torch.autograd.Function):
+    """The first layer: what each active feature adds, then the sum for each observation; only weights and bias have gradients."""
 
     @staticmethod
     def forward(ctx: Any, weight: torch.Tensor, bias: torch.Tensor, seen: Seen) -> torch.Tensor:
         active_features, *features = seen
         ctx.seen, ctx.shape = seen, weight.shape
         table = np.empty((len(seen.ends) - 1, weight.shape[1]), np.float32)
-        kernels.weigh_readings(*features, weight.detach().numpy(), table)
+        kernels.weigh_active_features(*features, weight.detach().numpy(), table)
         out = np.empty((len(active_features.which), weight.shape[1]), np.float32)
         kernels.add_active_features(*active_features, table, bias.detach().numpy(), out)
         return torch.from_numpy(out)
@@ -85,7 +85,7 @@ class FirstLayer(nn.Module):
         """The layer of each observation, before its rectifier; `Seen` is what a buffer has found in them already."""
         if not isinstance(observations, Seen):
             observations = look_up(find_active_features(observations.numpy()), self.features)
-        found: torch.Tensor = _AddReadings.apply(self.weight, self.bias, observations)
+        found: torch.Tensor = _AddActiveFeatures.apply(self.weight, self.bias, observations)
         return found
 
     def tensors(self, name: str) -> dict[str, np.ndarray]:

@@ -191,7 +191,7 @@ def describe_recruits(g, p, out):  # type: ignore[no-untyped-def]
 def outlook(g, table, features, chances):  # type: ignore[no-untyped-def]
     """Writes each player's chance to win into a float64 array; 1 / n each for a game that was cut off.
 
-    `table` are the weights of the features, and `features` is room for as many.
+    `table` are the weights of the features, and `features` is workspace for as many.
     """
     n = int(g["num_players"])
     if g["status"] >= OVER:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
-from euphoria_agents.network.compiled_network import flatten, reading_rows
+from euphoria_agents.network.compiled_network import active_feature_rows, flatten
 from euphoria_agents.network.kernels import find_rows, hidden, layer, log_chances, softmax
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
@@ -22,16 +22,16 @@ from euphoria_env.observations import OBS_SIZE
 
 
 class Network(NamedTuple):
-    """A network in flat arrays, and room to ask it.
+    """A network in flat arrays, with its workspace.
 
     Attributes:
-        begins, rows: what it sees of an observation; see `network.compiled_network.reading_rows`.
+        begins, rows: what it sees of an observation; see `network.compiled_network.active_feature_rows`.
         weights, trunk, policy, value: the hidden layers; see `network.compiled_network.flatten`.
         outlook_rows, outlook: the same of the network that says who wins; no rows if there is none.
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
         seats, seats_bias: float32 (MAX_PLAYERS, in) and (MAX_PLAYERS,), the last layer of the outlook.
-        observation, places, known, x, y: room; `places` are the rows that what was seen last adds up, `known` how many.
+        observation, places, known, x, y: workspace; `places` are the rows that what was seen last adds up, `known` how many.
         seen: float32, what came out of the trunk last.
     """
 
@@ -92,10 +92,10 @@ def _reward(header: Mapping[str, Any]) -> Any:
 
 def build_network(found: Parts) -> Network:
     """A network from its parts."""
-    begins, rows, trunk = reading_rows(found.features, found.trunk)
+    begins, rows, trunk = active_feature_rows(found.features, found.trunk)
     absent = np.zeros((len(found.features.source), 0)), np.zeros(0)
     *judging, (seats, seats_bias) = found.outlook or [absent, absent]
-    _, outlook_rows, judging = reading_rows(found.features, judging)
+    _, outlook_rows, judging = active_feature_rows(found.features, judging)
     weights, tables = flatten([trunk, found.policy[:-1], found.value[:-1], judging])
     trunk_table, policy_table, value_table, outlook_table = tables
     widest = max(1, *(int(table[:, 1:].max(initial=0)) for table in tables))

@@ -23,7 +23,7 @@ def random_unit(rng):  # type: ignore[no-untyped-def]
 def play_out(g, tape, moves, weights, last_turn, decisions):  # type: ignore[no-untyped-def]
     """Plays until a turn is over, the game is, or so many decisions are played; how many it played.
 
-    `moves` (int64) and `weights` (float64) are room for NUM_ACTIONS. The chance is that of the row.
+    `moves` (int64) and `weights` (float64) are workspace for NUM_ACTIONS. The chance is that of the row.
     """
     for played in range(decisions):
         if g["status"] >= OVER or g["turn"] > last_turn:

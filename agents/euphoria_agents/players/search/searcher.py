@@ -59,7 +59,7 @@ class Searcher(Agent):
         self.budget = budget
         self._plan = plan
         self._net = no_network() if net is None else net
-        self._tree, self._room = empty_tree(), empty_workspace()
+        self._tree, self._workspace = empty_tree(), empty_workspace()
         self._pace = 0.0  # simulations a second, as of late
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
@@ -86,7 +86,7 @@ class Searcher(Agent):
         """
         game = _open(game)
         self._search_from(game, copy.deepcopy(rng))
-        edges, seats = root_edges(self._tree), self._room.seats[: game.rules.num_players]
+        edges, seats = root_edges(self._tree), self._workspace.seats[: game.rules.num_players]
         visits = edges["visits"]
         values = self._chances_of_moves(edges["value"] / np.maximum(visits, 1), len(seats))
         return explanation(
@@ -107,7 +107,7 @@ class Searcher(Agent):
 
     def _search_from(self, game: Game, rng: np.random.Generator) -> None:
         """Searches a position."""
-        self._room.rows[1] = game.states[0]
+        self._workspace.rows[1] = game.states[0]
         self._search(int(rng.integers(2**62)))
 
     def _search(self, seed: int) -> None:
@@ -116,7 +116,7 @@ class Searcher(Agent):
         before = start
         while done == 0 or (done < self.budget.simulations and left > 0):
             until = min(self.budget.simulations, done + max(1, int(self._pace * min(AT_A_TIME, left))))
-            search(self._tree, self._room, self._net, self._plan, seed, done, until)
+            search(self._tree, self._workspace, self._net, self._plan, seed, done, until)
             now = time.perf_counter()
             self._pace = (until - done) / (now - before)
             done, before, left = until, now, self.budget.seconds - (now - start)

@@ -102,12 +102,12 @@ class Workspace(NamedTuple):
 
 
 def empty_tree() -> Tree:
-    """Workspace for a tree."""
+    """An empty tree with memory to grow."""
     return Tree(np.empty(NODES, NODE), np.empty(EDGES, EDGE), np.zeros(2, np.int64))
 
 
 def empty_workspace() -> Workspace:
-    """Workspace to work in."""
+    """The arrays that a search works in."""
     return Workspace(
         np.zeros(2, GAME_DTYPE),
         empty_tape(),
@@ -129,7 +129,7 @@ def empty_workspace() -> Workspace:
 
 @jit
 def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
-    """A node for what is being decided, beside a sibling; -1 if there is no room."""
+    """A node for what is being decided, beside a sibling; -1 if there is no workspace."""
     node = int(tree.used[0])
     if node == len(tree.nodes):
         return -1
@@ -161,86 +161,86 @@ def child_of(tree, edge, g):  # type: ignore[no-untyped-def]
 
 
 @jit
-def find_edges(tree, node, room, n):  # type: ignore[no-untyped-def]
+def find_edges(tree, node, workspace, n):  # type: ignore[no-untyped-def]
     """Looks up the edges of n moves, -1 for those that the node does not have yet; how many these are."""
     edge = int(tree.nodes[node]["first"])
     while edge >= 0:
-        room.edge_of[tree.edges[edge]["move"]] = edge
+        workspace.edge_of[tree.edges[edge]["move"]] = edge
         edge = int(tree.edges[edge]["next"])
     missing = 0
     for k in range(n):
-        room.found[k] = room.edge_of[room.moves[k]]
-        missing += room.found[k] < 0
+        workspace.found[k] = workspace.edge_of[workspace.moves[k]]
+        missing += workspace.found[k] < 0
     edge = int(tree.nodes[node]["first"])
     while edge >= 0:
-        room.edge_of[tree.edges[edge]["move"]] = -1
+        workspace.edge_of[tree.edges[edge]["move"]] = -1
         edge = int(tree.edges[edge]["next"])
     return missing
 
 
 @jit
-def add_edges(tree, node, room, n):  # type: ignore[no-untyped-def]
+def add_edges(tree, node, workspace, n):  # type: ignore[no-untyped-def]
     """Gives a node those of n moves that it does not have yet, with what `weights` says as their prior."""
     for k in range(n):
-        if room.found[k] < 0:
+        if workspace.found[k] < 0:
             new = int(tree.used[1])
             tree.used[1] = new + 1
             edge = tree.edges[new]
-            edge["move"] = room.moves[k]
+            edge["move"] = workspace.moves[k]
             edge["next"] = tree.nodes[node]["first"]
             edge["child"] = -1
-            edge["prior"] = room.weights[k]
+            edge["prior"] = workspace.weights[k]
             edge["availability"] = 0
             edge["visits"] = 0
             edge["value"] = 0.0
             tree.nodes[node]["first"] = new
-            room.found[k] = new
+            workspace.found[k] = new
 
 
 @jit
-def back_up(tree, room, depth):  # type: ignore[no-untyped-def]
+def back_up(tree, workspace, depth):  # type: ignore[no-untyped-def]
     """Credits the moves of a simulation with what came of them for their movers, and the seats with what came for them."""
     for p in range(MAX_PLAYERS):
-        room.seats[p] += room.values[p]
+        workspace.seats[p] += workspace.values[p]
     for k in range(depth):
-        edge = tree.edges[room.path[k]]
+        edge = tree.edges[workspace.path[k]]
         edge["visits"] += 1
-        edge["value"] += room.values[room.movers[k]]
+        edge["value"] += workspace.values[workspace.movers[k]]
 
 
 # ---- evaluators ------------------------------------------------------------------------------------------------------
 
 
 @jit
-def set_priors(g, room, net, plan, n):  # type: ignore[no-untyped-def]
+def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
     """Writes to `weights` how probable each of n legal moves is thought to be."""
     if plan.priors == BY_NETWORK:
         inference.observe(net, g, int(g["player"]))
-        inference.policy(net, room.moves, n, FLATTENED, room.weights)
+        inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
         return
-    weigh(g, room.moves, n, room.weights)
+    weigh(g, workspace.moves, n, workspace.weights)
     total = 0.0
     for k in range(n):
-        room.weights[k] = max(0.0, room.weights[k])
-        total += room.weights[k]
+        workspace.weights[k] = max(0.0, workspace.weights[k])
+        total += workspace.weights[k]
     for k in range(n):
-        by_weight = room.weights[k] / total if total else 1.0 / n
-        room.weights[k] = (1.0 - EVEN) * by_weight + EVEN / n
+        by_weight = workspace.weights[k] / total if total else 1.0 / n
+        workspace.weights[k] = (1.0 - EVEN) * by_weight + EVEN / n
 
 
 @jit
-def judge(g, room, net, plan, observed):  # type: ignore[no-untyped-def]
+def judge(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
     """Writes to `values` what each player may expect, from 0 to 1; `observed`: the network has just seen this for the mover."""
     if g["status"] < OVER:
         if plan.values == BY_NETWORK:
             if inference.has_outlook(net):
-                ask_outlook(g, room.values, net, observed)
+                ask_outlook(g, workspace.values, net, observed)
             else:
-                ask_network(g, room.values, net, plan.reward, observed)
+                ask_network(g, workspace.values, net, plan.reward, observed)
             return
         last_turn = ALL_TURNS if plan.values == BY_WEIGHTS else int(g["turn"])
-        play_out(g, room.tape, room.moves, room.weights, last_turn, LONGEST_PLAYOUT)
-    outlook(g, WEIGHTS, room.features, room.values)
+        play_out(g, workspace.tape, workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
+    outlook(g, WEIGHTS, workspace.features, workspace.values)
 
 
 @jit
@@ -271,12 +271,12 @@ def ask_network(g, values, net, reward, observed):  # type: ignore[no-untyped-de
 
 
 @jit
-def select(tree, room, plan, n, players):  # type: ignore[no-untyped-def]
+def select(tree, workspace, plan, n, players):  # type: ignore[no-untyped-def]
     """Which of n legal moves to follow: PUCT, in which the simulations that offered a move count (ISMCTS)."""
     priors = value = 0.0
     visits = 0
     for k in range(n):
-        edge = tree.edges[room.found[k]]
+        edge = tree.edges[workspace.found[k]]
         edge["availability"] += 1
         priors += edge["prior"]
         value += edge["value"]
@@ -284,7 +284,7 @@ def select(tree, room, plan, n, players):  # type: ignore[no-untyped-def]
     untried = value / visits if visits else 1.0 / players
     best, highest = 0, -math.inf
     for k in range(n):
-        edge = tree.edges[room.found[k]]
+        edge = tree.edges[workspace.found[k]]
         mean = edge["value"] / edge["visits"] if edge["visits"] else untried
         bonus = plan.exploration * edge["prior"] / priors * math.sqrt(edge["availability"]) / (1 + edge["visits"])
         if mean + bonus > highest:
@@ -293,34 +293,34 @@ def select(tree, room, plan, n, players):  # type: ignore[no-untyped-def]
 
 
 @jit
-def simulate(tree, room, net, plan):  # type: ignore[no-untyped-def]
+def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
     """Walks from the root, whose deal lies in the first row, to a new node, judges it, and credits the moves."""
-    g = room.rows[0]
+    g = workspace.rows[0]
     node = depth = 0
     observed = False
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
-        n = list_moves(g["legal"], room.moves)
+        n = list_moves(g["legal"], workspace.moves)
         new = tree.nodes[node]["first"] < 0
-        missing = find_edges(tree, node, room, n)
+        missing = find_edges(tree, node, workspace, n)
         if tree.used[1] + missing > len(tree.edges):
             break
         if missing:
-            set_priors(g, room, net, plan, n)
-            add_edges(tree, node, room, n)
+            set_priors(g, workspace, net, plan, n)
+            add_edges(tree, node, workspace, n)
         if new:
             observed = plan.priors == BY_NETWORK
             break
-        k = select(tree, room, plan, n, int(g["num_players"]))
-        edge = int(room.found[k])
-        room.path[depth] = edge
-        room.movers[depth] = g["player"]
+        k = select(tree, workspace, plan, n, int(g["num_players"]))
+        edge = int(workspace.found[k])
+        workspace.path[depth] = edge
+        workspace.movers[depth] = g["player"]
         depth += 1
-        answer(g, room.tape, int(room.moves[k]))
-        advance(g, room.tape)
+        answer(g, workspace.tape, int(workspace.moves[k]))
+        advance(g, workspace.tape)
         if g["status"] < OVER:
             node = child_of(tree, edge, g)
-    judge(g, room, net, plan, observed)
-    back_up(tree, room, depth)
+    judge(g, workspace, net, plan, observed)
+    back_up(tree, workspace, depth)
 
 
 @jit
@@ -351,75 +351,75 @@ def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
 
 
 @jit
-def descend_stored(tree, room, plan):  # type: ignore[no-untyped-def]
+def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
     """As Boardspace's bot descends: a stored move that is illegal in this deal ends it, with the score 0 for its mover."""
-    g = room.rows[0]
+    g = workspace.rows[0]
     node, depth, failed = 0, 0, -1
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
         if tree.nodes[node]["first"] < 0:
-            store_moves(tree, node, room, g)
+            store_moves(tree, node, workspace, g)
             break
         edge = select_stored(tree, node, plan.exploration)
-        room.path[depth] = edge
-        room.movers[depth] = g["player"]
+        workspace.path[depth] = edge
+        workspace.movers[depth] = g["player"]
         depth += 1
         move = int(tree.edges[edge]["move"])
         if not is_legal(g["legal"], move):
             failed = int(g["player"])
             break
-        answer(g, room.tape, move)
-        advance(g, room.tape)
+        answer(g, workspace.tape, move)
+        advance(g, workspace.tape)
         if g["status"] < OVER:
             node = child_of(tree, edge, g)
     n = int(g["num_players"])
     if failed < 0:
-        play_out(g, room.tape, room.moves, room.weights, ALL_TURNS, PLAYOUT_PER_PLAYER * n)
+        play_out(g, workspace.tape, workspace.moves, workspace.weights, ALL_TURNS, PLAYOUT_PER_PLAYER * n)
     for p in range(n):
-        room.scores[p] = 0.0 if p == failed else 1.0 - int(stars_missing(g, p)) / STARS
+        workspace.scores[p] = 0.0 if p == failed else 1.0 - int(stars_missing(g, p)) / STARS
     for p in range(n):
         best = 0.0
         for q in range(n):
             if q != p:
-                best = max(best, room.scores[q])
-        room.values[p] = room.scores[p] - best
-    back_up(tree, room, depth)
+                best = max(best, workspace.scores[q])
+        workspace.values[p] = workspace.scores[p] - best
+    back_up(tree, workspace, depth)
 
 
 @jit
-def store_moves(tree, node, room, g):  # type: ignore[no-untyped-def]
+def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
     """Gives a node the legal moves, with the virtual visits spread by their weights."""
-    n = list_moves(g["legal"], room.moves)
+    n = list_moves(g["legal"], workspace.moves)
     if tree.used[1] + n > len(tree.edges):
         return
-    weigh(g, room.moves, n, room.weights)
+    weigh(g, workspace.moves, n, workspace.weights)
     total = 0.0
     for k in range(n):
-        total += max(0.0, room.weights[k])
+        total += max(0.0, workspace.weights[k])
     for k in range(n):
-        share = max(0.0, room.weights[k]) / total if total else 1.0 / n
-        room.weights[k] = VIRTUAL_VISITS * share
-        room.found[k] = -1
-    add_edges(tree, node, room, n)
+        share = max(0.0, workspace.weights[k]) / total if total else 1.0 / n
+        workspace.weights[k] = VIRTUAL_VISITS * share
+        workspace.found[k] = -1
+    add_edges(tree, node, workspace, n)
 
 
 @entry
-def search(tree, room, net, plan, seed, first, last):  # type: ignore[no-untyped-def]
+def search(tree, workspace, net, plan, seed, first, last):  # type: ignore[no-untyped-def]
     """Makes simulations number `first` to `last` - 1 from the root, which is the second row; the tree begins anew with number 0.
 
     What is dealt and diced in a simulation depends on the seed and its number alone.
     """
-    root = room.rows[1]
+    root = workspace.rows[1]
     if first == 0:
         tree.used[:] = 0
-        room.seats[:] = 0.0
+        workspace.seats[:] = 0.0
         add_node(tree, root, -1)
     for number in range(first, last):
-        room.rows[0] = root
-        deal_hidden_row(room.rows[0], int(root["player"]), seed + number)
+        workspace.rows[0] = root
+        deal_hidden_row(workspace.rows[0], int(root["player"]), seed + number)
         if plan.style == PUCT:
-            simulate(tree, room, net, plan)
+            simulate(tree, workspace, net, plan)
         else:
-            descend_stored(tree, room, plan)
+            descend_stored(tree, workspace, plan)
 
 
 @entry

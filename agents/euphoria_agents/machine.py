@@ -1,0 +1,44 @@
+"""The machine and the versions that figures and results were made with."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("euphoria-env", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3")
+
+
+def machine() -> dict[str, Any]:
+    """The machine, as far as it is known, and how busy it is."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "load": [round(load, 2) for load in os.getloadavg()] if hasattr(os, "getloadavg") else None,
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
+    """The versions of Python and of some packages; those that are missing are left out."""
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
