@@ -16,19 +16,25 @@ DQN := .venv-dqn
 # What `make coverage` measures (engine/jit.py and parts.py only compile), and the tests that it runs.
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/parts.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
+# What `make check` asks, as plain Python: nothing is compiled for it.
+CHECKED := tests/test_complete.py tests/test_references.py tests/test_docs.py tests/test_layout.py
 PINS := pyproject.toml requirements.lock
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test lint coverage packaging test-beside test-rllib test-dqn format bench docs site links build lock clean help test-long fuzz test-clients
+.PHONY: run test check lint coverage packaging test-beside test-rllib test-dqn format bench docs site links build lock clean help test-long fuzz test-clients
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
 
-test: lint ## Every check: ruff, mypy, import-linter, pytest
-	$(PY) -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+test: check ## Every check: `make check`, then pytest on all cores
+	$(PY) -m euphoria_agents compile
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+check: lint ## The checks of a minute: lint, types, imports, completeness, references, fresh pages
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m 'not slow and not long' $(CHECKED)
 
 lint: $(VENV)/.installed-test ## The checks without pytest
 	$(PY) -m ruff check .

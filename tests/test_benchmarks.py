@@ -71,13 +71,14 @@ def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: 
     assert len(told) == 1 and told[0].startswith("SB3 VecEnv left out, it needs stable_baselines3")
 
 
+@pytest.mark.long
 def test_playouts_are_counted() -> None:
     text = call(FOLDER / "playouts.py", "--playouts", 3)
     rows = [line.split()[0] for line in text.splitlines()[1:] if not line.startswith("euphoria_env:")]  # which tells of compiling
     assert rows == ["start", "turn", "start,"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_layer_runs_and_is_written(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     found, drawing = tmp_path / "new" / "found.json", tmp_path / "found.png"

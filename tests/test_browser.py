@@ -150,6 +150,7 @@ def test_a_game_with_the_mouse_from_the_first_page_on(server: ServerProcess, tab
     assert page.get_by_role("button", name="Study").is_visible()
 
 
+@pytest.mark.long
 def test_a_game_with_the_keyboard_alone(server: ServerProcess, tab: Tab) -> None:
     page, keys, rng = tab.page, tab.page.keyboard, random.Random(2)
     page.goto(server.url)
@@ -187,6 +188,7 @@ def tab_to(tab: Tab, wanted: str) -> None:
     raise AssertionError(f"the Tab key does not lead to {wanted}")
 
 
+@pytest.mark.long
 def test_a_game_on_a_phone(server: ServerProcess, chromium: Any) -> None:
     tab, rng = Tab(chromium, 360, 740, has_touch=True, is_mobile=True), random.Random(3)
     page = tab.page
@@ -209,6 +211,7 @@ def test_a_game_on_a_phone(server: ServerProcess, chromium: Any) -> None:
     assert tab.faults == []
 
 
+@pytest.mark.long
 def test_what_is_unfolded_stays_so(server: ServerProcess, tab: Tab) -> None:
     page = tab.page
     page.goto(start(tab, server, ANN, AGENT, **SHORT))
@@ -288,6 +291,7 @@ def test_two_people_at_one_screen_see_nothing_of_each_other(server: ServerProces
     assert covers >= 2
 
 
+@pytest.mark.long
 def test_watching_agents_step_by_step(server: ServerProcess, tab: Tab) -> None:
     page = tab.page
     page.add_init_script(LATE)
@@ -354,6 +358,7 @@ def test_pages_are_small_and_ask_nobody_else(server: ServerProcess, tab: Tab) ->
     assert tab.page.evaluate("document.cookie") == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 360])
 def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int, tmp_path: Path) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
@@ -389,6 +394,7 @@ def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int, t
         assert (button.get_attribute("aria-label") or button.inner_text()).strip()
 
 
+@pytest.mark.long
 def test_a_study(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
     game, rng = Game(Rules(num_players=2, max_turns=6), seed=8), random.Random(8)
     while not game.truncated:

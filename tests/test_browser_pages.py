@@ -21,7 +21,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from tests.test_browser import Tab, chromium, server, tab, tab_to  # noqa: E402, F401
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.long,  # three journeys of test_browser.py are part of `make test`
     pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
 ]
 RIGHT = "#save-yaml:not([disabled])"

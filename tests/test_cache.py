@@ -52,7 +52,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_damaged_files_are_compiled_anew(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     assert run(tmp_path, NUMBA_CACHE_DIR=str(kept)) == ["42", "0", "1"]

@@ -96,7 +96,7 @@ def _interpreters() -> list[Any]:
     return [pytest.param(python, marks=[pytest.mark.long] if python != sys.executable else []) for python in found.values()]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("python", _interpreters())
 def test_the_wheel_works_without_the_repository(built: Path, tmp_path: Path, python: str) -> None:
     """In a new environment elsewhere: it imports lightly, compiles, plays, replays the golden records, and has its command."""
@@ -141,6 +141,18 @@ def _check_commands(euphoria: Path, folder: Path) -> None:
     assert "1.00" in call("speed", "compare", "a.json", "a.json")
     failed = subprocess.run([str(euphoria), "train"], cwd=folder, env=_environment(), capture_output=True, text=True)
     assert (failed.returncode, failed.stderr) == (2, "error: 'euphoria train' needs torch: pip install 'euphoria-env[train]'\n")
+
+
+def test_the_wheel_plays_in_an_empty_folder(built: Path, tmp_path: Path) -> None:
+    """Unpacked, as plain Python: the package, a golden record, the command; the long test installs it and compiles."""
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    (tmp_path / "empty").mkdir()
+    there = {"cwd": tmp_path / "empty", "env": _environment(PYTHONPATH=str(tmp_path / "installed"), NUMBA_DISABLE_JIT="1")}
+    program = "import euphoria_env, sys; print(euphoria_env.__file__); euphoria_env.Game.from_record(open(sys.argv[1]).read())"
+    assert _run(sys.executable, "-P", "-c", program, GOLDEN[0], **there).startswith(str(tmp_path / "installed"))
+    assert "tournament" in _run(sys.executable, "-P", "-m", "euphoria_agents", "--help", **there)
 
 
 @pytest.mark.long

@@ -34,7 +34,7 @@ def test_help_and_bad_input(name: str, tmp_path: Path) -> None:
     assert "nobody" in told and told.count("error: ") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_calibration() -> None:
     text = call("calibration", "--games", "6", "--players", "3")
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines() if line.startswith("│")]
@@ -44,7 +44,7 @@ def test_calibration() -> None:
     assert sum(seats) % (3 * len(losses)) == 0 and sum(seats) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_gain_of_a_decision() -> None:
     """A random move costs much, and a draw of the player itself nothing but noise."""
     text = call("gain", "--positions", "100", "--playouts", "40", "--agents", "ppo", "random", "mcts:20:ppo")
@@ -54,7 +54,7 @@ def test_the_gain_of_a_decision() -> None:
     assert gains["random"][0] < -gains["random"][1] and abs(gains["ppo"][0]) < 2 * gains["ppo"][1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:
     small = ("--out", str(tmp_path), "--decisions", "30000", "--learning-rates", "1e-4", "3e-4", "--games", "8", "--workers", "1")
     text = call("best_response", *small)

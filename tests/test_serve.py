@@ -654,7 +654,7 @@ def test_a_study_that_is_there_is_found_without_a_right_over_it(server: Served, 
     assert bob.ask("POST", analyses, {"spec": "greedy"})[0] == 202  # it runs already, or has ended: Bob may go on with it
     assert bob.ask("POST", analyses, {"spec": "weights"})[0] == 202
     assert server.visitor().ask("DELETE", analyses, {"spec": "weights"})[0] == 403
-    assert bob.ask("DELETE", analyses, {"spec": "weights"})[0] == 200  # he began it
+    assert bob.ask("DELETE", analyses, {"spec": "weights"})[0] == 200
     assert ann.ask("DELETE", f"/api/studies/{study}", {})[0] == 200
 
 

@@ -21,7 +21,7 @@ DOCS = ROOT / "docs"
 SOURCES = [path.relative_to(DOCS).with_suffix(".html") for path in sorted([*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")])]
 TRAINED = 2048  # decisions in the notebook: an update
 PHONE = 360
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 class Page(HTMLParser):

@@ -84,6 +84,7 @@ def test_a_run_in_two_processes_resumes_exactly(straight: Path, tmp_path: Path) 
     assert_same(state_of(tmp_path / "run"), state_of(straight))
 
 
+@pytest.mark.long
 def test_torchrun_starts_the_same_run(straight: Path, tmp_path: Path) -> None:
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "--"]
     command = ["euphoria_agents", "train", *arguments(small(tmp_path / "run", workers=1))]  # torchrun starts two

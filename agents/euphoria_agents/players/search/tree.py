@@ -218,6 +218,8 @@ def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
         inference.observe(net, g, int(g["player"]))
         inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
         return
+    if plan.priors != BY_WEIGHTS and plan.priors != BY_GREEDY:
+        raise ValueError("no such evaluator")
     weigh(g, workspace.moves, n, workspace.weights)
     total = 0.0
     for k in range(n):
@@ -238,7 +240,12 @@ def judge(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
             else:
                 ask_network(g, workspace.values, net, plan.reward, observed)
             return
-        last_turn = ALL_TURNS if plan.values == BY_WEIGHTS else int(g["turn"])
+        if plan.values == BY_WEIGHTS:
+            last_turn = ALL_TURNS
+        elif plan.values == BY_GREEDY:
+            last_turn = int(g["turn"])
+        else:
+            raise ValueError("no such evaluator")
         play_out(g, workspace.tape, workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
     outlook(g, WEIGHTS, workspace.features, workspace.values)
 
@@ -418,8 +425,10 @@ def search(tree, workspace, net, plan, seed, first, last):  # type: ignore[no-un
         deal_hidden_row(workspace.rows[0], int(root["player"]), seed + number)
         if plan.style == PUCT:
             simulate(tree, workspace, net, plan)
-        else:
+        elif plan.style == BOARDSPACE:
             descend_stored(tree, workspace, plan)
+        else:
+            raise ValueError("no such style of search")
 
 
 @entry
