@@ -132,6 +132,7 @@ FOREIGN = {
         "asyncio",
         "pickle",
         "TimeLimit",
+        "observation",  # a variable of the examples, an array
     ),
 }
 # Names of variables in the examples and docstrings: what they stand for is looked up instead.

@@ -88,7 +88,7 @@ _EUPHORIAN = [
         "gary_the_electrician",
         Ability(Event.PLACED, (choose(gain_set("morale", "energy")),), space_set("generator"), When.SAME_FACE),
     ),
-    _card("jefferson_the_shock_artist", acts_in="decisions, retrieval", also="retrieves_for_energy"),
+    _card("jefferson_the_shock_artist", acts_in="legal_moves, retrieval", also="retrieves_for_energy"),
     _card(
         "julia_the_thought_inspector",
         Ability(Event.BUMPING, (effect(Effect.TAKE_FACE), choose(RESOURCE_SET)), may=True, morale=1),
@@ -197,7 +197,7 @@ _WASTELANDER = [
     _card(
         "jacko_the_archivist",
         Ability(Event.PLACED, (effect(Effect.OPPONENTS_DRAW),), int(BIT[ARK]), When.PAID_ONE_ARTIFACT),
-        acts_in="costs, decisions, abilities, effects",
+        acts_in="costs, legal_moves, abilities, effects",
         also="ark_for_one_artifact",
     ),
     _card("jonathan_the_artist", Ability(Event.PLACED, (draw(),), SLOT_SET, When.HIGHEST, may=True, knowledge=1)),
