@@ -25,14 +25,6 @@ from euphoria_env.rules import write_rules
 _RENDER_MODES = ("ansi", "rgb_array", "human")
 
 
-_STATE = "agents agent_selection rewards terminations truncations infos game _cumulative_rewards _rows _mask"
-_SINCE_RESET = frozenset(_STATE.split())
-
-
-class _NotReset(ResetNeeded, AttributeError):
-    """What the environment does not have before `reset`; still an `AttributeError`, for `hasattr` and `getattr`."""
-
-
 def _nothing_legal() -> dict[str, np.ndarray]:
     """The mask of everyone who does not decide, for themselves alone."""
     return {"action_mask": np.zeros(actions.NUM_ACTIONS, np.int8)}
@@ -85,11 +77,11 @@ class raw_env(AECEnv):
         self._rewards = np.zeros(self.rules.num_players, np.float32)
         self._tape = chance.empty_tape()
         self._seeds = np.random.default_rng()
+        self._begun, self.agent_selection = False, self.possible_agents[0]
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _SINCE_RESET:
-            raise _NotReset("no game has begun: call reset()")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise ResetNeeded("no game has begun: call reset()")
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The observation space, the same object at every call."""
@@ -102,6 +94,7 @@ class raw_env(AECEnv):
     @property
     def game(self) -> Game:
         """A copy of the game as it stands."""
+        self._check_begun()
         return Game.from_rows(copy_rows(self._rows))
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -124,7 +117,7 @@ class raw_env(AECEnv):
         else:
             write_rules(rows[0], self.rules)
             loop.new_game(rows, 0, game_seed, 0, 0, self._tape)
-        self._rows = rows
+        self._rows, self._begun = rows, True
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -144,14 +137,22 @@ class raw_env(AECEnv):
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What an agent may see now; fresh arrays."""
+        if not self._begun:
+            self._check_begun()
         observation = np.empty(OBS_SIZE, np.int8)
         observe.write_observation(self._rows, 0, self._seat[agent], observation)
         if agent == self.agent_selection and agent in self.agents:
             return {"observation": observation, "action_mask": self._mask.copy()}
         return {"observation": observation, **_nothing_legal()}
 
+    def agent_iter(self, max_iter: int = 2**63) -> Any:
+        """Those who decide, one after the other."""
+        self._check_begun()
+        return super().agent_iter(max_iter)
+
     def state(self) -> np.ndarray:
         """The whole position, hidden cards included: a fresh int8 array as `state_space` says (docs/environment.md)."""
+        self._check_begun()
         return full_state(self._rows, self.rules.num_players)
 
     def step(self, action: int | None) -> None:
@@ -159,7 +160,10 @@ class raw_env(AECEnv):
 
         Raises:
             IllegalMove: the action is not legal; nothing is changed.
+            ResetNeeded: no game has begun.
         """
+        if not self._begun:
+            self._check_begun()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
