@@ -108,7 +108,7 @@ def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray]
     header = {"format": kind, "version": CHECKPOINT_VERSION, **layout(), **facts}
     with whole_file(path) as beside:
         try:
-            save_file({n: np.ascontiguousarray(t) for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
+            save_file({n: np.asarray(t, order="C") for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
         except SafetensorError as error:  # what it makes of a full disk
             raise OSError(*error.args) from error
     return Path(path)

@@ -67,7 +67,7 @@ def _read_moments(
     """What Adam keeps of each parameter, whose gradients are cut to `steepest`; nothing before the first update."""
     if not any(name.startswith("optimizer.") for name in arrays):
         return {}
-    scalar = torch.zeros(1)  # as files have it
+    scalar = torch.zeros(())
     return {
         k: {
             "step": _tensor(arrays, f"optimizer.{k}.step", scalar, 1),
