@@ -460,6 +460,8 @@ class Session:
         text = read_text(file)
         try:
             return cls.from_dict(read_json(text), agents)
+        except json.JSONDecodeError:
+            raise ValueError(f"{file}: this is not a saved game") from None
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
 

@@ -115,7 +115,8 @@ def read(path: str | Path) -> tuple[dict[str, Any], list[Measurement]]:
     try:
         found = read_json(text)
     except ValueError as error:
-        raise ValueError(f"{path} is not a measurement: {error}") from error
+        why = "" if isinstance(error, json.JSONDecodeError) else f": {error}"
+        raise ValueError(f"{path} is not a measurement{why}") from error
     if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
         raise ValueError(f"{path} is not a measurement of version {VERSION} of this project")
     names = [field.name for field in dataclasses.fields(Measurement)]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from euphoria_agents.agent import MoveThought
 from euphoria_agents.error_text import one_line
@@ -14,6 +13,7 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.sessions import AgentFailed, Agents, Session
 from euphoria_agents.terminal.explaining import NAMES, explain
 from euphoria_agents.terminal.screen import HEADING, QUIET, WARNING, Screen
+from euphoria_agents.terminal.typed import TypedCommand, by_word
 from euphoria_agents.terminal.waiting import Work
 from euphoria_env.board import STARS
 from euphoria_env.render.view import PlayerView
@@ -30,20 +30,6 @@ class Left(Exception):
     """Somebody leaves the table."""
 
 
-class Command(NamedTuple):
-    """What can be typed beside a move.
-
-    Attributes:
-        form: how.
-        help: what it does.
-        do: takes what follows the first word, and gives whether the question is to be asked anew.
-    """
-
-    form: str
-    help: str
-    do: Callable[[str], bool]
-
-
 class TerminalGame:
     """A game at the terminal.
 
@@ -57,21 +43,18 @@ class TerminalGame:
     def __init__(self, screen: Screen, session: Session, agents: Agents, file: Path | None = None) -> None:
         self.screen, self.session, self.agents, self.file = screen, session, agents, file
         self._sit_down()
-        self._commands = {
-            command.form.partition(" ")[0]: command
-            for command in (
-                Command("?", "all that can be typed", self._help),
-                Command("moves", "the moves again", self._moves),
-                Command("board", "the board again", self._board),
-                Command("log [N]", f"what happened, the last {LINES} decisions or the last N", self._log),
-                Command("card NAME", "what a recruit, market, dilemma or space does; a part of the name will do", self._card),
-                Command("hint [AGENT]", f"what an agent would play; by default {ADVISER}", self._hint),
-                Command("undo", "take back the last decision, if nothing was drawn or shown since", self._undo),
-                Command("save [FILE]", "keep the game in a file", self._save),
-                Command("load FILE", "go on with a game that was saved", self._load),
-                Command("quit", "leave the table", self._quit),
-            )
-        }
+        self._commands = by_word(
+            TypedCommand("?", "all that can be typed", self._help),
+            TypedCommand("moves", "the moves again", self._moves),
+            TypedCommand("board", "the board again", self._board),
+            TypedCommand("log [N]", f"what happened, the last {LINES} decisions or the last N", self._log),
+            TypedCommand("card NAME", "what a recruit, market, dilemma or space does; a part of the name will do", self._card),
+            TypedCommand("hint [AGENT]", f"what an agent would play; by default {ADVISER}", self._hint),
+            TypedCommand("undo", "take back the last decision, if nothing was drawn or shown since", self._undo),
+            TypedCommand("save [FILE]", "keep the game in a file", self._save),
+            TypedCommand("load FILE", "go on with a game that was saved", self._load),
+            TypedCommand("quit", "leave the table", self._quit),
+        )
         self._commands |= {"help": self._commands["?"], "explain": self._commands["card"], "exit": self._commands["quit"]}
 
     def _sit_down(self) -> None:

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 from euphoria_agents.error_text import one_line
 from euphoria_agents.sessions import Seat, Session
 from euphoria_agents.terminal.explaining import NAMES, explain
 from euphoria_agents.terminal.screen import HEADING, WARNING, Screen
+from euphoria_agents.terminal.typed import TypedCommand, by_word
 from euphoria_env import Game
-
-
-class ReplayCommand(NamedTuple):
-    """What can be typed.
-
-    Attributes:
-        form: how.
-        help: what it does.
-        do: takes what follows the first word; gives where to go, None to stay.
-    """
-
-    form: str
-    help: str
-    do: Callable[[str], int | None]
 
 
 class Replay:
@@ -41,22 +25,19 @@ class Replay:
         self.end = self.session.decisions
         self.seat: int | None = None
         self.at = min(at, self.end)
-        self._commands = {
-            command.form.partition(" ")[0]: command
-            for command in (
-                ReplayCommand("next [N]", "forward by one decision, or by N; Enter does the same", lambda n: self.at + _count(n)),
-                ReplayCommand("back [N]", "back by one decision, or by N", lambda n: self.at - _count(n)),
-                ReplayCommand("turn", "forward to the next turn", self._next_turn),
-                ReplayCommand("go N", "before decision N; the first is 0", lambda n: _count(n, needed=True)),
-                ReplayCommand("start", "the beginning", lambda _: 0),
-                ReplayCommand("end", "the end", lambda _: self.end),
-                ReplayCommand("seat N", "as player N sees it", self._as_seat),
-                ReplayCommand("all", "as everybody may see it", self._as_all),
-                ReplayCommand("board", "the board again", lambda _: self.at),
-                ReplayCommand("card NAME", "what a card or space does; part of the name is enough", self._card),
-                ReplayCommand("?", "this list", self._help),
-            )
-        }
+        self._commands: dict[str, TypedCommand[int | None]] = by_word(
+            TypedCommand("next [N]", "forward by one decision, or by N; Enter does the same", lambda n: self.at + _count(n)),
+            TypedCommand("back [N]", "back by one decision, or by N", lambda n: self.at - _count(n)),
+            TypedCommand("turn", "forward to the next turn", self._next_turn),
+            TypedCommand("go N", "before decision N; the first is 0", lambda n: _count(n, needed=True)),
+            TypedCommand("start", "the beginning", lambda _: 0),
+            TypedCommand("end", "the end", lambda _: self.end),
+            TypedCommand("seat N", "as player N sees it", self._as_seat),
+            TypedCommand("all", "as everybody may see it", self._as_all),
+            TypedCommand("board", "the board again", lambda _: self.at),
+            TypedCommand("card NAME", "what a card or space does; part of the name is enough", self._card),
+            TypedCommand("?", "this list", self._help),
+        )
         self._short = {"n": "next", "b": "back", "t": "turn", "g": "go", "e": "end", "s": "seat", "a": "all", "": "next"}
 
     def run(self) -> None:
