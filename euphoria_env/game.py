@@ -453,7 +453,9 @@ class Game:
         Raises:
             ValueError: the text is no record, or a line does not replay as written; names the line.
         """
-        return record.replay(text, cls, cls.from_dict)
+        for game, _ in record.replayed(text, cls, cls.from_dict):
+            end = game
+        return end
 
     # ---------------------------------------------------------------------------------------------------------- pictures
 

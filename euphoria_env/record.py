@@ -8,7 +8,7 @@ last line is `fingerprint HEX`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any, Protocol, TypeVar
 
@@ -70,13 +70,16 @@ def format_record(
     return "\n".join(text) + "\n"
 
 
-def replay(text: str, new: Callable[[Rules, Any, Any], G], from_position: Callable[[Any], G]) -> G:
+def replayed(text: str, new: Callable[[Rules, Any, Any], G], from_position: Callable[[Any], G]) -> Iterator[tuple[G, str]]:
     """Replays a record, comparing every outcome.
 
     Args:
         text: the record.
         new: makes a game from rules, seed and loaded outcomes.
         from_position: makes a game from a position.
+
+    Yields:
+        The game before each line with that line, and at last as it ends with an empty line; one object all along.
 
     Raises:
         ValueError: names the line and what is wrong with it.
@@ -91,13 +94,14 @@ def replay(text: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
     except ValueError as error:
         raise ValueError(f"line 1: {error}") from error
     for number, line in enumerate(lines[1:-1], 2):
+        yield game, line
         try:
             _replay_line(game, line)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
     if lines[-1] != f"fingerprint {game.fingerprint()}":
         raise ValueError(f"line {len(lines)}: {shown(lines[-1])} is not the fingerprint of the game that was replayed")
-    return game
+    yield game, ""
 
 
 def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callable[[Any], G]) -> G:

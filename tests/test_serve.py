@@ -697,6 +697,7 @@ def test_a_file_of_the_version_before_goes_on(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "games.sqlite")) as store:
         store.add_game("x", "", {0: "token"}, 5, False, {}, {"a": 1})
         for kind in ("game", "study", "batch"):
+            store._db.execute(f"DROP INDEX {kind}_of_client")
             store._db.execute(f"ALTER TABLE {kind} DROP COLUMN client")
         store._db.execute("PRAGMA user_version = 2")
     with closing(Store(tmp_path / "games.sqlite")) as store:

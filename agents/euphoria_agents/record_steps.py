@@ -4,31 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from euphoria_env import Game, Rules
-from euphoria_env.json_reader import read_json
+from euphoria_env import Game
+from euphoria_env.record import replayed
 
 
 def steps(record: str) -> Iterator[tuple[Game, str]]:
-    """The game before each line of a record with that line, and at last as it ends with an empty line; one object all along.
-
-    What the lines say beside the moves is not compared: see `Game.from_record`.
-
-    Raises:
-        ValueError: what is no record.
-    """
-    first, *lines, _ = record.splitlines()
-    start = read_json(first)
-    if "position" in start:
-        game = Game.from_dict(start["position"])
-    else:
-        game = Game(Rules.from_dict(start.get("rules", {})), start["seed"], start.get("load"))
-    for line in lines:
-        yield game, line
-        if line.startswith("load "):
-            game.load(**read_json(line.removeprefix("load ")))
-        else:
-            game.play(move_of(line))
-    yield game, ""
+    """The games of `euphoria_env.record.replayed`, with their lines."""
+    return replayed(record, Game, Game.from_dict)
 
 
 def move_of(line: str) -> str:

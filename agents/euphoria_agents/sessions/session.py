@@ -117,17 +117,17 @@ class Session:
     def __init__(
         self, rules: Rules, seats: Sequence[Seat], seed: int | None = None, practice: bool = False, agents: Agents | None = None
     ) -> None:
-        self._begin(Game(rules, seed), seats, practice, agents)
+        self._begin(Game(rules, seed).to_record(), seats, practice, agents)
 
     @classmethod
     def of(cls, game: Game, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> Session:
-        """A table at which a game goes on, which it takes over; its history can be gone back in.
+        """A table at which a copy of a game goes on; its history can be gone back in.
 
         Raises:
             ValueError: as for a new one.
         """
         session = object.__new__(cls)
-        session._begin(game, seats, practice, agents)
+        session._begin(game.to_record(), seats, practice, agents)
         return session
 
     def clone(self) -> Session:
@@ -137,8 +137,13 @@ class Session:
         other._logs = {seat: lines.copy() for seat, lines in self._logs.items()}
         return other
 
-    def _begin(self, game: Game, seats: Sequence[Seat], practice: bool, agents: Agents | None) -> None:
-        n = game.rules.num_players
+    def _begin(self, record: str, seats: Sequence[Seat], practice: bool, agents: Agents | None) -> None:
+        try:
+            self._go_to(record)
+        except ValueError as error:
+            raise ValueError(f"record: {error}") from error
+        self._start = record.partition("\n")[0]
+        n = self.rules.num_players
         if len(seats) != n:
             raise ValueError(f"a game of {n} needs as many seats, not {len(seats)}")
         self.seats = tuple(seats)
@@ -148,9 +153,6 @@ class Session:
         for seat in self.seats:
             if seat.spec is not None:
                 self._agents.check(seat.spec)
-        record = game.to_record()
-        self._start = record.partition("\n")[0]
-        self._go_to(record)
 
     def _go_to(self, record: str, decisions: int | None = None) -> None:
         """Replays a record, so far if it is said how far."""
@@ -434,11 +436,8 @@ class Session:
         if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
         saved = checked(d, _Saved)
-        try:
-            game = Game.from_record(saved.record)
-        except ValueError as error:
-            raise ValueError(f"record: {error}") from error
-        session = cls.of(game, saved.seats, saved.practice, agents)
+        session = object.__new__(cls)
+        session._begin(saved.record, saved.seats, saved.practice, agents)
         session.version = saved.changes
         return session
 

@@ -40,8 +40,8 @@ class Specs:
             _check_budget(spec)
         try:
             await self._executor.think(spec, lambda: self._agents.check(spec))
-        except AgentFailed:
-            raise Refused(503, f"the agent {spec} cannot be made; the log of the server says why") from None
+        except AgentFailed as error:  # it has seen nothing yet that it could tell
+            raise Refused(503, str(error)) from None
 
     async def hint(self, session: Session, seat: int, spec: str) -> Any:
         """What an agent thinks of the decision of a seat; raises as `check` and `Session.hint`."""

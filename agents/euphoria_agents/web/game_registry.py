@@ -7,7 +7,6 @@ agent may think while people look on, and what cannot be saved has not happened.
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 import threading
 import time
@@ -19,11 +18,10 @@ from typing import Any, TypeVar
 from euphoria_agents.sessions import AgentFailed, Agents, Session, Stale
 from euphoria_agents.web.endpoints import new_tokens
 from euphoria_agents.web.limits import Limits, Places
-from euphoria_agents.web.refusals import Refused
+from euphoria_agents.web.refusals import LOG, Refused
 from euphoria_agents.web.store import HOST, CannotSave, Store
 
 ALIVE = 512  # games in memory; the others wait in the store
-LOG = logging.getLogger("euphoria_agents.web")
 T = TypeVar("T")
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from euphoria_agents.sessions import AgentFailed, Stale, WrongSeat
 from euphoria_agents.web.store import CannotSave
 
+LOG = logging.getLogger("euphoria_agents.web")
 MAX_BODY = 1_000_000  # bytes
 
 
@@ -30,6 +33,8 @@ def refusal(status: int, message: str) -> JSONResponse:
 
 async def refused(_: Request, error: Exception) -> Response:
     """Starlette's handler of all that is said to whoever asked; see `STATUS`."""
+    if isinstance(error, AgentFailed):
+        LOG.warning("an agent failed", exc_info=error)
     status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
     return refusal(getattr(error, "status", status), str(error))
 

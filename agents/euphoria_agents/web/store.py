@@ -21,6 +21,11 @@ CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY
 CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, state TEXT, trouble TEXT, settings TEXT, client TEXT);
 CREATE TABLE counted (batch TEXT, number INTEGER, game TEXT, PRIMARY KEY (batch, number));
 """
+_INDEXES = """
+CREATE INDEX IF NOT EXISTS game_of_client ON game (client, over, changed);
+CREATE INDEX IF NOT EXISTS study_of_client ON study (client);
+CREATE INDEX IF NOT EXISTS batch_of_client ON batch (client);
+"""
 _PARTS = {"study": ("analysis WHERE study",), "batch": ("counted WHERE batch",)}
 _FROM_2 = "".join(f"ALTER TABLE {kind} ADD COLUMN client TEXT NOT NULL DEFAULT '';" for kind in ("game", "study", "batch"))
 
@@ -50,7 +55,7 @@ class Store:
             found = self._db.execute("PRAGMA user_version").fetchone()[0]
             if found not in (0, 2, VERSION):
                 raise ValueError(f"{path} is of version {found}; this is version {VERSION}")
-            for statement in {0: _TABLES, 2: _FROM_2}.get(found, "").split(";"):
+            for statement in ({0: _TABLES, 2: _FROM_2}.get(found, "") + _INDEXES).split(";"):
                 self._db.execute(statement)
             self._db.execute(f"PRAGMA user_version = {VERSION}")
             self._db.execute("COMMIT")
