@@ -8,14 +8,29 @@ import time
 import numpy as np
 
 from euphoria_agents import load
-from euphoria_agents.players.search.playouts import play_many
+from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
 from euphoria_env import Game, Rules
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.engine.chance import empty_tape
-from euphoria_env.engine.state import GAME_DTYPE
+from euphoria_env.engine.chance import empty_tape, random_bits
+from euphoria_env.engine.jit import entry
+from euphoria_env.engine.state import GAME_DTYPE, OVER
 
 AT_A_TIME = 200  # playouts; compiled code heeds no interrupt
 TO_THE_END = 10**6  # decisions; no game by `weights` takes that long
+
+
+@entry
+def play_many(games, root, scratch, tape, moves, weights, playouts, decisions):  # type: ignore[no-untyped-def]
+    """Plays out game `root` again and again, in the row `scratch`; how many decisions that took and how many were cut."""
+    played = cut = 0
+    for _ in range(playouts):
+        seed = random_bits(games[root]["rng"])
+        games[scratch] = games[root]
+        g = games[scratch]
+        g["rng"][0] = seed
+        played += play_out(g, tape, moves, weights, ALL_TURNS, decisions)
+        cut += g["status"] < OVER
+    return played, cut
 
 
 def position(players: int, turn: int, seed: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from euphoria_env import actions, position
-from euphoria_env.engine import batch_kernels, chance, sampling
+from euphoria_env.engine import batch_kernels, chance
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
 from euphoria_env.game import Game, IllegalMove
@@ -268,7 +268,7 @@ class Batch:
             int64 (N,).
         """
         moves = np.empty(self.n, np.int64)
-        sampling.choose_legal(self.states, rng.random(self.n), moves)
+        batch_kernels.choose_legal(self.states, rng.random(self.n), moves)
         return moves
 
     def state(self) -> dict[str, np.ndarray]:

@@ -453,7 +453,7 @@ class Game:
         Raises:
             ValueError: the text is no record, or a line does not replay as written; names the line.
         """
-        for game, _ in record.replayed(text, cls, cls.from_dict):
+        for game, _ in record.replayed(text, cls):
             end = game
         return end
 

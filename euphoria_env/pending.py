@@ -12,29 +12,21 @@ import sys
 
 import numpy as np
 
-from euphoria_env.actions import NUM_ACTIONS, NUM_BOARD_WORKERS
 from euphoria_env.board import (
-    ALLEGIANCE_END,
     DEALT_RECRUITS,
     DEALT_TILES,
-    FACTIONS,
     FIRST_MARKET,
     FIRST_SLOT,
     FIRST_TUNNEL,
     GOODS,
-    ITEMS,
     KNOWLEDGE_ITEM,
-    MAX_RECRUITS,
-    MAX_WORKERS,
     NUM_AREAS,
     NUM_ARTIFACT_CARDS,
-    NUM_SPACES,
     TRACK_END,
     TUNNELS,
 )
-from euphoria_env.cards.recruits import NUM_RECRUITS, ROW_AT, ROW_EVENT, ROW_PROGRAM
+from euphoria_env.cards.recruits import ROW_AT, ROW_EVENT, ROW_PROGRAM
 from euphoria_env.cards.spaces import SPACE_PROGRAM
-from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Effect, Event
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.move_set import count_legal
@@ -43,51 +35,15 @@ from euphoria_env.engine.state import (
     GAME_DTYPE,
     HELD,
     IN_DECK,
-    PENDING_FIELDS,
+    OPERATIONS,
+    PENDING,
     SETUP,
     Operation,
 )
 from euphoria_env.json_reader import Json, Reader
 
-MOST_PENDING = 12  # operations; ten are the most ever seen, and each may put some more on top
-MOST_FRESH_STARS = 1 + MAX_RECRUITS  # of a player, at one event
-
-Range = tuple[int, int]
-# The arguments a and b of the engine's operations; (0, 0) where there is none.
-_FACE_AND_LEFT: tuple[Range, Range] = ((1, 6), (0, MAX_WORKERS))
-_ARGUMENTS: dict[int, tuple[Range, Range]] = {
-    Operation.TRIGGER: ((0, len(Event) - 1), (0, MAX_RECRUITS)),
-    Operation.ABILITY_ANSWERED: ((0, len(ROW_EVENT) - 1), (0, 0)),
-    Operation.DRAW_ANSWERED: ((1, NUM_ARTIFACT_CARDS), (0, MAX_RECRUITS - 1)),
-    Operation.STAR_CHOSEN: ((0, len(FACTIONS) - 1), (0, 0)),
-    Operation.FURTHER: _FACE_AND_LEFT,
-    Operation.FURTHER_ANSWERED: _FACE_AND_LEFT,
-    Operation.DILEMMA_PAID: ((1, 2), (0, 0)),
-    Operation.DRAFT: ((0, DEALT_RECRUITS - 1), (0, 0)),
-    Operation.DRAFTED: ((0, DEALT_RECRUITS - 1), (0, 0)),
-    Operation.CHOOSE_RECRUITS: ((0, 1), (0, 0)),
-    Operation.RECRUIT_CHOSEN: ((0, 1), (0, 0)),
-}
-# What takes the answer to a question: one of these lies on top of the stack, for the player who is asked.
-_TAKES_ANSWER: dict[int, tuple[Operation, ...]] = {
-    Decision.FURTHER: (Operation.FURTHER_ANSWERED,),
-    Decision.TAKE: (Operation.RETRIEVE_PAID,),
-    Decision.ARTIFACT_WAY: (Operation.WAY_CHOSEN,),
-    Decision.DILEMMA_WAY: (Operation.DILEMMA_WAY_CHOSEN,),
-    Decision.USE: (Operation.ABILITY_ANSWERED, Operation.DRAW_ANSWERED, Operation.HYPNOSIS_ANSWERED),
-    Decision.SET_FACE: (Operation.FACE_SET,),
-    Decision.STAR: (Operation.STAR_CHOSEN,),
-    Decision.SACRIFICE: (Operation.SACRIFICED,),
-    Decision.RECRUIT: (Operation.DRAFTED, Operation.RECRUIT_CHOSEN, Operation.RECRUIT_KEPT),
-    Decision.TILE: (Operation.TILE_CHOSEN,),
-    Decision.TRACK: (Operation.TRACK_SET,),
-    Decision.TRADE: (Operation.OFFERED,),
-    Decision.REPLY: (Operation.REPLIED,),
-}
-_PAYS = (Operation.PAID, Operation.DILEMMA_PAID, Operation.BLISS_PAID)  # the same for a series that pays
-_TAKERS = {op for takers in (*_TAKES_ANSWER.values(), _PAYS) for op in takers}
-_COUNTS_PLAYERS = (Operation.DRAFT, Operation.CHOOSE_RECRUITS, Operation.DEAL_TILES)  # up to n: everybody has had their turn
-_COUNTS_STEPS = (Operation.TRACK, Operation.TRACK_SET)  # twice around the table
+_TAKERS = {op for op, row in OPERATIONS.items() if row.answers}
+_PAYS = {Operation.PAID, Operation.DILEMMA_PAID, Operation.BLISS_PAID}  # take the answer to a series that pays
 _OF_SETUP = tuple(op for op in Operation if op >= Operation.DRAFT)
 # The steps that cards and spaces consist of, beside draws of any number.
 _STEPS = {tuple(step) for programs in (ROW_PROGRAM, SPACE_PROGRAM) for step in programs.reshape(-1, 3).tolist() if step[0] >= 0}
@@ -112,7 +68,7 @@ def portable_bytes(row: np.void) -> bytes:
 
 def to_dict(row: np.void) -> Json:
     """What is pending in a row."""
-    return {name: row[name].tolist() for name in PENDING_FIELDS} | {"check": row_digest(row)}
+    return {field.name: row[field.name].tolist() for field in PENDING} | {"check": row_digest(row)}
 
 
 def read(row: np.void, reader: Reader, value: object) -> None:
@@ -121,14 +77,13 @@ def read(row: np.void, reader: Reader, value: object) -> None:
     Raises:
         ValueError: something is missing, out of its range, impossible, or of another position.
     """
-    pending = reader.mapping("pending", value, (*PENDING_FIELDS, "check"))
-    ranges = _ranges(reader.n)
-    for name in PENDING_FIELDS:
+    pending = reader.mapping("pending", value, (*(field.name for field in PENDING), "check"))
+    for name, _, shape, low, high in PENDING:
         key = f"pending.{name}"
         if name not in pending:
             reader.fail(key, "is missing")
-        shape = row.dtype[name].shape
-        row[name] = np.array(reader.integers(key, pending[name], shape, *ranges[name])).reshape(shape)
+        highest = high(reader.n) if callable(high) else high
+        row[name] = np.array(reader.integers(key, pending[name], shape, low, highest)).reshape(shape)
     _hold_cards(row, reader)
     _check_stack(row, reader)
     _check_workers(row, reader)
@@ -151,24 +106,6 @@ def check_answers(row: np.void) -> None:
         Reader.fail("pending", "what is asked must have two answers or more (R18.1)")
 
 
-def _ranges(n: int) -> dict[str, Range]:
-    """The lowest and highest value of each field in a game of n players."""
-    player, nobody, card, face, flag = (0, n - 1), (-1, n - 1), (-1, NUM_RECRUITS - 1), (0, 6), (0, 1)
-    items, units = (0, (1 << len(ITEMS)) - 1), (0, NUM_ARTIFACT_CARDS)
-    return {
-        "depth": (0, MOST_PENDING), "stack": (-TRACK_END, max(len(Effect) + len(Operation) - 1, NUM_ARTIFACT_CARDS)),
-        "revealed": (0, (1 << len(FACTIONS)) - 1), "ask": (1, len(Decision) - 1), "player": player, "card": (0, NUM_RECRUITS - 1),
-        "verb": (0, len(Verb) - 1), "units_a": units, "set_a": items, "units_b": units, "set_b": items,
-        "last": (0, len(ITEMS) - 1), "chosen": units, "asked": units, "partner": nobody, "answer": (0, NUM_ACTIONS - 1),
-        "hand": card, "kept": card, "tile_hand": (-1, NUM_TILES - 1), "space": (0, NUM_SPACES - 1), "placed_face": face,
-        "bumped": nobody, "bumped_face": face, "before": (0, ALLEGIANCE_END), "due_morale": (0, 2), "due_knowledge": (0, 2),
-        "paid": (0, 31), "star_placed": flag, "took_resource": flag, "helped": (0, (1 << n) - 1),
-        "fresh_stars": (0, MOST_FRESH_STARS), "new_worker": flag, "new_face": face, "set_face": face, "roller": nobody,
-        "back_owner": nobody, "back_face": face, "payment": (0, 3), "taken": (-1, NUM_BOARD_WORKERS - 1),
-        "num_taken": (0, MAX_WORKERS), "all_subterra": flag,
-    }  # fmt: skip
-
-
 def _hold_cards(row: np.void, reader: Reader) -> None:
     """The cards in hands of the setup, the draft or the dilemma are held, each by one player."""
     for name, places in (("hand", "recruit_place"), ("kept", "recruit_place"), ("tile_hand", "tile_place")):
@@ -186,14 +123,17 @@ def _check_stack(row: np.void, reader: Reader) -> None:
     if row["stack"][depth:].any():
         reader.fail("pending.stack", f"has more than {depth} operations")
     for k, (op, p, a, b) in enumerate(row["stack"][:depth].tolist()):
-        key = f"pending.stack[{k}]"
+        key, most = f"pending.stack[{k}]", n - 1
+        if op not in OPERATIONS and not 0 <= op < len(Effect):
+            reader.fail(key, f"{[op, p, a, b]} is no operation that can be pending here")
         if 0 <= op < len(Effect):
             good = (op, a, b) in _STEPS or (op == Effect.DRAW and 0 <= a <= NUM_ARTIFACT_CARDS and b == 0)
             good &= op not in _IN_TUNNEL or FIRST_TUNNEL <= space < FIRST_TUNNEL + len(TUNNELS)
             good &= (op not in _IN_AREA or space < NUM_AREAS) and (op != Effect.SACRIFICE_PLACED or space >= NUM_AREAS)
             good &= op != Effect.BUMPED_KNOWLEDGE or row["bumped"] >= 0
         else:
-            (low_a, high_a), (low_b, high_b) = _ARGUMENTS.get(op, ((0, 0), (0, 0)))
+            (low_a, high_a), (low_b, high_b), _, rounds = OPERATIONS[Operation(op)]
+            most = rounds * n or most
             good = low_a <= a <= high_a and low_b <= b <= high_b and (op in _OF_SETUP) == (row["status"] == SETUP)
             good &= op != Operation.CONSTRUCT or FIRST_SLOT <= space < FIRST_MARKET
             if op == Operation.TRIGGER:
@@ -201,7 +141,6 @@ def _check_stack(row: np.void, reader: Reader) -> None:
             elif op == Operation.ABILITY_ANSWERED:
                 good &= ROW_EVENT[a] not in _OF_BUMP or row["bumped"] >= 0
                 good &= ROW_EVENT[a] not in (Event.PLACED, Event.BUMPED) or bool(int(ROW_AT[a]) >> space & 1)
-        most = 2 * n if op in _COUNTS_STEPS else n if op in _COUNTS_PLAYERS else n - 1
         if not good or not 0 <= p <= most or (op in (Operation.DRAW_ANSWERED,) and b >= row["num_active"][p]):
             reader.fail(key, f"{[op, p, a, b]} is no operation that can be pending here")
 
@@ -227,9 +166,9 @@ def _check_question(row: np.void, reader: Reader) -> None:
         reader.fail("pending.depth", "something must follow the answer")
     top = row["stack"][int(row["depth"]) - 1].tolist()
     paying = asked == Decision.SERIES and row["verb"] == Verb.PAY
-    takers = _PAYS if paying else _TAKES_ANSWER.get(asked, ())
-    fits = top[0] in takers if takers else top[0] not in _TAKERS
-    of_another = asked in _TAKES_ANSWER and asked not in (Decision.TRACK, Decision.REPLY) and top[1] != p
+    takers = _PAYS if paying else {op for op in _TAKERS if asked in OPERATIONS[op].answers}
+    fits = top[0] in takers if takers else top[0] not in _TAKERS | _PAYS
+    of_another = bool(takers) and not paying and asked not in (Decision.TRACK, Decision.REPLY) and top[1] != p
     if not fits or of_another or (asked == Decision.REPLY and row["partner"] != p):
         reader.fail("pending.ask", "is not what the operation on top of the stack takes the answer to")
     if asked == Decision.FURTHER and (row["placed_face"] == 0 or row["available"][p, int(row["placed_face"]) - 1] == 0):

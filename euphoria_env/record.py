@@ -8,37 +8,20 @@ last line is `fingerprint HEX`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from euphoria_env.actions import NAMES
 from euphoria_env.json_reader import read_json, shown
 from euphoria_env.rules import Rules
 
+if TYPE_CHECKING:
+    from euphoria_env.game import Game
+
 RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 2
 
 Outcome = tuple[str, int | str]  # kind and value of something that chance gave
-
-
-class Replayable(Protocol):
-    """What a record asks of a game to replay it; a `Game` answers all of it."""
-
-    @property
-    def outcomes(self) -> list[Outcome]:
-        """Everything drawn so far, in order."""
-
-    def load(self, /, **outcomes: Any) -> None:
-        """Appends to the next random outcomes, by kind."""
-
-    def play(self, move: str) -> None:
-        """Plays a move in notation."""
-
-    def fingerprint(self) -> str:
-        """A hex string of the whole state."""
-
-
-G = TypeVar("G", bound=Replayable)
 
 
 def outcomes_text(outcomes: Iterable[Outcome]) -> str:
@@ -70,13 +53,12 @@ def format_record(
     return "\n".join(text) + "\n"
 
 
-def replayed(text: str, new: Callable[[Rules, Any, Any], G], from_position: Callable[[Any], G]) -> Iterator[tuple[G, str]]:
+def replayed(text: str, new: type[Game]) -> Iterator[tuple[Game, str]]:
     """Replays a record, comparing every outcome.
 
     Args:
         text: the record.
-        new: makes a game from rules, seed and loaded outcomes.
-        from_position: makes a game from a position.
+        new: the class of the game.
 
     Yields:
         The game before each line with that line, and at last as it ends with an empty line; one object all along.
@@ -90,7 +72,7 @@ def replayed(text: str, new: Callable[[Rules, Any, Any], G], from_position: Call
     if len(lines) < 2:
         raise ValueError(f"line {len(lines)}: this is not a game record: it has at least a line of JSON and a fingerprint")
     try:
-        game = _start(lines[0], new, from_position)
+        game = _start(lines[0], new)
     except ValueError as error:
         raise ValueError(f"line 1: {error}") from error
     for number, line in enumerate(lines[1:-1], 2):
@@ -104,7 +86,7 @@ def replayed(text: str, new: Callable[[Rules, Any, Any], G], from_position: Call
     yield game, ""
 
 
-def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callable[[Any], G]) -> G:
+def _start(line: str, new: type[Game]) -> Game:
     try:
         header = read_json(line)
     except json.JSONDecodeError as error:
@@ -118,7 +100,7 @@ def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
     known = {"format", "version", "outcomes"}
     if "position" in header:
         known |= {"position"}
-        game = from_position(header["position"])
+        game = new.from_dict(header["position"])
     else:
         known |= {"rules", "seed", "load"}
         if header.get("seed") is None:
@@ -132,7 +114,7 @@ def _start(line: str, new: Callable[[Rules, Any, Any], G], from_position: Callab
     return game
 
 
-def _replay_line(game: Replayable, line: str) -> None:
+def _replay_line(game: Game, line: str) -> None:
     if line.startswith("load "):
         what = read_json(line[len("load ") :])
         if not isinstance(what, dict):

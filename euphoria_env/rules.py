@@ -1,4 +1,4 @@
-"""The options of a game, each said once: what is allowed, how a state row holds it, how it is observed, how a command reads it.
+"""The options of a game, a row each: kind, default, help and range.
 
 A field of `Rules` carries an `Option`; the state (`engine.state`), the layout of the observation (`observations`), positions and
 the command lines are made from `OPTIONS`, so that a new option is everywhere as soon as it is a field.
@@ -6,9 +6,7 @@ the command lines are made from `OPTIONS`, so that a new option is everywhere as
 
 from __future__ import annotations
 
-import argparse
 import builtins
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -24,176 +22,42 @@ DIGIT = 128  # great numbers are observed in digits of this base, lowest first
 
 
 @dataclass(frozen=True)
-class Option(ABC):
-    """What is to be known of an option, whatever its type.
+class Option:
+    """An option of one of three kinds. A state row holds it as an integer, the observation as digits of that integer.
 
     Attributes:
         help: what it does, in a few words, with the paragraph of the rules.
+        kind: bool, int, or tuple: some of the names of cards, of which a row holds the set of those that are left out.
+        low, high: the range of a number.
+        none: whether `None` is allowed, which a row holds as 0; for names it stands for all of them.
+        names, least: all cards, in their order, and the fewest that are allowed.
     """
 
     help: str
+    kind: type = bool
+    low: int = 0
+    high: int = 1
+    none: bool = False
+    names: tuple[str, ...] = ()
+    least: int = 0
 
-    @abstractmethod
     def check(self, key: str, value: Any) -> Any:
-        """The value as `Rules` keeps it.
+        """The value as `Rules` keeps it; numbers and flags of numpy become plain ones.
 
         Raises:
-            ValueError: it is not allowed; names the key and what is.
+            ValueError: it is not allowed; the message names the key and what is allowed.
         """
-
-    def row_field(self, name: str) -> str:
-        """The name of its field in a state row."""
-        return name
-
-    @property
-    @abstractmethod
-    def dtype(self) -> Any:
-        """The type of its field in a state row."""
-
-    @abstractmethod
-    def encode(self, value: Any) -> Any:
-        """What a state row holds for a value."""
-
-    @abstractmethod
-    def decode(self, stored: Any) -> Any:
-        """The reverse of `encode`."""
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """How many entries of the observation it has."""
-
-    @property
-    @abstractmethod
-    def range(self) -> tuple[int, int]:
-        """The lowest and the highest value of these entries."""
-
-    @abstractmethod
-    def show(self, value: Any) -> list[int]:
-        """The entries."""
-
-    @abstractmethod
-    def argument(self) -> dict[str, Any]:
-        """How `argparse` reads it: keyword arguments of `add_argument`."""
-
-
-@dataclass(frozen=True)
-class Flag(Option):
-    """On or off."""
-
-    dtype = np.int8
-    size = 1
-    range = (0, 1)
-
-    def check(self, key: str, value: Any) -> bool:
-        """See `Option.check`."""
-        if not isinstance(value, bool):
-            raise ValueError(f"{key} must be True or False, not {shown(value)}")
-        return value
-
-    def encode(self, value: bool) -> int:
-        """See `Option.encode`."""
-        return int(value)
-
-    def decode(self, stored: Any) -> bool:
-        """See `Option.decode`."""
-        return bool(stored)
-
-    def show(self, value: bool) -> list[int]:
-        """See `Option.show`."""
-        return [int(value)]
-
-    def argument(self) -> dict[str, Any]:
-        """See `Option.argument`."""
-        return {"action": argparse.BooleanOptionalAction}
-
-
-@dataclass(frozen=True)
-class Integer(Option):
-    """A number.
-
-    Attributes:
-        low, high: what is allowed.
-        none: whether `None` is too, which a row holds as 0.
-    """
-
-    low: int
-    high: int
-    none: bool = False
-
-    @property
-    def dtype(self) -> Any:
-        """See `Option.dtype`."""
-        return np.int8 if self.high < DIGIT else np.int32
-
-    @property
-    def size(self) -> int:
-        """See `Option.size`; three digits are enough for all that a game can tell apart."""
-        return 1 if self.high < DIGIT else 3
-
-    @property
-    def range(self) -> tuple[int, int]:
-        """See `Option.range`."""
-        return (self.low, self.high) if self.size == 1 else (0, DIGIT - 1)
-
-    def check(self, key: str, value: Any) -> int | None:
-        """See `Option.check`."""
         if value is None and self.none:
             return None
-        if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
-            none = " or None" if self.none else ""
-            raise ValueError(f"{key} must be an integer from {self.low} to {self.high}{none}, not {shown(value)}")
-        return value
+        if self.kind is tuple:
+            return self._check_names(key, value)
+        allowed = (bool, np.bool_) if self.kind is bool else (int, np.integer)
+        if not isinstance(value, allowed) or type(value) is bool is not self.kind or not self.low <= value <= self.high:  # type: ignore[operator]
+            number = f"an integer from {self.low} to {self.high}" + " or None" * self.none
+            raise ValueError(f"{key} must be {'True or False' if self.kind is bool else number}, not {shown(value)}")
+        return self.kind(value)
 
-    def encode(self, value: int | None) -> int:
-        """See `Option.encode`."""
-        return value or 0
-
-    def decode(self, stored: Any) -> int | None:
-        """See `Option.decode`."""
-        return None if self.none and stored == 0 else int(stored)
-
-    def show(self, value: int | None) -> list[int]:
-        """See `Option.show`."""
-        shown = min(self.encode(value), DIGIT**self.size - 1)
-        return [shown // DIGIT**k % DIGIT for k in range(self.size)]
-
-    def argument(self) -> dict[str, Any]:
-        """See `Option.argument`."""
-        return {"type": self._int, "metavar": "INT|none" if self.none else "INT"}
-
-    def _int(self, text: str) -> int | None:
-        return None if self.none and text == "none" else int(text)
-
-
-@dataclass(frozen=True)
-class Names(Option):
-    """Some of a list of cards; `None`, or all of them: all. A row holds the set of those that are left out.
-
-    Attributes:
-        names: all cards, in their order.
-        least: the fewest that are allowed.
-    """
-
-    names: tuple[str, ...]
-    least: int
-
-    dtype = np.int64
-    range = (0, 1)
-
-    def row_field(self, name: str) -> str:
-        """See `Option.row_field`."""
-        return f"absent_{name}"
-
-    @property
-    def size(self) -> int:
-        """See `Option.size`."""
-        return len(self.names)
-
-    def check(self, key: str, value: Any) -> tuple[str, ...] | None:
-        """See `Option.check`."""
-        if value is None:
-            return None
+    def _check_names(self, key: str, value: Any) -> tuple[str, ...] | None:
         if isinstance(value, str | Mapping) or not isinstance(value, Collection):
             raise ValueError(f"{key} must be a list of names or None, not {shown(value)}")
         given = list(value)
@@ -206,30 +70,52 @@ class Names(Option):
             raise ValueError(f"{key} must be at least {self.least} names, not {len(given)}")
         return None if len(given) == len(self.names) else tuple(name for name in self.names if name in given)
 
-    def encode(self, value: tuple[str, ...] | None) -> int:
-        """See `Option.encode`."""
-        return 0 if value is None else sum(1 << k for k, name in enumerate(self.names) if name not in value)
+    def row_field(self, name: str) -> str:
+        """The name of its field in a state row."""
+        return f"absent_{name}" if self.kind is tuple else name
 
-    def decode(self, stored: Any) -> tuple[str, ...] | None:
-        """See `Option.decode`."""
-        absent = int(stored)
-        return tuple(name for k, name in enumerate(self.names) if not absent >> k & 1) if absent else None
+    @property
+    def dtype(self) -> Any:
+        """The type of its field in a state row."""
+        return np.int64 if self.kind is tuple else np.int8 if self.high < DIGIT else np.int32
 
-    def show(self, value: tuple[str, ...] | None) -> list[int]:
-        """See `Option.show`: 1 for a card that is not in the game."""
-        return [self.encode(value) >> k & 1 for k in builtins.range(len(self.names))]
+    def encode(self, value: Any) -> int:
+        """The integer that a state row holds for a value."""
+        if self.kind is tuple and value is not None:
+            return sum(1 << k for k, name in enumerate(self.names) if name not in value)
+        return int(value or 0)
 
-    def argument(self) -> dict[str, Any]:
-        """See `Option.argument`."""
-        return {"type": str, "nargs": "+", "metavar": "NAME"}
+    def decode(self, stored: Any) -> Any:
+        """The reverse of `encode`."""
+        if self.none and stored == 0:
+            return None
+        if self.kind is tuple:
+            return tuple(name for k, name in enumerate(self.names) if not int(stored) >> k & 1)
+        return self.kind(stored)
+
+    @property
+    def size(self) -> int:
+        """How many entries of the observation it has; of a great number three digits are all that a game can tell apart."""
+        return len(self.names) or (1 if self.high < DIGIT else 3)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The lowest and the highest value of these entries."""
+        return (self.low, self.high) if self.high < DIGIT else (0, DIGIT - 1)
+
+    def show(self, value: Any) -> list[int]:
+        """The entries: a flag, the digits of a number, or 1 for each card that is not in the game."""
+        base = DIGIT if self.kind is int else 2
+        code = min(self.encode(value), base**self.size - 1)
+        return [code // base**k % base for k in builtins.range(self.size)]
 
 
 RECRUITS_A_PLAYER = 6  # the fewest of a pool (R17.6)
 
 
-def _option(default: Any, option: Option) -> Any:
+def _option(default: Any, help: str, **option: Any) -> Any:
     """A field of `Rules`."""
-    return field(default=default, metadata={"option": option})
+    return field(default=default, metadata={"option": Option(help, **option)})
 
 
 @dataclass(frozen=True)
@@ -240,21 +126,28 @@ class Rules:
         ValueError: an option has a value that is not allowed; the message names both.
     """
 
-    num_players: int = _option(4, Integer("number of players", 2, 6))
-    trading: bool = _option(False, Flag("players may trade on their turn (R15)"))
-    trades_per_turn: int = _option(1, Integer("offers a player may make in one turn (R15.2)", 0, 10))
-    recruit_draft: bool = _option(False, Flag("the recruits are drafted instead of dealt (R17.1)"))
-    market_draft: bool = _option(False, Flag("the market tiles are drafted (R17.2)"))
-    track_draft: bool = _option(False, Flag("the starting knowledge and morale are drafted (R17.3)"))
-    doubles_cost_morale: bool = _option(False, Flag("a further equal worker costs 1 morale (R17.4)"))
-    stars_to_win: int = _option(STARS, Integer("stars with which the game is won (R17.5)", 1, STARS))
+    num_players: int = _option(4, "number of players", kind=int, low=2, high=6)
+    trading: bool = _option(False, "players may trade on their turn (R15)")
+    trades_per_turn: int = _option(1, "offers a player may make in one turn (R15.2)", kind=int, high=10)
+    recruit_draft: bool = _option(False, "the recruits are drafted instead of dealt (R17.1)")
+    market_draft: bool = _option(False, "the market tiles are drafted (R17.2)")
+    track_draft: bool = _option(False, "the starting knowledge and morale are drafted (R17.3)")
+    doubles_cost_morale: bool = _option(False, "a further equal worker costs 1 morale (R17.4)")
+    stars_to_win: int = _option(STARS, "stars with which the game is won (R17.5)", kind=int, low=1, high=STARS)
     recruits: tuple[str, ...] | None = _option(
-        None, Names("the recruits in the game (R17.6), all if none are named", RECRUIT_NAMES, RECRUITS_A_PLAYER * 2)
+        None,
+        "the recruits in the game (R17.6), all if none are named",
+        kind=tuple,
+        none=True,
+        names=RECRUIT_NAMES,
+        least=RECRUITS_A_PLAYER * 2,
     )
     markets: tuple[str, ...] | None = _option(
-        None, Names("the market tiles in the game (R17.6), all if none are named", TILES, NUM_MARKETS)
+        None, "the market tiles in the game (R17.6), all if none are named", kind=tuple, none=True, names=TILES, least=NUM_MARKETS
     )
-    max_turns: int | None = _option(2000, Integer("after so many turns a game is truncated (R16.4)", 1, 2**31 - 1, none=True))
+    max_turns: int | None = _option(
+        2000, "after so many turns a game is truncated (R16.4)", kind=int, low=1, high=2**31 - 1, none=True
+    )
 
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():

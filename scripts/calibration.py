@@ -24,7 +24,6 @@ from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, out
 from euphoria_agents.training.self_play import MOST_TURNS, Kept, play_games
 from euphoria_env import Rules
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.engine.rewards import chance_to_win
 
 MOMENTS = (0.25, 0.5, 0.75)  # of a game
 NEAR = 0.05  # how far off these a position may be
@@ -53,7 +52,7 @@ def judged(net: inference.Network, reward: int, kept: Kept, n: int) -> dict[str,
             found["outlook"][k] = room[:n]
         for p in range(n):
             inference.observe(net, row, p)
-            found["value"][k, p] = max(SMALLEST, chance_to_win(row, p, inference.value(net), reward))
+            found["value"][k, p] = max(SMALLEST, inference.chance_to_win(row, p, inference.value(net), reward))
         outlook(row, WEIGHTS, features, room)
         found["evaluation"][k] = room[:n]
     found["value"] /= found["value"].sum(1, keepdims=True)

@@ -90,7 +90,7 @@ def test_another_source_is_another_key(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_only_entry_points_become_machine_code() -> None:
-    """A part is linked into those who call it, once; called from Python it is an entry point too, of the same result."""
+    """A part is linked into those who call it, once; called from Python it runs as Python, with the same result."""
 
     @jit.jit
     def checked(x: int) -> int:
@@ -167,3 +167,45 @@ def test_a_relative_cache_home_is_ignored(homeless: Path, monkeypatch: pytest.Mo
     assert cache.cache_directory() == homeless / f"euphoria_env-{os.getuid()}" and not Path("relative").exists()
     monkeypatch.setenv("XDG_CACHE_HOME", str(homeless.parent / "absolute"))
     assert cache.cache_directory() == homeless.parent / "absolute" / "euphoria_env"
+
+
+ENTRY_POINTS = """
+import sys
+from importlib import import_module
+from euphoria_agents.commands import compile
+from euphoria_env.engine.jit import ENTRIES
+
+for module in sys.argv[1:]:
+    import_module(module)
+for step in compile.steps().values():
+    step()
+signatures = {name: len(entry.overloads) for name, entry in ENTRIES.items()}
+assert len(signatures) >= len(sys.argv[1:])
+print({name: number for name, number in signatures.items() if number != 1})
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_compile_reaches_every_entry_point_with_one_signature() -> None:
+    """A new entry point that `euphoria compile` leaves out would be compiled while somebody plays."""
+    pytest.importorskip("safetensors")
+    sources = [*(ROOT / "euphoria_env").rglob("*.py"), *(ROOT / "agents" / "euphoria_agents").rglob("*.py")]
+    found = [path for path in sources if "\n@entry\n" in path.read_text(encoding="utf-8")]
+    roots = (ROOT / "agents", ROOT)
+    modules = [
+        ".".join(path.relative_to(next(root for root in roots if path.is_relative_to(root))).with_suffix("").parts)
+        for path in found
+    ]
+    assert "euphoria_env.engine.loop" in modules and "euphoria_agents.players.greedy" in modules
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}"}
+    done = subprocess.run([sys.executable, "-c", ENTRY_POINTS, *modules], env=environment, capture_output=True, text=True)
+    assert done.stdout == "{}\n", done.stdout + done.stderr
+
+
+def test_what_is_compiled_is_named(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(ROOT)}
+    for told in ("compiling __main__.double ...\n", ""):
+        done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.stderr == told

@@ -451,7 +451,6 @@ for name, module in [*sys.modules.items()]:
         for key, value in vars(module).items():
             if hasattr(value, "signatures") and type(value._cache).__name__ == "_EntryCache":
                 entries[f"{{value.__module__}}.{{key}}"] = value
-del entries["euphoria_agents.players.search.playouts.play_many"]  # which only benchmarks/playouts.py calls
 before = {{name: len(entry.signatures) for name, entry in entries.items()}}
 assert set(before.values()) == {{1}}, before
 if {bool(_has("sb3_contrib"))}:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import hashlib
+import json
 import os
 import random
 import re
@@ -23,11 +24,12 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Effect, Event, Price, When
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine import observe
+from euphoria_env.engine import chance, observe
 from euphoria_env.engine.rewards import Reward
 from euphoria_env.engine.state import Operation
 from euphoria_env.envs.aec import raw_env
-from euphoria_env.rules import OPTIONS, Flag, Integer
+from euphoria_env.rules import OPTIONS, Option
+from euphoria_env.words import event_text
 from tests.tools.playing import all_rules, other_value, prefer, random_move
 from tests.tools.positions import any_position, random_rules
 
@@ -66,7 +68,6 @@ CHAINS: tuple[tuple[type[IntEnum], tuple[str, ...]], ...] = (
     (Decision, ("find_legal",)),
     (Verb, ("finish_series",)),
     (Reward, ("fill_rewards",)),
-    (Reward, ("chance_to_win",)),
 )
 
 
@@ -175,7 +176,6 @@ calls = {
     "effect": lambda: effects.apply_effect(g, tape, 99, 0, 0, 0),
     "operation": lambda: loop.carry_out(g, tape, 99, 0, 0, 0),
     "reward": lambda: rewards.fill_rewards(g, 99, room, room),
-    "value": lambda: rewards.chance_to_win(g, 0, 0.0, 99),
     "decision": lambda: (state.ask_for(g, 99, 0), legal_moves.find_legal(g)),
     "verb": lambda: (state.ask_series(g, 0, 99, 0, 0, 0, 0), legal_moves.finish_series(g, tape, 0)),
     "payment": lambda: (g.__setitem__("payment", 99), retrieval.retrieve_paid(g, 0)),
@@ -194,7 +194,7 @@ print(len(calls), "refused")
 def test_a_wrong_value_is_an_error_in_plain_python() -> None:
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, "-c", WRONG], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.stdout == "11 refused\n", done.stdout + done.stderr
+    assert done.stdout == "10 refused\n", done.stdout + done.stderr
 
 
 def test_a_wrong_value_is_an_error_compiled() -> None:
@@ -289,7 +289,7 @@ def test_random_games_vary_every_option() -> None:
 
 
 def test_an_option_says_what_is_allowed() -> None:
-    flag, number, none = Flag("f"), Integer("n", 2, 6), Integer("m", 1, 200_000, none=True)
+    flag, number, none = Option("f"), Option("n", int, 2, 6), Option("m", int, 1, 200_000, none=True)
     for option, wrong, words in (
         (flag, 1, "True or False"),
         (number, 7, "from 2 to 6, not 7"),
@@ -302,6 +302,16 @@ def test_an_option_says_what_is_allowed() -> None:
     for option, value in ((flag, True), (number, 6), (none, None), (none, 200_000)):
         assert option.check("x", value) == value == option.decode(np.zeros(1, option.dtype)[0] + option.encode(value))
     assert none.show(200_000) == [64, 26, 12] and none.show(None) == [0, 0, 0]
+
+
+def test_rules_take_numbers_of_numpy() -> None:
+    rules = Rules(num_players=np.int64(2), trading=np.bool_(True), max_turns=np.int32(100), stars_to_win=np.int8(3))
+    assert rules == Rules(num_players=2, trading=True, max_turns=100, stars_to_win=3)
+    assert [type(value) for value in (rules.num_players, rules.trading, rules.max_turns)] == [int, bool, int]
+    json.dumps(rules.to_dict())
+    for wrong in (np.float64(2), np.bool_(True), np.array([2]), True):
+        with pytest.raises(ValueError, match=r"rules\.num_players must be an integer from 2 to 6"):
+            Rules(num_players=wrong)  # type: ignore[arg-type]
 
 
 def test_the_documentation_of_the_rules_names_every_option() -> None:
@@ -338,3 +348,11 @@ def test_ids_change_only_with_the_version_of_the_environment() -> None:
         f"ids or layout changed under the name {version}: give the environment the next version (envs/aec.py, envs/__init__.py), "
         "write what is found here into PINNED, and run `make docs` and scripts/regenerate_golden.py"
     )
+
+
+def test_every_kind_of_outcome_is_told() -> None:
+    """What chance logs and no line of the log tells would be seen by nobody."""
+    assert set(event_text.TOLD) == set(chance.KINDS)
+    game = Game(seed=1)
+    with pytest.raises(ValueError, match="no line tells outcomes of the kind coins"):
+        event_text.event(game, game.legal()[0], game, [("coins", 1)])

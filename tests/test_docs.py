@@ -310,7 +310,8 @@ def test_the_engine_reads_every_tile():
 
 
 def test_both_chains_know_every_reward():
-    text = (ROOT / "euphoria_env" / "engine" / "rewards.py").read_text(encoding="utf-8")
-    for function in ("fill_rewards", "chance_to_win"):
+    engine = (ROOT / "euphoria_env" / "engine" / "rewards.py").read_text(encoding="utf-8")
+    search = (ROOT / "agents" / "euphoria_agents" / "players" / "search" / "inference.py").read_text(encoding="utf-8")
+    for text, function in ((engine, "fill_rewards"), (search, "chance_to_win")):
         body = text[text.index(f"def {function}") :].partition("\n\n\n")[0]
         assert {name for name in re.findall(r"reward == Reward\.(\w+)", body)} == {reward.name for reward in Reward}

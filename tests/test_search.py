@@ -17,7 +17,7 @@ import pytest
 
 from euphoria_agents import Agent, load
 from euphoria_agents.players.greedy import Greedy
-from euphoria_agents.players.search import searcher
+from euphoria_agents.players.search import inference, searcher
 from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
 from euphoria_agents.players.search.searcher import Searcher
 from euphoria_agents.players.search.tree import FLATTENED, Tree
@@ -438,3 +438,10 @@ def test_plain_python_searches_the_same(checkpoint: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout) == trees(str(checkpoint))
+
+
+def test_a_reward_without_a_chance_to_win_is_an_error() -> None:
+    game = Game(Rules(num_players=2), seed=1).states[0]
+    assert [inference.chance_to_win(game, 0, 0.0, reward) for reward in range(len(REWARD_NAMES))] == [0.5] * len(REWARD_NAMES)
+    with pytest.raises(ValueError, match="no such reward"):
+        inference.chance_to_win(game, 0, 0.0, len(REWARD_NAMES))

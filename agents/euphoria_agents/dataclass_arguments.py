@@ -12,11 +12,14 @@ import types
 import typing
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from euphoria_agents.error_text import BAD_INPUT, full_text, one_line
 from euphoria_agents.files import check_writable
 from euphoria_agents.interrupts import STOPPED, interrupts_heeded
+
+if TYPE_CHECKING:
+    from euphoria_env.rules import Option
 
 T = TypeVar("T")
 TRACEBACK = "--traceback"
@@ -121,8 +124,22 @@ def _add_rules(parser: argparse.ArgumentParser, without: Collection[str]) -> lis
     group = parser.add_argument_group("options of the game")
     for name, one in options.items():
         flag, default = "--" + name.replace("_", "-"), _shown(getattr(Rules(), name))
-        group.add_argument(flag, default=default, help=one.help, **one.argument())
+        group.add_argument(flag, default=default, help=one.help, **_rule_argument(one))
     return list(options)
+
+
+def _rule_argument(rule: Option) -> dict[str, Any]:
+    """The keyword arguments of `add_argument` for an option of the game."""
+    if rule.kind is bool:
+        return {"action": argparse.BooleanOptionalAction}
+    if rule.kind is tuple:
+        return {"type": str, "nargs": "+", "metavar": "NAME"}
+    return {"type": int_or_none, "metavar": "INT|none"} if rule.none else {"type": int, "metavar": "INT"}
+
+
+def int_or_none(text: str) -> int | None:
+    """A number, or None for "none"."""
+    return None if text == "none" else int(text)
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

@@ -10,7 +10,7 @@ from euphoria_env.record import replayed
 
 def steps(record: str) -> Iterator[tuple[Game, str]]:
     """The games of `euphoria_env.record.replayed`, with their lines."""
-    return replayed(record, Game, Game.from_dict)
+    return replayed(record, Game)
 
 
 def move_of(line: str) -> str:

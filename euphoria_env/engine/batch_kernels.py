@@ -10,7 +10,7 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.memory import borrowed
-from euphoria_env.engine.move_set import fill_mask, is_legal
+from euphoria_env.engine.move_set import count_legal, fill_mask, is_legal, nth_legal
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import fill_rewards
 from euphoria_env.engine.setup import begin_setup
@@ -99,6 +99,14 @@ def first_illegal(games, actions, active):
         if active[i] and not is_legal(games[i]["legal"], int(actions[i])):
             return i
     return -1
+
+
+@entry
+def choose_legal(games, chances, moves):
+    """Writes a legal move of each game, by one number from [0, 1) each; every game must have one."""
+    for i in range(len(games)):
+        words = games[i]["legal"]
+        moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))
 
 
 @entry

@@ -1,34 +1,25 @@
-"""Counting bits with the processor's own instructions, in plain Python where the engine is not compiled."""
+"""Counting bits with the processor's own instructions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numba
 from numba import types
-from numba.extending import intrinsic
 
-from euphoria_env.engine.jit import jit
+from euphoria_env.engine.jit import jit, native
 
-if numba.config.DISABLE_JIT:
 
-    def count_bits(word: int) -> int:
-        """The number of bits set in a word that is not negative."""
-        return int(word).bit_count()
+def _population(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
 
-else:
+    return types.int64(types.int64), generate
 
-    @intrinsic
-    def _population(typing_context: Any, word: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.ctpop(arguments[0])
 
-        return types.int64(types.int64), generate
-
-    @jit
-    def count_bits(word: int) -> int:
-        """The number of bits set in a word that is not negative."""
-        return _population(word)
+@native(_population)
+def count_bits(word: int) -> int:
+    """The number of bits set in a word that is not negative."""
+    return int(word).bit_count()
 
 
 @jit

@@ -222,9 +222,8 @@ class _EntryCache(caching.FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super().load_overload(sig, target_context)
         if found is None:
-            if not times_compiled():
-                print("euphoria_env: compiling the engine (once, about 20 seconds) ...", file=sys.stderr, flush=True)
             _memo["compiled"] = times_compiled() + 1
+            print(f"compiling {self._py_func.__module__}.{self._py_func.__qualname__} ...", file=sys.stderr, flush=True)
         return found
 
     def _save_overload(self, sig: Any, data: Any) -> None:

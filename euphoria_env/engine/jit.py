@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numba
 from numba.core import types
 from numba.core.registry import CPUDispatcher
+from numba.extending import _Intrinsic
 
 from euphoria_env.engine.cache import keep
 from euphoria_env.engine.parts import PartCompiler
 
+ENTRIES: dict[str, Any] = {}  # every entry point by its full name, as soon as its module is imported
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy"}
 
 
@@ -32,7 +33,7 @@ class _Function(CPUDispatcher):  # type: ignore[misc]
 
 
 class _Part(_Function):
-    """A function that is no machine code until an entry point that calls it is, or somebody calls it from Python."""
+    """A function that becomes machine code inside the entry points that call it; called from Python it runs as Python."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, targetoptions=_OPTIONS, pipeline_class=PartCompiler)
@@ -41,11 +42,7 @@ class _Part(_Function):
         self.overloads[tuple(result.signature.args)] = result
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._entry(*arguments)
-
-    @cached_property
-    def _entry(self) -> Callable[..., Any]:
-        return entry(self.py_func)
+        return self.py_func(*arguments)
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,4 +59,22 @@ def entry(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     compiled = _Function(function, targetoptions={**_OPTIONS, "no_cfunc_wrapper": True})
     keep(function, compiled)
+    ENTRIES[f"{function.__module__}.{function.__qualname__}"] = compiled
     return compiled
+
+
+class _Native(_Intrinsic):  # type: ignore[misc]
+    """An intrinsic of numba that runs as Python where it is called from Python."""
+
+    def __init__(self, generate: Callable[..., Any], function: Callable[..., Any]) -> None:
+        super().__init__(function.__name__, generate)
+        self._function = function
+        self._register()
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*arguments)
+
+
+def native(generate: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Replaces a Python function in compiled code by instructions of the processor; `generate` is that of an intrinsic."""
+    return lambda function: function if numba.config.DISABLE_JIT else _Native(generate, function)

@@ -4,44 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-if numba.config.DISABLE_JIT:
+from euphoria_env.engine.jit import native
 
-    def copy_bytes(out: Any, at: int, source: Any, n: int) -> None:
-        """Copies the first n entries of an int8 array into another one, from `at` on; both are C-contiguous."""
-        out[at : at + n] = source.reshape(-1)[:n]
 
-    def borrowed(array: Any) -> Any:
-        """The same array; compiled, passing it on counts no references. For parameters only: their owner outlives the call."""
-        return array
+def _copy(typing_context: Any, out: Any, at: Any, source: Any, n: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        to, first, what, count = arguments
+        target = context.make_array(signature.args[0])(context, builder, to).data
+        start = context.make_array(signature.args[2])(context, builder, what).data
+        cgutils.raw_memcpy(builder, builder.gep(target, [first]), start, count, 1)
+        return context.get_dummy_value()
 
-else:
+    return types.none(out, types.int64, source, types.int64), generate
 
-    @intrinsic
-    def copy_bytes(typing_context: Any, out: Any, at: Any, source: Any, n: Any) -> Any:
-        """Copies the first n entries of an int8 array into another one, from `at` on; both are C-contiguous."""
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            to, first, what, count = arguments
-            target = context.make_array(signature.args[0])(context, builder, to).data
-            start = context.make_array(signature.args[2])(context, builder, what).data
-            cgutils.raw_memcpy(builder, builder.gep(target, [first]), start, count, 1)
-            return context.get_dummy_value()
+@native(_copy)
+def copy_bytes(out: Any, at: int, source: Any, n: int) -> None:
+    """Copies the first n entries of an int8 array into another one, from `at` on; both are C-contiguous."""
+    out[at : at + n] = source.reshape(-1)[:n]
 
-        return types.none(out, types.int64, source, types.int64), generate
 
-    @intrinsic
-    def borrowed(typing_context: Any, array: Any) -> Any:
-        """The same array; compiled, passing it on counts no references. For parameters only: their owner outlives the call."""
+def _lend(typing_context: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        lent = context.make_array(array)(context, builder, arguments[0])
+        lent.meminfo = cgutils.get_null_value(lent.meminfo.type)
+        lent.parent = cgutils.get_null_value(lent.parent.type)
+        return lent._getvalue()
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            lent = context.make_array(array)(context, builder, arguments[0])
-            lent.meminfo = cgutils.get_null_value(lent.meminfo.type)
-            lent.parent = cgutils.get_null_value(lent.parent.type)
-            return lent._getvalue()
+    return array(array), generate
 
-        return array(array), generate
+
+@native(_lend)
+def borrowed(array: Any) -> Any:
+    """The same array; compiled, passing it on counts no references. For parameters only: their owner outlives the call."""
+    return array

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from enum import IntEnum
 from typing import NamedTuple
 
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import OVER
 from euphoria_env.json_reader import shown
-
-STARS_PER_E = 2.0  # so great an expected lead makes the chance to win e times that to lose
 
 
 class Reward(IntEnum):
@@ -83,22 +80,3 @@ def fill_rewards(g, reward, before, out):
                 out[p] = own - (placed - own) / (n - 1)
     else:
         raise ValueError("no such reward")
-
-
-@jit
-def chance_to_win(g, p, value, reward):
-    """What an expected sum of rewards says of a player's chance to win, from 0 to 1.
-
-    Of `STARS` those already placed count too, as the lead over the others.
-    """
-    n = int(g["num_players"])
-    if reward == Reward.WIN:
-        return min(1.0, max(0.0, (value * (n - 1) + 1.0) / n))
-    if reward == Reward.RANK:
-        return min(1.0, max(0.0, (value + 1.0) / 2))
-    if reward == Reward.STARS:
-        lead = value
-        for q in range(n):
-            lead += (int(g["stars"][q]) - int(g["stars"][p])) / (n - 1)
-        return 1.0 / (1.0 + (n - 1) * math.exp(-lead / STARS_PER_E))
-    raise ValueError("no such reward")

@@ -7,11 +7,15 @@ must happen after the decision is pushed before it is asked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum, auto
+from typing import NamedTuple
 
 import numpy as np
 
+from euphoria_env.actions import NUM_ACTIONS, NUM_BOARD_WORKERS
 from euphoria_env.board import (
+    ALLEGIANCE_END,
     ARTIFACTS,
     BIT,
     DEALT_RECRUITS,
@@ -24,126 +28,22 @@ from euphoria_env.board import (
     MAX_RECRUITS,
     MAX_WORKERS,
     NUM_AREAS,
+    NUM_ARTIFACT_CARDS,
     NUM_SPACES,
     STARS,
+    TRACK_END,
     TUNNELS,
 )
-from euphoria_env.cards.recruits import EVENT_CARDS, FACTION_CARDS, NUM_RECRUITS
+from euphoria_env.cards.recruits import EVENT_CARDS, FACTION_CARDS, NUM_RECRUITS, ROW_EVENT
 from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
-from euphoria_env.cards.vocabulary import Effect
-from euphoria_env.decisions import Decision
+from euphoria_env.cards.vocabulary import Effect, Event
+from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.move_set import LEGAL_WORDS
 from euphoria_env.rules import OPTIONS, OPTIONS_SIZE
 
 STACK_DEPTH = 24  # the deepest seen is 10
-
-_P = MAX_PLAYERS
-_RULES = [(option.row_field(name), option.dtype) for name, option in OPTIONS.items()]
-_POSITION = [
-    # players
-    ("knowledge", np.int8, (_P,)),
-    ("morale", np.int8, (_P,)),
-    ("stars", np.int8, (_P,)),  # still to place
-    ("goods", np.int16, (_P, len(GOODS))),
-    ("artifacts", np.int8, (_P, len(ARTIFACTS))),
-    ("hand_size", np.int8, (_P,)),  # the sum of `artifacts`
-    ("available", np.int8, (_P, 6)),  # available workers by face - 1
-    ("owned", np.int8, (_P,)),  # workers, available and on the board
-    ("lost_worker", np.int8, (_P,)),  # to the knowledge check, this turn (R5.3)
-    ("used", np.int8, (_P,)),  # once per turn: USED_GEEK, USED_GAMBLER
-    ("recruits", np.int8, (_P, MAX_RECRUITS)),  # the active ones in order of activation, then the hidden ones; -1
-    ("num_recruits", np.int8, (_P,)),
-    ("num_active", np.int8, (_P,)),
-    ("active_cards", np.int64, (_P,)),  # the active recruits as a set
-    ("starred", np.int64),  # the recruits with a star, as a set
-    ("dilemma", np.int8, (_P,)),  # artifact type; -1 before the deal
-    ("resolved", np.int8, (_P,)),  # 0, RESOLVED_STAR, RESOLVED_RECRUIT
-    ("penalty", np.int32, (_P,)),  # the market penalties in force, as a set of tiles (R12.1)
-    # board
-    ("area", np.int8, (NUM_AREAS, _P, 6)),  # workers in the commodity areas by player and face - 1
-    ("occupant", np.int8, (NUM_SPACES,)),  # player on the other spaces, or -1
-    ("face", np.int8, (NUM_SPACES,)),  # and the face there
-    ("allegiance", np.int8, (len(FACTIONS),)),
-    ("miners", np.int8, (len(TUNNELS),)),
-    ("tile", np.int8, (len(MARKETS),)),  # -1 before it is laid
-    ("built", np.int8, (len(MARKETS),)),
-    ("market_stars", np.int8, (len(MARKETS),)),  # players with a star there, as a set
-    ("territory", np.int8, (len(FACTIONS), _P)),  # stars
-    ("deck", np.int8, (len(ARTIFACTS),)),
-    ("discards", np.int8, (len(ARTIFACTS),)),
-    ("recruit_place", np.int8, (NUM_RECRUITS,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player
-    ("tile_place", np.int8, (NUM_TILES,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player, ON_SITE, IN_BY + player
-    ("open_spaces", np.int64),  # the spaces that are in use: built markets, sites not built, open tunnel ends
-    # the turn
-    ("status", np.int8),  # SETUP, PLAYING, OVER, TRUNCATED
-    ("turn", np.int32),
-    ("active", np.int8),  # whose turn it is
-    ("offers", np.int8),  # trades begun this turn
-    ("winner", np.int8),  # -1: none
-    ("ranking", np.int8, (_P,)),  # 0 before the end
-]
-_PENDING = [
-    ("depth", np.int8),
-    ("stack", np.int8, (STACK_DEPTH, 4)),
-    ("revealed", np.int8),  # factions whose hidden recruits have become active (R4.9), as a set
-    # the decision asked: what, who, and its terms
-    ("ask", np.int8),
-    ("player", np.int8),
-    ("card", np.int8),  # recruit of Decision.USE
-    ("verb", np.int8),  # of a series
-    ("units_a", np.int8),
-    ("set_a", np.int16),
-    ("units_b", np.int8),
-    ("set_b", np.int16),
-    ("last", np.int8),  # last item chosen of a series (R18.2)
-    ("chosen", np.int8, (len(ITEMS),)),  # of a series or an offer
-    ("asked", np.int8, (len(ITEMS),)),  # of an offer
-    ("partner", np.int8),  # of an offer
-    ("answer", np.int16),
-    # the setup and the dilemma
-    ("hand", np.int8, (_P, DEALT_RECRUITS)),  # recruits to choose from; -1
-    ("kept", np.int8, (_P, DEALT_RECRUITS)),  # recruits kept in the draft; -1
-    ("tile_hand", np.int8, (_P, DEALT_TILES)),  # tiles to choose from; -1
-    # the placement under way (R4)
-    ("space", np.int8),
-    ("placed_face", np.int8),
-    ("bumped", np.int8),  # the player whose worker was bumped, or -1
-    ("bumped_face", np.int8),
-    ("before", np.int8, (len(FACTIONS),)),  # allegiance before this placement (R4.4)
-    ("due_morale", np.int8),
-    ("due_knowledge", np.int8),
-    ("paid", np.int8),  # the set of PAID, PAID_GOLD, ...
-    ("star_placed", np.int8),
-    ("took_resource", np.int8),
-    ("helped", np.int8),  # players who helped to build, as a set
-    ("fresh_stars", np.int8, (_P,)),  # stars of the event under way (R4.12)
-    ("new_worker", np.int8),  # 1: due (R4.8)
-    ("new_face", np.int8),  # the face of a worker gained in this placement
-    # the roll under way (R5.2)
-    ("set_face", np.int8),
-    ("roller", np.int8),
-    ("back_owner", np.int8, (MAX_WORKERS,)),  # workers returned and not yet rolled; -1
-    ("back_face", np.int8, (MAX_WORKERS,)),
-    # the retrieval under way (R3.4)
-    ("payment", np.int8),
-    ("taken", np.int8, (MAX_WORKERS,)),  # numbers of `actions.TAKE`
-    ("num_taken", np.int8),
-    ("all_subterra", np.int8),
-]
-# The generator (`engine.chance`), then what is derived: the legal moves (`engine.move_set`) and the options as observed.
-_REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,)), ("shown_rules", np.int8, (OPTIONS_SIZE,))]
-
-PENDING_FIELDS: tuple[str, ...] = tuple(str(field[0]) for field in _PENDING)
-GAME_DTYPE = np.dtype(_RULES + _POSITION + _PENDING + _REST)
-
-SETUP, PLAYING, OVER, TRUNCATED = range(4)
-RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2
-USED_GEEK, USED_GAMBLER = 1, 2
-# Where a recruit or a tile is; ABSENT: not in the game at all (R17.6).
-ABSENT, IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = -1, 0, 1, 2, 8, 14, 16
-PAID, PAID_GOLD, PAID_ARTIFACT, PAID_ONE_ARTIFACT, PAID_FOOD_FOR_BLISS = 1, 2, 4, 8, 16
-RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
+MOST_PENDING = 12  # operations in a position that is read; ten are the most ever seen, and each may put some more on top
 
 
 class Operation(IntEnum):
@@ -191,6 +91,186 @@ class Operation(IntEnum):
     LAY_TILES = auto()
     TRACK = auto()
     TRACK_SET = auto()
+
+
+Range = tuple[int, int]
+
+
+class OperationRow(NamedTuple):
+    """Which operations on the stack are possible: a position with others is refused (`pending`).
+
+    Attributes:
+        a, b: the range of each argument.
+        answers: the decisions whose answer it takes; it lies on top of the stack while the player is asked.
+        rounds: how often it goes around the table, its player being the number of those who have had their turn; 0: a player.
+    """
+
+    a: Range = (0, 0)
+    b: Range = (0, 0)
+    answers: tuple[Decision, ...] = ()
+    rounds: int = 0
+
+
+_FURTHER: tuple[Range, Range] = ((1, 6), (0, MAX_WORKERS))  # face, and how many more workers may follow
+_ROUND: Range = (0, DEALT_RECRUITS - 1)  # of the draft
+OPERATIONS = dict.fromkeys(Operation, OperationRow()) | {
+    Operation.TRIGGER: OperationRow((0, len(Event) - 1), (0, MAX_RECRUITS)),
+    Operation.ABILITY_ANSWERED: OperationRow((0, len(ROW_EVENT) - 1), answers=(Decision.USE,)),
+    Operation.DRAW_ANSWERED: OperationRow((1, NUM_ARTIFACT_CARDS), (0, MAX_RECRUITS - 1), (Decision.USE,)),
+    Operation.HYPNOSIS_ANSWERED: OperationRow(answers=(Decision.USE,)),
+    Operation.STAR_CHOSEN: OperationRow((0, len(FACTIONS) - 1), answers=(Decision.STAR,)),
+    Operation.FACE_SET: OperationRow(answers=(Decision.SET_FACE,)),
+    Operation.SACRIFICED: OperationRow(answers=(Decision.SACRIFICE,)),
+    Operation.FURTHER: OperationRow(*_FURTHER),
+    Operation.FURTHER_ANSWERED: OperationRow(*_FURTHER, answers=(Decision.FURTHER,)),
+    Operation.WAY_CHOSEN: OperationRow(answers=(Decision.ARTIFACT_WAY,)),
+    Operation.RETRIEVE_PAID: OperationRow(answers=(Decision.TAKE,)),
+    Operation.DILEMMA_WAY_CHOSEN: OperationRow(answers=(Decision.DILEMMA_WAY,)),
+    Operation.DILEMMA_PAID: OperationRow((1, 2)),
+    Operation.RECRUIT_KEPT: OperationRow(answers=(Decision.RECRUIT,)),
+    Operation.OFFERED: OperationRow(answers=(Decision.TRADE,)),
+    Operation.REPLIED: OperationRow(answers=(Decision.REPLY,)),
+    Operation.DRAFT: OperationRow(_ROUND, rounds=1),
+    Operation.DRAFTED: OperationRow(_ROUND, answers=(Decision.RECRUIT,)),
+    Operation.CHOOSE_RECRUITS: OperationRow((0, 1), rounds=1),
+    Operation.RECRUIT_CHOSEN: OperationRow((0, 1), answers=(Decision.RECRUIT,)),
+    Operation.DEAL_TILES: OperationRow(rounds=1),
+    Operation.TILE_CHOSEN: OperationRow(answers=(Decision.TILE,)),
+    Operation.TRACK: OperationRow(rounds=2),
+    Operation.TRACK_SET: OperationRow(answers=(Decision.TRACK,), rounds=2),
+}
+
+
+_P = MAX_PLAYERS
+_RULES = [(option.row_field(name), option.dtype) for name, option in OPTIONS.items()]
+_POSITION = [
+    # players
+    ("knowledge", np.int8, (_P,)),
+    ("morale", np.int8, (_P,)),
+    ("stars", np.int8, (_P,)),  # still to place
+    ("goods", np.int16, (_P, len(GOODS))),
+    ("artifacts", np.int8, (_P, len(ARTIFACTS))),
+    ("hand_size", np.int8, (_P,)),  # the sum of `artifacts`
+    ("available", np.int8, (_P, 6)),  # available workers by face - 1
+    ("owned", np.int8, (_P,)),  # workers, available and on the board
+    ("lost_worker", np.int8, (_P,)),  # to the knowledge check, this turn (R5.3)
+    ("used", np.int8, (_P,)),  # once per turn: USED_GEEK, USED_GAMBLER
+    ("recruits", np.int8, (_P, MAX_RECRUITS)),  # the active ones in order of activation, then the hidden ones; -1
+    ("num_recruits", np.int8, (_P,)),
+    ("num_active", np.int8, (_P,)),
+    ("active_cards", np.int64, (_P,)),  # the active recruits as a set
+    ("starred", np.int64),  # the recruits with a star, as a set
+    ("dilemma", np.int8, (_P,)),  # artifact type; -1 before the deal
+    ("resolved", np.int8, (_P,)),  # 0, RESOLVED_STAR, RESOLVED_RECRUIT
+    ("penalty", np.int32, (_P,)),  # the market penalties in force, as a set of tiles (R12.1)
+    # board
+    ("area", np.int8, (NUM_AREAS, _P, 6)),  # workers in the commodity areas by player and face - 1
+    ("occupant", np.int8, (NUM_SPACES,)),  # player on the other spaces, or -1
+    ("face", np.int8, (NUM_SPACES,)),  # and the face there
+    ("allegiance", np.int8, (len(FACTIONS),)),
+    ("miners", np.int8, (len(TUNNELS),)),
+    ("tile", np.int8, (len(MARKETS),)),  # -1 before it is laid
+    ("built", np.int8, (len(MARKETS),)),
+    ("market_stars", np.int8, (len(MARKETS),)),  # players with a star there, as a set
+    ("territory", np.int8, (len(FACTIONS), _P)),  # stars
+    ("deck", np.int8, (len(ARTIFACTS),)),
+    ("discards", np.int8, (len(ARTIFACTS),)),
+    ("recruit_place", np.int8, (NUM_RECRUITS,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player
+    ("tile_place", np.int8, (NUM_TILES,)),  # ABSENT, IN_DECK, OUT, HELD + player, OUT_BY + player, ON_SITE, IN_BY + player
+    ("open_spaces", np.int64),  # the spaces that are in use: built markets, sites not built, open tunnel ends
+    # the turn
+    ("status", np.int8),  # SETUP, PLAYING, OVER, TRUNCATED
+    ("turn", np.int32),
+    ("active", np.int8),  # whose turn it is
+    ("offers", np.int8),  # trades begun this turn
+    ("winner", np.int8),  # -1: none
+    ("ranking", np.int8, (_P,)),  # 0 before the end
+]
+
+
+class Field(NamedTuple):
+    """A field of what is pending, with its range: a value beyond it is refused when a position is read (`pending`).
+
+    Attributes:
+        high: the highest value; a function of the number of players where it depends on that.
+    """
+
+    name: str
+    kind: type
+    shape: tuple[int, ...]
+    low: int
+    high: int | Callable[[int], int]
+
+
+def _last_player(n: int) -> int:
+    return n - 1
+
+
+def _all_players(n: int) -> int:
+    return (1 << n) - 1
+
+
+_ALL_ITEMS = (1 << len(ITEMS)) - 1
+PENDING = (
+    Field("depth", np.int8, (), 0, MOST_PENDING),
+    Field("stack", np.int8, (STACK_DEPTH, 4), -TRACK_END, max(len(Effect) + len(Operation) - 1, NUM_ARTIFACT_CARDS)),
+    Field("revealed", np.int8, (), 0, (1 << len(FACTIONS)) - 1),  # factions of recruits that were revealed (R4.9), as a set
+    # the decision asked: what, who, and its terms
+    Field("ask", np.int8, (), 1, len(Decision) - 1),
+    Field("player", np.int8, (), 0, _last_player),
+    Field("card", np.int8, (), 0, NUM_RECRUITS - 1),  # recruit of Decision.USE
+    Field("verb", np.int8, (), 0, len(Verb) - 1),  # of a series
+    Field("units_a", np.int8, (), 0, NUM_ARTIFACT_CARDS),
+    Field("set_a", np.int16, (), 0, _ALL_ITEMS),
+    Field("units_b", np.int8, (), 0, NUM_ARTIFACT_CARDS),
+    Field("set_b", np.int16, (), 0, _ALL_ITEMS),
+    Field("last", np.int8, (), 0, len(ITEMS) - 1),  # last item chosen of a series (R18.2)
+    Field("chosen", np.int8, (len(ITEMS),), 0, NUM_ARTIFACT_CARDS),  # of a series or an offer
+    Field("asked", np.int8, (len(ITEMS),), 0, NUM_ARTIFACT_CARDS),  # of an offer
+    Field("partner", np.int8, (), -1, _last_player),  # of an offer
+    Field("answer", np.int16, (), 0, NUM_ACTIONS - 1),
+    # the setup and the dilemma
+    Field("hand", np.int8, (_P, DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits to choose from
+    Field("kept", np.int8, (_P, DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits kept in the draft
+    Field("tile_hand", np.int8, (_P, DEALT_TILES), -1, NUM_TILES - 1),  # tiles to choose from
+    # the placement under way (R4)
+    Field("space", np.int8, (), 0, NUM_SPACES - 1),
+    Field("placed_face", np.int8, (), 0, 6),
+    Field("bumped", np.int8, (), -1, _last_player),  # the player whose worker was bumped
+    Field("bumped_face", np.int8, (), 0, 6),
+    Field("before", np.int8, (len(FACTIONS),), 0, ALLEGIANCE_END),  # allegiance before this placement (R4.4)
+    Field("due_morale", np.int8, (), 0, 2),
+    Field("due_knowledge", np.int8, (), 0, 2),
+    Field("paid", np.int8, (), 0, 31),  # the set of PAID, PAID_GOLD, ...
+    Field("star_placed", np.int8, (), 0, 1),
+    Field("took_resource", np.int8, (), 0, 1),
+    Field("helped", np.int8, (), 0, _all_players),  # players who helped to build, as a set
+    Field("fresh_stars", np.int8, (_P,), 0, 1 + MAX_RECRUITS),  # stars of the event under way (R4.12)
+    Field("new_worker", np.int8, (), 0, 1),  # 1: due (R4.8)
+    Field("new_face", np.int8, (), 0, 6),  # the face of a worker gained in this placement
+    # the roll under way (R5.2)
+    Field("set_face", np.int8, (), 0, 6),
+    Field("roller", np.int8, (), -1, _last_player),
+    Field("back_owner", np.int8, (MAX_WORKERS,), -1, _last_player),  # workers returned and not yet rolled
+    Field("back_face", np.int8, (MAX_WORKERS,), 0, 6),
+    # the retrieval under way (R3.4)
+    Field("payment", np.int8, (), 0, 3),
+    Field("taken", np.int8, (MAX_WORKERS,), -1, NUM_BOARD_WORKERS - 1),  # numbers of `actions.TAKE`
+    Field("num_taken", np.int8, (), 0, MAX_WORKERS),
+    Field("all_subterra", np.int8, (), 0, 1),
+)
+# The generator (`engine.chance`), then what is derived: the legal moves (`engine.move_set`) and the options as observed.
+_REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,)), ("shown_rules", np.int8, (OPTIONS_SIZE,))]
+
+GAME_DTYPE = np.dtype(_RULES + _POSITION + [field[:3] for field in PENDING] + _REST)
+
+SETUP, PLAYING, OVER, TRUNCATED = range(4)
+RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2
+USED_GEEK, USED_GAMBLER = 1, 2
+# Where a recruit or a tile is; ABSENT: not in the game at all (R17.6).
+ABSENT, IN_DECK, OUT, HELD, OUT_BY, ON_SITE, IN_BY = -1, 0, 1, 2, 8, 14, 16
+PAID, PAID_GOLD, PAID_ARTIFACT, PAID_ONE_ARTIFACT, PAID_FOOD_FOR_BLISS = 1, 2, 4, 8, 16
+RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
 
 
 def copy_rows(rows: np.ndarray) -> np.ndarray:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from euphoria_env.render.svg import draw
-from euphoria_env.render.view import Drawable
+
+if TYPE_CHECKING:
+    from euphoria_env.game import Game
 
 
 def board_array(
-    game: Drawable,
+    game: Game,
     seat: int | None = None,
     width: int | None = None,
     names: Sequence[str] | None = None,

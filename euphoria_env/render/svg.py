@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from euphoria_env.board import FACTIONS, STARS
 from euphoria_env.json_reader import shown
@@ -15,8 +16,11 @@ from euphoria_env.render.canvas import BODY, SMALL, THEMES, Canvas, cut, text_wi
 from euphoria_env.render.move_list import move_list
 from euphoria_env.render.panels import PANEL_WIDTH, legend, panel, panel_height
 from euphoria_env.render.regions import GAP, region, strip
-from euphoria_env.render.view import Drawable, View, view_of
+from euphoria_env.render.view import View, view_of
 from euphoria_env.words import legal_moves, question
+
+if TYPE_CHECKING:
+    from euphoria_env.game import Game
 
 PICTURE_WIDTH, PICTURE_HEIGHT = 1600, 1120  # with up to four players; more make it taller
 SMALLEST_WIDTH, LARGEST_WIDTH = 100, 10_000
@@ -31,7 +35,7 @@ _TALLEST_PANEL = 340
 
 
 def board_svg(
-    game: Drawable,
+    game: Game,
     seat: int | None = None,
     width: int | None = None,
     names: Sequence[str] | None = None,
@@ -58,7 +62,7 @@ def board_svg(
 
 
 def draw(
-    game: Drawable, seat: int | None, width: int | None, names: Sequence[str] | None, last: str, theme: str
+    game: Game, seat: int | None, width: int | None, names: Sequence[str] | None, last: str, theme: str
 ) -> tuple[str, int, int]:
     """The picture as of `board_svg`, its width and its height."""
     view = view_of(game, seat)

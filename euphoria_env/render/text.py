@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env.board import (
     ALLEGIANCE_END,
@@ -24,7 +24,6 @@ from euphoria_env.board import (
 )
 from euphoria_env.render.view import (
     REGION_NAMES,
-    Drawable,
     PlayerView,
     View,
     Worker,
@@ -44,12 +43,15 @@ from euphoria_env.words import (
     tile_words,
 )
 
+if TYPE_CHECKING:
+    from euphoria_env.game import Game
+
 TEXT_WIDTH = 100
 _NAME = 36  # columns of a space's name
 _NARROWEST, _TWO_COLUMNS, _GAP = 20, 160, 2
 
 
-def board_text(game: Drawable, seat: int | None = None, width: int = TEXT_WIDTH, moves: bool = True) -> str:
+def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, moves: bool = True) -> str:
     """The board as text: what everybody may see, or what the player of a seat may see.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from euphoria_env.board import (
     ARTIFACT_SET,
@@ -22,7 +22,10 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import TILE_COST, TILES
-from euphoria_env.words import PAIR_SPACES, Explained, title
+from euphoria_env.words import PAIR_SPACES, title
+
+if TYPE_CHECKING:
+    from euphoria_env.game import Game
 
 REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
 ANY_THREE = (("artifact", 3),)  # drawn as "3 artifacts or a pair"
@@ -36,24 +39,6 @@ _SET_NAMES = {
 
 CostView = tuple[tuple[str, int], ...]  # (item or kind of item, units)
 Worker = tuple[int, int]  # player, face
-
-
-class Drawable(Explained, Protocol):
-    """What is asked of a game to draw it; a `Game` answers all of it."""
-
-    @property
-    def prompt(self) -> str:
-        """What is being decided, in a few words."""
-
-    @property
-    def deciding(self) -> str:
-        """The kind of decision."""
-
-    def legal(self) -> list[str]:
-        """The legal moves in notation."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The complete position (docs/positions.md)."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +125,7 @@ class View:
         return there[0] if there else None
 
 
-def view_of(game: Drawable, seat: int | None = None) -> View:
+def view_of(game: Game, seat: int | None = None) -> View:
     """What may be shown of a game: to everybody, or to the player of a seat.
 
     Raises:

@@ -21,7 +21,7 @@ from euphoria_env.words.card_text import (
     tile_words,
 )
 from euphoria_env.words.event_text import event
-from euphoria_env.words.move_text import Explained, Move, legal_moves, question
+from euphoria_env.words.move_text import Move, legal_moves, question
 from euphoria_env.words.names import short_title, signed, title
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "PAIR_SPACES",
     "PENALTY_TEXTS",
     "RETRIEVING",
-    "Explained",
     "Move",
     "area_gains",
     "cost_words",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,14 +28,25 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Price
 from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, PLAYING, RESOLVED_STAR, SETUP, TRUNCATED
-from euphoria_env.words.move_text import Explained
 from euphoria_env.words.names import amount, faction, gain_name, listed, short_name, signed, space_name, territory_name, title
 from euphoria_env.words.preview import named
 
+if TYPE_CHECKING:
+    from euphoria_env.game import Game
+
 Outcome = tuple[str, int | str]
+# Each kind of outcome that chance logs, and which part of a line tells it.
+TOLD = {
+    "dice": "who rolls what",
+    "artifacts": "who has how many more",
+    "recruits": "who has which active, once it is",
+    "markets": "which is built, once it is",
+    "dilemmas": "whose is resolved, once it is",
+    "lots": "who has won",
+}
 
 
-def event(before: Explained, move: str | int, after: Explained, outcomes: Sequence[Outcome], seat: int | None = None) -> str:
+def event(before: Game, move: str | int, after: Game, outcomes: Sequence[Outcome], seat: int | None = None) -> str:
     """One line of the log: what happened by a decision.
 
     Args:
@@ -44,8 +56,10 @@ def event(before: Explained, move: str | int, after: Explained, outcomes: Sequen
         seat: who reads the line; None: everybody. Choices and cards that the reader may not know are left out.
 
     Raises:
-        ValueError: no such move, or no such seat.
+        ValueError: no such move, no such seat, or a kind of outcome that no part of the line tells.
     """
+    if untold := {kind for kind, _ in outcomes} - set(TOLD):
+        raise ValueError(f"no line tells outcomes of the kind {', '.join(sorted(untold))}")
     old, new = before.states[0], after.states[0]
     n = int(old["num_players"])
     if seat is not None and (isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from euphoria_env.cards.tiles import FACE_PENALTY, TILE_FOOD, TILES
 from euphoria_env.cards.vocabulary import Effect, Price, When
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.retrieval import WORKER_SPACE
-from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation
+from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_rows
 from euphoria_env.prompts import prompt
 from euphoria_env.words.card_text import PRICES, cost_words, recruit_words, step_words, tile_words
 from euphoria_env.words.names import amount, faction, gain_name, listed, short_name, space_name, territory_name, title
@@ -57,16 +57,8 @@ from euphoria_env.words.preview import (
     under,
 )
 
-
-class Explained(Protocol):
-    """What is asked of a game to explain it; a `Game` answers all of it."""
-
-    @property
-    def states(self) -> np.ndarray:
-        """The state, (1,), typed as `engine.state.GAME_DTYPE`."""
-
-    def legal_actions(self) -> np.ndarray:
-        """The legal moves as action ids, ascending."""
+if TYPE_CHECKING:
+    from euphoria_env.game import Game
 
 
 @dataclass(frozen=True)
@@ -153,13 +145,13 @@ _Parts = dict[str, str]
 _Explain = Callable[[_Decision, int], _Parts]
 
 
-def legal_moves(game: Explained, seat: int) -> list[Move]:
+def legal_moves(game: Game, seat: int) -> list[Move]:
     """The legal moves of the seat that decides, explained, in the order of their ids; none for every other seat.
 
     Raises:
         ValueError: no such seat.
     """
-    decision = _Decision(game.states)
+    decision = _Decision(copy_rows(game.states))
     n = int(decision.g["num_players"])
     if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n:
         raise ValueError(f"seat must be an integer from 0 to {n - 1}, not {seat!r}")
@@ -553,13 +545,13 @@ _BLOCKS: list[tuple[int, _Explain]] = [
 # ------------------------------------------------------------------------------------------------------------ the question
 
 
-def question(game: Explained, seat: int | None = None) -> str:
+def question(game: Game, seat: int | None = None) -> str:
     """What is being decided, as a sentence; the same for every seat.
 
     Raises:
         ValueError: no such seat.
     """
-    decision = _Decision(game.states)
+    decision = _Decision(copy_rows(game.states))
     g = decision.g
     n = int(g["num_players"])
     if seat is not None and (isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n):

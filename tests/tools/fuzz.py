@@ -219,7 +219,7 @@ def pending_case(rng: random.Random, folder: Path) -> Case:
     while "pending" not in (d := game_under_way(rng).to_dict()):
         pass
     for _ in range(rng.choice((1, 1, 2, 3))):
-        name = rng.choice(pending.PENDING_FIELDS)
+        name = rng.choice(pending.PENDING).name
         numbers = [path for path in places(d["pending"][name], (name,)) if type(at(d["pending"], path)) is int]
         *outer, last = rng.choice(numbers)
         target = at(d["pending"], tuple(outer))

@@ -11,9 +11,9 @@ from typing import Any
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.rules import OPTIONS, Flag, Integer, Names
+from euphoria_env.rules import OPTIONS
 
-FLAGS = tuple(name for name, option in OPTIONS.items() if isinstance(option, Flag))
+FLAGS = tuple(name for name, option in OPTIONS.items() if option.kind is bool)
 
 
 def all_rules() -> Iterator[Rules]:
@@ -29,11 +29,11 @@ def all_rules() -> Iterator[Rules]:
 def other_value(name: str) -> Any:
     """A value of an option that is not its default."""
     option, default = OPTIONS[name], getattr(Rules(), name)
-    if isinstance(option, Flag):
+    if option.kind is bool:
         return not default
-    if isinstance(option, Names):
+    if option.kind is tuple:
         return option.names[1:]
-    assert isinstance(option, Integer), f"how is an option of type {type(option).__name__} changed?"
+    assert option.kind is int, f"how is an option of type {option.kind.__name__} changed?"
     return next(value for value in (option.low, option.low + 1) if value != default)
 
 

@@ -1,4 +1,4 @@
-"""`euphoria compile`: does a little of everything, so that all is compiled and kept."""
+"""`euphoria compile`: calls every entry point once, so that all are compiled and kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from euphoria_agents.registry import BUILTIN, load
 from euphoria_agents.speed import layers
 from euphoria_env import Batch, Game, Rules
 from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.cards.recruits import ROW_EVENT
+from euphoria_env.engine import batch_kernels, placement_preview
 from euphoria_env.engine.cache import cache_directory, times_compiled
+from euphoria_env.engine.jit import ENTRIES
+from euphoria_env.engine.state import copy_rows
 from euphoria_env.envs.aec import env
 from euphoria_env.envs.asking import ask
 from euphoria_env.envs.random_moves import sample
@@ -45,19 +49,21 @@ def run(options: CompileOptions) -> None:
     for k, (name, step) in enumerate(work.items(), 1):
         print(f"{k}/{len(work)} {name} ... ", end="", file=sys.stderr, flush=True)
         began = time.perf_counter()
-        with contextlib.redirect_stderr(io.StringIO()):  # the engine says too that it compiles
+        with contextlib.redirect_stderr(io.StringIO()):  # the engine names what it compiles; here the steps do
             step()
         print(f"{time.perf_counter() - began:.1f} s", file=sys.stderr, flush=True)
     if not importlib.util.find_spec("safetensors"):
         print("left out: trained networks; they need safetensors: pip install 'euphoria-env[play]'", file=sys.stderr)
-    done = f"compiled in {time.perf_counter() - start:.0f} s, kept in" if times_compiled() else "all was there already, in"
+    new = f"{times_compiled()} of {len(ENTRIES)} entry points compiled in {time.perf_counter() - start:.0f} s, all kept in"
+    done = new if times_compiled() else f"all {len(ENTRIES)} entry points were compiled already, in"
     print(f"{done} {cache_directory() or 'no folder: there is none that only this user can write to'}")
 
 
 def steps() -> dict[str, Callable[[], None]]:
-    """All there is to compile: what does a little of each, by name."""
+    """What calls all entry points, by name; `tests/test_commands.py` compares it with the list of them."""
     return {
         "game": play_game,
+        "words": explain_moves,
         "batch": play_batch,
         "environments": play_environments,
         "speed": measure_engine,
@@ -91,12 +97,23 @@ def play_game() -> None:
     Game.from_record(game.to_record())
 
 
+def explain_moves() -> None:
+    """The previews of placements."""
+    rows, out = copy_rows(Game(Rules(), seed=0).states), np.zeros(6, np.int64)
+    placement_preview.price(rows, 0, 0, 0, out)
+    placement_preview.affordable(rows, 0, 0)
+    placement_preview.acting(rows, 0, 0, 1, 0, 0, np.zeros(len(ROW_EVENT), np.int8))
+
+
 def play_batch() -> None:
     """All that `Batch` can do, with uniformly random moves."""
     for observe in (False, True):
         batch = Batch(2, Rules(), seed=0, observe=observe)
-        batch.step(sample(batch.mask, np.random.default_rng(0)))
+        batch.step(batch.sample(np.random.default_rng(0)))
         batch.restore(batch.state())
+    rows, none = copy_rows(batch.states), np.zeros(0, np.int64)
+    batch_kernels.show_ends(rows, none, np.zeros((2, batch.rules.num_players, OBS_SIZE), np.int8))
+    batch_kernels.show_seats(rows, none, none, np.zeros((0, OBS_SIZE), np.int8))
 
 
 def play_environments() -> None:

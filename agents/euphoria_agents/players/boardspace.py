@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from euphoria_agents.players.search.inference import STARS_PER_E
 from euphoria_agents.players.search.searcher import Budget, Searcher, read_budget, shares
 from euphoria_agents.players.search.tree import BOARDSPACE, BY_WEIGHTS, SearchPlan
 from euphoria_env.board import STARS
-from euphoria_env.engine.rewards import STARS_PER_E, Reward
+from euphoria_env.engine.rewards import Reward
 
 if TYPE_CHECKING:
     from euphoria_env import Game

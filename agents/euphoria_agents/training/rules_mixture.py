@@ -10,7 +10,7 @@ from euphoria_agents.training.config import Options
 from euphoria_env.board import NUM_MARKETS, STARS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.rules import OPTIONS, RECRUITS_A_PLAYER, Flag
+from euphoria_env.rules import OPTIONS, RECRUITS_A_PLAYER
 
 DRAWS = 2  # of options, for each number of players of a worker
 USUAL = 0.5  # how often an option is drawn as it usually is
@@ -37,7 +37,7 @@ def draw_options(rng: np.random.Generator, n: int) -> dict[str, Any]:
         size = int(rng.integers(least, len(names) + 1))
         return None if rng.random() < USUAL else rng.permutation(names)[:size].tolist()
 
-    drawn: dict[str, Any] = {name: bool(rng.random() >= USUAL) for name, option in OPTIONS.items() if isinstance(option, Flag)}
+    drawn: dict[str, Any] = {name: bool(rng.random() >= USUAL) for name, option in OPTIONS.items() if option.kind is bool}
     drawn["trades_per_turn"] = int(rng.integers(1, MOST_TRADES + 1))
     drawn["stars_to_win"] = STARS if rng.random() < USUAL else int(rng.integers(SHORTEST, STARS))
     drawn["recruits"] = pool(RECRUIT_NAMES, RECRUITS_A_PLAYER * n)

@@ -26,7 +26,7 @@ from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import canvas
 from euphoria_env.render.view import REGION_NAMES, cost_view
-from euphoria_env.rules import OPTIONS, Flag, Integer
+from euphoria_env.rules import OPTIONS
 from euphoria_env.words import title
 
 _TITLES = {
@@ -82,9 +82,9 @@ def _options() -> Any:
     """The options that a form offers; the number of players is that of the seats, and lists of cards are for the API alone."""
     for name, option in OPTIONS.items():
         value = getattr(Rules(), name)
-        if isinstance(option, Flag):
+        if option.kind is bool:
             yield name, {"type": "flag", "help": option.help, "value": value}
-        elif isinstance(option, Integer) and name != "num_players":
+        elif option.kind is int and name != "num_players":
             yield name, {"type": "number", "help": option.help, "value": value, "low": option.low, "high": option.high}
 
 

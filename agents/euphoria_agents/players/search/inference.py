@@ -6,6 +6,7 @@ Its answers are those of `players.ppo`, from the same compiled parts (`network.k
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +18,10 @@ from euphoria_agents.network.compiled_network import active_feature_rows, flatte
 from euphoria_agents.network.kernels import find_rows, hidden, layer, log_chances, softmax
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
-from euphoria_env.engine.rewards import reward_number
+from euphoria_env.engine.rewards import Reward, reward_number
 from euphoria_env.observations import OBS_SIZE
+
+STARS_PER_E = 2.0  # an expected lead of so many stars makes winning e times as likely as losing
 
 
 class Network(NamedTuple):
@@ -167,6 +170,25 @@ def value(net):  # type: ignore[no-untyped-def]
     for j in range(len(net.worth)):
         worth += x[j] * net.worth[j]
     return float(worth)
+
+
+@jit
+def chance_to_win(g, p, expected, reward):  # type: ignore[no-untyped-def]
+    """A player's chance to win, from 0 to 1, as an expected sum of rewards implies it.
+
+    Of `STARS` those already placed count too, as the lead over the others.
+    """
+    n = int(g["num_players"])
+    if reward == Reward.WIN:
+        return min(1.0, max(0.0, (expected * (n - 1) + 1.0) / n))
+    if reward == Reward.RANK:
+        return min(1.0, max(0.0, (expected + 1.0) / 2))
+    if reward == Reward.STARS:
+        lead = expected
+        for q in range(n):
+            lead += (int(g["stars"][q]) - int(g["stars"][p])) / (n - 1)
+        return 1.0 / (1.0 + (n - 1) * math.exp(-lead / STARS_PER_E))
+    raise ValueError("no such reward")
 
 
 @jit

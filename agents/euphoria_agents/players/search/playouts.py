@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from euphoria_agents.players.weights import spin, weigh
 from euphoria_env.engine.chance import random_bits
-from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.jit import jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import list_moves
@@ -33,17 +33,3 @@ def play_out(g, tape, moves, weights, last_turn, decisions):  # type: ignore[no-
         answer(g, tape, int(moves[spin(weights, n, random_unit(g["rng"]))]))
         advance(g, tape)
     return decisions
-
-
-@entry
-def play_many(games, root, scratch, tape, moves, weights, playouts, decisions):  # type: ignore[no-untyped-def]
-    """Plays out game `root` again and again, in the row `scratch`; how many decisions that took and how many were cut."""
-    played = cut = 0
-    for _ in range(playouts):
-        seed = random_bits(games[root]["rng"])
-        games[scratch] = games[root]
-        g = games[scratch]
-        g["rng"][0] = seed
-        played += play_out(g, tape, moves, weights, ALL_TURNS, decisions)
-        cut += g["status"] < OVER
-    return played, cut

@@ -24,7 +24,6 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import is_legal, list_moves
-from euphoria_env.engine.rewards import chance_to_win
 from euphoria_env.engine.state import GAME_DTYPE, OVER, stars_missing
 
 NODES, EDGES = 2**19, 2**22  # when they are used up the tree grows no further; memory is taken only as far as it is used
@@ -264,14 +263,14 @@ def ask_network(g, values, net, reward, observed):  # type: ignore[no-untyped-de
     n, mover = int(g["num_players"]), int(g["player"])
     if not observed:
         inference.observe(net, g, mover)
-    values[mover] = chance_to_win(g, mover, inference.value(net), reward)
+    values[mover] = inference.chance_to_win(g, mover, inference.value(net), reward)
     if n == 2:
         values[1 - mover] = 1.0 - values[mover]
         return
     for p in range(n):
         if p != mover:
             inference.observe(net, g, p)
-            values[p] = chance_to_win(g, p, inference.value(net), reward)
+            values[p] = inference.chance_to_win(g, p, inference.value(net), reward)
 
 
 # ---- simulations --------------------------------------------------------------------------------------------------------
