@@ -19,20 +19,19 @@ from euphoria_agents.benchmark import judging, leaderboard, tasks
 from euphoria_agents.benchmark.judging import GAMES, HEADING, RESULT, ROW, TIMES, UNFINISHED, fingerprint, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, task_of
-from euphoria_agents.commands import benchmark
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.time_limit import TooSlow, time_limit
 from euphoria_agents.registry import load_untrusted
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.cards.recruits import RECRUITS
+from euphoria_env.envs.asking import AgentFailed, TooSlow
 
 SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=0.5)
 HERE = partial(in_processes, processes=1)
 
 OWN = """
-import time
+import os, time
 import numpy as np
 
 class First:
@@ -60,6 +59,10 @@ class Stubborn(First):
             except Exception:
                 pass
         return super().act(observation, mask, rng)
+
+class Exits(First):
+    def act(self, observation, mask, rng):
+        os._exit(0)
 
 class Leaves(First):
     def act(self, observation, mask, rng):
@@ -161,7 +164,7 @@ def test_an_unknown_task_is_told() -> None:
 @pytest.mark.parametrize("opponent", OPPONENTS)
 def test_the_fingerprint_knows_every_opponent(opponent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before, other = fingerprint(SMALL), load("random" if opponent != "random" else "weights")
-    monkeypatch.setattr(tournament, "load_once", lambda spec: other if spec == opponent else load(spec))
+    monkeypatch.setattr(tournament, "player", lambda spec, limit=None: other if spec == opponent else load(spec))
     assert fingerprint.__wrapped__(SMALL) != before
 
 
@@ -263,18 +266,21 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
     ("agent", "error", "message"),
     [
         ("Illegal", IllegalMove, "Illegal answered .* which is illegal"),
-        ("Raises", KeyError, "gold"),
-        ("Sleeps", TooSlow, r"Sleeps took more than 0\.5 s for a decision"),
-        ("Stubborn", TooSlow, r"Stubborn took more than 0\.5 s for a decision"),
-        ("Leaves", RuntimeError, "Leaves wanted to end the process"),
+        ("Raises", AgentFailed, r"Raises raised KeyError: 'gold' \(judged_.*.py, line \d+\)"),
+        ("Sleeps", TooSlow, r"Sleeps took more than 0\.5 s for its first decision"),
+        ("Stubborn", TooSlow, r"Stubborn took more than 0\.5 s for its first decision"),
+        ("Leaves", AgentFailed, "Leaves raised SystemExit: 0"),
+        ("Exits", AgentFailed, "Exits ended its process with status 0"),
         ("Speechless", IllegalMove, "Speechless must answer with an action id, not None"),
         ("Moody", ValueError, "Moody' plays differently when it is asked again: .* in decision .* of the same game"),
         ("Nobody", ValueError, "has no 'Nobody'"),
     ],
 )
 def test_an_agent_at_fault_is_told_and_nothing_is_written(
-    agent: str, error: type[Exception], message: str, own: str, tmp_path: Path
+    agent: str, error: type[Exception], message: str, own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if error is TooSlow:
+        monkeypatch.setattr(tournament, "FIRST_SECONDS", 0.5)
     with pytest.raises(error, match=message):
         judge(SMALL, f"{own}:{agent}", tmp_path / "out", HERE)
     assert not (tmp_path / "out").exists()
@@ -319,19 +325,8 @@ def test_only_the_first_of_a_match_has_a_limit() -> None:
         play_match([Slow(), load("random")], 1, rules, limit=0.001)
 
 
-def test_a_limit_leaves_the_alarm_as_it_was() -> None:
-    import signal
-
-    before = signal.getsignal(signal.SIGALRM)
-    with pytest.raises(TooSlow), time_limit(0.01):
-        time.sleep(1)
-    with time_limit(None), time_limit(5.0):
-        pass
-    assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL)[0] == 0
-
-
 def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(benchmark, "FIRST_ANSWER", 0.5)
+    monkeypatch.setattr(tournament, "FIRST_SECONDS", 0.5)
     small: dict[str, Task] = {"small-v1": dataclasses.replace(SMALL, games=4)}
     monkeypatch.setattr(tasks, "TASKS", small)
     main(["benchmark", "small-v1", "--agent", "weights", "--out", str(tmp_path / "out"), "--processes", "1"])
@@ -407,34 +402,34 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("format", "other", "format: must be euphoria-result of version 1"),
-        ("task", "table-v1", "task: must be duel-v1, not 'table-v1'"),
-        ("more", 1, "more: no such key; allowed are format, version"),
-        ("all", 3, "all: must be an object, not 3"),
-        ("all.win_rate", 7.5, "all.win_rate: must be a number from 0 to 1, not 7.5"),
-        ("all.win_rate", "high", "all.win_rate: must be a number from 0 to 1, not 'high'"),
-        ("all.wins", 3, "all.win_rate: must be 0.000750, as games and wins say"),
+        ("format", "other", "format: invalid enum value 'other'"),
+        ("task", "table-v1", 'task: must be "duel-v1", not "table-v1"'),
+        ("more", 1, "object contains unknown field more"),
+        ("all", 3, "all: expected object, got int"),
+        ("all.win_rate", 7.5, "all.win_rate: expected float <= 1.0"),
+        ("all.win_rate", "high", "all.win_rate: expected float, got str"),
+        ("all.wins", 3, "all.wins: must be 2000, not 3"),
         ("all.paired_interval", [1, 0], "all.paired_interval: must be a lower and an upper end, around 0.5"),
         ("all.paired_interval", [0.9, 0.95], "all.paired_interval: must be a lower and an upper end, around 0.5"),
-        ("all.interval", [-0.1, 0.6], "all.interval: must be a number from 0 to 1, not -0.1"),
+        ("all.interval", [-0.1, 0.6], r"all.interval\[0\]: expected float >= 0.0"),
         ("all.rank_interval", [1.6, 1.7], "all.rank_interval: must be a lower and an upper end, around 1.5"),
-        ("all.mean_rank", 1.4, "all.mean_rank: must be 1.500000, as the matches say"),
-        ("matches.2.truncated", -5, "matches\\[2\\].truncated: must be an integer from 0 to 1000, not -5"),
-        ("agent.files", [1, 2], "agent.files: must be the hashes of the agent's files"),
+        ("all.mean_rank", 1.4, "all.mean_rank: must be 1.500000, not 1.4"),
+        ("matches.2.truncated", -5, "matches\\[2\\].truncated: expected int >= 0"),
+        ("agent.files", [1, 2], "agent.files: expected object, got array"),
         ("agent.name", " ", "name: must be a printable text"),
-        ("training.decisions", 10**11, "training.decisions: must be an integer from 1 to 21000000"),
-        ("all.mean_rank", 2.1, "all.mean_rank: must be a number from 1 to 2, not 2.1"),
-        ("opponents.greedy", None, "opponents.greedy: must be an object, not None"),
-        ("opponents.greedy.games", 2000, "opponents.greedy.win_rate: must be 0.250000"),
-        ("matches.1.against", "random", "matches: must be those of duel-v1, in their order"),
-        ("matches.1.wins", "all", "matches\\[1\\].wins: must be an integer from 0 to 1000, not 'all'"),
-        ("rating.mu", None, "rating.mu: must be a number"),
+        ("training.decisions", 10**11, "training.decisions: expected int <= 21000000"),
+        ("all.mean_rank", 2.1, "all.mean_rank: must be 1.500000, not 2.1"),
+        ("opponents.greedy", None, r"opponents\[...\]: expected object, got null"),
+        ("opponents.greedy.games", 2000, "opponents.greedy.games: must be 1000, not 2000"),
+        ("matches.1.against", "random", r"matches: must be \[\[2, .random.\], \[2, .weights.\]"),
+        ("matches.1.wins", "all", "matches\\[1\\].wins: expected int, got str"),
+        ("rating.mu", None, "rating.mu: expected float, got null"),
         ("agent.name", "a | b", "name: must be a printable text"),
-        ("agent.repeatable", 1, "agent.repeatable: must be true or false, not 1"),
-        ("environment", {"fingerprint": "1"}, "environment.version: must be a text, not None"),
-        ("environment.fingerprint", None, "environment.fingerprint: must be a text, not None"),
-        ("training", "yes", "training: must be an object"),
-        ("training.decisions", "2 million", "training.decisions: must be an integer from 1"),
+        ("agent.repeatable", 1, "agent.repeatable: expected bool, got int"),
+        ("environment", {"fingerprint": "1"}, "environment: object missing required field version"),
+        ("environment.fingerprint", None, "environment.fingerprint: expected str, got null"),
+        ("training", "yes", "training: expected object . null, got str"),
+        ("training.decisions", "2 million", "training.decisions: expected int, got str"),
     ],
 )
 def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str, tmp_path: Path) -> None:
@@ -475,7 +470,7 @@ def test_a_result_in_the_folder_that_is_of_another_agent_is_told(tmp_path: Path)
 def test_a_result_in_the_folder_that_was_changed_is_told(tmp_path: Path) -> None:
     judge(SMALL, "random", tmp_path, HERE)
     (tmp_path / RESULT).write_text('{"a": 1}')
-    with pytest.raises(ValueError, match="result.json: a: no such key"):
+    with pytest.raises(ValueError, match="result.json: object contains unknown field"):
         judge(SMALL, "random", tmp_path, HERE)
 
 
@@ -490,3 +485,63 @@ def test_the_results_of_the_project_fit_this_version() -> None:
     results = leaderboard.read_results(Path(__file__).parent.parent / "benchmarks" / "results")
     assert leaderboard.outdated(results) == [], "judge them again, or see why the games have changed"
     assert {result["task"] for result in results.values()} == set(TASKS)
+
+
+# ------------------------------------------------------------------------------------------------- results that were forged
+
+
+def test_a_journal_that_was_changed_is_found_out(tmp_path: Path) -> None:
+    def stop(games: int) -> None:
+        if games and len((tmp_path / UNFINISHED).read_text().splitlines()) == 6:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        judge(SMALL, "random", tmp_path, HERE, progress=stop)
+    lines = [json.loads(line) for line in (tmp_path / UNFINISHED).read_text().splitlines()]
+    for line in lines:
+        for game in line["result"]["played"]:
+            game["winner"], game["ranks"] = 0, [1, 2]
+    (tmp_path / UNFINISHED).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(ValueError, match="some games against .* ended otherwise the second time"):
+        judge(SMALL, "random", tmp_path, HERE)
+    assert not (tmp_path / RESULT).exists() and not (tmp_path / UNFINISHED).exists()
+    judge(SMALL, "random", tmp_path, HERE)
+
+
+def test_a_result_can_be_checked(tmp_path: Path) -> None:
+    found = judge(SMALL, "weights", tmp_path, HERE)
+    path = tmp_path / RESULT
+    assert judging.check(SMALL, "weights", path, HERE) == 4 * SMALL.games
+    with pytest.raises(ValueError, match=r"result.json: chunk \d against .* did not end as it says"):
+        judging.check(SMALL, "random", path, HERE)
+    first, second = found["matches"][1]["chunks"]
+    first[0], second[0] = first[0] - 1, second[0] + 1
+    path.write_text(json.dumps(found))
+    with pytest.raises(ValueError, match=r"result.json: chunk \d against weights did not end as it says"):
+        judging.check(SMALL, "weights", path, HERE)
+    second[0] += 1
+    path.write_text(json.dumps(found))
+    with pytest.raises(ValueError, match=r"result.json: matches\[1\].wins: must be"):
+        judging.check(SMALL, "weights", path, HERE)
+
+
+def test_a_folder_in_which_an_agent_failed_can_be_used_again(tmp_path: Path, own: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec, module = f"{own}:Late", tmp_path / f"{own}.py"
+    module.write_text(OWN + LATE)
+    with pytest.raises(AgentFailed, match="raised ValueError: late"):
+        judge(SMALL, spec, tmp_path / "out", HERE, repeatable=False)
+    assert (tmp_path / "out" / "plan.json").exists() and not (tmp_path / "out" / RESULT).exists()
+    module.write_text(OWN + LATE.replace("2000", "10**9"))
+    tournament._hash_once.cache_clear()
+    judge(SMALL, spec, tmp_path / "out", HERE, repeatable=False)
+
+
+LATE = """
+class Late(First):
+    asked = 0
+    def act(self, observation, mask, rng):
+        self.asked += 1
+        if self.asked > 2000:
+            raise ValueError("late")
+        return super().act(observation, mask, rng)
+"""

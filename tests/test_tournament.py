@@ -115,7 +115,7 @@ def test_one_seed_says_nothing() -> None:
 
 
 def test_two_players_meet_in_pairs_over_the_same_deals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tournament, "load_once", lambda spec: load("random"))
+    monkeypatch.setattr(tournament, "player", lambda spec, limit=None: load("random"))
     monkeypatch.setattr(tournament, "_hash_once", lambda spec: b"")
     chunks = schedule(["a", "b", "c", "d"], SHORT, 200, seed=1)
     games = Counter(spec for one in chunks for spec in one.lineup for _ in range(one.games))
@@ -128,7 +128,7 @@ def test_two_players_meet_in_pairs_over_the_same_deals(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(("agents", "players"), [(6, 4), (3, 5), (2, 4), (7, 3), (5, 5)])
 def test_more_players_sit_equally_often(agents: int, players: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tournament, "load_once", lambda spec: load("random"))
+    monkeypatch.setattr(tournament, "player", lambda spec, limit=None: load("random"))
     monkeypatch.setattr(tournament, "_hash_once", lambda spec: b"")
     specs, rules = [f"agent {k}" for k in range(agents)], Rules(num_players=players)
     chunks = schedule(specs, rules, 1000, seed=1)

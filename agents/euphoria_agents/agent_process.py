@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import json
 import os
@@ -12,7 +13,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from multiprocessing.connection import wait
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -86,11 +87,13 @@ class AgentProcess(Agent):
         self.name = spec
         self._first_seconds, self._seconds = first_seconds, seconds
         self._answered: set[str] = set()  # kinds of questions
-        self._socket, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair()
         self._process = start_process(_serve, (theirs, spec))
         theirs.close()
-        self.close = Finalize(self, _end, (self._process, self._socket), exitpriority=10)  # also when the program ends
-        made = self._checked(self._exchange("make", ()).answer, _Made | str)
+        self.close = Finalize(self, _end, (self._process, ours), exitpriority=10)  # also when the program ends
+        self._channel, self._batches = _Channel(ours, [self._process.sentinel]), True
+        (reply,) = self._exchange("make", ())
+        made = self._checked(reply.answer, _Made | str)
         if isinstance(made, str):
             self.close()
             raise ValueError(made)
@@ -112,54 +115,57 @@ class AgentProcess(Agent):
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each of many games; see `Agent`. An agent that answers one at a time keeps its limit for each."""
-        if self._batches or self._seconds is None:
-            moves: np.ndarray = self._moves("act_batch", rng, (observations, masks, rng), len(masks))
-            return moves
-        found = [self.act(o, m, rng) for o, m in zip(observations, masks, strict=True)]
-        return np.array(found, object if any(isinstance(move, str) for move in found) else np.int64)
+        moves: np.ndarray = self._moves("act_batch", rng, (observations, masks, rng), len(masks))
+        return moves
 
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
         """Says what it thinks; see `Agent`. `euphoria_agents.agent.explained` checks it."""
-        thoughts: Explanation = self._exchange("explain", (observation, mask, rng, game)).answer
+        (reply,) = self._exchange("explain", (observation, mask, rng, game))
+        thoughts: Explanation = reply.answer
         return thoughts
 
     def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> Any:
         """Asks for moves; an answer that is none comes back as its text, and whoever asked refuses it."""
-        reply = self._exchange(kind, arguments, decisions)
-        moves = self._checked(reply.answer, list[Move] | str)
-        if reply.rng is not None:
-            rng.bit_generator.state = self._proper(lambda: generator_from(reply.rng)).bit_generator.state
-        if isinstance(moves, str):
-            return _Shown(moves)
+        replies = self._exchange(kind, arguments, decisions)
+        answers = [self._checked(reply.answer, list[Move] | str) for reply in replies]
+        state = replies[-1].rng
+        rng.bit_generator.state = self._proper(lambda: generator_from(state)).bit_generator.state
+        if refused := [answer for answer in answers if isinstance(answer, str)]:
+            return _Shown(refused[0])
+        moves = [move for answer in answers for move in answer]
         return np.array(moves) if kind == "act_batch" else moves[0] if len(moves) == 1 else _Shown(moves)
 
-    def _exchange(self, kind: str, arguments: Sequence[Any], decisions: int = 1) -> _Reply:
-        """Asks the process for something."""
-        first = kind not in self._answered
-        limit = self._first_seconds if first else self._seconds
-        deadline = None if limit is None else time.monotonic() + limit * decisions
+    def _exchange(self, kind: str, arguments: Sequence[Any], decisions: int = 1) -> list[_Reply]:
+        """Asks the process for something, and receives a reply, or one for each decision if it answers one at a time."""
         if not self.close.still_active():
             raise AgentFailed(f"the agent {self.name} {self._ending()}")
-        request = pickle.dumps((kind, arguments), pickle.HIGHEST_PROTOCOL)
-        try:
-            _send(self._socket, request, deadline)
-            answer = _receive(self._socket, deadline, MOST_BYTES, [self._process.sentinel])
-        except TimeoutError:
-            self.close()
-            purpose = "to be made" if kind == "make" else f"for {'its first' if first else 'a'} decision"
-            raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}") from None
-        except (EOFError, OSError, ValueError):  # the last if another thread has just closed it
-            raise AgentFailed(f"the agent {self.name} {self._ending()}") from None
-        except BaseException:  # an interrupt: what was asked would be answered next time
-            self.close()
-            raise
-        reply = self._checked(self._proper(lambda: read_json(answer.decode())), _Reply)
-        if reply.failed is not None:
-            raise AgentFailed(f"the agent {self.name} raised {printable(reply.failed, 2 * LONGEST)}")
-        self._answered.add(kind)
-        return reply
+        batched = kind != "act_batch" or self._batches
+        request, replies = pickle.dumps((kind, arguments), pickle.HIGHEST_PROTOCOL), []
+        for k in range(1 if batched else decisions):
+            first = kind not in self._answered
+            limit = self._first_seconds if first else self._seconds
+            deadline = None if limit is None else time.monotonic() + limit * (decisions if batched else 1)
+            try:
+                if k == 0:
+                    self._channel.send(request, deadline)
+                answer = self._channel.receive(deadline, MOST_BYTES)
+            except TimeoutError:
+                self.close()
+                purpose = "to be made" if kind == "make" else f"for {'its first' if first else 'a'} decision"
+                raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}") from None
+            except (EOFError, OSError, ValueError):  # the last if another thread has just closed it
+                raise AgentFailed(f"the agent {self.name} {self._ending()}") from None
+            except BaseException:  # an interrupt: what was asked would be answered next time
+                self.close()
+                raise
+            reply = self._checked(self._proper(functools.partial(_parsed, answer)), _Reply)
+            if reply.failed is not None:
+                raise AgentFailed(f"the agent {self.name} raised {printable(reply.failed, 2 * LONGEST)}")
+            self._answered.add(kind)
+            replies.append(reply)
+        return replies
 
     def _ending(self) -> str:
         """Ends the process, and says how it ended."""
@@ -220,42 +226,50 @@ def _end(process: Any, connection: socket.socket) -> None:
 # --------------------------------------------------------------------------------------------------------------- messages
 
 
-def _send(connection: socket.socket, data: bytes, deadline: float | None = None) -> None:
-    """Sends a message.
+class _Channel:
+    """Sends and receives messages through a socket.
 
-    Raises:
-        TimeoutError: it was not taken in time.
-    """
-    connection.settimeout(_left(deadline))
-    connection.sendall(len(data).to_bytes(8, "little") + data)
-
-
-def _receive(
-    connection: socket.socket, deadline: float | None = None, most: int = sys.maxsize, sentinels: Sequence[int] = ()
-) -> bytes:
-    """Receives a message.
-
-    Raises:
-        TimeoutError: it did not come in time.
-        EOFError: the connection was closed, a process of these sentinels ended, or the message is longer than `most` bytes.
+    Args:
+        connection: the socket.
+        sentinels: those of processes that must live while a message is awaited.
     """
 
-    def read(size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            ready = wait([connection, *sentinels], _left(deadline))
+    def __init__(self, connection: socket.socket, sentinels: Sequence[int] = ()) -> None:
+        self._socket, self._sentinels, self._data = connection, sentinels, bytearray()
+
+    def send(self, data: bytes, deadline: float | None = None) -> None:
+        """Sends a message.
+
+        Raises:
+            TimeoutError: it was not taken in time.
+        """
+        self._socket.settimeout(_left(deadline))
+        self._socket.sendall(len(data).to_bytes(8, "little") + data)
+
+    def receive(self, deadline: float | None = None, most: int = sys.maxsize) -> bytes:
+        """Receives a message.
+
+        Raises:
+            TimeoutError: it did not come in time.
+            EOFError: the connection was closed, a process ended, or the message is longer than `most` bytes.
+        """
+        size = int.from_bytes(self._take(8, deadline), "little")
+        if size > most:
+            raise EOFError
+        return self._take(size, deadline)
+
+    def _take(self, size: int, deadline: float | None) -> bytes:
+        while len(self._data) < size:
+            ready = wait([self._socket, *self._sentinels], _left(deadline))
             if not ready:
                 raise TimeoutError
-            part = connection.recv(min(size - len(data), 1 << 20)) if connection in ready else b""
+            part = self._socket.recv(1 << 20) if self._socket in ready else b""
             if not part:
                 raise EOFError
-            data += part
-        return bytes(data)
-
-    size = int.from_bytes(read(8), "little")
-    if size > most:
-        raise EOFError
-    return read(size)
+            self._data += part
+        taken = bytes(self._data[:size])
+        del self._data[:size]
+        return taken
 
 
 def _left(deadline: float | None) -> float | None:
@@ -276,21 +290,21 @@ def _serve(connection: socket.socket, spec: str) -> None:
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.dup2(2, 1)  # output of this process would mix with the results of the program
-    agent: Any = None
+    channel, agent = _Channel(connection), None
     while True:
         try:
-            kind, arguments = pickle.loads(_receive(connection))
+            kind, arguments = pickle.loads(channel.receive())
         except EOFError:
             return
         try:
             if kind == "make":
                 agent, reply = _make(spec)
-            else:
-                reply = {"answer": _asked(agent, kind, arguments), "rng": _state(arguments[2])}
-            data = json.dumps(reply, default=_plain).encode()
+                channel.send(_json(reply))
+                continue
+            for answer in _answers(agent, kind, arguments):
+                channel.send(_json({"answer": answer, "rng": arguments[2].bit_generator.state}))
         except BaseException as error:  # also what is no `Exception`: it must not end the loop
-            data = json.dumps({"failed": _told(error, agent, kind)}).encode()
-        _send(connection, data)
+            channel.send(_json({"failed": _told(error, agent, kind)}))
 
 
 def _make(spec: str) -> tuple[Any, dict[str, Any]]:
@@ -298,29 +312,35 @@ def _make(spec: str) -> tuple[Any, dict[str, Any]]:
         agent: Any = load(spec)
     except ValueError as error:
         return None, {"answer": _text(error)}
-    own_batches = callable(getattr(agent, "act_batch", None)) and type(agent).act_batch is not Agent.act_batch
-    return agent, {"answer": {"needs_game": bool(getattr(agent, "needs_game", False)), "batches": own_batches}}
+    return agent, {"answer": {"needs_game": bool(getattr(agent, "needs_game", False)), "batches": _batches(agent)}}
 
 
-def _asked(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Any:
-    """What the agent answers, as JSON takes it."""
+def _batches(agent: Any) -> bool:
+    """Whether an agent has an `act_batch` of its own."""
+    return callable(getattr(agent, "act_batch", None)) and type(agent).act_batch is not Agent.act_batch
+
+
+def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
+    """What the agent answers, as JSON takes it; moves as lists, or as a text if they are none."""
     if kind == "explain":
-        return explained(agent, *arguments)
-    if kind == "act":
-        answers: Any = [agent.act(*arguments)]
-    elif hasattr(agent, "act_batch"):
-        answers = agent.act_batch(*arguments)
-    else:
+        yield explained(agent, *arguments)
+    elif kind == "act_batch" and not _batches(agent):
         observations, masks, rng = arguments
-        answers = [agent.act(o, m, rng) for o, m in zip(observations, masks, strict=True)]
-    moves = np.asarray(answers)
-    if moves.dtype.kind in "iu" and moves.ndim == 1:
-        return moves.astype(np.int64).tolist()
-    return shown(answers[0] if kind == "act" else answers)
+        for observation, mask in zip(observations, masks, strict=True):
+            yield from _answers(agent, "act", (observation, mask, rng))
+    else:
+        answers = [agent.act(*arguments)] if kind == "act" else agent.act_batch(*arguments)
+        moves = np.asarray(answers)
+        proper = moves.dtype.kind in "iu" and moves.ndim == 1
+        yield moves.astype(np.int64).tolist() if proper else shown(answers[0] if kind == "act" else answers)
 
 
-def _state(rng: np.random.Generator) -> Any:
-    return rng.bit_generator.state
+def _json(reply: dict[str, Any]) -> bytes:
+    return json.dumps(reply, default=_plain).encode()
+
+
+def _parsed(answer: bytes) -> Any:
+    return read_json(answer.decode())
 
 
 def _plain(value: Any) -> Any:

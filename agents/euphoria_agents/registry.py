@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -107,26 +108,25 @@ def files_of(spec: str) -> dict[str, Path]:
     """The files that an agent depends on beside this project, by their names: a checkpoint, or those of the module that makes it.
 
     A module in a package stands for all of the package, in which names begin with that of its folder. If the argument of one's
-    own agent is a file, it counts too.
+    own agent is a file, it counts too. Nothing of the agent is imported.
 
     Raises:
-        ValueError: see `load`.
+        ValueError: there is no such module; see `load`.
     """
     found = _find(spec)
     named = Path(_path_in(spec) if found.builtin else found.argument)
     files = {named.name: named} if named.is_file() else {}
     if found.builtin:
         return files
-    _import(found)
-    top = sys.modules[found.module.partition(".")[0]]
-    if hasattr(top, "__path__"):
-        inside = ((Path(folder), path) for folder in top.__path__ for path in sorted(Path(folder).rglob("*")))
+    folders, file = _home(found)
+    if folders:
+        inside = ((Path(folder), path) for folder in folders for path in sorted(Path(folder).rglob("*")))
         return files | {
             path.relative_to(folder.parent).as_posix(): path
             for folder, path in inside
             if path.is_file() and "__pycache__" not in path.parts
         }
-    return files | {Path(top.__file__).name: Path(top.__file__)} if top.__file__ else files
+    return files | ({Path(file).name: Path(file)} if file else {})
 
 
 def hash_of(spec: str) -> bytes:
@@ -205,11 +205,31 @@ def _unknown(spec: Any, why: str = "") -> ValueError:
 # -------------------------------------------------------------------------------------------------- agents from elsewhere
 
 
+def _search_working_folder() -> None:
+    """Has modules be found in the working folder, last of all; an agent may import more when it plays."""
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())
+    importlib.invalidate_caches()
+
+
+def _home(found: _Found) -> tuple[list[str], str | None]:
+    """The folders of the package, or the file of the module, that a spec names."""
+    _search_working_folder()
+    name = found.module.partition(".")[0]
+    if name in sys.modules:
+        top: Any = sys.modules[name]
+        return list(getattr(top, "__path__", [])), getattr(top, "__file__", None)
+    spec = importlib.util.find_spec(name)
+    if spec is None:
+        raise (
+            found.wrong(f"there is no module {name!r}") if found.plugin else _unknown(found.spec, f"there is no module {name!r}")
+        )
+    return list(spec.submodule_search_locations or []), spec.origin
+
+
 def _import(found: _Found) -> Callable[..., Any]:
     """The class or factory that a spec names."""
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.append(os.getcwd())  # stays: an agent may import more when it plays
-    importlib.invalidate_caches()
+    _search_working_folder()
     try:
         target: Any = importlib.import_module(found.module)
     except (Exception, SystemExit) as error:

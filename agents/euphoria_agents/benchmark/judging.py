@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, Task
 from euphoria_agents.files import keep_to, write_whole
 from euphoria_agents.machine import machine, versions
-from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
-from euphoria_agents.matches.tournament import Chunk, Journal, Run, comparison, load_once, play, play_chunk, rate, sources
+from euphoria_agents.matches.match import MatchResult, Played, Score, score
+from euphoria_agents.matches.tournament import Chunk, Journal, Run, comparison, play, play_chunk, players_ended, rate, sources
 from euphoria_agents.registry import files_of
 from euphoria_env.json_reader import Json
 
+REPLAYED = 8  # chunks
 SEEDS = 10  # in a chunk, whoever is judged, for the deals depend on it
 CERTAIN = 1e-4  # the uncertainty of the opponents' ratings, which games do not change
 JUDGED = ""  # its name among the rated; no agent is called so
 UNFINISHED, RESULT, GAMES, ROW, TIMES = "unfinished.jsonl", "result.json", "games.jsonl", "row.md", "times.json"
+PLAN = "plan.json"  # see `keep_to`
 
 
 @dataclass(frozen=True)
@@ -63,27 +68,16 @@ def check_repeatable(task: Task, spec: str) -> None:
     """Has the agent play one game twice.
 
     Raises:
-        ValueError: the games differ, so a result could not be had again. What else can be wrong with an agent is raised, too.
+        ValueError: the games differ, so the result could not be reproduced. What else can be wrong with an agent is raised, too.
     """
-    agent, rules = load_once(spec), task.rules[0]
-    lineup = [agent, *[load_once("weights")] * (rules.num_players - 1)]
-    first, second = (play_match(lineup, 1, rules, task.seed, records=True, limit=task.seconds).records[0] for _ in range(2))
+    rules = task.rules[0]
+    chunk = Chunk((spec, *["weights"] * (rules.num_players - 1)), 0, task.seed, 1, rules, sources([spec, "weights"]))
+    first, second = (play_chunk(chunk, True, task.seconds).records[0] for _ in range(2))
     if first != second:
         pairs = enumerate(zip(first.splitlines(), second.splitlines(), strict=False))
         line, one, other = next((k, *pair) for k, pair in pairs if pair[0] != pair[1])
         moves = " and ".join(repr(move.split(" | ")[0]) for move in (one, other))
         raise _unrepeatable(spec, f"{moves} in decision {line - 1} of the same game")  # the first line is the heading
-
-
-def check_again(spec: str, chunks: list[Chunk], played: Mapping[Chunk, MatchResult], run: Run, limit: float) -> None:
-    """Has some games played again: an agent may change with the time.
-
-    Raises:
-        ValueError: they end otherwise.
-    """
-    for chunk, result in run(partial(play_chunk, limit=limit), chunks):
-        if result.played != played[chunk].played:
-            raise _unrepeatable(spec, f"some games against {chunk.lineup[1]} ended otherwise the second time")
 
 
 def _unrepeatable(spec: str, how: str) -> ValueError:
@@ -93,6 +87,60 @@ def _unrepeatable(spec: str, how: str) -> ValueError:
     )
 
 
+def drawn(found: Json, chunks: Sequence[Chunk], entropy: bytes = b"") -> list[Chunk]:
+    """The chunks of a result that are played again, drawn by its hash, so that nobody chooses them.
+
+    Args:
+        found: the result.
+        chunks: all of its chunks.
+        entropy: if given, nobody can foresee what is drawn.
+    """
+    digest = hashlib.sha256(json.dumps(found, sort_keys=True).encode() + entropy).digest()
+    rng = np.random.default_rng(int.from_bytes(digest, "little"))
+    return [chunks[k] for k in rng.choice(len(chunks), min(REPLAYED, len(chunks)), replace=False)]
+
+
+@players_ended()
+def check(task: Task, spec: str, path: Path, run: Run) -> int:
+    """Has the agent of a result play some of its chunks again; those of repeatable agents must end as it says.
+
+    Args:
+        task: that of the result.
+        spec: of the agent, here.
+        path: the file of the result.
+        run: as for `judge`.
+
+    Returns:
+        How many games were played.
+
+    Raises:
+        ValueError: it is no result of this task; it cannot be checked; or a chunk ended otherwise.
+    """
+    found, matches = read_result(path, task), matches_of(task, spec)
+    reasons = {
+        "its agent is not repeatable": not found["agent"]["repeatable"],
+        "it does not say how each chunk ended: it was judged by an older version": "chunks" not in found["matches"][0],
+        "its agent has other files": found["agent"]["files"] != _hashes(spec),
+        "this version plays other games": found["environment"]["fingerprint"] != fingerprint(task),
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise ValueError(f"{path} cannot be checked: {reason}")
+    pairs = zip(found["matches"], matches, strict=True)
+    said = {chunk: ended for one, match in pairs for chunk, ended in zip(match.chunks, one["chunks"], strict=True)}
+    chosen = drawn(found, list(said), os.urandom(16))
+    for chunk, result in run(partial(play_chunk, limit=task.seconds), chosen):
+        if _ended(result) != said[chunk]:
+            raise ValueError(f"{path}: chunk {chunk.number} against {chunk.lineup[1]} did not end as it says")
+    return sum(chunk.games for chunk in chosen)
+
+
+def _ended(result: MatchResult) -> list[int]:
+    """What a result says of a chunk: games won, and the sum of ranks."""
+    return [sum(game.winner == 0 for game in result.played), sum(game.ranks[0] for game in result.played)]
+
+
+@players_ended()
 def judge(
     task: Task,
     spec: str,
@@ -121,24 +169,25 @@ def judge(
     Raises:
         ValueError: the agent cannot be made, or is not repeatable; its name cannot stand in a table; the folder holds another
             result.
-        TooSlow: a decision took longer than the task allows.
+        AgentFailed: an agent of one's own failed, or took longer than the task allows (`TooSlow`).
         IllegalMove: a move was not legal.
     """
     matches = matches_of(task, spec)
     check_name(name or spec)
     asked = {"task": task.name, "agent": spec, "name": name or spec, "repeatable": repeatable}
+    plan = asked | {"version of code or files": sources([spec, *OPPONENTS])}
     before = _judged(task, asked, folder / RESULT)
-    if repeatable and before is None:
-        check_repeatable(task, spec)
-    keep_to(folder, asked | {"version of code or files": sources([spec, *OPPONENTS])})
     if before is not None:
+        keep_to(folder, plan)
         (folder / UNFINISHED).unlink(missing_ok=True)
         return before
+    if repeatable:
+        check_repeatable(task, spec)
+    keep_to(folder, asked)  # until there is a result the version may change: an agent that failed can be corrected
+    write_whole(folder / PLAN, json.dumps(plan, indent=1) + "\n")
     began, journal = time.perf_counter(), Journal(folder / UNFINISHED)
     chunks = [chunk for match in matches for chunk in match.chunks]
     played = play(chunks, journal, run, progress, task.seconds)
-    if repeatable:
-        check_again(spec, [match.chunks[-1] for match in matches[: len(OPPONENTS)]], played, run, task.seconds)
     by_match = {match: MatchResult.joined([played[chunk] for chunk in match.chunks]) for match in matches}
     found = {
         "format": FORMAT,
@@ -146,8 +195,10 @@ def judge(
         "task": task.name,
         "environment": {"version": version("euphoria-env"), "fingerprint": fingerprint(task)},
         "agent": {"name": name or spec, "spec": spec, "files": _hashes(spec), "repeatable": repeatable},
-        **_scores(task, by_match),
+        **_scores(task, by_match, played),
     }
+    if repeatable:
+        _replay(task, spec, found, played, journal, run)
     times = {
         "games": sum(result.games for result in by_match.values()),
         "seconds": round(sum(result.seconds for result in by_match.values()), 3),
@@ -163,6 +214,19 @@ def judge(
     write_whole(folder / RESULT, json.dumps(found, indent=1) + "\n")
     (folder / UNFINISHED).unlink(missing_ok=True)
     return found
+
+
+def _replay(task: Task, spec: str, found: Json, played: Mapping[Chunk, MatchResult], journal: Journal, run: Run) -> None:
+    """Has some chunks played again, also those that were in the journal: an agent may change with time, and a file by hand.
+
+    Raises:
+        ValueError: one ended otherwise; the journal is removed.
+    """
+    for chunk, result in run(partial(play_chunk, limit=task.seconds), drawn(found, list(played))):
+        if result.played != played[chunk].played:
+            if journal.file is not None:
+                journal.file.unlink(missing_ok=True)
+            raise _unrepeatable(spec, f"some games against {chunk.lineup[1]} ended otherwise the second time")
 
 
 def _judged(task: Task, asked: Mapping[str, Any], path: Path) -> Json | None:
@@ -199,14 +263,18 @@ def row(result: Mapping[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _scores(task: Task, by_match: Mapping[Match, MatchResult]) -> dict[str, Any]:
+def _scores(task: Task, by_match: Mapping[Match, MatchResult], played: Mapping[Chunk, MatchResult]) -> dict[str, Any]:
     """The scores of the agent in each match, against each kind of opponents and in all, and its rating."""
 
     def pooled(results: list[MatchResult]) -> Score:
         return score((game.seed, game.winner == 0, game.ranks[0]) for result in results for game in result.played)
 
     matches = [
-        {"players": match.players, "against": match.against, "truncated": result.truncated, **result.scores[0].to_dict()}
+        {
+            **{"players": match.players, "against": match.against, "truncated": result.truncated},
+            **result.scores[0].to_dict(),
+            "chunks": [_ended(played[chunk]) for chunk in match.chunks],
+        }
         for match, result in by_match.items()
     ]
     opponents = {

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from euphoria_agents.benchmark.judging import HEADING, judge, matches_of, row
+from euphoria_agents.benchmark.judging import HEADING, check, judge, matches_of, row
 from euphoria_agents.benchmark.tasks import OPPONENTS, task_of
 from euphoria_agents.commands.match_output import executor, warm_up
 from euphoria_agents.commands.shared_arguments import BenchmarkOptions
-from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.matches.tournament import check_counts, players_ended
 from euphoria_agents.progress import Progress
 
-FIRST_ANSWER = 300.0  # seconds, instead of the limit of a decision, for an agent may have to compile
 
-
+@players_ended()
 def run(options: BenchmarkOptions) -> None:
     """The command."""
     console, task = Console(emoji=False), task_of(options.task)
     check_counts(processes=options.processes)
+    if options.check:
+        games = check(task, options.agent, options.check, executor(options))
+        print(f"{options.check}: {games} games, drawn at random, ended as it says")
+        return
     games = sum(chunk.games for match in matches_of(task, options.agent) for chunk in match.chunks)
-    warm_up(dict.fromkeys([options.agent, *OPPONENTS], task.rules[0]), FIRST_ANSWER)
+    warm_up(dict.fromkeys([options.agent, *OPPONENTS], task.rules[0]))
     with Progress(console, task.name, "games", games) as progress:
         asked = task, options.agent, options.out, executor(options), options.name or "", not options.unrepeatable
         result = judge(*asked, progress.advance, None if options.ray else options.processes)

@@ -18,11 +18,10 @@ from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.time_limit import TooSlow, time_limit
-from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, load_once, play
+from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, play, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
-from euphoria_env.envs.asking import ask
+from euphoria_env.envs.asking import ask_one
 
 DECISIONS = 120  # of an agent in a game, roughly
 NOTABLE = 60.0  # seconds, from which on a job is said to take long
@@ -37,6 +36,7 @@ def rules_of(options: MatchOptions) -> list[Rules]:
     return [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
 
 
+@players_ended()
 def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, MatchResult]:
     """Plays chunks under a progress bar; those that `options.out` already has are not played again."""
     check_counts(processes=options.processes)
@@ -60,7 +60,7 @@ def announcement(chunks: Sequence[Chunk], processes: int) -> str:
     times = {
         spec: _ask_once(spec, Game(rules, seed=0))
         for spec, rules in {spec: chunk.rules for chunk in chunks for spec in chunk.lineup}.items()
-        if getattr(load_once(spec), "needs_game", False)
+        if getattr(player(spec), "needs_game", False)
     }
     seconds = sum(chunk.games * DECISIONS * times.get(spec, 0.0) for chunk in chunks for spec in chunk.lineup) / processes
     if seconds < NOTABLE:
@@ -78,29 +78,25 @@ def executor(options: PlayOptions) -> Callable[..., Any]:
     return partial(in_processes, processes=options.processes)
 
 
-def warm_up(agents: Mapping[str, Rules], limit: float | None = None) -> None:
+def warm_up(agents: Mapping[str, Rules]) -> None:
     """Asks every agent once, so that all is compiled before it is timed, and before many processes compile it at once.
 
     Args:
         agents: the rules of a game in which each will play, by its spec.
-        limit: seconds that each may take.
 
     Raises:
-        TooSlow: an agent took longer.
+        AgentFailed: an agent failed, or took too long.
     """
     for spec, rules in agents.items():
-        try:
-            with time_limit(limit):
-                _ask_once(spec, Game(rules, seed=0))
-        except TooSlow:
-            raise TooSlow(f"the agent {spec} took more than {limit:g} s for its first decision") from None
+        _ask_once(spec, Game(rules, seed=0))
 
 
 def _ask_once(spec: str, game: Game) -> float:
     """Calls everything that is compiled when agents play; the seconds that the agent took for its decision."""
-    seen, masks, rng = game.observation(game.player)[None], game.mask()[None], np.random.default_rng(0)
+    seat, rng = game.player, np.random.default_rng(0)
+    observation, mask = game.observation(seat), game.mask()
     began = time.perf_counter()
-    ask(load_once(spec), seen, masks, rng, lambda _: game.determinize(game.player, 0))
+    ask_one(player(spec), observation, mask, rng, partial(game.determinize, seat, 0))
     seconds = time.perf_counter() - began
     game.play(game.legal()[0])
     game.to_record()

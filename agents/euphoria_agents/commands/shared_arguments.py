@@ -70,6 +70,9 @@ class BenchmarkOptions(PlayOptions):
     out: Path = option(Path("runs/benchmark"), "folder of the result", metavar="FOLDER")
     name: str | None = option(None, "what the agent is called in the result; by default as --agent says")
     unrepeatable: bool = option(False, "also judge an agent that plays differently when it is asked again")
+    check: Path | None = option(
+        None, "judge nothing, but play some games of this result of the same task and agent again, and compare", metavar="RESULT"
+    )
 
 
 @dataclasses.dataclass

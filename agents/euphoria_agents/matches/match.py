@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.matches.time_limit import TooSlow, time_limit
 from euphoria_env import Game, Rules
-from euphoria_env.envs.asking import agent_name, ask, play_agents
+from euphoria_env.envs.asking import TooSlow, agent_name, ask, play_agents
 from euphoria_env.envs.derived_seeds import derived_generator, derived_seed
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
@@ -151,6 +150,15 @@ class MatchResult:
         """Games played."""
         return len(self.played)
 
+    def fits(self, games: int, players: int) -> bool:
+        """Whether it is of so many games and players."""
+        of: list[Sequence[float]] = [
+            self.thinking,
+            *(game.ranks for game in self.played),
+            *(game.decisions for game in self.played),
+        ]
+        return self.games == games and {len(one) for one in of} == {players}
+
     @property
     def truncated(self) -> int:
         """How many of them were cut off."""
@@ -199,7 +207,8 @@ def play_match(
         seed: equal seeds give equal matches, if the agents do not look at the clock.
         progress: called when games have ended, with their number.
         records: whether the games are kept as records.
-        limit: seconds that the first agent may take for a decision, on average where its `act_batch` answers many at once.
+        limit: seconds that the first agent may take for a decision, on average where its `act_batch` answers many at once. It
+            is not stopped, but found out; `AgentProcess` has a limit that stops it.
 
     Raises:
         ValueError: there are not as many agents as players, or no games.
@@ -308,17 +317,16 @@ class _Tables:
 def _ask_in_time(
     limits: Mapping[int, float | None], agent: Agent, observations: np.ndarray, masks: np.ndarray, rng: Any, deal: Any
 ) -> tuple[np.ndarray, float]:
-    """`ask`, in no more seconds for a decision than `limits` allows the agent."""
+    """`ask`, and a look at how long the agent took."""
     limit, n = limits.get(id(agent)), len(masks)
     if limit is not None and n > 1 and _answers_alone(agent):
         each = (slice(k, k + 1) for k in range(n))
         found = [_ask_in_time(limits, agent, observations[k], masks[k], rng, lambda _, k=k: deal(k.start)) for k in each]
         return np.concatenate([moves for moves, _ in found]), sum(seconds for _, seconds in found)
-    try:
-        with time_limit(None if limit is None else limit * n):
-            return ask(agent, observations, masks, rng, deal)
-    except TooSlow:
-        raise TooSlow(f"the agent {agent_name(agent)} took more than {limit:g} s for a decision") from None
+    moves, seconds = ask(agent, observations, masks, rng, deal)
+    if limit is not None and seconds > limit * n:
+        raise TooSlow(f"the agent {agent_name(agent)} took more than {limit:g} s for a decision")
+    return moves, seconds
 
 
 def _answers_alone(agent: Agent) -> bool:

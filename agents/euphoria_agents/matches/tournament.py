@@ -17,22 +17,55 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from openskill.models import PlackettLuce
 
 import euphoria_env
+from euphoria_agents.agent import Agent
+from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
 from euphoria_agents.files import append_line, write_whole
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
-from euphoria_agents.registry import hash_of, load
+from euphoria_agents.registry import hash_of, is_builtin, load
+from euphoria_agents.validation import decoded
 from euphoria_env import Rules
-from euphoria_env.json_reader import read_json
 
 SEEDS = 16  # in a chunk; each is played once from every seat
 MOST_GAMES = 10_000_000  # of an agent in a match
 SEEDS_OF_SEARCHERS = 1  # whose games are long: little is lost with a chunk
 
-load_once = cache(load)
 _hash_once = cache(hash_of)
+_players: dict[tuple[str, float | None], Agent] = {}
+
+
+def player(spec: str, limit: float | None = None) -> Agent:
+    """An agent that plays in this process, made once: a built-in one, or an `AgentProcess` for any other.
+
+    Args:
+        spec: as for `load`.
+        limit: seconds that it may take for a decision, unless it is built in; by default as long as for its first one.
+
+    Raises:
+        ValueError: see `load`.
+        AgentFailed: see `AgentProcess`.
+    """
+    if (spec, limit) not in _players:
+        own = not is_builtin(spec)
+        seconds = FIRST_SECONDS if limit is None else limit
+        _players[spec, limit] = AgentProcess(spec, first_seconds=FIRST_SECONDS, seconds=seconds) if own else load(spec)
+    return _players[spec, limit]
+
+
+@contextlib.contextmanager
+def players_ended() -> Iterator[None]:
+    """Ends the processes of all players in the end."""
+    try:
+        yield
+    finally:
+        while _players:
+            _, one = _players.popitem()
+            if isinstance(one, AgentProcess):
+                one.close()
 
 
 @dataclass(frozen=True)
@@ -63,7 +96,7 @@ class Chunk:
     @property
     def key(self) -> str:
         """The chunk as a line of JSON."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return _key(asdict(self))
 
     def record_names(self) -> list[str]:
         """File names for the records of its games: a number and who sits on which seat."""
@@ -74,15 +107,23 @@ class Chunk:
 
 
 def play_chunk(chunk: Chunk, records: bool = False, limit: float | None = None) -> MatchResult:
-    """Plays a chunk, the same whenever and wherever it is played; `records` and `limit` are those of `play_match`.
+    """Plays a chunk, the same whenever and wherever it is played.
+
+    Args:
+        chunk: what is played.
+        records: whether the games are kept as records.
+        limit: seconds that the first agent may take for a decision.
 
     Raises:
         ValueError: code or checkpoints here are not those of the chunk.
+        AgentFailed: an agent failed, or took too long.
     """
     if chunk.sources != sources(chunk.lineup):
         raise ValueError("code or checkpoints are not those with which the games began")
-    lineup = [load_once(spec) for spec in chunk.lineup]
-    return play_match(lineup, chunk.games, chunk.rules, (chunk.seed, len(lineup), chunk.number), records=records, limit=limit)
+    first, *others = chunk.lineup
+    lineup = [player(first, limit), *map(player, others)]
+    measured = limit if is_builtin(first) else None
+    return play_match(lineup, chunk.games, chunk.rules, (chunk.seed, len(lineup), chunk.number), None, records, measured)
 
 
 def sources(specs: Sequence[str]) -> str:
@@ -121,7 +162,7 @@ def check_counts(**counts: int) -> None:
 
 def seeds_of_a_chunk(specs: Sequence[str]) -> int:
     """How many seeds a chunk has, if these agents take part."""
-    return SEEDS_OF_SEARCHERS if any(getattr(load_once(spec), "needs_game", False) for spec in specs) else SEEDS
+    return SEEDS_OF_SEARCHERS if any(getattr(player(spec), "needs_game", False) for spec in specs) else SEEDS
 
 
 def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[Chunk]:
@@ -196,31 +237,28 @@ class Journal:
         """Those of some chunks that are finished, with their results."""
         wanted, found = {chunk.key: chunk for chunk in chunks}, {}
         for entry in self._entries():
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                chunk = wanted[json.dumps(entry["chunk"], sort_keys=True)]
-                if self.records is None or all((self.records / name).exists() for name in chunk.record_names()):
-                    result = entry["result"]
-                    found[chunk] = MatchResult(**{**result, "played": [Played(**game) for game in result["played"]]})
+            chunk = wanted.get(_key(entry.chunk))
+            if chunk is not None and entry.result.fits(chunk.games, len(chunk.lineup)) and self._has_records(chunk):
+                found[chunk] = entry.result
         return found
 
     def outdated(self, chunks: Sequence[Chunk]) -> int:
         """How many games of unfinished chunks are here as other code, or other versions of the agents, played them."""
         finished = self.finished(chunks)
-        missing = {_without_sources(asdict(chunk)): chunk for chunk in chunks if chunk not in finished}
-        found = set()
-        for entry in self._entries():
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                chunk = missing[_without_sources(entry["chunk"])]
-                if entry["chunk"]["sources"] != chunk.sources:
-                    found.add(chunk)
-        return sum(chunk.games for chunk in found)
+        missing = {_key({**asdict(chunk), "sources": ""}): chunk for chunk in chunks if chunk not in finished}
+        there = {key: entry.chunk for entry in self._entries() if (key := _key({**entry.chunk, "sources": ""})) in missing}
+        return sum(missing[key].games for key, chunk in there.items() if chunk.get("sources") != missing[key].sources)
 
-    def _entries(self) -> Iterator[Any]:
-        """What the lines of the file say, whole ones only."""
+    def _has_records(self, chunk: Chunk) -> bool:
+        """Whether the records of a chunk are all there, if they are wanted."""
+        return self.records is None or all((self.records / name).exists() for name in chunk.record_names())
+
+    def _entries(self) -> Iterator[_Entry]:
+        """The lines of the file, whole ones only."""
         if self.file is not None and self.file.exists():
             for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
                 with contextlib.suppress(ValueError):
-                    yield read_json(line)
+                    yield decoded(line, _Entry)
 
     def add(self, chunk: Chunk, result: MatchResult) -> None:
         """Keeps a finished chunk."""
@@ -234,9 +272,15 @@ class Journal:
             append_line(self.file, json.dumps(entry))
 
 
-def _without_sources(chunk: Any) -> str:
-    """A chunk of a file, or as `asdict` makes it, as a line of JSON in which all versions of the code are alike."""
-    return json.dumps({**chunk, "sources": ""}, sort_keys=True)
+class _Entry(msgspec.Struct):
+    """A line of a journal."""
+
+    chunk: dict[str, Any]
+    result: MatchResult
+
+
+def _key(chunk: Mapping[str, Any]) -> str:
+    return json.dumps(chunk, sort_keys=True)
 
 
 Run = Callable[[Callable[[Chunk], MatchResult], Iterable[Chunk]], Iterator[tuple[Chunk, MatchResult]]]
