@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -21,3 +23,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts the slowest files first; what is not among them keeps its place."""
     places = {f"test_{name}.py": k for k, name in enumerate(FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(FIRST)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left_running() -> Iterator[None]:
+    """No process that the tests of a file have started goes on after its last fixture."""
+    yield
+    left = multiprocessing.active_children()
+    for process in left:
+        process.join(60)
+    assert [process for process in left if process.is_alive()] == []

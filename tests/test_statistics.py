@@ -227,7 +227,7 @@ def test_no_games_no_tables_and_no_agents_no_table_of_them() -> None:
 
 
 def wait_for(visitor: Visitor, batch: str, condition: Any) -> Any:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         found = visitor.get(f"/api/batches/{batch}")
         if condition(found):

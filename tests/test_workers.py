@@ -111,7 +111,7 @@ def trainers(pid: int) -> list[int]:
 
 def await_end(pids: list[int]) -> None:
     """Waits until these processes have ended."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 300
     while any(Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" for pid in pids):
         assert time.monotonic() < until, "a worker goes on alone"
         time.sleep(0.05)
@@ -123,7 +123,7 @@ def test_a_worker_that_is_killed_stops_the_others_and_nothing_is_lost(tmp_path: 
     others = trainers(process.pid)
     assert len(others) == 2
     os.kill(others[1], signal.SIGKILL)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 2
     assert "worker 1 has gone: it was killed (SIGKILL); the run is as it was last saved: --resume" in said
     await_end(others)
@@ -135,7 +135,7 @@ def test_ctrl_c_ends_the_update_in_all_workers_and_saves(tmp_path: Path) -> None
     process = start(tmp_path / "run")
     before, others = state_of(tmp_path / "run")[0]["decisions"], trainers(process.pid)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=300)
     assert (process.returncode, said.strip()) == (130, f"stopped; --resume {tmp_path / 'run'} goes on where it was")
     await_end(others)
     assert state_of(tmp_path / "run")[0]["decisions"] >= before
@@ -204,7 +204,7 @@ def test_what_workers_tell_each_other() -> None:
     processes = [context.Process(target=_three, args=(rank, store.port, answers)) for rank in range(3)]
     for process in processes:
         process.start()
-    got = sorted(answers.get(timeout=120) for _ in processes)
+    got = sorted(answers.get(timeout=300) for _ in processes)
     for process in processes:
         process.join()
     mean = [1.0] * 3

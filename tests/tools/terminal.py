@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 PATHS = os.pathsep.join(str(Path(__file__).parents[2] / part) for part in (".", "agents"))
-LIMIT = 60.0  # seconds for an answer; a busy machine compiles, too
+LIMIT = 300.0  # seconds for an answer; a busy machine compiles, too
 PROMPT = re.compile(r"(^|\n)(\d+/\d+)?> $|[.)?:] $")
 
 
