@@ -33,7 +33,8 @@ class Raises:
 
 class Sleeps:
     def act(self, observation, mask, rng, game=None):
-        time.sleep(1000)
+        with open("asked", "w"):
+            time.sleep(1000)
 """
 Open = Callable[..., Terminal]
 
@@ -204,7 +205,10 @@ def test_an_agent_that_never_answers(opened: Open, tmp_path: Path) -> None:
     (tmp_path / "faulty.py").write_text(FAULTY)
     terminal = opened("play --seats faulty:Sleeps me --seed 1")
     terminal.until("Type the number of a move")
-    time.sleep(0.5)  # until the agent is asked
+    until = time.monotonic() + 300
+    while not (tmp_path / "asked").exists():
+        assert time.monotonic() < until, "the agent is not asked"
+        time.sleep(0.01)
     terminal.send("\x03")
     assert "has not answered yet" in terminal.until_prompt()
     terminal.send("retry\n")
