@@ -35,8 +35,8 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import FACTION_OF, GAMBLER, GEEK, RECRUIT_NAMES
 from euphoria_env.cards.tiles import NUM_TILES, TILES
 from euphoria_env.decisions import Decision
-from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.allegiance import revealed_factions
+from euphoria_env.engine.placement_legality import update_open_spaces
 from euphoria_env.engine.setup import blank
 from euphoria_env.engine.state import (
     ABSENT,

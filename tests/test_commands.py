@@ -466,7 +466,7 @@ print(*sorted(entries))
     environment = {**os.environ, "PYTHONPATH": PATHS}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "euphoria_agents.network.kernels.judge_back" in done.stdout
+    assert "euphoria_agents.network.compiled_layers.judge_back" in done.stdout
 
 
 def _has(library: str) -> bool:

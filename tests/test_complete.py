@@ -105,9 +105,9 @@ def test_the_search_has_a_branch_for_every_choice(names: str, function: str) -> 
 
 
 def test_every_evaluator_has_a_number() -> None:
-    from euphoria_agents.players.search import tree
+    from euphoria_agents.players.search import tree_search
 
-    assert len(tree.EVALUATORS) == len([name for name in vars(tree) if name.startswith("BY_")])
+    assert len(tree_search.EVALUATORS) == len([name for name in vars(tree_search) if name.startswith("BY_")])
 
 
 def kept(function: ast.FunctionDef) -> set[str]:

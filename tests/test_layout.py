@@ -77,4 +77,4 @@ def test_borrowed_names_are_found(code: str, found: list[str]) -> None:
 
 
 def test_there_are_modules() -> None:
-    assert {"game.py", "batch.py", "registry.py", "tree.py"} <= {path.name for path in MODULES}
+    assert {"game.py", "batch.py", "registry.py", "tree_search.py"} <= {path.name for path in MODULES}

@@ -20,7 +20,7 @@ from euphoria_agents.players.greedy import Greedy
 from euphoria_agents.players.search import inference, searcher
 from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
 from euphoria_agents.players.search.searcher import Searcher
-from euphoria_agents.players.search.tree import FLATTENED, Tree
+from euphoria_agents.players.search.tree_search import FLATTENED, Tree
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.board import FACTIONS, MARKETS
 from euphoria_env.engine.rewards import REWARD_NAMES
@@ -255,10 +255,10 @@ def test_finds_the_move_that_wins(spec: str, checkpoint: Path) -> None:
 
 
 def test_more_simulations_than_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    from euphoria_agents.players.search import tree
+    from euphoria_agents.players.search import tree_search
 
-    monkeypatch.setattr(tree, "NODES", 20)
-    monkeypatch.setattr(tree, "EDGES", 400)
+    monkeypatch.setattr(tree_search, "NODES", 20)
+    monkeypatch.setattr(tree_search, "EDGES", 400)
     agent, game = load("mcts:500"), middle(2)
     assert isinstance(agent, Searcher) and ask(agent, game, 0) in game.legal()
     assert agent._tree.used[0] <= 20 and agent._tree.used[1] <= 400

@@ -26,8 +26,8 @@ from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.sessions import Seat, Session
 from euphoria_agents.web import endpoints as rights
 from euphoria_agents.web.app import PAGES
-from euphoria_agents.web.guard import HEADERS
-from euphoria_agents.web.limits import Kept
+from euphoria_agents.web.request_guard import HEADERS
+from euphoria_agents.web.server_limits import Kept
 from euphoria_agents.web.store import CannotSave, Store
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES

@@ -21,8 +21,8 @@ from euphoria_agents.__main__ import main
 from euphoria_agents.agent import explained
 from euphoria_agents.matches.match import Chance
 from euphoria_agents.study import analysis as analysis_module
-from euphoria_agents.study.analysis import Analysis, Entry, analyse
 from euphoria_agents.study.decision_analysis import FUTURES, Judge, best_of, outcome
+from euphoria_agents.study.game_analysis import Analysis, Entry, analyse
 from euphoria_agents.study.summary import mistakes, summarise
 from euphoria_env import Game, Rules, actions
 from tests.test_commands import euphoria, folder, start  # noqa: F401

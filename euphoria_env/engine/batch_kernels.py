@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.chance import seed_rng
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
-from euphoria_env.engine.memory import borrowed
 from euphoria_env.engine.move_set import count_legal, fill_mask, is_legal, nth_legal
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import fill_rewards

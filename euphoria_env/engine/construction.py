@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from euphoria_env.board import FIRST_SLOT, SLOTS_PER_SITE, WORKERS_TO_BUILD
 from euphoria_env.cards.vocabulary import Event
-from euphoria_env.engine.access import update_open_spaces
 from euphoria_env.engine.jit import jit
+from euphoria_env.engine.placement_legality import update_open_spaces
 from euphoria_env.engine.stars import star_on_market, take_star
 from euphoria_env.engine.state import Operation, push, push_trigger, seat_after, update_penalties
 

@@ -47,13 +47,13 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine.access import open_spaces
 from euphoria_env.engine.artifacts import discard_artifact
 from euphoria_env.engine.costs import completable, stock_of
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.effects import gain_chosen
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.move_set import allow, clear, only_legal
+from euphoria_env.engine.placement_legality import open_spaces
 from euphoria_env.engine.retrieval import on_board, take
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has, seat_after, under
 from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer

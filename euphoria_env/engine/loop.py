@@ -8,6 +8,7 @@ from euphoria_env.decisions import Decision
 from euphoria_env.engine.abilities import ability_answered, trigger
 from euphoria_env.engine.allegiance import activate_revealed
 from euphoria_env.engine.artifacts import ask_discards, draw_answered, limits
+from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.construction import construct
 from euphoria_env.engine.dilemma import dilemma_paid, dilemma_recruit, dilemma_way_chosen, recruit_kept
@@ -15,7 +16,6 @@ from euphoria_env.engine.effects import apply_effect, bliss_paid, face_set
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer, find_legal
-from euphoria_env.engine.memory import borrowed
 from euphoria_env.engine.move_set import count_legal, is_legal, nth_legal
 from euphoria_env.engine.placement import close, paid, pay, way_chosen
 from euphoria_env.engine.retrieval import hypnosis_answered, retrieve_paid, retrieve_roll, sacrificed

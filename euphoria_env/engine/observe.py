@@ -22,8 +22,8 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Event
 from euphoria_env.decisions import Decision, Verb
+from euphoria_env.engine.byte_copies import borrowed, copy_bytes
 from euphoria_env.engine.jit import entry, jit
-from euphoria_env.engine.memory import borrowed, copy_bytes
 from euphoria_env.engine.move_set import fill_mask
 from euphoria_env.engine.state import HELD, IN_BY, OUT_BY, PLAYING, SETUP, Operation
 from euphoria_env.observations import PLAYER_SIZE, PLAYERS_START, start_of

@@ -15,7 +15,7 @@ import uvicorn
 
 from euphoria_agents.web.app import make_app
 from euphoria_agents.web.connections import configuration
-from euphoria_agents.web.limits import Limits
+from euphoria_agents.web.server_limits import Limits
 from euphoria_agents.web.store import Store
 
 

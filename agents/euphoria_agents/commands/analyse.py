@@ -13,8 +13,8 @@ from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.progress import Progress
-from euphoria_agents.study.analysis import Analysis, Entry
 from euphoria_agents.study.decision_analysis import best_of
+from euphoria_agents.study.game_analysis import Analysis, Entry
 from euphoria_agents.study.summary import mistakes, summarise
 from euphoria_env.actions import NAMES
 

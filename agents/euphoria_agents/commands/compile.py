@@ -15,7 +15,7 @@ import numpy as np
 
 from euphoria_agents.agent import explained
 from euphoria_agents.commands.shared_arguments import CompileOptions
-from euphoria_agents.network import kernels
+from euphoria_agents.network import compiled_layers
 from euphoria_agents.network.checkpoint import Features
 from euphoria_agents.registry import BUILTIN, load
 from euphoria_agents.speed import layers
@@ -74,7 +74,7 @@ def steps() -> dict[str, Callable[[], None]]:
 
 def agents() -> list[str]:
     """The specs of all built-in agents: searching ones with every evaluator, trained ones if they can be read here."""
-    from euphoria_agents.players.search.tree import EVALUATORS
+    from euphoria_agents.players.search.tree_search import EVALUATORS
 
     found = []
     for name, row in BUILTIN.items():
@@ -149,21 +149,21 @@ def train_a_little() -> None:
     features = Features(np.zeros(1), np.zeros(1), np.ones(1))
     observations, masks = np.zeros((1, OBS_SIZE), np.int8), np.ones((1, NUM_ACTIONS), np.int8)
     which, starts, ends = np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
-    active_features, room, index, value = *np.zeros((3, OBS_SIZE * kernels.VALUES), np.int32), np.zeros(1, np.float32)
+    active_features, room, index, value = *np.zeros((3, OBS_SIZE * compiled_layers.VALUES), np.int32), np.zeros(1, np.float32)
     observations[0, 0] = 1
-    kernels.find_active_features(observations, starts, active_features)
-    kernels.number_active_features(active_features[:1], room, index)
-    kernels.features_of(index[:1], *features.arrays(), ends, room, value)
+    compiled_layers.find_active_features(observations, starts, active_features)
+    compiled_layers.number_active_features(active_features[:1], room, index)
+    compiled_layers.features_of(index[:1], *features.arrays(), ends, room, value)
     first, bias, x = np.zeros((1, 1), np.float32), np.zeros(1, np.float32), np.zeros((1, 1), np.float32)
-    kernels.weigh_active_features(ends, room, value, first, x)
-    kernels.add_active_features(starts, active_features, which, first, bias, x)
-    kernels.add_back(starts, active_features, which, x, which.copy(), room, first)
-    kernels.weigh_back(ends, room, value, first, x)
+    compiled_layers.weigh_active_features(ends, room, value, first, x)
+    compiled_layers.add_active_features(starts, active_features, which, first, bias, x)
+    compiled_layers.add_back(starts, active_features, which, x, which.copy(), room, first)
+    compiled_layers.weigh_back(ends, room, value, first, x)
     head, bias = np.zeros((NUM_ACTIONS, 1), np.float32), np.zeros(NUM_ACTIONS, np.float32)
     moves, chosen, entropy = np.zeros(1, np.int64), np.zeros(1, np.float32), np.zeros(1, np.float32)
-    kernels.draw_moves(x, head, bias, masks, np.zeros(1), moves, chosen)
+    compiled_layers.draw_moves(x, head, bias, masks, np.zeros(1), moves, chosen)
     legal, found = np.zeros(NUM_ACTIONS, np.int32), np.zeros(NUM_ACTIONS, np.float32)
-    kernels.find_legal(masks, starts, legal)
+    compiled_layers.find_legal(masks, starts, legal)
     rows = starts, legal, which
-    kernels.judge_moves(x, head, bias, *rows, moves, found, chosen, entropy)
-    kernels.judge_back(x, head, *rows, moves, found, entropy, chosen, entropy, x.copy(), head.copy(), bias.copy())
+    compiled_layers.judge_moves(x, head, bias, *rows, moves, found, chosen, entropy)
+    compiled_layers.judge_back(x, head, *rows, moves, found, entropy, chosen, entropy, x.copy(), head.copy(), bias.copy())

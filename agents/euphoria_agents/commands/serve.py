@@ -18,8 +18,8 @@ from euphoria_agents.sessions import Agents
 from euphoria_agents.web.app import make_app
 from euphoria_agents.web.connections import configuration
 from euphoria_agents.web.game_registry import GameRegistry
-from euphoria_agents.web.guard import LOCAL_HOSTS
 from euphoria_agents.web.refusals import Refused
+from euphoria_agents.web.request_guard import LOCAL_HOSTS
 from euphoria_agents.web.store import Store
 from euphoria_agents.web.studies import player_names
 

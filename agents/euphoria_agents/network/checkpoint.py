@@ -53,7 +53,7 @@ class Features:
         return found
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """As `network.kernels` takes them."""
+        """As `network.compiled_layers` takes them."""
         return self._starts, self.offset, self.scale, self.rest
 
     def tensors(self) -> dict[str, np.ndarray]:

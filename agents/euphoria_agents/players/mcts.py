@@ -1,4 +1,4 @@
-"""`mcts:BUDGET[:EVALUATOR[:PATH]]`: information-set Monte-Carlo tree search (`euphoria_agents.players.search.tree`).
+"""`mcts:BUDGET[:EVALUATOR[:PATH]]`: information-set Monte-Carlo tree search (`euphoria_agents.players.search.tree_search`).
 
 The budget is a number of simulations or a time a decision. The evaluator says which moves are tried first (priors) and what a
 new position is worth (values): `weights` plays on to the end of the game by the weights, `greedy` asks our own evaluation at the
@@ -9,7 +9,7 @@ priors of the network and the values of `greedy`.
 from __future__ import annotations
 
 from euphoria_agents.players.search.searcher import Searcher, read_budget
-from euphoria_agents.players.search.tree import BY_NETWORK, EVALUATORS, PUCT, SearchPlan
+from euphoria_agents.players.search.tree_search import BY_NETWORK, EVALUATORS, PUCT, SearchPlan
 from euphoria_env.engine.rewards import Reward
 
 FORM = "mcts:BUDGET[:EVALUATOR[:PATH]]"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
-from euphoria_agents.network import kernels
+from euphoria_agents.network import compiled_layers
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
-from euphoria_agents.network.compiled_network import active_feature_rows, flatten
+from euphoria_agents.network.weight_layout import active_feature_rows, flatten
 from euphoria_agents.players.search.inference import Network, build_network, reward_of
 from euphoria_agents.players.search.searcher import shares
-from euphoria_agents.players.search.tree import judge_by_network
+from euphoria_agents.players.search.tree_search import judge_by_network
 from euphoria_env import actions
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class PPO(Agent):
     def _play(self, observations: np.ndarray, masks: np.ndarray, uniforms: np.ndarray, chances: np.ndarray) -> np.ndarray:
         """The moves that the uniforms choose."""
         moves = np.empty(len(uniforms), np.int64)
-        kernels.choose_by_network(int8_rows(observations), int8_rows(masks), uniforms, *self._network, moves, chances)
+        compiled_layers.choose_by_network(int8_rows(observations), int8_rows(masks), uniforms, *self._network, moves, chances)
         return check_found(moves)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from euphoria_agents.study.analysis import Entry
+from euphoria_agents.study.game_analysis import Entry
 
 THRESHOLD = 0.06  # a regret above it is a mistake: about one decision of a hundred
 LARGEST = 3

@@ -1,7 +1,7 @@
 """The network as PyTorch trains it; `players.ppo` plays it without PyTorch.
 
 It is not the usual dense one: the first layer adds up the features that are not 0, the last one looks at legal moves only (see
-`network.kernels`), so that a decision costs a fraction of what all inputs and all moves would.
+`network.compiled_layers`), so that a decision costs a fraction of what all inputs and all moves would.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
-from euphoria_agents.network import kernels
+from euphoria_agents.network import compiled_layers
 from euphoria_agents.network.checkpoint import Features, widened
 from euphoria_agents.training.card_embedding import describe
 from euphoria_agents.training.sparse_rows import CSR, Seen, find_active_features, find_legal, look_up
@@ -35,9 +35,9 @@ class _AddActiveFeatures(torch.autograd.Function):
         active_features, *features = seen
         ctx.seen, ctx.shape = seen, weight.shape
         table = np.empty((len(seen.ends) - 1, weight.shape[1]), np.float32)
-        kernels.weigh_active_features(*features, weight.detach().numpy(), table)
+        compiled_layers.weigh_active_features(*features, weight.detach().numpy(), table)
         out = np.empty((len(active_features.which), weight.shape[1]), np.float32)
-        kernels.add_active_features(*active_features, table, bias.detach().numpy(), out)
+        compiled_layers.add_active_features(*active_features, table, bias.detach().numpy(), out)
         return torch.from_numpy(out)
 
     @staticmethod
@@ -46,8 +46,8 @@ class _AddActiveFeatures(torch.autograd.Function):
         known = len(ctx.seen.ends) - 1
         table, by_weight = np.empty((known, ctx.shape[1]), np.float32), np.empty(ctx.shape, np.float32)
         ends, where = np.empty(known, np.int64), np.empty(active_features.size(), np.int32)
-        kernels.add_back(*active_features, gradient.contiguous().numpy(), ends, where, table)
-        kernels.weigh_back(*features, table, by_weight)
+        compiled_layers.add_back(*active_features, gradient.contiguous().numpy(), ends, where, table)
+        compiled_layers.weigh_back(*features, table, by_weight)
         return torch.from_numpy(by_weight), gradient.sum(0), None
 
 
@@ -60,7 +60,7 @@ class _JudgeMoves(torch.autograd.Function):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         found, chosen, entropy = (np.empty(size, np.float32) for size in (legal.size(), len(moves), len(moves)))
         arrays = hidden.detach().contiguous().numpy(), weight.detach().numpy()
-        kernels.judge_moves(*arrays, bias.detach().numpy(), *legal, moves, found, chosen, entropy)
+        compiled_layers.judge_moves(*arrays, bias.detach().numpy(), *legal, moves, found, chosen, entropy)
         ctx.arrays = (*arrays, *legal, moves, found, entropy)
         return torch.from_numpy(chosen), torch.from_numpy(entropy)
 
@@ -68,7 +68,7 @@ class _JudgeMoves(torch.autograd.Function):
     def backward(ctx: Any, by_chosen: torch.Tensor, by_entropy: torch.Tensor) -> Any:
         hidden, weight = ctx.arrays[:2]
         by = np.zeros_like(hidden), np.zeros_like(weight), np.zeros(len(weight), np.float32)
-        kernels.judge_back(*ctx.arrays, by_chosen.contiguous().numpy(), by_entropy.contiguous().numpy(), *by)
+        compiled_layers.judge_back(*ctx.arrays, by_chosen.contiguous().numpy(), by_entropy.contiguous().numpy(), *by)
         return *(torch.from_numpy(one) for one in by), None, None
 
 
@@ -174,7 +174,7 @@ class Policy(MaskableActorCriticPolicy):
         moves, chosen = np.empty(len(masks), np.int64), np.empty(len(masks), np.float32)
         head = self.head.weight.detach().numpy(), self.head.bias.detach().numpy()
         masks = np.ascontiguousarray(masks).view(np.int8)
-        kernels.draw_moves(hidden.detach().numpy(), *head, masks, uniforms.numpy(), moves, chosen)
+        compiled_layers.draw_moves(hidden.detach().numpy(), *head, masks, uniforms.numpy(), moves, chosen)
         return torch.from_numpy(moves), torch.from_numpy(chosen)
 
     def evaluate_actions(

@@ -1,4 +1,4 @@
-"""Observations and masks without their zeros, as the compiled parts of the trainer take them (`network.kernels`)."""
+"""Observations and masks without their zeros, as the compiled parts of the trainer take them (`network.compiled_layers`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from euphoria_agents.network import kernels
+from euphoria_agents.network import compiled_layers
 from euphoria_agents.network.checkpoint import Features
 from euphoria_env.observations import OBS_SIZE
 
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
     Attributes:
         active_features: the numbers of the active features of each observation.
         ends, features, changes: the features of the network that each active feature changes, and by how much; see
-            `kernels.features_of`.
+            `compiled_layers.features_of`.
     """
 
     active_features: CSR
@@ -48,7 +48,7 @@ class Seen(NamedTuple):
 def find_active_features(observations: np.ndarray) -> CSR:
     """The active features of observations, int8 (n, OBS_SIZE)."""
     indptr, indices = np.empty(len(observations) + 1, np.int64), np.empty(observations.size + 1, np.int32)
-    kernels.find_active_features(observations, indptr, indices)
+    compiled_layers.find_active_features(observations, indptr, indices)
     return CSR(indptr, indices[: indptr[-1]].copy(), np.arange(len(observations)))
 
 
@@ -56,7 +56,7 @@ def find_legal(masks: np.ndarray) -> CSR:
     """The legal moves of masks, (n, NUM_ACTIONS) of booleans."""
     masks = np.ascontiguousarray(masks).view(np.int8)
     indptr, legal = np.empty(len(masks) + 1, np.int64), np.empty(np.count_nonzero(masks), np.int32)
-    kernels.find_legal(masks, indptr, legal)
+    compiled_layers.find_legal(masks, indptr, legal)
     return CSR(indptr, legal, np.arange(len(masks)))
 
 
@@ -69,10 +69,10 @@ def join(parts: Sequence[CSR]) -> CSR:
 
 def look_up(active_features: CSR, features: Features) -> Seen:
     """Looks up the features that active features change; numbers these in place."""
-    known, numbers = np.empty((2, OBS_SIZE * kernels.VALUES), np.int32)
-    known = known[: kernels.number_active_features(active_features.indices, numbers, known)]
+    known, numbers = np.empty((2, OBS_SIZE * compiled_layers.VALUES), np.int32)
+    known = known[: compiled_layers.number_active_features(active_features.indices, numbers, known)]
     starts, *others = features.arrays()
-    most = int(np.diff(starts)[known // kernels.VALUES].sum())
+    most = int(np.diff(starts)[known // compiled_layers.VALUES].sum())
     ends, index, value = np.empty(len(known) + 1, np.int64), np.empty(most, np.int32), np.empty(most, np.float32)
-    kernels.features_of(known, starts, *others, ends, index, value)
+    compiled_layers.features_of(known, starts, *others, ends, index, value)
     return Seen(active_features, ends, index, value)

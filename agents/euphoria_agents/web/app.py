@@ -15,16 +15,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.sessions import Agents
-from euphoria_agents.web import batches, endpoints, games, positions, studies
+from euphoria_agents.web import batches, endpoints, games, studies
 from euphoria_agents.web.agent_permissions import Specs
 from euphoria_agents.web.board_data import colours, facts, page_icon, symbols
-from euphoria_agents.web.endpoints import ANYBODY, BEGINNER, ENDED, HELPER, MAKER, MEMBER, SEATED, VIEWER, Asked, Endpoint
 from euphoria_agents.web.game_registry import AgentExecutor, GameRegistry
-from euphoria_agents.web.guard import LOCAL_HOSTS, Guard
-from euphoria_agents.web.limits import Limits
 from euphoria_agents.web.refusals import STATUS, Refused, broken, missing, refused
+from euphoria_agents.web.request_guard import LOCAL_HOSTS, Guard
+from euphoria_agents.web.routes import route_table
+from euphoria_agents.web.server_limits import Limits
 from euphoria_agents.web.store import Store
-from euphoria_env.json_reader import Json
 
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -65,7 +64,7 @@ def make_app(
     specs = Specs(list(offered), agents, registry.executor)
     all_studies = studies.Studies(registry, specs)
     all_batches = batches.Batches(store, specs, limits)
-    table = _endpoints(games.Games(registry, specs, all_studies), all_studies, all_batches, facts(offered))
+    table = route_table(games.Games(registry, specs, all_studies), all_studies, all_batches, facts(offered))
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
@@ -85,51 +84,6 @@ def make_app(
     )
     app.state.registry, app.state.studies, app.state.endpoints, app.state.limits = registry, all_studies, table, limits
     return app
-
-
-def _endpoints(game: games.Games, study: studies.Studies, batch: batches.Batches, known: Json) -> list[Endpoint]:
-    """All that can be asked for, and by whom. Whoever knows the name of a study or a batch may look at it."""
-
-    async def everything_known(_: Asked) -> Json:
-        return known
-
-    a_game, a_study, a_batch = (f"{endpoints.PLACES[kind]}/{{{kind}}}" for kind in ("game", "study", "batch"))
-    at, analyses = f"{a_study}/at/{{ply:int}}", f"{a_study}/analyses"
-    return [
-        Endpoint("GET", "/api/facts", ANYBODY, everything_known),
-        Endpoint("GET", "/api/games", ANYBODY, game.list),
-        Endpoint("POST", "/api/games", ANYBODY, game.make, games.NewGame),
-        Endpoint("DELETE", a_game, MAKER, game.delete),
-        Endpoint("POST", f"{a_game}/sit", ANYBODY, game.sit, games.Sit),
-        Endpoint("GET", f"{a_game}/view", VIEWER, game.view, games.Look),
-        Endpoint("POST", f"{a_game}/moves", SEATED, game.move, games.Move),
-        Endpoint("POST", f"{a_game}/undo", SEATED, game.undo, games.Decide),
-        Endpoint("POST", f"{a_game}/hint", SEATED, game.hint, games.Hint),
-        Endpoint("POST", f"{a_game}/pace", MEMBER, game.pace, games.SetPace),
-        Endpoint("POST", f"{a_game}/step", MEMBER, game.step),
-        Endpoint("POST", f"{a_game}/retry", MEMBER, game.retry),
-        Endpoint("POST", f"{a_game}/seats", HELPER, game.hand_over, games.HandOver),
-        Endpoint("GET", f"{a_game}/record", ENDED, game.record),
-        Endpoint("GET", f"{a_game}/events", ANYBODY, game.events),
-        Endpoint("POST", "/api/studies", ENDED, study.make, studies.NewStudy),
-        Endpoint("GET", a_study, ANYBODY, study.overview),
-        Endpoint("DELETE", a_study, MAKER, study.delete),
-        Endpoint("GET", at, ANYBODY, study.at, studies.Look),
-        Endpoint("POST", at, ANYBODY, study.ask, studies.Judge),
-        Endpoint("GET", f"{at}/position", ANYBODY, study.position),
-        Endpoint("GET", analyses, ANYBODY, study.analysis, studies.Part),
-        Endpoint("POST", analyses, ANYBODY, study.analyse, studies.Judge),
-        Endpoint("DELETE", analyses, BEGINNER, study.cancel, studies.Judge),
-        Endpoint("GET", f"{analyses}/lines", ANYBODY, study.lines, studies.Part),
-        Endpoint("POST", "/api/positions/new", ANYBODY, positions.new, positions.NewPosition),
-        Endpoint("POST", "/api/positions/check", ANYBODY, positions.check, positions.CheckPosition),
-        Endpoint("POST", "/api/batches", ANYBODY, batch.make, batches.NewBatch),
-        Endpoint("GET", a_batch, ANYBODY, batch.show),
-        Endpoint("DELETE", a_batch, MAKER, batch.delete),
-        Endpoint("POST", f"{a_batch}/stop", MAKER, batch.stop),
-        Endpoint("POST", f"{a_batch}/go-on", MAKER, batch.go_on),
-        Endpoint("GET", f"{a_batch}/{{table}}.csv", ANYBODY, batch.csv),
-    ]
 
 
 def _pages() -> list[Route]:

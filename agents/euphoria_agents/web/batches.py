@@ -24,8 +24,8 @@ from euphoria_agents.web.agent_permissions import Specs, budget_of
 from euphoria_agents.web.endpoints import Asked, Body, Spec, Version
 from euphoria_agents.web.game_registry import check_room
 from euphoria_agents.web.jobs import answer_of, ended
-from euphoria_agents.web.limits import Limits
 from euphoria_agents.web.refusals import Refused
+from euphoria_agents.web.server_limits import Limits
 from euphoria_agents.web.store import HOST, CannotSave, Store
 from euphoria_env import Rules
 from euphoria_env.json_reader import Json

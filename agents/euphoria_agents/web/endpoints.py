@@ -20,8 +20,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from euphoria_agents.validation import checked, decoded
-from euphoria_agents.web.limits import Limits
-from euphoria_agents.web.refusals import MAX_BODY, Refused
+from euphoria_agents.web.refusals import Refused
+from euphoria_agents.web.server_limits import MAX_BODY, Limits
 from euphoria_agents.web.store import HOST, Store, token_hash
 from euphoria_env.json_reader import Json
 

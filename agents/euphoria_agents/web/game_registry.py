@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from euphoria_agents.sessions import AgentFailed, Agents, Session, Stale
 from euphoria_agents.web.endpoints import new_tokens
-from euphoria_agents.web.limits import Limits, Places
 from euphoria_agents.web.refusals import LOG, Refused
+from euphoria_agents.web.server_limits import Limits, Places
 from euphoria_agents.web.store import HOST, CannotSave, Store
 
 ALIVE = 512  # games in memory; the others wait in the store

@@ -11,7 +11,6 @@ from euphoria_agents.sessions import AgentFailed, Stale, WrongSeat
 from euphoria_agents.web.store import CannotSave
 
 LOG = logging.getLogger("euphoria_agents.web")
-MAX_BODY = 1_000_000  # bytes
 
 
 class Refused(Exception):

@@ -22,8 +22,8 @@ from euphoria_agents.error_text import one_line
 from euphoria_agents.matches.processes import Worker
 from euphoria_agents.record_steps import last_space
 from euphoria_agents.sessions import Seat, Session
-from euphoria_agents.study.analysis import Analysis
 from euphoria_agents.study.decision_analysis import Replayed
+from euphoria_agents.study.game_analysis import Analysis
 from euphoria_agents.study.summary import THRESHOLD
 from euphoria_agents.web import endpoints
 from euphoria_agents.web.agent_permissions import Specs

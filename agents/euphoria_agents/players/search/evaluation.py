@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from euphoria_agents.network.kernels import softmax
+from euphoria_agents.network.compiled_layers import softmax
 from euphoria_env.board import (
     ALLEGIANCE_END,
     ARTIFACTS,
@@ -29,10 +29,10 @@ from euphoria_env.board import (
     WORKERS_TO_BUILD,
 )
 from euphoria_env.cards.recruits import FACTION_OF
-from euphoria_env.engine.access import open_spaces, slots_of
 from euphoria_env.engine.bits import count_bits
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.jit import jit
+from euphoria_env.engine.placement_legality import open_spaces, slots_of
 from euphoria_env.engine.state import OVER, member, stars_missing
 
 # name, weight, meaning

@@ -1,6 +1,6 @@
 """A trained network inside the search: asked about one position at a time, and of its moves only about the legal ones.
 
-Its answers are those of `players.ppo`, from the same compiled parts (`network.kernels`).
+Its answers are those of `players.ppo`, from the same compiled parts (`network.compiled_layers`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
-from euphoria_agents.network.compiled_network import active_feature_rows, flatten
-from euphoria_agents.network.kernels import find_rows, hidden, layer, log_chances, softmax
+from euphoria_agents.network.compiled_layers import find_rows, hidden, layer, log_chances, softmax
+from euphoria_agents.network.weight_layout import active_feature_rows, flatten
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import Reward, reward_number
@@ -28,8 +28,8 @@ class Network(NamedTuple):
     """A network in flat arrays, with its workspace.
 
     Attributes:
-        begins, rows: what it sees of an observation; see `network.compiled_network.active_feature_rows`.
-        weights, trunk, policy, value: the hidden layers; see `network.compiled_network.flatten`.
+        begins, rows: what it sees of an observation; see `network.weight_layout.active_feature_rows`.
+        weights, trunk, policy, value: the hidden layers; see `network.weight_layout.flatten`.
         outlook_rows, outlook: the same of the network that says who wins; no rows if there is none.
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.

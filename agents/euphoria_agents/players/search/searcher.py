@@ -12,7 +12,7 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.players.search.inference import Network, no_network
-from euphoria_agents.players.search.tree import SearchPlan, empty_tree, empty_workspace, most_visited, root_edges, search
+from euphoria_agents.players.search.tree_search import SearchPlan, empty_tree, empty_workspace, most_visited, root_edges, search
 
 if TYPE_CHECKING:
     from euphoria_env import Game

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-DAY = 24 * 3600.0
+DAY = 24 * 3600.0  # seconds
+MAX_BODY = 1_000_000  # bytes of a request
 
 
 @dataclass(frozen=True)

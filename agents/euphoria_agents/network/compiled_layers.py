@@ -128,7 +128,7 @@ def layer(x, weights, at, size_in, size_out, out):  # type: ignore[no-untyped-de
 
 @jit
 def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
-    """Writes which rows (`network.compiled_network`) an observation adds up into `index`; returns how many."""
+    """Writes which rows (`network.weight_layout`) an observation adds up into `index`; returns how many."""
     n = 0
     for e in range(len(observation)):
         if observation[e] > 0 and begins[e] < begins[e + 1]:
@@ -141,7 +141,7 @@ def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
 def hidden(index, n, rows, weights, table, x, y):  # type: ignore[no-untyped-def]
     """All layers one after another, from the n rows that are added up; returns the one of x and y that has the last.
 
-    `rows`, `weights` and `table` are those of `network.compiled_network`.
+    `rows`, `weights` and `table` are those of `network.weight_layout`.
     """
     at, _, size_out = table[0]
     x[:size_out] = weights[at : at + size_out]

@@ -1,4 +1,4 @@
-"""A network as the compiled parts play it (`network.kernels`): what goes in as rows to be added up, and layers in one array."""
+"""A network laid out for the compiled layers (`network.compiled_layers`): inputs as rows to add up, all layers in one array."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Layers
-from euphoria_agents.network.kernels import VALUES
+from euphoria_agents.network.compiled_layers import VALUES
 from euphoria_env.observations import OBS_SIZE
 
 
