@@ -82,7 +82,7 @@ def test_a_chain_of_branches_names_every_member(kind: type[IntEnum], functions: 
 
 
 # The same in agents/, by the constants that number the choices.
-SEARCH = ROOT / "agents" / "euphoria_agents" / "players" / "search" / "tree.py"
+SEARCH = ROOT / "agents" / "euphoria_agents" / "players" / "search" / "tree_search.py"
 NUMBERED_BY_CONSTANTS = {"BY_": ("set_priors", "judge"), "PUCT|BOARDSPACE": ("search",)}
 
 

@@ -136,7 +136,7 @@ FOREIGN = {
     ),
 }
 # Names of variables in the examples and docstrings: what they stand for is looked up instead.
-VARIABLES = {"game": "Game", "batch": "Batch", "agent": "Agent", "rules": "Rules"}
+VARIABLES = {"game": "Game", "batch": "Batch", "agent": "Agent", "rules": "Rules", "analysis": "Analysis"}
 DOTTED = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:\([^`]*\))?`")
 FILE_ENDINGS = {
     "py",
