@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from euphoria_agents import load, play_match
+from euphoria_agents import agent_process, load, play_match
 from euphoria_agents.agent import explained
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.child_process import start_process
@@ -290,3 +290,8 @@ def test_an_interrupt_of_the_program_is_its_own() -> None:
             ask_once(agent)
         with pytest.raises(AgentFailed, match="has been ended"):
             ask_once(agent)
+
+
+def test_an_agent_is_asked_nothing_else() -> None:
+    with pytest.raises(ValueError, match="an agent is not asked to think"):
+        next(agent_process._answers(load("random"), "think", ()))

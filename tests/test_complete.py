@@ -8,17 +8,22 @@ import hashlib
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from starlette.applications import Starlette
 
+from euphoria_agents.web import endpoints
+from euphoria_agents.web.app import PAGES, make_app
+from euphoria_agents.web.store import Store
 from euphoria_env import Batch, Game, Rules, actions, observations
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
@@ -81,33 +86,120 @@ def test_a_chain_of_branches_names_every_member(kind: type[IntEnum], functions: 
     assert not missing, f"{functions[0]} has no branch for {kind.__name__}.{missing[0]}"
 
 
-# The same in agents/, by the constants that number the choices.
-SEARCH = ROOT / "agents" / "euphoria_agents" / "players" / "search" / "tree_search.py"
-NUMBERED_BY_CONSTANTS = {"BY_": ("set_priors", "judge"), "PUCT|BOARDSPACE": ("search",)}
+# The same in agents/, where constants that are numbered together (`PUCT, BOARDSPACE = range(2)`) stand for the choices.
+AGENTS = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "agents").rglob("*.py")}
 
 
-@pytest.mark.parametrize(("names", "function"), [(names, one) for names, found in NUMBERED_BY_CONSTANTS.items() for one in found])
-def test_the_search_has_a_branch_for_every_choice(names: str, function: str) -> None:
-    """Each evaluator and each style is compared with, and what is none of them is an error."""
-    tree = ast.parse(SEARCH.read_text(encoding="utf-8"))
-    tables = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple)]
-    members = [name.id for table in tables for name in table.elts if isinstance(name, ast.Name) and re.match(names, name.id)]
-    (body,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function]
-    compared = {
-        name.id
-        for node in ast.walk(body)
-        if isinstance(node, ast.Compare)
-        for name in node.comparators
-        if isinstance(name, ast.Name)
-    }
-    assert len(members) > 1 and not (missing := set(members) - compared), f"{function} has no branch for {', '.join(missing)}"
-    assert any(isinstance(node, ast.Raise) for node in ast.walk(body)), f"{function} takes what it does not know for something"
+def numbered(tree: ast.Module) -> list[set[str]]:
+    """The constants that a module numbers by `range`."""
+    given = [(node.targets[0], node.value) for node in tree.body if isinstance(node, ast.Assign)]
+    return [
+        {name.id for name in names.elts if isinstance(name, ast.Name)}
+        for names, value in given
+        if isinstance(names, ast.Tuple) and isinstance(value, ast.Call) and ast.unparse(value.func) == "range"
+    ]
+
+
+def compared(tree: ast.AST) -> set[str]:
+    """The names that something is compared with."""
+    right = (one for node in ast.walk(tree) if isinstance(node, ast.Compare) for one in node.comparators)
+    return {name.id for name in right if isinstance(name, ast.Name)}
+
+
+def chains(tree: ast.Module, choices: set[str]) -> Iterator[tuple[ast.FunctionDef, set[str]]]:
+    """The functions that compare with several of these choices, and with which."""
+    bodies = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    yield from ((body, known) for body in bodies if len(known := compared(body) & choices) > 1)
+
+
+def incomplete(tree: ast.Module) -> list[str]:
+    """What is wrong with the chains of a module: choices without a branch, or no error for what is none of them."""
+    wrong = []
+    for choices in (found for found in numbered(tree) if found & compared(tree)):  # others are indices
+        found = list(chains(tree, choices))
+        wrong += [] if found else [f"no function compares with {', '.join(sorted(choices))}"]
+        wrong += [f"{body.name} has no branch for {name}" for body, known in found for name in sorted(choices - known)]
+        raising = [body.name for body, _ in found if any(isinstance(node, ast.Raise) for node in ast.walk(body))]
+        wrong += [f"{body.name} takes what it does not know for something" for body, _ in found if body.name not in raising]
+    return wrong
+
+
+def test_the_agents_have_a_branch_for_every_choice() -> None:
+    """Each evaluator and each style of search is compared with, and what is none of them is an error."""
+    assert {name for name, tree in AGENTS.items() if numbered(tree)} >= {"tree_search"}
+    assert [f"{name}.py: {one}" for name, tree in AGENTS.items() for one in incomplete(tree)] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("if x == A: return 1\n    if x == B: return 2\n    if x != C: raise ValueError", []),
+        ("if x == A: return 1\n    if x == B: return 2\n    raise ValueError", ["f has no branch for C"]),
+        ("if x == A or x == B or x == C: return 1", ["f takes what it does not know for something"]),
+        ("return x == A", ["no function compares with A, B, C"]),
+        ("return x[A]", []),
+    ],
+)
+def test_an_incomplete_chain_is_found(code: str, wrong: list[str]) -> None:
+    assert incomplete(ast.parse(f"A, B, C = range(3)\ndef f(x):\n    {code}")) == wrong
 
 
 def test_every_evaluator_has_a_number() -> None:
-    from euphoria_agents.players.search import tree_search
+    (names,) = (node.value for node in AGENTS["tree_search"].body if ast.unparse(node).startswith("EVALUATORS ="))
+    (numbers,) = (found for found in numbered(AGENTS["tree_search"]) if "BY_WEIGHTS" in found)
+    assert len(ast.literal_eval(names)) == len(numbers), f"{ast.unparse(names)} are numbered by {', '.join(sorted(numbers))}"
 
-    assert len(tree_search.EVALUATORS) == len([name for name in vars(tree_search) if name.startswith("BY_")])
+
+# ---------------------------------------------------------------------------------------------------------------- endpoints
+
+# What anybody may ask for, whatever tokens they have; all else needs a right of its own.
+OPEN = {
+    "GET /api/facts",
+    "GET /api/games",
+    "POST /api/games",
+    "POST /api/games/{game}/sit",  # needs the token
+    "GET /api/games/{game}/events",  # that something happened, not what
+    "POST /api/studies",  # of a game that has ended
+    "GET /api/studies/{study}",
+    "GET /api/studies/{study}/at/{ply:int}",
+    "POST /api/studies/{study}/at/{ply:int}",
+    "GET /api/studies/{study}/at/{ply:int}/position",
+    "GET /api/studies/{study}/analyses",
+    "POST /api/studies/{study}/analyses",
+    "GET /api/studies/{study}/analyses/lines",
+    "POST /api/positions/new",
+    "POST /api/positions/check",
+    "POST /api/batches",
+    "GET /api/batches/{batch}",
+    "GET /api/batches/{batch}/{table}.csv",
+}
+# What depends on a token, always; the others let strangers have what is secret to nobody, which is no right to change anything.
+RIGHTS = {"MAKER", "MEMBER", "SEATED", "HELPER", "BEGINNER"}
+READING = {"VIEWER", "ENDED"}
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starlette]:
+    with closing(Store(tmp_path_factory.mktemp("endpoints") / "games.sqlite")) as store:
+        yield make_app(store)
+
+
+def test_every_endpoint_has_a_right(app: Starlette) -> None:
+    """One that anybody may use is named here; `tests/test_serve.py` asks each as a stranger."""
+    needs = {who: name for name, who in vars(endpoints).items() if isinstance(who, endpoints.Who)}
+    loose = {
+        f"{row.method} {row.path}"
+        for row in app.state.endpoints
+        if needs[row.who] not in (RIGHTS | READING if row.method == "GET" else RIGHTS)
+    }
+    assert not (added := loose - OPEN), f"{', '.join(sorted(added))}: needs a right, or stands in OPEN"
+    assert not (gone := OPEN - loose), f"{', '.join(sorted(gone))}: is not open to anybody"
+
+
+def test_nothing_is_served_beside_the_table(app: Starlette) -> None:
+    served = {f"{method} {route.path}" for route in app.routes for method in getattr(route, "methods", ["?"]) if method != "HEAD"}
+    pages = {f"GET {path}" for path in (*PAGES, "/static/{name}")}
+    assert served - pages == {f"{row.method} {row.path}" for row in app.state.endpoints}
 
 
 def kept(function: ast.FunctionDef) -> set[str]:

@@ -328,11 +328,13 @@ def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]
         observations, masks, rng = arguments
         for observation, mask in zip(observations, masks, strict=True):
             yield from _answers(agent, "act", (observation, mask, rng))
-    else:
+    elif kind in ("act", "act_batch"):
         answers = [agent.act(*arguments)] if kind == "act" else agent.act_batch(*arguments)
         moves = np.asarray(answers)
         proper = moves.dtype.kind in "iu" and moves.ndim == 1
         yield moves.astype(np.int64).tolist() if proper else shown(answers[0] if kind == "act" else answers)
+    else:
+        raise ValueError(f"an agent is not asked to {kind}")
 
 
 def _json(reply: dict[str, Any]) -> bytes:

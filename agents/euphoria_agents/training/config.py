@@ -15,7 +15,7 @@ from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Reader, shown
 from euphoria_env.rules import OPTIONS, Rules
 
-CARDS = NAMES, FEATURES = "names", "features"
+CARDS = {"names": False, "features": True}  # whether the network sees features of the cards
 NOT_OF_GAME = ("num_players", "max_turns")  # options of the rules that have one of their own here
 DECISIONS = 10_000_000  # of a run, by default
 MOST_IN_UPDATE = 2**22  # decisions; they take some 0.5 kB each, or 2 kB for a dense network
@@ -79,7 +79,9 @@ class Options:
     trunk: Annotated[list[Width], Meta(min_length=1)] = option([256, 128], "widths of the layers that policy and value share")
     branch: list[Width] = option([], "widths of the layers that each has for itself")
     steps: bool = option(True, "whether the network sees single steps of numbers where they matter, besides the scaled entries")
-    cards: str = option("names", "how the network meets recruits and tiles: by their names, or by their features", choices=CARDS)
+    cards: str = option(
+        "names", "how the network meets recruits and tiles: by their names, or by their features", choices=tuple(CARDS)
+    )
     seed: Seed = option(0, "of the games and the network")
     save: Count = option(20, "updates between two saves")
     rate: Count = option(100, "updates between two ratings")

@@ -9,7 +9,7 @@ import torch
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.training.buffers import RolloutBuffer, SparseBuffer
-from euphoria_agents.training.config import FEATURES, Options
+from euphoria_agents.training.config import CARDS, Options
 from euphoria_agents.training.learner import Learner
 from euphoria_agents.training.policy import DensePolicy, Policy, make_features
 from euphoria_agents.training.rules_mixture import game_parts
@@ -55,7 +55,7 @@ def make_model(options: Options, env: JoinedVecEnv, rank: int = 0) -> Learner:
             "features": features,
             "trunk": options.trunk,
             "branch": options.branch,
-            "described": options.cards == FEATURES,
+            "described": CARDS[options.cards],
             "optimizer_kwargs": {"eps": 1e-5, "fused": True},
         },
         device=options.device,
