@@ -33,7 +33,7 @@ class Batch:
         n: number of games, N.
         rules: the options of all games.
         seed: game i depends on this seed, on i and on how often it started anew, and on nothing else.
-        reward: "win", "rank" or "stars"; see docs/environment.md.
+        reward: what is paid, by its name in the table of docs/environment.md.
         threads: how many threads share the games; None: one a core. Any number gives the same games.
         observe: whether `observation` and `final_observation` are written; without them a step is faster.
 

@@ -31,6 +31,7 @@ from torch import Tensor, nn
 from euphoria_agents import Agent, load, play_match
 from euphoria_agents.files import whole_file
 from euphoria_env import actions, observations
+from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 
 LAYOUT = zlib.crc32(repr((observations.table(), actions.NAMES)).encode())  # a network fits one layout only
@@ -49,7 +50,7 @@ class Arguments:
     seed: int = option(0, "of the games and the network; equal seeds give equal networks", 0)
     decisions: int = option(1_000_000, "decisions of the learner, rounded up to whole updates", 1)
     players: int = option(2, "players in a game", 2, 6)
-    reward: str = option("stars", "what is learnt from: win, rank or stars; stars is by far the fastest")
+    reward: str = option("stars", f"what is learnt from: one of {', '.join(REWARD_NAMES)}; stars is by far the fastest")
     rules: str = option("{}", 'further options of the game as JSON, such as {"trading": true}')
     max_turns: int = option(600, "training games are truncated after so many turns", 1)
     baselines: Sequence[str] = option(("random", "weights"), "fixed opponents in the pool")

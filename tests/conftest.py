@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.register_assert_rewrite("tests.tools")  # before anything imports them: their asserts say what differs
+pytest.register_assert_rewrite("tests.tools", "tests.referee")  # before anything imports them: their asserts say what differs
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the tests in the background has it ignored
 
 

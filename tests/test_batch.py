@@ -40,23 +40,31 @@ def one_move_left(n: int) -> dict:
     }
 
 
-def expected_rewards(kind: str, game: Game, before: Sequence[int]) -> np.ndarray:
-    """The rewards of docs/environment.md, from the game after the decision and the stars to place before it."""
+def paid_for_winning(game: Game, before: Sequence[int]) -> np.ndarray:
     n = game.rules.num_players
-    if kind == "stars":
-        placed = np.array(before) - [player["stars"] for player in game.to_dict()["players"]]
-        return placed - (placed.sum() - placed) / (n - 1)
-    if game.ranking is None or (kind == "win" and game.truncated):
+    return np.array([1.0 if p == game.winner else -1 / (n - 1) for p in range(n)]) * game.over
+
+
+def paid_for_rank(game: Game, before: Sequence[int]) -> np.ndarray:
+    """Those who share a rank share the mean of their places."""
+    n, ranking = game.rules.num_players, game.ranking
+    if ranking is None:
         return np.zeros(n)
-    if kind == "win":
-        return np.array([1.0 if p == game.winner else -1 / (n - 1) for p in range(n)])
-    # Those who share a rank share the mean of their places.
-    by_rank = sorted(range(n), key=lambda p: game.ranking[p])
-    values = np.zeros(n)
-    for p in range(n):
-        places = [place for place, q in enumerate(by_rank, 1) if game.ranking[q] == game.ranking[p]]
-        values[p] = 1 - 2 * (np.mean(places) - 1) / (n - 1)
-    return values
+    places = [[place for place, rank in enumerate(sorted(ranking), 1) if rank == own] for own in ranking]
+    return np.array([1 - 2 * (np.mean(shared) - 1) / (n - 1) for shared in places])
+
+
+def paid_for_stars(game: Game, before: Sequence[int]) -> np.ndarray:
+    placed = np.array(before) - stars(game)
+    return placed - (placed.sum() - placed) / (game.rules.num_players - 1)
+
+
+# The rewards of docs/environment.md, from the game after the decision and the stars to place before it.
+EXPECTED = {"win": paid_for_winning, "rank": paid_for_rank, "stars": paid_for_stars}
+
+
+def expected_rewards(kind: str, game: Game, before: Sequence[int]) -> np.ndarray:
+    return EXPECTED[kind](game, before)
 
 
 def stars(game: Game) -> list[int]:
@@ -166,7 +174,6 @@ def test_rewards_of_a_game_that_is_won(kind: str) -> None:
         picks = np.array([np.flatnonzero(mask)[-1] for mask in batch.mask])
     assert game.over and batch.terminated[1] and not batch.truncated[1]
     assert batch.ranking[1].tolist() == game.ranking
-    assert {"win": 1.0, "rank": 1.0, "stars": 1.0}[kind] == batch.rewards[1, game.winner] == batch.rewards[1].max()
 
 
 def test_what_was_seen_at_the_end_is_that_of_the_last_step_alone() -> None:

@@ -30,11 +30,12 @@ from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Effect, Event, Price, When
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine import chance, observe
-from euphoria_env.engine.rewards import Reward
+from euphoria_env.engine.rewards import REWARD_NAMES, Reward
 from euphoria_env.engine.state import Operation
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.rules import OPTIONS, Option
 from euphoria_env.words import event_text
+from tests.test_batch import EXPECTED
 from tests.tools.playing import all_rules, other_value, prefer, random_move
 from tests.tools.positions import any_position, random_rules
 
@@ -339,6 +340,13 @@ def test_what_games_do_not_reach_is_written() -> None:
     assert seen[observations.start_of("new_worker")] == 1 > game.observation(0)[observations.start_of("new_worker")]
 
 
+# ----------------------------------------------------------------------------------------------------------------- rewards
+
+
+def test_every_reward_is_written_anew_for_the_tests() -> None:
+    assert set(EXPECTED) == set(REWARD_NAMES), f"EXPECTED in tests/test_batch.py: {set(EXPECTED) ^ set(REWARD_NAMES)}"
+
+
 # ----------------------------------------------------------------------------------------------------------------- options
 
 
@@ -444,3 +452,10 @@ def test_every_kind_of_outcome_is_told() -> None:
     game = Game(seed=1)
     with pytest.raises(ValueError, match="no line tells outcomes of the kind coins"):
         event_text.event(game, game.legal()[0], game, [("coins", 1)])
+
+
+def test_a_false_assertion_of_a_helper_says_what_differs() -> None:
+    """pytest rewrites the assertions of test files by itself, those of the modules they import once it is told to."""
+    helpers = [module for name, module in sys.modules.items() if name.startswith(("tests.tools.", "tests.referee."))]
+    plain = [one.__name__ for one in helpers if type(one.__loader__).__name__ != "AssertionRewritingHook"]
+    assert helpers and not plain, f"tests/conftest.py: no register_assert_rewrite for {', '.join(plain)}"

@@ -17,7 +17,7 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.spaces import SITE_COSTS
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.cards.vocabulary import Effect
-from euphoria_env.engine.rewards import Reward
+from euphoria_env.engine.rewards import REWARD_NAMES, Reward
 from euphoria_env.rules import OPTIONS
 from euphoria_env.words import cost_words
 from tests.tools import scenario_runner
@@ -314,4 +314,20 @@ def test_both_chains_know_every_reward():
     search = (ROOT / "agents" / "euphoria_agents" / "players" / "search" / "inference.py").read_text(encoding="utf-8")
     for text, function in ((engine, "fill_rewards"), (search, "chance_to_win")):
         body = text[text.index(f"def {function}") :].partition("\n\n\n")[0]
-        assert {name for name in re.findall(r"reward == Reward\.(\w+)", body)} == {reward.name for reward in Reward}
+        assert {name for name in re.findall(r"reward == Reward\.(\w+)", body)} == {reward.name for reward in Reward}, function
+    page = (ROOT / "docs" / "searching-agents.md").read_text(encoding="utf-8")
+    counts = page[page.index("What a network's value counts") :].partition("\n\n")[0]
+    assert not (missing := [name for name in REWARD_NAMES if f"`{name}`" not in counts]), f"docs/searching-agents.md: {missing}"
+
+
+def test_no_text_lists_the_rewards_by_hand():
+    """A list would lack the next one; docs/environment.md has a table that is generated."""
+    listed = re.compile(r"\W{1,5}(?:(?:or|and)\W{1,4})?".join(REWARD_NAMES[:3]))
+    files = [
+        path
+        for folder in ("euphoria_env", "agents", "scripts", "docs")
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in (".py", ".md")
+    ]
+    found = [path.relative_to(ROOT).as_posix() for path in (*files, ROOT / "README.md") if listed.search(path.read_text("utf-8"))]
+    assert found == []

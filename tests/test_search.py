@@ -335,7 +335,7 @@ def test_values_of_every_reward_are_chances(reward: str, checkpoint: Path) -> No
     path = save_checkpoint(checkpoint.with_name(f"{reward}.safetensors"), read_checkpoint(checkpoint)[1], {"reward": reward})
     agent, game = load(f"mcts:50:ppo:{path}"), middle(3)
     assert isinstance(agent, Searcher) and ask(agent, game, 0) in game.legal()
-    assert ((agent._workspace.values[:3] >= 0) & (agent._room.values[:3] <= 1)).all()
+    assert ((agent._workspace.values[:3] >= 0) & (agent._workspace.values[:3] <= 1)).all()
 
 
 # ------------------------------------------------------------------------------------------------------------------ bad input

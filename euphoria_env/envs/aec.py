@@ -35,7 +35,7 @@ class raw_env(AECEnv):
 
     Args:
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), "human" (prints the board), or None.
-        reward: "win", "rank" or "stars"; see docs/environment.md.
+        reward: what is paid, by its name in the table of docs/environment.md.
         render_size: width and height of "rgb_array" in pixels.
         **rules: the fields of `Rules`.
 

@@ -30,7 +30,7 @@ class Learners(BatchGames):
         n: number of games, N.
         opponents, pool: as for `Opponents.set`.
         seat: the learner's, 0 to P - 1, or "random" for another one in each game. Observations are relative to it.
-        reward: "win", "rank" or "stars".
+        reward: what is paid, by its name in the table of docs/environment.md.
         threads: as for `Batch`.
         rules: the options of all games.
         illegal: what an illegal action does: "raise", or "end" its game, with a reward of -1.

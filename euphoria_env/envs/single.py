@@ -50,7 +50,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         opponents: who plays the other seats: an object with `act` as in `euphoria_agents.Agent`, or a text for
             `euphoria_agents.load`; one for all, or a list of them in turn order after the learner.
         seat: the learner's, 0 to n - 1, or "random" for another one in each game. Observations are relative to it.
-        reward: "win", "rank" or "stars"; see docs/environment.md.
+        reward: what is paid, by its name in the table of docs/environment.md.
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
         render_size: width and height of "rgb_array" in pixels.
         mask: "info", or "observation": observations are a dict of `observation` and `action_mask` then.

@@ -32,7 +32,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             for all, or a list of them in turn order after the learner. Those with `act_batch` answer many games at once.
         pool: instead of `opponents`: each seat is drawn from these for every game. Nobody is replaced in the middle of one.
         seat: the learner's, 0 to P - 1, or "random" for another one in each game. Observations are relative to it.
-        reward: "win", "rank" or "stars"; see docs/environment.md.
+        reward: what is paid, by its name in the table of docs/environment.md.
         threads: how many threads share the games; None: one a core. Any number gives the same games.
         render_mode: "ansi" or "rgb_array", of which `render` gives one for each game, or None.
         render_size: width and height of each picture in pixels.

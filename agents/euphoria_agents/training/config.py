@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from euphoria_agents.dataclass_arguments import option, positional, rules_options, written
 from euphoria_agents.validation import checked
+from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.json_reader import Reader, shown
 from euphoria_env.rules import OPTIONS, Rules
 
@@ -59,7 +60,7 @@ class Options:
     players: Annotated[list[Players], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
     )
-    reward: str = option("stars", "what is learnt from: win, rank or stars")
+    reward: str = option("stars", "what is learnt from", choices=REWARD_NAMES)
     max_turns: Annotated[int, Meta(ge=1, le=2**31 - 1)] = option(600, "training games are cut off after so many turns")
     baselines: list[str] = option(["random", "weights"], "fixed opponents in the league")
     newest: Share = option(0.4, "share of the seats for the newest past self")
