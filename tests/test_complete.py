@@ -306,6 +306,19 @@ def test_a_wrong_value_is_an_error_compiled() -> None:
 UNREACHED = {"new_worker"}  # nothing is asked between the tank and the roll of its worker
 
 
+def test_every_field_of_the_observation_has_a_place_that_is_used() -> None:
+    """Quick, from the text alone; the next test plays games. Options are written together."""
+    tree = ENGINE["observe.py"]
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    fields = {field.name.rpartition(".")[2] for field in observations.table()} - set(OPTIONS)
+    assert not (unnamed := fields - texts), f"engine/observe.py does not write {', '.join(sorted(unnamed))}"
+    targets = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
+    places = {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name) and name.id.isupper()}
+    bodies = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    used = {name.id for body in bodies for name in ast.walk(body) if isinstance(name, ast.Name)}
+    assert not (idle := places - used), f"engine/observe.py does not use {', '.join(sorted(idle))}"
+
+
 @pytest.mark.slow
 def test_every_field_of_the_observation_is_written() -> None:
     """In games of all kinds each field leaves its lowest value, for some seat, and none its range."""
