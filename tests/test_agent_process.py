@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -295,3 +297,20 @@ def test_an_interrupt_of_the_program_is_its_own() -> None:
 def test_an_agent_is_asked_nothing_else() -> None:
     with pytest.raises(ValueError, match="an agent is not asked to think"):
         next(agent_process._answers(load("random"), "think", ()))
+
+
+def test_a_program_without_a_guard_or_a_file_is_not_run_again(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class First:\n    def act(self, observation, mask, rng):\n        return int(mask.argmax())\n"
+    )
+    program = """
+from euphoria_agents import play_match
+from euphoria_agents.agent_process import AgentProcess
+from euphoria_env import Rules
+with AgentProcess("mine:First") as agent:
+    print(play_match([agent, agent], 2, Rules(num_players=2, max_turns=5)).games)
+"""
+    (tmp_path / "program.py").write_text(program)
+    for words in (["program.py"], ["-"]):
+        done = subprocess.run([sys.executable, *words], input=program, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr

@@ -158,7 +158,11 @@ def test_a_new_option_of_the_game_is_an_option_by_itself(monkeypatch: pytest.Mon
     class Options:
         game: dict[str, Any] = rules_options(without=[])
 
-    later = {"flag": rules.Flag("f"), "number": rules.Integer("n", 1, 9), "limit": rules.Integer("l", 1, 9, none=True)}
+    later = {
+        "flag": rules.Option("f"),
+        "number": rules.Option("n", kind=int, low=1, high=9),
+        "limit": rules.Option("l", kind=int, low=1, high=9, none=True),
+    }
     monkeypatch.setattr(rules, "Rules", Later)
     monkeypatch.setattr(rules, "OPTIONS", later)
     assert parse_options(Options, "x", []).game == {"flag": False, "number": 1, "limit": 5}
@@ -392,8 +396,8 @@ def test_own_agents_play(folder: Path, processes: int) -> None:
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
-        ("Illegal", r"error: the agent my_agents\.Illegal answered '.*', which is illegal"),
-        ("Raises", r"error: KeyError: 'gold' \(my_agents\.py, line 17\), raised by the agent my_agents\.Raises"),
+        ("Illegal", r"error: the agent my_agents:Illegal answered '.*', which is illegal"),
+        ("Raises", r"error: the agent my_agents:Raises raised KeyError: 'gold' \(my_agents\.py, line 17\)"),
         ("Nobody", r"error: agent 'my_agents:Nobody': module 'my_agents' has no 'Nobody'"),
     ],
 )
@@ -406,8 +410,8 @@ def test_faults_of_agents_are_told_in_a_line(folder: Path, agent: str, message: 
 def test_the_traceback_is_there_for_those_who_ask(folder: Path) -> None:
     words = ("evaluate", "--agent", "my_agents:Raises", "--processes", 2, "--traceback")
     status, _, told = euphoria(*words, *SMALL, cwd=folder)
-    assert status == 2 and told.startswith("Traceback") and 'my_agents.py", line 17, in act' in told
-    assert told.splitlines()[-1].startswith("error: KeyError: 'gold'")
+    assert status == 2 and told.startswith("Traceback") and "(my_agents.py, line 17)" in told
+    assert told.splitlines()[-1].startswith("error: the agent my_agents:Raises raised KeyError: 'gold'")
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def test_the_positions_of_a_round(player: Path) -> None:
         first.winners, again.winners
     )
     assert not np.array_equal(first.active_features.indices, other.active_features.indices)
-    assert len(first.winners) == len(first.players) == len(first.active_features.which) == len(first.active_features.starts) - 1
+    assert len(first.winners) == len(first.players) == len(first.active_features.which) == len(first.active_features.indptr) - 1
     assert set(first.players.tolist()) == {2, 5} and (first.winners >= 0).all() and (first.winners < first.players).all()
 
 
@@ -156,12 +156,12 @@ def test_nothing_to_learn_from(player: Path, tmp_path: Path, quick: None, monkey
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("games", 0, "games: must be"),
-        ("players", [], "players: must have at least one"),
+        ("games", 0, "games: expected int >= 1"),
+        ("players", [], "players: expected array of length >= 1"),
         ("players", [7], r"players\[0\]"),
-        ("widths", [], "widths: must have at least one"),
+        ("widths", [], "widths: expected array of length >= 1"),
         ("mixed", 1.5, "mixed"),
-        ("learning_rate", 0.0, "learning_rate: must be above 0"),
+        ("learning_rate", 0.0, "learning_rate: expected float > 0.0"),
         ("half", 1, "half"),
     ],
 )

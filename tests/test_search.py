@@ -254,7 +254,7 @@ def test_finds_the_move_that_wins(spec: str, checkpoint: Path) -> None:
         assert won.winner == 0
 
 
-def test_more_simulations_than_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_simulations_than_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
     from euphoria_agents.players.search import tree_search
 
     monkeypatch.setattr(tree_search, "NODES", 20)

@@ -350,11 +350,13 @@ class NotANumber:
 
 
 @pytest.fixture
-def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agents:
+def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Agents]:
     (tmp_path / "faulty_at_the_table.py").write_text(FAULTY)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    return Agents([f"faulty_at_the_table:{name}" for name in ("Raises", "Illegal", "NotANumber")])
+    agents = Agents([f"faulty_at_the_table:{name}" for name in ("Raises", "Illegal", "NotANumber")])
+    yield agents
+    agents.close()
 
 
 @pytest.mark.parametrize(
@@ -482,4 +484,8 @@ def test_a_file_runs_no_code_unless_allowed(tmp_path: Path, faulty: Agents) -> N
     with pytest.raises(ValueError, match="allow it by name"):
         Session.load(tmp_path / "game.json")
     assert "faulty_at_the_table" not in sys.modules
-    assert Session.load(tmp_path / "game.json", Agents(faulty.allowed)).seats == session.seats
+    allowed = Agents(faulty.allowed)
+    try:
+        assert Session.load(tmp_path / "game.json", allowed).seats == session.seats
+    finally:
+        allowed.close()

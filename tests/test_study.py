@@ -20,7 +20,7 @@ from euphoria_agents import load
 from euphoria_agents.__main__ import main
 from euphoria_agents.agent import explained
 from euphoria_agents.matches.match import Chance
-from euphoria_agents.study import analysis as analysis_module
+from euphoria_agents.study import game_analysis as analysis_module
 from euphoria_agents.study.decision_analysis import FUTURES, Judge, best_of, outcome
 from euphoria_agents.study.game_analysis import Analysis, Entry, analyse
 from euphoria_agents.study.summary import mistakes, summarise
@@ -349,7 +349,7 @@ ENTRIES = [
     ({"values": [0.5, float("nan")]}, r"values\[1\]: expected float"),
     ({"regret": -0.5}, "regret: expected float >= 0"),
     ({"luck": [2, 0]}, r"luck\[0\]: expected float <= 1"),
-    ({"more": 0}, "unknown field more"),
+    ({"more": 0}, "object contains unknown field more"),
 ]
 
 
@@ -505,7 +505,7 @@ def test_an_agent_that_fails_is_named(processes: int, saved: Path, folder: Path)
 
 
 def test_whoever_only_studies_needs_no_torch() -> None:
-    program = "import sys, euphoria_agents.study.analysis\nprint(*sys.modules)"
+    program = "import sys, euphoria_agents.study.game_analysis\nprint(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import types
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
@@ -27,7 +28,7 @@ if FORKSERVER:
 def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
     """Starts a process that calls `work`. It ends with this one, ignores interrupts, and may start processes itself."""
     process: BaseProcess = CONTEXT.Process(target=_run, args=(work, arguments), daemon=True)
-    with _interrupts_blocked():
+    with _interrupts_blocked(), _without_main():
         process.start()
     return process
 
@@ -51,6 +52,17 @@ def _interrupts_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Hides the program that runs, so that the new process does not run it again: it may be no file, or have no guard."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _run(work: Callable[..., None], arguments: tuple[Any, ...]) -> None:

@@ -102,7 +102,7 @@ _EUPHORIAN = [
     _card(
         "michael_the_engineer",
         Ability(Event.PLACED, (morale(1), knowledge(1)), SLOT_SET, When.PAID_GOLD),
-        acts_in="access, costs, abilities",
+        acts_in="placement_legality, costs, abilities",
         also="site_for_any_resource",
     ),
     _card("dr_nakagawa_the_tribute", Ability(Event.PLACED, (effect(Effect.ADVANCE, EUPHORIAN),), SLOT_SET, may=True)),
@@ -183,13 +183,13 @@ _WASTELANDER = [
             MARKET_SET,
             When.PAID_FOOD_FOR_BLISS,
         ),
-        acts_in="access, costs, abilities, effects",
+        acts_in="placement_legality, costs, abilities, effects",
         also="food_for_bliss icarus_costs_morale",
     ),
     _card(
         "flartner_the_scammer",
         Ability(Event.PLACED, (morale(1),), SLOT_SET, When.PAID_ARTIFACT),
-        acts_in="access, costs, abilities",
+        acts_in="placement_legality, costs, abilities",
         also="site_for_artifact",
     ),
     _card("geek_the_oracle", acts_in="artifacts", also="draws_three_for_one"),
@@ -255,7 +255,7 @@ _ICARITE = [
         Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(COMMODITY_SET)), may=True, morale=1),
         acts_in="abilities, effects",
     ),
-    _card("matthew_the_thief", acts_in="access, costs", also="bumping_in_tunnel_for_knowledge"),
+    _card("matthew_the_thief", acts_in="placement_legality, costs", also="bumping_in_tunnel_for_knowledge"),
     _card(
         "maxime_the_ambassador",
         Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), draw()), may=True, morale=2),

@@ -162,7 +162,8 @@ def change_array(arrays: dict[str, np.ndarray], rng: random.Random) -> None:
     if kind == 2:
         array = array.astype(rng.choice(DTYPES))
     elif kind == 3:
-        array = rng.choice((array[None], array.ravel(), array[:-1], array[:0], array.T, np.concatenate([array, array])))
+        flat = np.atleast_1d(array)
+        array = rng.choice((array[None], array.ravel(), flat[:-1], flat[:0], array.T, np.concatenate([flat, flat])))
     else:
         array = array.copy()
         flat = array.reshape(-1)
@@ -188,7 +189,7 @@ def hostile_file(arrays: dict[str, np.ndarray], header: dict[str, Any], rng: ran
             change_array(arrays, rng)
         else:
             text = json_text(changed(header, rng))
-    data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, {"euphoria": text})
+    data = save({name: np.array(array, order="C") for name, array in arrays.items()}, {"euphoria": text})
     return damaged(data, rng) if rng.random() < 0.2 else data
 
 
