@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 GROUP = "euphoria_agents"  # of the entry points
 OWN_FORM = "module:Name[:ARGUMENT]"
+OWN_FILE = re.compile(r"(?:.*[/\\])?([^/\\:]+)\.py(?::(\w+))?")  # how one might name a file instead of a module
+OWN_HINT = "agents of your own are named module:Name, such as {}, with the module in the working folder or installed"
 
 
 class Builtin(NamedTuple):
@@ -198,8 +200,20 @@ def _path_in(spec: str) -> str:
 
 
 def _unknown(spec: Any, why: str = "") -> ValueError:
-    reason = f" ({why})" if why else ""
-    return ValueError(f"no agent is called {spec!r}{reason}; allowed are {', '.join(specs())}")
+    reason, hint = (f" ({text})" if text else "" for text in (why, _own_hint(spec)))
+    return ValueError(f"no agent is called {spec!r}{reason}{hint}; allowed are {', '.join(specs())}")
+
+
+def _own_hint(spec: Any) -> str:
+    """How an agent of one's own is named, if a spec may mean one: a file, a module alone, or module.Name."""
+    if not isinstance(spec, str) or spec.partition(":")[0] in BUILTIN:
+        return ""
+    if file := OWN_FILE.fullmatch(spec):
+        return OWN_HINT.format(f"{file[1]}:{file[2] or 'MyAgent'}")
+    if not all(part.isidentifier() for part in spec.split(".")):
+        return ""
+    module, _, name = spec.rpartition(".")
+    return OWN_HINT.format(f"{module}:{name}" if module else f"{name}:MyAgent")
 
 
 # -------------------------------------------------------------------------------------------------- agents from elsewhere
