@@ -192,6 +192,14 @@ def test_every_endpoint_has_a_right(app: Starlette) -> None:
     assert not (gone := OPEN - loose), f"{', '.join(sorted(gone))}: is not open to anybody"
 
 
+def test_what_names_a_seat_is_for_that_seat(app: Starlette) -> None:
+    """Whoever plays may not decide, or see, what another seat may."""
+    seats = {"VIEWER", "SEATED", "HELPER"}
+    rows = [row for row in app.state.endpoints if "seat" in row.body.__struct_fields__]
+    wrong = [f"{row.method} {row.path}" for row in rows if row.who not in {getattr(endpoints, name) for name in seats}]
+    assert rows and not wrong, f"{', '.join(wrong)}: names a seat, and lets others of the game do it"
+
+
 def test_nothing_is_served_beside_the_table(app: Starlette) -> None:
     served = {f"{method} {route.path}" for route in app.routes for method in getattr(route, "methods", ["?"]) if method != "HEAD"}
     rows = {f"{row.method} {row.path}" for row in app.state.endpoints}
