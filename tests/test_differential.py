@@ -35,7 +35,7 @@ SEED = 2024
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # the longer one takes some minutes on two cores that have nothing else to do
-@pytest.mark.parametrize("decisions", [30_000, pytest.param(200_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("decisions", [10_000, pytest.param(200_000, marks=pytest.mark.long)])
 def test_the_engine_and_the_referee_agree(decisions: int):
     """`python -m tests.tools.differential --help` for more of this."""
     chunks = list(play_chunks(SEED, range(decisions // CHUNK), os.cpu_count() or 1))

@@ -476,7 +476,7 @@ def test_records_that_are_none(text: str | None, message: str, tmp_path: Path, c
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_an_interrupt_loses_next_to_nothing(processes: int, saved: Path, tmp_path: Path) -> None:
     """Ctrl-C and kill, again and again; in the end the file is the same as without."""
     out, more = tmp_path / "a.jsonl", tmp_path / "b.jsonl"

@@ -213,6 +213,7 @@ def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
     assert row(found) + "\n" == (tmp_path / ROW).read_text()
 
 
+@pytest.mark.long
 def test_ratings_are_on_the_scale_of_the_opponents(tmp_path: Path) -> None:
     task = dataclasses.replace(SMALL, games=60, players=(3,))
     for k, spec in enumerate(OPPONENTS[:3]):

@@ -130,6 +130,7 @@ def test_a_worker_that_is_killed_stops_the_others_and_nothing_is_lost(tmp_path: 
     assert state_of(tmp_path / "run")[0]["decisions"] % (42 * 8) == 0  # it can be read, and is whole
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 def test_ctrl_c_ends_the_update_in_all_workers_and_saves(tmp_path: Path) -> None:
     process = start(tmp_path / "run")
@@ -141,6 +142,7 @@ def test_ctrl_c_ends_the_update_in_all_workers_and_saves(tmp_path: Path) -> None
     assert state_of(tmp_path / "run")[0]["decisions"] >= before
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 def test_the_workers_end_with_the_command(tmp_path: Path) -> None:
     process = start(tmp_path / "run")
@@ -150,6 +152,7 @@ def test_the_workers_end_with_the_command(tmp_path: Path) -> None:
     await_end(others)
 
 
+@pytest.mark.long
 def test_what_goes_wrong_in_another_worker_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -197,6 +200,7 @@ def _three(rank: int, port: int, answers: Any) -> None:
     group.close()
 
 
+@pytest.mark.long
 def test_what_workers_tell_each_other() -> None:
     store = dist.TCPStore("127.0.0.1", 0, 3, is_master=True, wait_for_workers=False)
     context = multiprocessing.get_context("spawn")
