@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing.connection
 import threading
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions
 from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.observations import OBS_SIZE
+from tests.tools.forking import in_a_fork, needs_fork
 
 SHORT = Rules(num_players=3, trading=True, max_turns=25)
 ARRAYS = (
@@ -421,28 +420,16 @@ def test_a_state_with_parts_of_another_kind_is_refused(name: str, value: np.ndar
         batch.restore(state)
 
 
-def _step_in_a_fork(batch: Batch, told: multiprocessing.connection.Connection) -> None:
-    batch.step(batch.sample(np.random.default_rng(0)))
-    told.send(batch.player.tolist())
-
-
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@needs_fork
 def test_threads_work_after_a_fork() -> None:
     batch = Batch(600, seed=1, threads=2)
-    batch.step(batch.sample(np.random.default_rng(0)))
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside a fork, which is what is tested
-        child = context.Process(target=_step_in_a_fork, args=(batch, theirs))
-        child.start()
-    try:
-        assert ours.poll(120), "the step in the new process never returned"
-        found = ours.recv()
-    finally:
-        child.kill()
-    batch.step(batch.sample(np.random.default_rng(0)))
-    assert found == batch.player.tolist()
+
+    def step() -> list[int]:
+        batch.step(batch.sample(np.random.default_rng(0)))
+        return list(batch.player.tolist())
+
+    step()
+    assert in_a_fork(step) == step()
 
 
 def test_an_interrupt_leaves_no_thread_at_work(monkeypatch: pytest.MonkeyPatch) -> None:

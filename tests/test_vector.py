@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,6 +25,7 @@ from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE, start_of
+from tests.tools.forking import in_a_fork, needs_fork
 
 WEIGHTS = load("weights")
 
@@ -325,28 +324,16 @@ def test_a_game_that_ends_before_its_learner_was_asked_is_passed_over() -> None:
     assert learners.rewards.tolist() == [7.0, 7.0] and not learners.final_ranking.any()
 
 
-def _step_in_a_fork(env: EuphoriaVectorEnv, told: Any) -> None:
-    told.send(env.step(env.action_masks().argmax(axis=1))[0].tobytes())
-
-
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@needs_fork
 def test_threads_work_after_a_fork() -> None:
     env = EuphoriaVectorEnv(600, opponents="random", num_players=2, threads=2)
     env.reset(seed=1)
-    env.step(env.action_masks().argmax(axis=1))
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside a fork, which is what is tested
-        child = context.Process(target=_step_in_a_fork, args=(env, theirs))
-        child.start()
-    try:
-        assert ours.poll(120), "the step in the new process never returned"
-        found = ours.recv()
-    finally:
-        child.kill()
-        child.join()
-    assert found == env.step(env.action_masks().argmax(axis=1))[0].tobytes()
+
+    def step() -> bytes:
+        return bytes(env.step(env.action_masks().argmax(axis=1))[0].tobytes())
+
+    step()
+    assert in_a_fork(step) == step()
 
 
 # ------------------------------------------------------------------------------------------------------------- what is refused

@@ -1,0 +1,33 @@
+"""Calls a function in a forked process."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.connection
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+needs_fork = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+
+
+def in_a_fork(work: Callable[[], Any]) -> Any:
+    """Returns what a function returns in a fork of this process; fails if it never does."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside a fork, which is what is tested
+        child = context.Process(target=_tell, args=(work, theirs))
+        child.start()
+    try:
+        assert ours.poll(120), "the call in the new process never returned"
+        return ours.recv()
+    finally:
+        child.kill()
+        child.join()
+
+
+def _tell(work: Callable[[], Any], connection: multiprocessing.connection.Connection) -> None:
+    connection.send(work())
