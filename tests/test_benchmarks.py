@@ -66,7 +66,7 @@ def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: 
     found = [*layers.measure(layers.Plan(["vector"], [2, 3], [1, 2], 0.001, 1, 0))]
     assert {one.layer for one in found} == {"vector env"} and len(found) == 4
     told = [
-        line for line in capsys.readouterr().err.splitlines() if not line.startswith("euphoria_env:")
+        line for line in capsys.readouterr().err.splitlines() if not line.startswith("compiling ")
     ]  # which tells of compiling
     assert len(told) == 1 and told[0].startswith("SB3 VecEnv left out, it needs stable_baselines3")
 
@@ -74,7 +74,7 @@ def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: 
 @pytest.mark.long
 def test_playouts_are_counted() -> None:
     text = call(FOLDER / "playouts.py", "--playouts", 3)
-    rows = [line.split()[0] for line in text.splitlines()[1:] if not line.startswith("euphoria_env:")]  # which tells of compiling
+    rows = [line.split()[0] for line in text.splitlines()[1:] if not line.startswith("compiling ")]  # which tells of compiling
     assert rows == ["start", "turn", "start,"]
 
 

@@ -453,7 +453,7 @@ entries = dict()
 for name, module in [*sys.modules.items()]:
     if name.startswith(("euphoria_env", "euphoria_agents")):
         for key, value in vars(module).items():
-            if hasattr(value, "signatures") and type(value._cache).__name__ == "_EntryCache":
+            if hasattr(value, "signatures") and type(getattr(value, "_cache", None)).__name__ == "_EntryCache":
                 entries[f"{{value.__module__}}.{{key}}"] = value
 before = {{name: len(entry.signatures) for name, entry in entries.items()}}
 assert set(before.values()) == {{1}}, before
