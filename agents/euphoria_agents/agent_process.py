@@ -206,7 +206,7 @@ class _Made(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Shown(str):
-    """The text of an answer that is no move."""
+    """Shows the text of an answer that is not a move."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -321,7 +321,7 @@ def _batches(agent: Any) -> bool:
 
 
 def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
-    """What the agent answers, as JSON takes it; moves as lists, or as a text if they are none."""
+    """Asks the agent; returns its answer as JSON values: moves as a list, anything else as text."""
     if kind == "explain":
         yield explained(agent, *arguments)
     elif kind == "act_batch" and not _batches(agent):
@@ -353,7 +353,7 @@ def _plain(value: Any) -> Any:
 
 
 def _told(error: BaseException, agent: Any, kind: str) -> str:
-    """What was raised, in a line: its kind, its text, and the place in the agent's own code."""
+    """Describes an error in one line: its kind, its text, and the place in the agent's own code."""
     told, place = type(error).__name__, ""
     if text := _text(error):
         told += f": {text}"

@@ -101,7 +101,7 @@ def read_result(path: Path, task: Task) -> Json:
 
 
 def _check(result: _Result, task: Task) -> None:
-    """What types do not say: names, and sums."""
+    """Checks what types cannot: names, and sums."""
     check_name(result.agent.name)
     _same("task", result.task, task.name)
     _same(

@@ -60,7 +60,7 @@ def run(options: CompileOptions) -> None:
 
 
 def steps() -> dict[str, Callable[[], None]]:
-    """What calls all entry points, by name; `tests/test_commands.py` compares it with the list of them."""
+    """The steps that call every entry point, by name; `tests/test_commands.py` compares them with the list of entry points."""
     return {
         "game": play_game,
         "words": explain_moves,
