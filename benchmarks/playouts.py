@@ -11,9 +11,10 @@ from euphoria_agents import load
 from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
 from euphoria_env import Game, Rules
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.engine.chance import empty_tape, random_bits
+from euphoria_env.engine.chance import random_bits
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import GAME_DTYPE, OVER
+from euphoria_env.engine.tape import empty_tape
 
 AT_A_TIME = 200  # playouts; compiled code heeds no interrupt
 TO_THE_END = 10**6  # decisions; no game by `weights` takes that long

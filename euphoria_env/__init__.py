@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from euphoria_env import actions, observations
+from euphoria_env import actions, events, observations
 from euphoria_env.envs import register as _register
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.rules import Rules
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from euphoria_env.batch import Batch
     from euphoria_env.envs.aec import env, raw_env
 
-__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "observations", "raw_env"]
+__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env"]
 
 _register()
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from euphoria_env import actions, position
-from euphoria_env.engine import batch_kernels, chance
+from euphoria_env.engine import batch_kernels, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
 from euphoria_env.game import Game, IllegalMove
@@ -93,7 +93,7 @@ class Batch:
         self._active = np.ones(self.n, np.bool_)
         self._blank = np.zeros(1, GAME_DTYPE)
         write_rules(self._blank[0], self.rules)
-        self._tape = chance.empty_tape()  # nothing loaded, nothing logged: shared by all threads
+        self._tape = tape.empty_tape()  # nothing loaded, nothing noted: shared by all threads
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0
         bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()

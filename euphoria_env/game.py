@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping, Sequence
+from itertools import starmap
 from typing import Any
 
 import numpy as np
 
-from euphoria_env import actions, pending, position, record
+from euphoria_env import actions, events, pending, position, record
 from euphoria_env.board import ARTIFACTS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import DECISIONS
-from euphoria_env.engine import chance, determinize, loop, observe
+from euphoria_env.engine import chance, determinize, loop, observe, tape
 from euphoria_env.engine.state import GAME_DTYPE, HELD, OUT_BY, OVER, TRUNCATED, copy_rows
+from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS
+from euphoria_env.events import Event
 from euphoria_env.json_reader import as_key, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.prompts import prompt
@@ -23,7 +26,11 @@ from euphoria_env.record import Outcome
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.rules import Rules, read_rules, write_rules
 
-_LOG_CAPACITY = 1024  # outcomes that are not loaded; far more than one move draws
+_EVENTS = 1024  # for which a tape has room; far more than one move makes
+_EVENTS_KEPT = 256  # on the tape, at most, when a move begins
+_EVENTS_OF_LOADED = 4  # to which a loaded outcome leads, at most
+_OUTCOME_KINDS = np.array([bool(row.outcome) for row in KIND_ROWS.values()])
+_OUTCOME_OF = [row.outcome for row in KIND_ROWS.values()]
 # Names of the outcomes of each kind; numbers for dice and lots.
 _OUTCOME_NAMES: dict[str, tuple[str, ...]] = {
     "artifacts": ARTIFACTS,
@@ -76,19 +83,21 @@ class Game:
             self._lay_out()
         loop.new_game(self._rows, 0, seed, 0, 0, self._tape)
         self._refuse_impossible_outcome()
-        self._setup_outcomes = self._logged()
+        self._setup_events = self._number_of_events()
 
     def _attach(self, rows: np.ndarray, start: dict[str, Any] | np.ndarray) -> None:
         self._rows = rows
-        self._tape = chance.empty_tape(_LOG_CAPACITY)
+        self._tape = tape.empty_tape(_EVENTS)
         self._loaded = False  # whether outcomes may be waiting on the tape
         self._to_lay_out: dict[str, list[int]] | None = None  # all that wait, if not all of it is on the tape yet
         self._start = start  # of line 1 of the record: what it says, or the rows it began with
-        self._outcomes: list[Outcome] = []  # drained from the tape
+        self._events: list[np.ndarray] = [np.zeros((0, EVENT_SIZE), np.int32)]  # drained from the tape
+        self._drained = 0  # how many
+        self._outcomes: list[Outcome] = []  # those of chance among them
         self._moves: list[int] = []
-        self._marks: list[int] = []  # how many outcomes had been drawn after each move
+        self._marks: list[int] = []  # how many events there were after each move
         self._loads: list[tuple[int, dict[str, list[Any]]]] = []  # (after how many moves, what)
-        self._setup_outcomes = 0
+        self._setup_events = 0
 
     @property
     def _row(self) -> np.void:
@@ -145,10 +154,9 @@ class Game:
             raise IllegalMove(self._why_illegal(action))
         if saved is not None:
             self._refuse_impossible_outcome(saved)
-        logged = int(self._tape[chance.TAPE_LOGGED])
         self._moves.append(action)
-        self._marks.append(len(self._outcomes) + logged)
-        if logged > _LOG_CAPACITY // 2:
+        self._marks.append(self._number_of_events())
+        if self._tape[tape.TAPE_EVENTS] > _EVENTS_KEPT:
             self._drain()
 
     def _action(self, move: Any) -> int:
@@ -208,9 +216,9 @@ class Game:
         other = object.__new__(type(self))
         other._attach(copy_rows(self._rows), self._start)
         other._tape, other._loaded = self._tape.copy(), self._loaded
-        other._outcomes = self._outcomes.copy()
+        other._events, other._outcomes, other._drained = self._events.copy(), self._outcomes.copy(), self._drained
         other._moves, other._marks, other._loads = self._moves.copy(), self._marks.copy(), self._loads.copy()
-        other._setup_outcomes = self._setup_outcomes
+        other._setup_events = self._setup_events
         return other
 
     __copy__ = clone
@@ -282,8 +290,8 @@ class Game:
             raise ValueError(f"load: must be an object of lists by kind, not {shown(outcomes)}")
         waiting, more = self._waiting(), dict[str, list[int]]()
         for kind, values in outcomes.items():
-            if kind not in chance.KINDS:
-                raise ValueError(f"load.{as_key(kind)}: no such kind; allowed are {', '.join(chance.KINDS)}")
+            if kind not in tape.KINDS:
+                raise ValueError(f"load.{as_key(kind)}: no such kind; allowed are {', '.join(tape.KINDS)}")
             if isinstance(values, str) or not isinstance(values, Sequence):
                 raise ValueError(f"load.{kind}: must be a list, not {shown(values)}")
             queue, new = waiting.get(kind, []), more.setdefault(kind, [])
@@ -336,57 +344,62 @@ class Game:
         if self._to_lay_out is not None:
             return self._to_lay_out
         waiting = {}
-        for k, kind in enumerate(chance.KINDS):
-            queue = self._tape[self._tape[k] : self._tape[chance.TAPE_END + k]]
+        for k, kind in enumerate(tape.KINDS):
+            queue = self._tape[self._tape[k] : self._tape[tape.TAPE_END + k]]
             if len(queue):
                 waiting[kind] = [int(x) for x in queue]
         return waiting
 
     def _has_loaded(self) -> bool:
-        tape = self._tape
         if self._loaded:
-            self._loaded = bool((tape[: chance.TAPE_END] < tape[chance.TAPE_END : chance.TAPE_LOG]).any())
+            queues = self._tape[: tape.TAPE_ERROR].reshape(2, len(tape.KINDS))
+            self._loaded = bool((queues[0] < queues[1]).any())
         return self._loaded
 
     def _lay_out(self) -> None:
-        """Lays out the tape anew if outcomes were loaded that are not on it; what was logged is drained first."""
+        """Lays out the tape anew if outcomes were loaded that are not on it; what was noted is drained first."""
         if self._to_lay_out is None:
             return
         waiting, self._to_lay_out = self._to_lay_out, None
         self._drain()
-        loaded = sum(map(len, waiting.values()))
-        log, capacity = chance.TAPE_HEADER + loaded, _LOG_CAPACITY + loaded  # a single move may draw all of them
-        tape = np.zeros(log + 2 * capacity, np.int32)
-        at = chance.TAPE_HEADER
-        for k, kind in enumerate(chance.KINDS):
-            queue = waiting.get(kind, [])
-            tape[k], tape[chance.TAPE_END + k] = at, at + len(queue)
-            tape[at : at + len(queue)] = queue
-            at += len(queue)
-        tape[chance.TAPE_LOG], tape[chance.TAPE_CAPACITY] = log, capacity
-        self._tape = tape
+        queues = [waiting.get(kind, []) for kind in tape.KINDS]
+        interrupted = self._tape[tape.TAPE_INTERRUPTED]
+        self._tape = tape.empty_tape(_EVENTS + _EVENTS_OF_LOADED * sum(map(len, queues)), queues)  # one move may draw them all
+        self._tape[tape.TAPE_INTERRUPTED] = interrupted
         self._loaded = True
 
     def _drain(self) -> None:
-        """Moves the log of the tape to the list of outcomes."""
-        log, n = int(self._tape[chance.TAPE_LOG]), int(self._tape[chance.TAPE_LOGGED])
-        for kind, value in self._tape[log : log + 2 * n].reshape(n, 2).tolist():
-            name = chance.KINDS[kind]
+        """Takes the events off the tape, and finds the outcomes of chance among them."""
+        first, n = int(self._tape[tape.TAPE_FIRST]), int(self._tape[tape.TAPE_EVENTS])
+        if n == 0:
+            return
+        noted = self._tape[first : first + EVENT_SIZE * n].reshape(n, EVENT_SIZE).copy()
+        self._tape[tape.TAPE_NEXT], self._tape[tape.TAPE_EVENTS] = first, 0
+        self._events.append(noted)
+        self._drained += n
+        for kind, _, value, _ in noted[_OUTCOME_KINDS[noted[:, 0]]].tolist():
+            name = _OUTCOME_OF[kind]
             self._outcomes.append((name, _OUTCOME_NAMES[name][value] if name in _OUTCOME_NAMES else value))
-        self._tape[chance.TAPE_LOGGED] = 0
 
-    def _logged(self) -> int:
-        return len(self._outcomes) + int(self._tape[chance.TAPE_LOGGED])
+    def _number_of_events(self) -> int:
+        return self._drained + int(self._tape[tape.TAPE_EVENTS])
+
+    def _all_events(self) -> np.ndarray:
+        """All events, (n, EVENT_SIZE)."""
+        self._drain()
+        if len(self._events) > 1:
+            self._events = [np.concatenate(self._events)]
+        return self._events[0]
 
     def _save(self) -> tuple[np.ndarray, np.ndarray]:
         return copy_rows(self._rows), self._tape.copy()
 
     def _refuse_impossible_outcome(self, saved: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         """Takes a step back if it drew a loaded outcome that is impossible."""
-        kind = int(self._tape[chance.TAPE_ERROR]) - 1
+        kind = int(self._tape[tape.TAPE_ERROR]) - 1
         if kind < 0:
             return
-        name = chance.KINDS[kind]
+        name = tape.KINDS[kind]
         at = int(self._tape[kind]) - 1
         value = int(self._tape[at])
         outcome = _OUTCOME_NAMES[name][value] if name in _OUTCOME_NAMES else value
@@ -400,6 +413,21 @@ class Game:
         """Everything drawn so far, in order, such as `[("dice", 3), ("artifacts", "book")]`."""
         self._drain()
         return self._outcomes.copy()
+
+    @property
+    def events(self) -> list[Event]:
+        """Everything that has happened since the start of the game, in order, what is hidden too (docs/events.md)."""
+        return [*starmap(Event, self._all_events().tolist())]
+
+    def events_for(self, player: int | None) -> list[Event]:
+        """The same as a player may see it (R19), with -1 in place of what is hidden; None: as everybody may.
+
+        Raises:
+            ValueError: no such player.
+        """
+        if player is not None:
+            self._check_player(player)
+        return [*starmap(Event, events.hide(self._all_events(), player).tolist())]
 
     # -------------------------------------------------------------------------------------------------- positions, records
 
@@ -435,16 +463,15 @@ class Game:
     @property
     def history(self) -> list[str]:
         """The decisions so far, as the lines of a record."""
-        self._drain()
-        return record.decision_lines(self._moves, self._marks, self._setup_outcomes, self._outcomes)
+        drawn = np.flatnonzero(_OUTCOME_KINDS[self._all_events()[:, 0]])
+        first, *marks = np.searchsorted(drawn, [self._setup_events, *self._marks]).tolist()
+        return record.decision_lines(self._moves, marks, first, self._outcomes)
 
     def to_record(self) -> str:
         """The whole game as text, replayable to the identical final state on any machine (docs/records.md)."""
         start = {"position": position.to_dict(self._start[0])} if isinstance(self._start, np.ndarray) else self._start
-        return record.format_record(start, self._outcomes_of_setup(), self.history, self._loads, self.fingerprint())
-
-    def _outcomes_of_setup(self) -> list[Outcome]:
-        return self.outcomes[: self._setup_outcomes]
+        of_setup = np.count_nonzero(_OUTCOME_KINDS[self._all_events()[: self._setup_events, 0]])
+        return record.format_record(start, self._outcomes[:of_setup], self.history, self._loads, self.fingerprint())
 
     @classmethod
     def from_record(cls, text: str) -> Game:

@@ -1,5 +1,5 @@
-"""Writes the generated pages of docs/ (actions.md, cards.md, leaderboard.md with its picture, observations.md, rules-map.md), and
-the tables in benchmark.md and environment.md.
+"""Writes the generated pages of docs/ (actions.md, cards.md, events.md, leaderboard.md with its picture, observations.md,
+rules-map.md), and the tables in benchmark.md and environment.md.
 
 `python scripts/generate_docs.py` writes them, `--check` only says whether one is stale, by exit code 1.
 """
@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from euphoria_agents.benchmark import leaderboard  # noqa: E402
 from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, Task  # noqa: E402
-from euphoria_env import actions, observations, words  # noqa: E402
+from euphoria_env import actions, events, observations, words  # noqa: E402
 from euphoria_env.board import ARTIFACTS, FACTIONS, MARKETS, NUM_AREAS, SLOTS, SPACES  # noqa: E402
 from euphoria_env.cards import recruits, tiles  # noqa: E402
 from euphoria_env.engine.rewards import REWARDS  # noqa: E402
@@ -213,6 +213,56 @@ def observations_page() -> str:
             *table(heads, field_rows(after)),
         ],
     )
+
+
+# --------------------------------------------------------------------------------------------------------------- events
+
+
+def event_rows() -> Iterator[tuple[object, ...]]:
+    """A row for each kind of event: number, name, player, a, b, causes, meaning."""
+    for row in events.table():
+        a = f"{row.a}, hidden" if row.secret else row.a
+        yield row.kind, f"`{row.name}`", "yes" if row.player else "-", a or "-", row.b or "-", row.causes or "-", row.meaning
+
+
+EVENTS = """
+What happened in a game, as data: a list of events, each four small integers. The engine notes them in the order in which they
+happen, with the cause where the rules give one.
+
+```python
+from euphoria_env import Game, Rules, events
+
+game = Game(Rules(num_players=2), seed=7)
+start = events.public(game.to_dict())
+while game.turn < 9:
+    game.play(game.legal()[0])
+for kind, player, a, b in game.events_for(0)[-5:]:
+    print(events.KINDS[kind], player, a, b)
+assert events.follow(start, game.events_for(None)) == events.public(game.to_dict())
+```
+
+- `game.events` is everything since the start of the game, `game.events_for(player)` what that player may know of it
+  ([R19](rules.md#r19-1)), `game.events_for(None)` what everybody may. What is hidden is -1.
+- `events.public(position)` is what everybody may know of a position ([positions.md](positions.md)), and
+  `events.follow(start, events)` brings it up to date: the public events are complete.
+- The history of a game from a position, of a copy by `determinize` and of `Batch.game` begins there.
+- Numbers that stand for names have them in `events.NAMES`: `events.NAMES["space"][a]` is a space of the board. An *item* is a
+  good or an artifact type.
+
+Causes stand before what they bring about. A *group* goes on until the next group. An *interruption* has what follows until the
+next group or interruption, or until `resumed`: then the group goes on that it interrupted. Where nothing more of that group
+follows, there is no `resumed`. *Next* has the next event alone.
+
+*Hidden* means that only the player of the event knows `a`; without a player nobody does.
+
+`events.table()` says the same in code.
+"""
+
+
+def events_page() -> str:
+    """docs/events.md."""
+    heads = ["kind", "name", "player", "`a`", "`b`", "causes", "meaning"]
+    return page("Events", [*EVENTS.strip().splitlines(), ""], table(heads, event_rows()))
 
 
 # ------------------------------------------------------------------------------------------------------------ rules map
@@ -485,6 +535,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "environment.md": partial(page_with_blocks, "environment.md"),
     "leaderboard.md": leaderboard_page,
     "leaderboard.svg": leaderboard_picture,
+    "events.md": events_page,
     "observations.md": observations_page,
     "rules-map.md": rules_map_page,
 }

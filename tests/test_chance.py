@@ -5,11 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-import numpy as np
-
 from euphoria_env import Game, Rules
-from euphoria_env.engine import chance
-from euphoria_env.engine.state import GAME_DTYPE
+from euphoria_env.engine import tape
+from euphoria_env.event_kinds import EventKind
 
 GAMES = 900
 
@@ -49,14 +47,17 @@ def test_faces_are_even() -> None:
     assert even(Counter(face for game in games for kind, face in game.outcomes if kind == "dice"), 6)
 
 
-def test_the_log_keeps_what_fits_and_nothing_more() -> None:
-    """A full tape leaves further outcomes out, and writes nothing beyond its end."""
-    tape, game = chance.empty_tape(2), np.zeros(1, GAME_DTYPE)
-    chance.seed_rng(game[0]["rng"], 1, 2, 3)
-    dice = [int(chance.roll_die(game[0], tape)) for _ in range(5)]
-    assert len(tape) == chance.TAPE_HEADER + 4 and tape[chance.TAPE_LOGGED] == 2
-    kind = chance.KINDS.index("dice")
-    assert tape[chance.TAPE_HEADER :].tolist() == [kind, dice[0], kind, dice[1]]
+def test_a_tape_keeps_the_last_events_and_nothing_more() -> None:
+    """A full tape forgets the first ones; one without room is never written to."""
+    short, none = tape.empty_tape(2), tape.empty_tape()
+    for face in range(1, 6):
+        tape.note(short, EventKind.DIE, 0, face, -1)
+        tape.note_interruption(none, EventKind.DIE, 0, face, -1)
+        tape.note_resumption(none, 0)
+        tape.note_cause(none, EventKind.DIE, 0, face, -1)
+    assert len(short) == tape.TAPE_HEADER + 8 and short[tape.TAPE_EVENTS] == 5
+    assert short[tape.TAPE_HEADER :].tolist() == [EventKind.DIE, 0, 5, -1, EventKind.DIE, 0, 4, -1]
+    assert none.tolist() == tape.empty_tape().tolist()
 
 
 def test_long_games_have_all_their_outcomes() -> None:
@@ -65,9 +66,9 @@ def test_long_games_have_all_their_outcomes() -> None:
     rng = random.Random(1)
     while game.legal():
         game.play(rng.choice(game.legal()))
-    assert len(game.outcomes) > 600  # a log is emptied when it is half full, with 512
+    assert len(game.outcomes) > 600  # and far more events than are kept on a tape
     twin = Game(
-        Rules(num_players=6), seed=6, load={kind: [value for k, value in game.outcomes if k == kind] for kind in chance.KINDS}
+        Rules(num_players=6), seed=6, load={kind: [value for k, value in game.outcomes if k == kind] for kind in tape.KINDS}
     )
     for move in game.history:
         twin.play(move.split(" | ")[0])

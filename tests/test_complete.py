@@ -29,7 +29,7 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Effect, Event, Price, When
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine import chance, observe
+from euphoria_env.engine import observe, tape
 from euphoria_env.engine.rewards import REWARD_NAMES, Reward
 from euphoria_env.engine.state import Operation
 from euphoria_env.envs.aec import raw_env
@@ -261,7 +261,7 @@ import numpy as np
 from euphoria_env import Game
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine import abilities, legal_moves, effects, retrieval, rewards, loop, state
-from euphoria_env.engine.chance import empty_tape
+from euphoria_env.engine.tape import empty_tape
 
 rows = Game(seed=1).states.copy()
 g, tape, room = rows[0], empty_tape(), np.zeros(6, np.float32)
@@ -269,13 +269,13 @@ calls = {
     "condition": lambda: abilities.holds(g, 0, 99),
     "comparison": lambda: abilities.compares(g, 0, 99),
     "affordable price": lambda: abilities.affords(g, 0, 99),
-    "price": lambda: abilities.pay_price(g, 0, 99),
+    "price": lambda: abilities.pay_price(g, tape, 0, 99),
     "effect": lambda: effects.apply_effect(g, tape, 99, 0, 0, 0),
     "operation": lambda: loop.carry_out(g, tape, 99, 0, 0, 0),
     "reward": lambda: rewards.fill_rewards(g, 99, room, room),
     "decision": lambda: (state.ask_for(g, 99, 0), legal_moves.find_legal(g)),
     "verb": lambda: (state.ask_series(g, 0, 99, 0, 0, 0, 0), legal_moves.finish_series(g, tape, 0)),
-    "payment": lambda: (g.__setitem__("payment", 99), retrieval.retrieve_paid(g, 0)),
+    "payment": lambda: (g.__setitem__("payment", 99), retrieval.retrieve_paid(g, tape, 0)),
 }
 for name, call in calls.items():
     try:
@@ -296,7 +296,7 @@ def test_a_wrong_value_is_an_error_in_plain_python() -> None:
 
 def test_a_wrong_value_is_an_error_compiled() -> None:
     from euphoria_env.engine import batch_kernels, loop
-    from euphoria_env.engine.chance import empty_tape
+    from euphoria_env.engine.tape import empty_tape
 
     rows, tape = Game(seed=1).states.copy(), empty_tape()
     rows["ask"], rows["depth"], rows["stack"][0, 0] = Decision.NOTHING, 1, [len(Effect) + len(Operation), 0, 0, 0]
@@ -469,7 +469,7 @@ def test_ids_change_only_with_the_version_of_the_environment() -> None:
 
 def test_every_kind_of_outcome_is_told() -> None:
     """What chance logs and no line of the log tells would be seen by nobody."""
-    assert not (untold := set(chance.KINDS) ^ set(event_text.TOLD)), f"{', '.join(untold)}: logged, or in event_text.TOLD, alone"
+    assert not (untold := set(tape.KINDS) ^ set(event_text.TOLD)), f"{', '.join(untold)}: logged, or in event_text.TOLD, alone"
     game = Game(seed=1)
     with pytest.raises(ValueError, match="no line tells outcomes of the kind coins"):
         event_text.event(game, game.legal()[0], game, [("coins", 1)])

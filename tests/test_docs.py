@@ -29,7 +29,7 @@ README = ROOT / "README.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 PAGES = [README, CONTRIBUTING, *DOCS]
 GENERATOR = ROOT / "scripts" / "generate_docs.py"
-GENERATED = {"actions", "cards", "observations", "rules-map"}
+GENERATED = {"actions", "cards", "events", "observations", "rules-map"}
 FEWEST, MOST = OPTIONS["num_players"].range
 
 

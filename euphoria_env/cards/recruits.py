@@ -249,7 +249,7 @@ _ICARITE = [
     _card("flavio_the_merchant", Ability(Event.PLACED, (draw(),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1)),
     _card("gidget_the_hypnotist", acts_in="retrieval", also="bliss_loses_knowledge"),
     _card("josh_the_negotiator", acts_in="costs", also="bliss_for_market_resource"),
-    _card("kaden_the_infiltrator", acts_in="placement_legality", also="tunnel_ends_for_knowledge"),
+    _card("kaden_the_infiltrator", acts_in="placement_legality, costs", also="tunnel_ends_for_knowledge"),
     _card(
         "lee_the_gossip",
         Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(COMMODITY_SET)), may=True, morale=1),
@@ -343,6 +343,7 @@ for _row, (_number, _ability) in enumerate(_ROWS):
     EVENT_CARDS[_ability.on] |= 1 << _number
 
 ROW_CARD = np.array([card for card, _ in _ROWS], np.int8)
+ROW_NUMBER = np.array([RECRUITS[card].abilities.index(ability) for card, ability in _ROWS], np.int8)
 ROW_EVENT = np.array([ability.on for _, ability in _ROWS], np.int8)
 ROW_AT = np.array([ability.at for _, ability in _ROWS], np.int64)
 ROW_WHEN = np.array([ability.when for _, ability in _ROWS], np.int8)

@@ -25,13 +25,14 @@ from euphoria_env.cards.recruits import (
     ROW_KNOWLEDGE,
     ROW_MAY,
     ROW_MORALE,
+    ROW_NUMBER,
     ROW_PRICE,
     ROW_PROGRAM,
     ROW_WHEN,
 )
 from euphoria_env.cards.vocabulary import Event, Price, When
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import gain_goods, gain_knowledge, lose_morale, room
+from euphoria_env.engine.markers import add_goods, pay_knowledge, pay_morale, room, take_goods
 from euphoria_env.engine.state import (
     PAID_ARTIFACT,
     PAID_FOOD_FOR_BLISS,
@@ -46,10 +47,12 @@ from euphoria_env.engine.state import (
     push,
     push_program,
 )
+from euphoria_env.engine.tape import note, note_cause, note_interruption
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
-def trigger(g, p, event, slot):
+def trigger(g, tape, p, event, slot):
     """Lets the recruits of a player act on an event, from recruit `slot` on, in the order in which they became active."""
     cards = powers(g, p)
     if not cards & EVENT_CARDS[event]:
@@ -63,6 +66,7 @@ def trigger(g, p, event, slot):
                 push(g, Operation.ABILITY_ANSWERED, p, row, 0)
                 ask_use(g, p, card)
             else:
+                note_cause(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
                 start(g, p, row)
             return
 
@@ -89,26 +93,32 @@ def start(g, p, row):
 
 
 @jit
-def ability_answered(g, p, row):
+def ability_answered(g, tape, p, row):
     """`use`: the price is paid in the order morale, knowledge, goods (R13.10); what is chosen, the program asks."""
-    if g["answer"] != USE + int(ROW_CARD[row]):
+    card = int(ROW_CARD[row])
+    if g["answer"] != USE + card:
+        note(tape, EventKind.DECLINED, p, card, -1)
         return
+    if ROW_EVENT[row] == Event.STAR:  # in the middle of what gave the star
+        note_interruption(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
+    else:
+        note_cause(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
     if ROW_MORALE[row]:
-        lose_morale(g, p, int(ROW_MORALE[row]))
+        pay_morale(g, tape, p, int(ROW_MORALE[row]))
     if ROW_KNOWLEDGE[row]:
-        gain_knowledge(g, p, int(ROW_KNOWLEDGE[row]))
-    pay_price(g, p, int(ROW_PRICE[row]))
+        pay_knowledge(g, tape, p, int(ROW_KNOWLEDGE[row]))
+    pay_price(g, tape, p, int(ROW_PRICE[row]))
     start(g, p, row)
 
 
 @jit
-def pay_price(g, p, price):
+def pay_price(g, tape, p, price):
     """Takes what is paid at once; what is chosen, the effects take."""
     if price == Price.ENERGY:
-        g["goods"][p, ENERGY] -= 1
+        take_goods(g, tape, EventKind.PAID, p, ENERGY, 1)
     elif price == Price.GOLD_TO_BUMPED:
-        g["goods"][p, GOLD] -= 1
-        gain_goods(g, int(g["bumped"]), GOLD, 1)
+        take_goods(g, tape, EventKind.GIVEN, p, GOLD, 1)
+        add_goods(g, tape, EventKind.RECEIVED, int(g["bumped"]), GOLD, 1)
     elif price == Price.BLISS or price == Price.ARTIFACT or price == Price.PLACED_WORKER or price == Price.RETRIEVED_WORKER:
         return
     elif price != Price.NONE:

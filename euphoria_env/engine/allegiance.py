@@ -7,6 +7,8 @@ from euphoria_env.cards.recruits import FACTION_OF
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.stars import star_on_recruit
 from euphoria_env.engine.state import Operation, push, seat_after
+from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.event_kinds import EventKind
 
 REVEALING_ALLEGIANCE = 8  # R7.4
 REVEALING_MINER = 6  # R7.5
@@ -23,26 +25,28 @@ def revealed_factions(g):
 
 
 @jit
-def advance_allegiance(g, p, faction):
+def advance_allegiance(g, tape, p, faction):
     """Advances an allegiance marker by 1; at 11 all players star their active recruits of the faction (R7.1, R7.6)."""
     if g["allegiance"][faction] == ALLEGIANCE_END:
         return
     g["allegiance"][faction] += 1
+    note(tape, EventKind.ALLEGIANCE, p, faction, g["allegiance"][faction])
     if g["allegiance"][faction] == ALLEGIANCE_END:
         for k in range(int(g["num_players"])):
             q = seat_after(g, k)
             for slot in range(int(g["num_active"][q])):
                 card = int(g["recruits"][q, slot])
                 if FACTION_OF[card] == faction:
-                    star_on_recruit(g, q, card)
+                    star_on_recruit(g, tape, q, card)
         push(g, Operation.STAR_REACTIONS, p, 0, 0)
 
 
 @jit
-def move_miner(g, tunnel):
+def move_miner(g, tape, p, tunnel):
     """Moves a miner 1 step, to 9 at most, where the tunnel end opens (R8.1, R8.2)."""
     if g["miners"][tunnel] < MINER_END:
         g["miners"][tunnel] += 1
+        note(tape, EventKind.MINER, p, tunnel, g["miners"][tunnel])
         if g["miners"][tunnel] == MINER_END:
             g["open_spaces"] |= BIT[FIRST_TUNNEL_END + tunnel]
 
@@ -54,7 +58,7 @@ def tunnel_of(g):
 
 
 @jit
-def activate(g, p, slot):
+def activate(g, tape, p, slot):
     """Makes a hidden recruit active, behind those that are; at 11 it gets its star at once (R7.5)."""
     card = int(g["recruits"][p, slot])
     for k in range(slot, int(g["num_active"][p]), -1):
@@ -62,8 +66,9 @@ def activate(g, p, slot):
     g["recruits"][p, int(g["num_active"][p])] = card
     g["num_active"][p] += 1
     g["active_cards"][p] |= BIT[card]
+    note(tape, EventKind.RECRUIT_ACTIVE, p, card, -1)
     if g["allegiance"][int(FACTION_OF[card])] == ALLEGIANCE_END:
-        star_on_recruit(g, p, card)
+        star_on_recruit(g, tape, p, card)
 
 
 @jit
@@ -76,18 +81,21 @@ def hidden_revealed(g, p, revealed):
 
 
 @jit
-def activate_revealed(g, p):
+def activate_revealed(g, tape, p):
     """Hidden recruits of factions revealed during this placement become active, in turn order (R4.9, R16.1)."""
     revealed = revealed_factions(g)
     if revealed == g["revealed"]:
         return
+    for f in range(len(FACTIONS)):
+        if (revealed >> f) & 1 and not (int(g["revealed"]) >> f) & 1:
+            note_cause(tape, EventKind.REVEALED, -1, f, -1)
     g["revealed"] = revealed
     activated = False
     for k in range(int(g["num_players"])):
         q = seat_after(g, k)
         slot = hidden_revealed(g, q, revealed)
         while slot >= 0:
-            activate(g, q, slot)
+            activate(g, tape, q, slot)
             activated = True
             slot = hidden_revealed(g, q, revealed)
     if activated:

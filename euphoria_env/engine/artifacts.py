@@ -9,8 +9,10 @@ from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.decisions import Verb
 from euphoria_env.engine.chance import draw_artifact
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import gain_knowledge
+from euphoria_env.engine.markers import pay_knowledge
 from euphoria_env.engine.state import USED_GAMBLER, USED_GEEK, Operation, ask_series, ask_use, has, push, seat_after
+from euphoria_env.engine.tape import note, note_interruption
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
@@ -21,10 +23,11 @@ def move_artifact(g, p, kind, n):
 
 
 @jit
-def discard_artifact(g, p, kind, n):
-    """Puts n cards of a type from a hand to the discards."""
+def discard_artifact(g, tape, event, p, kind, n):
+    """Puts n cards of a type from a hand to the discards, as an event of this kind: they are paid or discarded."""
     move_artifact(g, p, kind, -n)
     g["discards"][kind] += n
+    note(tape, event, p, FIRST_ARTIFACT + kind, n)
 
 
 @jit
@@ -33,6 +36,9 @@ def draw_plain(g, tape, p):
     kind = draw_artifact(g, tape)
     if kind >= 0:
         move_artifact(g, p, kind, 1)
+        note(tape, EventKind.DRAWN, p, kind, -1)
+    else:
+        note(tape, EventKind.NONE_LEFT, p, -1, -1)
     return kind
 
 
@@ -59,12 +65,14 @@ def draw_answered(g, tape, p, n, slot):
     """Geek or the Gambler replaces one card of a draw by plain ones, or does not."""
     card = int(g["recruits"][p, slot])
     if g["answer"] != USE + card:
+        note(tape, EventKind.DECLINED, p, card, -1)
         draw_artifacts(g, tape, p, n, slot + 1)
         return
+    note_interruption(tape, EventKind.ABILITY, p, card, -1)
     push(g, Effect.DRAW, p, n - 1, 0)
     if card == GEEK:
         g["used"][p] |= USED_GEEK
-        gain_knowledge(g, p, 1)
+        pay_knowledge(g, tape, p, 1)
         for _ in range(3):
             draw_plain(g, tape, p)
         push(g, Operation.GEEK_DISCARD, p, 0, 0)
@@ -106,7 +114,7 @@ def future(g, tape, p):
 
 
 @jit
-def limits(g):
+def limits(g, tape):
     """Hand limits of everybody in turn order (R5.6, R4.8)."""
     n = int(g["num_players"])
     over = False
@@ -118,6 +126,7 @@ def limits(g):
         p = seat_after(g, k)
         excess = int(g["hand_size"][p]) - int(g["morale"][p])
         if excess > 0:
+            note_interruption(tape, EventKind.HAND_LIMIT, p, excess, -1)
             push(g, Operation.LIMITS, p, 0, 0)
             ask_discards(g, p, excess, ARTIFACT_SET)
             return

@@ -27,7 +27,7 @@ from numba.core import caching
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 # With cards/ and engine/: all that compiled code can depend on.
-_CORE = ("decisions.py", "board.py", "rules.py", "actions.py", "observations.py")
+_CORE = ("decisions.py", "board.py", "rules.py", "actions.py", "observations.py", "event_kinds.py")
 _DIGEST_SIZE = 32
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 

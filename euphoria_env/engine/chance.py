@@ -1,36 +1,20 @@
-"""Chance: a small generator in the row, before it a tape of loaded outcomes, behind it a log of what was drawn.
+"""Chance: loaded outcomes from the tape first (`engine.tape`), then a small generator in the row.
 
 The generator is a multiply-with-carry of 64 bits (multiplier 698769069, Marsaglia's KISS99), kept in two integers so that it
-runs the same in numba and in plain Python. The tape is one int32 array: a header (next and end position of the queue of each
-kind, place, length and capacity of the log, error), then the queues, then the log as pairs (kind, value).
+runs the same in numba and in plain Python. Who draws notes what came as an event.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from euphoria_env.board import ARTIFACTS
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import ABSENT, HELD, IN_DECK, ON_SITE, OUT_BY
+from euphoria_env.engine.tape import KINDS, TAPE_ERROR, loaded, note
+from euphoria_env.event_kinds import EventKind
 
-KINDS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
 DICE, ARTIFACT_CARDS, RECRUIT_CARDS, MARKET_TILES, DILEMMAS, LOTS = range(len(KINDS))
-TAPE_END = len(KINDS)
-TAPE_LOG = 2 * len(KINDS)
-TAPE_LOGGED = TAPE_LOG + 1
-TAPE_CAPACITY = TAPE_LOG + 2
-TAPE_ERROR = TAPE_LOG + 3  # kind + 1 of a loaded outcome that is impossible
-TAPE_HEADER = TAPE_LOG + 4
-
 _MULTIPLIER = 698769069
 _LOW = 0xFFFFFFFF
-
-
-def empty_tape(log_capacity: int = 0) -> np.ndarray:
-    """A tape (int32) without loaded outcomes; it logs up to `log_capacity` outcomes, or none."""
-    tape = np.zeros(TAPE_HEADER + 2 * log_capacity, np.int32)
-    tape[TAPE_LOG], tape[TAPE_CAPACITY] = TAPE_HEADER, log_capacity
-    return tape
 
 
 @jit
@@ -66,34 +50,12 @@ def random_below(rng, n):
 
 
 @jit
-def loaded(tape, kind):
-    """The next loaded outcome of a kind, or -1."""
-    at = int(tape[kind])
-    if at >= tape[TAPE_END + kind]:
-        return -1
-    tape[kind] = at + 1
-    return int(tape[at])
-
-
-@jit
-def log(tape, kind, value):
-    """Notes an outcome; returns it."""
-    n = int(tape[TAPE_LOGGED])
-    if n < tape[TAPE_CAPACITY]:
-        at = int(tape[TAPE_LOG]) + 2 * n
-        tape[at] = kind
-        tape[at + 1] = value
-        tape[TAPE_LOGGED] = n + 1
-    return value
-
-
-@jit
 def roll_die(g, tape):
     """A face, 1 to 6."""
     face = loaded(tape, DICE)
     if face < 0:
         face = 1 + random_below(g["rng"], 6)
-    return log(tape, DICE, face)
+    return face
 
 
 @jit
@@ -111,7 +73,8 @@ def draw_lot(g, tape, players):
             player += 1
     elif not (players >> player) & 1:
         tape[TAPE_ERROR] = LOTS + 1
-    return log(tape, LOTS, player)
+    note(tape, EventKind.LOT, -1, player, -1)
+    return player
 
 
 @jit
@@ -133,7 +96,7 @@ def draw_dilemma(g, tape):
             kind += 1
     elif (dealt >> kind) & 1:
         tape[TAPE_ERROR] = DILEMMAS + 1
-    return log(tape, DILEMMAS, kind)
+    return kind
 
 
 @jit
@@ -150,6 +113,7 @@ def draw_artifact(g, tape):
             g["discards"][k] = 0
         if n == 0:
             return -1
+        note(tape, EventKind.SHUFFLED, -1, -1, -1)
     kind = loaded(tape, ARTIFACT_CARDS)
     if kind < 0 or deck[kind] == 0:
         if kind >= 0:
@@ -160,7 +124,7 @@ def draw_artifact(g, tape):
             n -= deck[kind]
             kind += 1
     deck[kind] -= 1
-    return log(tape, ARTIFACT_CARDS, kind)
+    return kind
 
 
 @jit
@@ -199,4 +163,4 @@ def draw_card(g, tape, places, kind):
             tape[TAPE_ERROR] = kind + 1
         places[nth_in_place(places, IN_DECK, 0)] = places[card]
         places[card] = IN_DECK
-    return log(tape, kind, card)
+    return card

@@ -8,10 +8,12 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement_legality import update_open_spaces
 from euphoria_env.engine.stars import star_on_market, take_star
 from euphoria_env.engine.state import Operation, push, push_trigger, seat_after, update_penalties
+from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
-def construct(g, p):
+def construct(g, tape, p):
     """Builds the market of the site just used if it has enough workers (R9.2, R9.3)."""
     market = (int(g["space"]) - FIRST_SLOT) // SLOTS_PER_SITE
     first = FIRST_SLOT + SLOTS_PER_SITE * market
@@ -20,6 +22,7 @@ def construct(g, p):
         n += g["occupant"][s] >= 0
     if n < WORKERS_TO_BUILD[int(g["num_players"])]:
         return
+    note_cause(tape, EventKind.BUILT, p, market, g["tile"][market])
     helped = 0
     for k in range(SLOTS_PER_SITE):
         owner = int(g["occupant"][first + k])
@@ -29,6 +32,7 @@ def construct(g, p):
         g["face"][first + k] = 0
         if owner >= 0:
             helped |= 1 << owner
+            note(tape, EventKind.RETURNED, owner, first + k, g["back_face"][k])
             g["available"][owner, int(g["back_face"][k]) - 1] += 1
     g["helped"] = helped
     g["built"][market] = 1
@@ -40,4 +44,4 @@ def construct(g, p):
     for k in range(int(g["num_players"])):
         q = seat_after(g, k)
         if (helped >> q) & 1 and take_star(g, q):
-            star_on_market(g, q, market)
+            star_on_market(g, tape, q, market)

@@ -7,6 +7,7 @@ from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
     BLISS,
+    BREEZE_BAR,
     FIRST_ARTIFACT,
     FIRST_ARTIFACT_MARKET,
     FIRST_MARKET,
@@ -25,7 +26,7 @@ from euphoria_env.board import (
     TUNNELS,
     WIND_SALON,
 )
-from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, MATTHEW, MICHAEL
+from euphoria_env.cards.recruits import BRIAN, FLARTNER, JACKO, JOSH, KADEN, MATTHEW, MICHAEL
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import COURTHOUSE, TILE_COST
 from euphoria_env.decisions import Verb
@@ -33,7 +34,9 @@ from euphoria_env.engine.artifacts import max_of_a_type
 from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import room
-from euphoria_env.engine.state import has, member, powers, under
+from euphoria_env.engine.state import PAID_FOOD_FOR_BLISS, PAID_ONE_ARTIFACT, has, member, powers, under
+from euphoria_env.engine.tape import TAPE_NEXT, note, note_cause
+from euphoria_env.event_kinds import EventKind
 
 _BLISS_SET = 1 << BLISS
 _FOOD_SET = 1 << FOOD
@@ -74,6 +77,40 @@ def markers_due(g, p, space):
     end = space - FIRST_TUNNEL_END
     knowledge = 2 if 0 <= end < len(TUNNELS) and not member(g, p, end) else 0
     return morale, knowledge
+
+
+@jit
+def note_payment(g, tape, p, space):
+    """Notes that a space is about to be paid for, and the recruits without which it could not be paid so."""
+    if not tape[TAPE_NEXT]:
+        return
+    chosen = 0
+    for item in range(len(ITEMS)):
+        if g["chosen"][item]:
+            chosen |= 1 << item
+    resources, artifacts = chosen & RESOURCE_SET, chosen & ARTIFACT_SET
+    if not chosen and not g["due_morale"] and not g["due_knowledge"]:
+        return
+    note_cause(tape, EventKind.PAYS, p, space, -1)
+    ways = 0
+    if g["due_knowledge"]:
+        ways |= 1 << KADEN
+    if chosen & KNOWLEDGE_SET:
+        ways |= 1 << MATTHEW
+    if g["paid"] & PAID_ONE_ARTIFACT:
+        ways |= 1 << JACKO
+    if FIRST_SLOT <= space < FIRST_MARKET:
+        ways |= (1 << FLARTNER) if artifacts else 0
+        ways |= (1 << MICHAEL) if resources & ~SPACE_COST[space, 1] else 0
+    elif FIRST_MARKET <= space < FIRST_ARTIFACT_MARKET:
+        tile = int(g["tile"][space - FIRST_MARKET])
+        ways |= (1 << JOSH) if TILE_COST[tile, 3] & RESOURCE_SET and not resources else 0
+    bliss_missing = space >= BREEZE_BAR and not (chosen & _BLISS_SET)
+    if g["paid"] & PAID_FOOD_FOR_BLISS or bliss_missing or markers_due(g, p, space)[0]:
+        ways |= 1 << BRIAN
+    while ways:
+        note(tape, EventKind.WAY, p, lowest_bit(ways), -1)
+        ways &= ways - 1
 
 
 @jit

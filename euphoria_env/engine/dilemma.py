@@ -12,6 +12,8 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import take_chosen
 from euphoria_env.engine.stars import take_star
 from euphoria_env.engine.state import HELD, OUT_BY, RESOLVED_RECRUIT, RESOLVED_STAR, Operation, ask_for, ask_series, push
+from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
@@ -41,15 +43,17 @@ def dilemma_way_chosen(g, p):
 
 
 @jit
-def dilemma_paid(g, p, resolution):
+def dilemma_paid(g, tape, p, resolution):
     """Takes the payment; then the star, or the recruits to choose from."""
-    take_chosen(g, p)
+    note_cause(tape, EventKind.DILEMMA, p, g["dilemma"][p], resolution)
+    take_chosen(g, tape, p)
     g["resolved"][p] = resolution
     if resolution == RESOLVED_RECRUIT:
         push(g, Operation.DILEMMA_RECRUIT, p, 0, 0)
     else:
         push(g, Operation.STAR_REACTIONS, p, 0, 0)
-        take_star(g, p)
+        if take_star(g, p):
+            note(tape, EventKind.STAR_ON_DILEMMA, p, -1, -1)
 
 
 @jit
@@ -61,6 +65,7 @@ def dilemma_recruit(g, tape, p):
         if card >= 0:
             g["hand"][p, n] = card
             g["recruit_place"][card] = HELD + p
+            note(tape, EventKind.RECRUIT_DEALT, p, card, -1)
             n += 1
     if n:
         push(g, Operation.RECRUIT_KEPT, p, 0, 0)
@@ -68,20 +73,22 @@ def dilemma_recruit(g, tape, p):
 
 
 @jit
-def recruit_kept(g, p):
+def recruit_kept(g, tape, p):
     """Keeps one, the other goes out of the game; active at once if its faction is revealed."""
     card = int(g["answer"]) - CHOOSE_RECRUIT
     for k in range(2):
         other = int(g["hand"][p, k])
         if other >= 0 and other != card:
             g["recruit_place"][other] = OUT_BY + p
+            note(tape, EventKind.RECRUIT_OUT, p, other, -1)
         g["hand"][p, k] = -1
     slot = int(g["num_recruits"][p])
     g["recruits"][p, slot] = card
     g["num_recruits"][p] = slot + 1
+    note(tape, EventKind.RECRUIT_KEPT, p, card, -1)
     if (revealed_factions(g) >> int(FACTION_OF[card])) & 1:
         push(g, Operation.STAR_REACTIONS, p, 0, 0)
-        activate(g, p, slot)
+        activate(g, tape, p, slot)
 
 
 assert RESOLVED_STAR == 1 and RESOLVED_RECRUIT == 2

@@ -21,50 +21,58 @@ from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import advance_allegiance, move_miner, tunnel_of
 from euphoria_env.engine.artifacts import draw_artifacts, future
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge, lose_morale
+from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge, lose_morale, take_goods
 from euphoria_env.engine.stars import bargain, star_in_region, star_in_territory
 from euphoria_env.engine.state import Operation, ask_for, ask_series, bonus, has, push, seat_after, under
+from euphoria_env.engine.tape import note, note_interruption, note_resumption
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
 def apply_effect(g, tape, effect, p, a, b):
     """Carries out one effect on a player."""
+    if effect != Effect.BARGAIN:
+        note_resumption(tape, p)
     if effect == Effect.MORALE:
         if a > 0:
-            gain_morale(g, p, a)
+            gain_morale(g, tape, p, a)
         else:
-            lose_morale(g, p, -a)
+            lose_morale(g, tape, p, -a)
     elif effect == Effect.KNOWLEDGE:
         if a > 0:
-            gain_knowledge(g, p, a)
+            gain_knowledge(g, tape, p, a)
         else:
-            lose_knowledge(g, p, -a)
+            lose_knowledge(g, tape, p, -a)
     elif effect == Effect.GOODS:
-        gain_goods(g, p, a, b)
+        gain_goods(g, tape, p, a, b)
     elif effect == Effect.CHOOSE:
         ask_series(g, p, Verb.GAIN, b, int(CHOICE_SETS[a]), 0, 0)
     elif effect == Effect.DRAW:
         draw_artifacts(g, tape, p, a, 0)
     elif effect == Effect.AREA:
-        commodity_area(g, p)
+        commodity_area(g, tape, p)
     elif effect == Effect.TUNNEL_RESOURCE:
-        gain_goods(g, p, int(TUNNEL_RESOURCE[tunnel_of(g)]), a)
+        gain_goods(g, tape, p, int(TUNNEL_RESOURCE[tunnel_of(g)]), a)
     elif effect == Effect.TUNNEL_CHOICE:
         tunnel_choice(g, tape, p)
     elif effect == Effect.MINER:
-        move_miner(g, tunnel_of(g))
+        move_miner(g, tape, p, tunnel_of(g))
     elif effect == Effect.ADVANCE:
-        advance_allegiance(g, p, a)
+        advance_allegiance(g, tape, p, a)
     elif effect == Effect.STAR_IN_TERRITORY:
-        star_in_territory(g, p, a)
+        star_in_territory(g, tape, p, a)
     elif effect == Effect.STAR_IN_REGION:
         star_in_region(g, p, a)
     elif effect == Effect.ICARITE_BONUS:
         if g["star_placed"] and bonus(g, p, ICARITE, 5):
+            note(tape, EventKind.BONUS, p, ICARITE, 5)
             draw_artifacts(g, tape, p, 1, 0)
     elif effect == Effect.NEW_WORKER:
         owned = int(g["owned"][p])
-        g["new_worker"] = owned < MAX_WORKERS and not (owned >= 2 and under(g, p, LABORATORY))
+        g["new_worker"] = owned < MAX_WORKERS
+        if g["new_worker"] and owned >= 2 and under(g, p, LABORATORY):
+            g["new_worker"] = 0
+            note_interruption(tape, EventKind.PENALTY, p, LABORATORY, -1)
     elif effect == Effect.SET_FACE:
         push(g, Operation.FACE_SET, p, 0, 0)
         ask_for(g, Decision.SET_FACE, p)
@@ -75,13 +83,15 @@ def apply_effect(g, tape, effect, p, a, b):
         push(g, Operation.BLISS_PAID, p, 0, 0)
         ask_series(g, p, Verb.PAY, 1, (1 << BLISS) | ((1 << FOOD) if has(g, p, BRIAN) else 0), 0, 0)
     elif effect == Effect.SACRIFICE_PLACED:
-        g["occupant"][int(g["space"])] = -1
-        g["face"][int(g["space"])] = 0
+        space = int(g["space"])
+        note(tape, EventKind.SACRIFICED, p, space, g["face"][space])
+        g["occupant"][space] = -1
+        g["face"][space] = 0
         g["owned"][p] -= 1
     elif effect == Effect.BUMPED_KNOWLEDGE:
-        gain_knowledge(g, int(g["bumped"]), 1)
+        gain_knowledge(g, tape, int(g["bumped"]), 1)
     elif effect == Effect.OTHERS_THERE:
-        others_there(g, p)
+        others_there(g, tape, p)
     elif effect == Effect.OPPONENTS_DRAW:
         for k in range(int(g["num_players"]) - 1, -1, -1):
             if seat_after(g, k) != p:
@@ -89,12 +99,12 @@ def apply_effect(g, tape, effect, p, a, b):
     elif effect == Effect.OPPONENTS_BLISS:
         for q in range(int(g["num_players"])):
             if q != p:
-                gain_goods(g, q, BLISS, 1)
+                gain_goods(g, tape, q, BLISS, 1)
     elif effect == Effect.BUILDER:
         if (int(g["helped"]) >> p) & 1:
-            gain_morale(g, p, 2)
+            gain_morale(g, tape, p, 2)
         else:
-            lose_knowledge(g, p, 2)
+            lose_knowledge(g, tape, p, 2)
     elif effect == Effect.BARGAIN:
         bargain(g, p)
     elif effect == Effect.FUTURE:
@@ -110,11 +120,12 @@ def apply_effect(g, tape, effect, p, a, b):
 def gain_chosen(g, tape, p):
     """Gives what was chosen in a series of gains; chosen knowledge is lost."""
     for item in range(len(GOODS)):
-        gain_goods(g, p, item, int(g["chosen"][item]))
+        if g["chosen"][item]:
+            gain_goods(g, tape, p, item, int(g["chosen"][item]))
     if g["chosen"][GAIN_MORALE]:
-        gain_morale(g, p, int(g["chosen"][GAIN_MORALE]))
+        gain_morale(g, tape, p, int(g["chosen"][GAIN_MORALE]))
     if g["chosen"][GAIN_KNOWLEDGE]:
-        lose_knowledge(g, p, int(g["chosen"][GAIN_KNOWLEDGE]))
+        lose_knowledge(g, tape, p, int(g["chosen"][GAIN_KNOWLEDGE]))
     artifacts = int(g["chosen"][GAIN_ARTIFACT])
     if g["verb"] == Verb.MINE:
         g["took_resource"] = artifacts == 0
@@ -123,21 +134,23 @@ def gain_chosen(g, tape, p):
 
 
 @jit
-def commodity_area(g, p):
+def commodity_area(g, tape, p):
     """A commodity area: the sum of all faces there decides (R6.1, R7.2)."""
     area = int(g["space"])
     total = 0
     for q in range(int(g["num_players"])):
         for f in range(6):
             total += (f + 1) * int(g["area"][area, q, f])
-    n = 2 if total >= 9 else 1
-    gain_goods(g, p, area, n + bonus(g, p, area, 2))
+    gain_goods(g, tape, p, area, 2 if total >= 9 else 1)
+    if bonus(g, p, area, 2):
+        note(tape, EventKind.BONUS, p, area, 2)
+        gain_goods(g, tape, p, area, 1)
     if total <= 4:
-        advance_allegiance(g, p, area)
+        advance_allegiance(g, tape, p, area)
     elif total <= 8:
-        lose_knowledge(g, p, 1)
+        lose_knowledge(g, tape, p, 1)
     else:
-        gain_knowledge(g, p, 1)
+        gain_knowledge(g, tape, p, 1)
 
 
 @jit
@@ -146,15 +159,16 @@ def tunnel_choice(g, tape, p):
     tunnel = tunnel_of(g)
     resource = int(TUNNEL_RESOURCE[tunnel])
     if bonus(g, p, tunnel, 5):
-        gain_goods(g, p, resource, 1)
+        gain_goods(g, tape, p, resource, 1)
         g["took_resource"] = 1
+        note(tape, EventKind.BONUS, p, tunnel, 5)
         draw_artifacts(g, tape, p, 1, 0)
     else:
         ask_series(g, p, Verb.MINE, 1, (1 << resource) | (1 << GAIN_ARTIFACT), 0, 0)
 
 
 @jit
-def others_there(g, p):
+def others_there(g, tape, p):
     """Josiah: every other player with a worker in the commodity area gains 1 knowledge."""
     area = int(g["space"])
     for q in range(int(g["num_players"])):
@@ -162,14 +176,17 @@ def others_there(g, p):
         for f in range(6):
             n += int(g["area"][area, q, f])
         if n and q != p:
-            gain_knowledge(g, q, 1)
+            gain_knowledge(g, tape, q, 1)
 
 
 @jit
-def bliss_paid(g, p):
-    """Takes the bliss, or the food in its place, of Amanda."""
+def bliss_paid(g, tape, p):
+    """Takes the bliss of Amanda, or with Brian food in its place."""
+    if g["chosen"][FOOD]:
+        note(tape, EventKind.WAY, p, BRIAN, -1)
     for item in range(len(GOODS)):
-        g["goods"][p, item] -= g["chosen"][item]
+        if g["chosen"][item]:
+            take_goods(g, tape, EventKind.PAID, p, item, int(g["chosen"][item]))
     g["chosen"][:] = 0
 
 

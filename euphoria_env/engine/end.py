@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from euphoria_env.board import FACTIONS, NUM_MARKETS, STARS
 from euphoria_env.engine.chance import draw_lot, roll_die
 from euphoria_env.engine.jit import jit
+from euphoria_env.engine.rolls import with_face
 from euphoria_env.engine.state import OVER, TRUNCATED, stars_missing
+from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.event_kinds import NAMES, EventKind
+
+_UNITS = np.array([4096, 512, 64, 8, 1], np.int64)  # of each comparison in the score: what stands before it counts more
+_BY_ROLL, _BY_LOT = len(_UNITS), len(_UNITS) + 1
+assert len(NAMES["tie-break"]) == _BY_LOT + 1
 
 
 @jit
@@ -42,9 +51,11 @@ def clear_end(g, status):
 
 
 @jit
-def truncate(g):
+def truncate(g, tape):
     """Cuts the game off, without a winner (R16.4)."""
     rank_by_score(g)
+    note_cause(tape, EventKind.CUT_OFF, -1, -1, -1)
+    note_ranks(g, tape)
     clear_end(g, TRUNCATED)
 
 
@@ -52,17 +63,23 @@ def truncate(g):
 def roll_off(g, tape, tied):
     """Rolls among tied players until one has the lowest sum (R16.2)."""
     n = int(g["num_players"])
+    by = -1
     while tied & (tied - 1):
+        by = _BY_ROLL
         lowest, winners = 99, 0
         for p in range(n):
             if not (tied >> p) & 1:
                 continue
-            workers = total = 0
+            workers = total = faces = 0
             for f in range(6):
-                workers += int(g["available"][p, f])
+                for _ in range(int(g["available"][p, f])):
+                    faces = with_face(faces, workers, f + 1)
+                    workers += 1
                 g["available"][p, f] = 0
-            for _ in range(workers):
+            note_cause(tape, EventKind.ROLL, p, workers, -1)
+            for k in range(workers):
                 face = roll_die(g, tape)
+                note(tape, EventKind.DIE, p, face, faces >> 3 * k & 7)
                 g["available"][p, face - 1] += 1
                 total += face
             if total < lowest:
@@ -71,11 +88,35 @@ def roll_off(g, tape, tied):
                 winners |= 1 << p
         tied = winners
         if lowest == 0 and tied & (tied - 1):
+            by = _BY_LOT
             tied = 1 << draw_lot(g, tape, tied)
     winner = 0
     while not (tied >> winner) & 1:
         winner += 1
+    if by >= 0:
+        note(tape, EventKind.TIE_BROKEN, winner, by, -1)
     return winner
+
+
+@jit
+def note_ranks(g, tape):
+    """Notes the final ranks."""
+    for p in range(int(g["num_players"])):
+        note(tape, EventKind.RANK, p, g["ranking"][p], -1)
+
+
+@jit
+def note_tie(g, tape, winner):
+    """Notes in what somebody was better than all others who have placed enough stars, if there are any."""
+    by = -1
+    for p in range(int(g["num_players"])):
+        if p != winner and stars_missing(g, p) == 0:
+            k = 0  # the first comparison in which they differ
+            while tie_break_score(g, p) // _UNITS[k] == tie_break_score(g, winner) // _UNITS[k]:
+                k += 1
+            by = max(by, k)
+    if by >= 0:
+        note(tape, EventKind.TIE_BROKEN, winner, by, -1)
 
 
 @jit
@@ -93,8 +134,12 @@ def end_check(g, tape):
         if g["ranking"][p] == 1:
             tied |= 1 << p
     winner = roll_off(g, tape, tied)
+    if tied & (tied - 1) == 0:
+        note_tie(g, tape, winner)
     for p in range(n):
         if (tied >> p) & 1 and p != winner:
             g["ranking"][p] = 2
     g["winner"] = winner
+    note_cause(tape, EventKind.WON, winner, -1, -1)
+    note_ranks(g, tape)
     clear_end(g, OVER)

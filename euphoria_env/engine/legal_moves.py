@@ -52,11 +52,13 @@ from euphoria_env.engine.costs import completable, stock_of
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.effects import gain_chosen
 from euphoria_env.engine.jit import jit
+from euphoria_env.engine.markers import take_goods
 from euphoria_env.engine.move_set import allow, clear, only_legal
 from euphoria_env.engine.placement_legality import open_spaces
 from euphoria_env.engine.retrieval import on_board, take
 from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has, seat_after, under
 from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer
+from euphoria_env.event_kinds import EventKind
 
 # First action of each verb of a series, as if it counted all items.
 _SERIES = {Verb.PAY: PAY, Verb.GAIN: GAIN, Verb.LOSE: LOSE, Verb.DISCARD: DISCARD - FIRST_ARTIFACT, Verb.MINE: GAIN}
@@ -244,12 +246,13 @@ def finish_series(g, tape, p):
         gain_chosen(g, tape, p)
     elif verb == Verb.LOSE:
         for item in range(FIRST_ARTIFACT):
-            g["goods"][p, item] -= g["chosen"][item]
+            if g["chosen"][item]:
+                take_goods(g, tape, EventKind.LOST, p, item, int(g["chosen"][item]))
         g["chosen"][:] = 0
     elif verb == Verb.DISCARD:
         for kind in range(len(ARTIFACTS)):
             if g["chosen"][FIRST_ARTIFACT + kind]:
-                discard_artifact(g, p, kind, int(g["chosen"][FIRST_ARTIFACT + kind]))
+                discard_artifact(g, tape, EventKind.DISCARDED, p, kind, int(g["chosen"][FIRST_ARTIFACT + kind]))
         g["chosen"][:] = 0
     elif verb != Verb.PAY:
         raise ValueError("no such verb")

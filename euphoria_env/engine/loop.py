@@ -34,8 +34,10 @@ from euphoria_env.engine.setup import (
 )
 from euphoria_env.engine.stars import bargain_chosen, star_chosen, star_reactions
 from euphoria_env.engine.state import OVER, Operation
+from euphoria_env.engine.tape import note
 from euphoria_env.engine.trade import offered, replied
 from euphoria_env.engine.turn import chase, clear_pending, further, further_answered, next_turn, open_turn, opened
+from euphoria_env.event_kinds import EventKind
 
 _FIRST_OPERATION = len(Effect)
 
@@ -46,19 +48,19 @@ def carry_out(g, tape, op, p, a, b):
     if op < _FIRST_OPERATION:
         apply_effect(g, tape, op, p, a, b)
     elif op == Operation.LIMITS:
-        limits(g)
+        limits(g, tape)
     elif op == Operation.TRIGGER:
-        trigger(g, p, a, b)
+        trigger(g, tape, p, a, b)
     elif op == Operation.ABILITY_ANSWERED:
-        ability_answered(g, p, a)
+        ability_answered(g, tape, p, a)
     elif op == Operation.PAY:
-        pay(g, p)
+        pay(g, tape, p)
     elif op == Operation.WAY_CHOSEN:
         way_chosen(g, p)
     elif op == Operation.PAID:
-        paid(g, p)
+        paid(g, tape, p)
     elif op == Operation.CONSTRUCT:
-        construct(g, p)
+        construct(g, tape, p)
     elif op == Operation.END_CHECK:
         end_check(g, tape)
     elif op == Operation.CLOSE:
@@ -66,51 +68,51 @@ def carry_out(g, tape, op, p, a, b):
     elif op == Operation.REROLL:
         reroll(g, tape)
     elif op == Operation.ACTIVATE:
-        activate_revealed(g, p)
+        activate_revealed(g, tape, p)
     elif op == Operation.CHASE:
         chase(g, p)
     elif op == Operation.FURTHER:
         further(g, p, a, b)
     elif op == Operation.FURTHER_ANSWERED:
-        further_answered(g, p, a, b)
+        further_answered(g, tape, p, a, b)
     elif op == Operation.NEXT_TURN:
-        next_turn(g)
+        next_turn(g, tape)
     elif op == Operation.OPENED:
-        opened(g, p)
+        opened(g, tape, p)
     elif op == Operation.DRAW_ANSWERED:
         draw_answered(g, tape, p, a, b)
     elif op == Operation.GEEK_DISCARD:
         ask_discards(g, p, 2, ARTIFACT_SET)
     elif op == Operation.STAR_CHOSEN:
-        star_chosen(g, p, a)
+        star_chosen(g, tape, p, a)
     elif op == Operation.STAR_REACTIONS:
-        star_reactions(g)
+        star_reactions(g, tape)
     elif op == Operation.BARGAIN_CHOSEN:
-        bargain_chosen(g, p)
+        bargain_chosen(g, tape, p)
     elif op == Operation.FACE_SET:
         face_set(g)
     elif op == Operation.BLISS_PAID:
-        bliss_paid(g, p)
+        bliss_paid(g, tape, p)
     elif op == Operation.SACRIFICED:
-        sacrificed(g, p)
+        sacrificed(g, tape, p)
     elif op == Operation.RETRIEVE_PAID:
-        retrieve_paid(g, p)
+        retrieve_paid(g, tape, p)
     elif op == Operation.HYPNOSIS_ANSWERED:
-        hypnosis_answered(g, p)
+        hypnosis_answered(g, tape, p)
     elif op == Operation.RETRIEVE_ROLL:
         retrieve_roll(g, tape, p)
     elif op == Operation.DILEMMA_WAY_CHOSEN:
         dilemma_way_chosen(g, p)
     elif op == Operation.DILEMMA_PAID:
-        dilemma_paid(g, p, a)
+        dilemma_paid(g, tape, p, a)
     elif op == Operation.DILEMMA_RECRUIT:
         dilemma_recruit(g, tape, p)
     elif op == Operation.RECRUIT_KEPT:
-        recruit_kept(g, p)
+        recruit_kept(g, tape, p)
     elif op == Operation.OFFERED:
-        offered(g, p)
+        offered(g, tape, p)
     elif op == Operation.REPLIED:
-        replied(g, p)
+        replied(g, tape, p)
     else:
         carry_out_setup(g, tape, op, p, a)
 
@@ -119,23 +121,23 @@ def carry_out(g, tape, op, p, a, b):
 def carry_out_setup(g, tape, op, p, a):
     """Carries out one operation of the setup."""
     if op == Operation.DRAFT:
-        draft(g, p, a)
+        draft(g, tape, p, a)
     elif op == Operation.DRAFTED:
-        drafted(g, p, a)
+        drafted(g, tape, p, a)
     elif op == Operation.CHOOSE_RECRUITS:
-        choose_recruits(g, p, a)
+        choose_recruits(g, tape, p, a)
     elif op == Operation.RECRUIT_CHOSEN:
-        recruit_chosen(g, p, a)
+        recruit_chosen(g, tape, p, a)
     elif op == Operation.DEAL_TILES:
         deal_tiles(g, tape, p)
     elif op == Operation.TILE_CHOSEN:
-        tile_chosen(g, p)
+        tile_chosen(g, tape, p)
     elif op == Operation.LAY_TILES:
         lay_tiles(g, tape)
     elif op == Operation.TRACK:
-        track(g, p)
+        track(g, tape, p)
     elif op == Operation.TRACK_SET:
-        track_set(g, p)
+        track_set(g, tape, p)
     else:
         raise ValueError("no such operation")
 
@@ -143,12 +145,14 @@ def carry_out_setup(g, tape, op, p, a):
 @jit
 def advance(g, tape):
     """Goes on until a player has a real choice, or the game has ended (R18.1)."""
-    decider = g["player"]
+    decider, turn = int(g["player"]), g["turn"]
     while g["status"] < OVER:
         if g["ask"] != Decision.NOTHING:
             only = find_legal(g)
             if only < 0:
                 g["answer"] = 0
+                if g["player"] != (decider if g["turn"] == turn else g["active"]):
+                    note(tape, EventKind.ASKED, g["player"], -1, -1)
                 return
             answer(g, tape, only)
         elif g["depth"] == 0:  # only after a trade: the turn is opened again

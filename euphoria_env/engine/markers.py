@@ -6,49 +6,94 @@ from euphoria_env.board import MOST_GOODS, TRACK_END
 from euphoria_env.cards.recruits import CURTIS, NICK
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import has
+from euphoria_env.engine.tape import note
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
-def move(track, player, n):
+def move(tape, kind, track, player, n):
     """Moves a marker n steps, to the end of its track at most; how many steps it really moved."""
     old = int(track[player])
     new = min(max(old + n, 1), TRACK_END)
+    steps = abs(new - old)
     track[player] = new
-    return abs(new - old)
+    if steps:
+        note(tape, kind, player, steps, new)
+    return steps
 
 
 @jit
-def gain_morale(g, p, n):
+def gain_morale(g, tape, p, n):
     """Gains n morale."""
-    move(g["morale"], p, n)
+    move(tape, EventKind.MORALE_GAINED, g["morale"], p, n)
 
 
 @jit
-def lose_morale(g, p, n):
-    """Loses or pays n morale. Curtis: each step also loses 1 knowledge."""
-    steps = move(g["morale"], p, -n)
-    if steps and has(g, p, CURTIS):
-        move(g["knowledge"], p, -steps)
+def lose_morale(g, tape, p, n):
+    """Loses n morale."""
+    curtis(g, tape, p, move(tape, EventKind.MORALE_LOST, g["morale"], p, -n))
 
 
 @jit
-def gain_knowledge(g, p, n):
-    """Gains or pays n knowledge. Nick: each step also gains 1 morale."""
-    steps = move(g["knowledge"], p, n)
-    if steps and has(g, p, NICK):
-        move(g["morale"], p, steps)
+def pay_morale(g, tape, p, n):
+    """Pays n morale."""
+    curtis(g, tape, p, move(tape, EventKind.MORALE_PAID, g["morale"], p, -n))
 
 
 @jit
-def lose_knowledge(g, p, n):
+def gain_knowledge(g, tape, p, n):
+    """Gains n knowledge."""
+    nick(g, tape, p, move(tape, EventKind.KNOWLEDGE_GAINED, g["knowledge"], p, n))
+
+
+@jit
+def pay_knowledge(g, tape, p, n):
+    """Pays n knowledge: the marker rises."""
+    nick(g, tape, p, move(tape, EventKind.KNOWLEDGE_PAID, g["knowledge"], p, n))
+
+
+@jit
+def lose_knowledge(g, tape, p, n):
     """Loses n knowledge."""
-    move(g["knowledge"], p, -n)
+    move(tape, EventKind.KNOWLEDGE_LOST, g["knowledge"], p, -n)
 
 
 @jit
-def gain_goods(g, p, item, n):
-    """Gains n of a commodity or resource; more than a player can have is not gained (R1.2)."""
-    g["goods"][p, item] = min(int(g["goods"][p, item]) + n, MOST_GOODS)
+def curtis(g, tape, p, steps):
+    """Curtis: each step of morale down also loses 1 knowledge."""
+    if steps and has(g, p, CURTIS) and g["knowledge"][p] > 1:
+        note(tape, EventKind.REACTION, p, CURTIS, -1)
+        lose_knowledge(g, tape, p, steps)
+
+
+@jit
+def nick(g, tape, p, steps):
+    """Nick: each step of knowledge up also gains 1 morale."""
+    if steps and has(g, p, NICK) and g["morale"][p] < TRACK_END:
+        note(tape, EventKind.REACTION, p, NICK, -1)
+        gain_morale(g, tape, p, steps)
+
+
+@jit
+def gain_goods(g, tape, p, item, n):
+    """Gains n of a commodity or resource."""
+    add_goods(g, tape, EventKind.GAINED, p, item, n)
+
+
+@jit
+def add_goods(g, tape, kind, p, item, n):
+    """Gains n of a commodity or resource, or receives it; more than a player can have is not gained (R1.2)."""
+    old = int(g["goods"][p, item])
+    new = min(old + n, MOST_GOODS)
+    g["goods"][p, item] = new
+    note(tape, kind, p, item, new - old)
+
+
+@jit
+def take_goods(g, tape, kind, p, item, n):
+    """Pays n of a commodity or resource, loses it or hands it over."""
+    g["goods"][p, item] -= n
+    note(tape, kind, p, item, n)
 
 
 @jit

@@ -17,6 +17,7 @@ from euphoria_env.board import (
     KNOWLEDGE_ITEM,
     NUM_AREAS,
     NUM_MARKETS,
+    SLOTS_PER_SITE,
 )
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_FOOD
@@ -25,10 +26,10 @@ from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.artifacts import discard_artifact, limits
 from euphoria_env.engine.bits import lowest_bit
-from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, markers_due, payable
+from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, markers_due, note_payment, payable
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import gain_knowledge, lose_morale
+from euphoria_env.engine.markers import pay_knowledge, pay_morale, take_goods
 from euphoria_env.engine.state import (
     PAID,
     PAID_ARTIFACT,
@@ -43,10 +44,12 @@ from euphoria_env.engine.state import (
     push_program,
     push_trigger,
 )
+from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
-def place(g, p, face, space, extra_morale):
+def place(g, tape, p, face, space, extra_morale):
     """Places an available worker and lays out R4.2 to R4.10; `extra_morale`: due for a further worker (R17.4)."""
     g["space"] = space
     g["placed_face"] = face
@@ -59,12 +62,14 @@ def place(g, p, face, space, extra_morale):
     for f in range(len(FACTIONS)):
         g["before"][f] = g["allegiance"][f]
     g["available"][p, face - 1] -= 1
+    note_cause(tape, EventKind.PLACED, p, space, face)
 
     if FIRST_TANK <= space < FIRST_SLOT:
         push(g, Operation.CHASE, p, 0, 0)
     push(g, Operation.CLOSE, p, 0, 0)
     if FIRST_SLOT <= space < FIRST_MARKET:
         push(g, Operation.CONSTRUCT, p, 0, 0)
+        note_first_on_site(g, tape, p, (space - FIRST_SLOT) // SLOTS_PER_SITE)
     push(g, Operation.PAY, p, 0, 0)
 
     g["bumped"] = -1
@@ -73,17 +78,27 @@ def place(g, p, face, space, extra_morale):
         g["area"][space, p, face - 1] += 1
         return
     if g["occupant"][space] >= 0:
-        bump(g, p, space)
+        bump(g, tape, p, space)
     g["occupant"][space] = p
     g["face"][space] = face
 
 
 @jit
-def bump(g, p, space):
+def note_first_on_site(g, tape, p, market):
+    """Notes that a worker is the first on a construction site, if it is."""
+    for slot in range(FIRST_SLOT + SLOTS_PER_SITE * market, FIRST_SLOT + SLOTS_PER_SITE * (market + 1)):
+        if g["occupant"][slot] >= 0:
+            return
+    note(tape, EventKind.SITE_BEGUN, p, market, -1)
+
+
+@jit
+def bump(g, tape, p, space):
     """The worker there goes back to its owner: Amanda, Julia, the roll, then the bumper's other recruits (R4.2, R5.8)."""
     owner = int(g["occupant"][space])
     g["bumped"] = owner
     g["bumped_face"] = g["face"][space]
+    note(tape, EventKind.BUMPED, owner, space, g["bumped_face"])
     g["back_owner"][0] = owner
     g["back_face"][0] = g["bumped_face"]
     g["available"][owner, int(g["bumped_face"]) - 1] += 1
@@ -96,11 +111,12 @@ def bump(g, p, space):
 
 
 @jit
-def pay(g, p):
+def pay(g, tape, p):
     """Asks how the cost is paid; without a way the worker stays, and R4.4 and R4.5 do not happen (R4.3)."""
     space = int(g["space"])
     bumped_other = g["bumped"] >= 0 and g["bumped"] != p
     if not payable(g, p, space, bumped_other, int(g["due_morale"]), holdings(g, p)):
+        note_cause(tape, EventKind.STAYS, p, space, -1)
         return
     morale, knowledge = markers_due(g, p, space)
     g["due_morale"] += morale
@@ -117,7 +133,7 @@ def pay(g, p):
         return
     if units_a:  # one kind of item: there is nothing to choose (R18.1)
         g["chosen"][lowest_bit(set_a)] = units_a
-    paid(g, p)
+    paid(g, tape, p)
 
 
 @jit
@@ -134,18 +150,19 @@ def way_chosen(g, p):
 
 
 @jit
-def take_chosen(g, p):
+def take_chosen(g, tape, p):
     """Takes the goods and artifacts that were chosen to pay."""
     for item in range(len(GOODS)):
-        g["goods"][p, item] -= g["chosen"][item]
+        if g["chosen"][item]:
+            take_goods(g, tape, EventKind.PAID, p, item, int(g["chosen"][item]))
     for kind in range(len(ARTIFACTS)):
         if g["chosen"][FIRST_ARTIFACT + kind]:
-            discard_artifact(g, p, kind, int(g["chosen"][FIRST_ARTIFACT + kind]))
+            discard_artifact(g, tape, EventKind.PAID, p, kind, int(g["chosen"][FIRST_ARTIFACT + kind]))
     g["chosen"][:] = 0
 
 
 @jit
-def paid(g, p):
+def paid(g, tape, p):
     """All parts of the cost are paid together, morale and knowledge first (R4.3, R13.10); then the gain (R4.4)."""
     g["paid"] |= PAID
     space = int(g["space"])
@@ -160,12 +177,15 @@ def paid(g, p):
     ):
         g["paid"] |= PAID_FOOD_FOR_BLISS
     gain(g, p)
+    note_payment(g, tape, p, space)
     if g["due_morale"]:
-        lose_morale(g, p, int(g["due_morale"]))
+        pay_morale(g, tape, p, int(g["due_morale"]))
     knowledge = int(g["due_knowledge"]) + int(g["chosen"][KNOWLEDGE_ITEM])
     if knowledge:
-        gain_knowledge(g, p, knowledge)
-    take_chosen(g, p)
+        pay_knowledge(g, tape, p, knowledge)
+    take_chosen(g, tape, p)
+    if SPACE_PROGRAM[space, 0, 0] >= 0:
+        note_cause(tape, EventKind.GAINS, p, space, -1)
     g["due_morale"] = 0
     g["due_knowledge"] = 0
     push(g, Operation.LIMITS, p, 0, 0)
@@ -189,4 +209,4 @@ def close(g, tape, p):
         push(g, Operation.ACTIVATE, p, 0, 0)
     if g["new_worker"] or g["helped"]:
         push(g, Operation.REROLL, p, 0, 0)
-    limits(g)
+    limits(g, tape)

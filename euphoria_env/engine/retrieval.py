@@ -11,8 +11,8 @@ from euphoria_env.cards.tiles import CAFETERIA
 from euphoria_env.cards.vocabulary import Event
 from euphoria_env.decisions import Decision
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale
-from euphoria_env.engine.rolls import roll
+from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale, take_goods
+from euphoria_env.engine.rolls import roll, with_face
 from euphoria_env.engine.state import (
     RETRIEVE_BLISS,
     RETRIEVE_ENERGY,
@@ -26,6 +26,8 @@ from euphoria_env.engine.state import (
     push_trigger,
     under,
 )
+from euphoria_env.engine.tape import note, note_cause, note_interruption, note_resumption
+from euphoria_env.event_kinds import EventKind
 
 _AREA_WORKERS = 6 * NUM_AREAS
 
@@ -44,19 +46,25 @@ def on_board(g, p, worker):
 
 
 @jit
-def take_off(g, p, worker):
-    """Takes a worker off the board."""
+def take_off(g, tape, kind, p, worker):
+    """Takes a worker off the board, as an event of this kind; its face."""
+    space = int(WORKER_SPACE[worker])
     if worker < _AREA_WORKERS:
-        g["area"][worker // 6, p, worker % 6] -= 1
+        face = worker % 6 + 1
+        g["area"][space, p, face - 1] -= 1
     else:
-        g["occupant"][int(WORKER_SPACE[worker])] = -1
-        g["face"][int(WORKER_SPACE[worker])] = 0
+        face = int(g["face"][space])
+        g["occupant"][space] = -1
+        g["face"][space] = 0
+    note(tape, kind, p, space, face)
+    return face
 
 
 @jit
-def retrieve(g, p):
+def retrieve(g, tape, p):
     """Begins a retrieval: the payment is chosen, now the workers are (R3.5)."""
     g["payment"] = int(g["answer"]) - RETRIEVE
+    note_cause(tape, EventKind.RETRIEVES, p, g["payment"], -1)
     push(g, Operation.NEXT_TURN, p, 0, 0)
     push(g, Operation.END_CHECK, p, 0, 0)
     push(g, Operation.RETRIEVE_PAID, p, 0, 0)
@@ -72,7 +80,7 @@ def take(g, p):
 
 
 @jit
-def retrieve_paid(g, p):
+def retrieve_paid(g, tape, p):
     """Pays, moves morale, and lays out the order of R3.4."""
     g["all_subterra"] = 1
     for k in range(int(g["num_taken"])):
@@ -85,39 +93,44 @@ def retrieve_paid(g, p):
     push(g, Operation.LIMITS, p, 0, 0)
     payment = int(g["payment"])
     if payment == RETRIEVE_FREE:
-        lose_morale(g, p, 1 + under(g, p, CAFETERIA))
+        lose_morale(g, tape, p, 1)
+        if under(g, p, CAFETERIA) and g["morale"][p] > 1:
+            note_interruption(tape, EventKind.PENALTY, p, CAFETERIA, -1)
+            lose_morale(g, tape, p, 1)
     elif payment == RETRIEVE_FOOD:
-        g["goods"][p, FOOD] -= 1
-        gain_morale(g, p, 2)
+        take_goods(g, tape, EventKind.PAID, p, FOOD, 1)
+        gain_morale(g, tape, p, 2)
     elif payment == RETRIEVE_BLISS:
-        g["goods"][p, BLISS] -= 1
+        take_goods(g, tape, EventKind.PAID, p, BLISS, 1)
         if has(g, p, GIDGET):
             push(g, Operation.HYPNOSIS_ANSWERED, p, 0, 0)
             ask_use(g, p, GIDGET)
         else:
-            gain_morale(g, p, 2)
+            gain_morale(g, tape, p, 2)
     elif payment == RETRIEVE_ENERGY:  # Jefferson
-        g["goods"][p, ENERGY] -= 1
-        lose_knowledge(g, p, 1)
-        gain_morale(g, p, 1)
+        take_goods(g, tape, EventKind.PAID, p, ENERGY, 1)
+        lose_knowledge(g, tape, p, 1)
+        gain_morale(g, tape, p, 1)
     else:
         raise ValueError("no such payment")
 
 
 @jit
-def hypnosis_answered(g, p):
+def hypnosis_answered(g, tape, p):
     """Gidget: lose 2 knowledge instead of gaining 2 morale."""
     if g["answer"] == USE + GIDGET:
-        lose_knowledge(g, p, 2)
+        note_cause(tape, EventKind.ABILITY, p, GIDGET, -1)
+        lose_knowledge(g, tape, p, 2)
     else:
-        gain_morale(g, p, 2)
+        note(tape, EventKind.DECLINED, p, GIDGET, -1)
+        gain_morale(g, tape, p, 2)
 
 
 @jit
-def sacrificed(g, p):
+def sacrificed(g, tape, p):
     """Pete, Sheppard: returns one of the retrieved workers to the supply (R13.4)."""
     worker = int(g["answer"]) - SACRIFICE
-    take_off(g, p, worker)
+    take_off(g, tape, EventKind.SACRIFICED, p, worker)
     g["owned"][p] -= 1
     k = 0
     while g["taken"][k] != worker:
@@ -132,12 +145,14 @@ def sacrificed(g, p):
 def retrieve_roll(g, tape, p):
     """Rolls all retrieved workers together, if any is left."""
     n = int(g["num_taken"])
+    note_resumption(tape, p)
+    faces = 0
     for k in range(n):
-        take_off(g, p, int(g["taken"][k]))
+        faces = with_face(faces, k, take_off(g, tape, EventKind.RETRIEVED, p, int(g["taken"][k])))
         g["taken"][k] = -1
     g["num_taken"] = 0
     if n:
-        roll(g, tape, p, n)
+        roll(g, tape, p, n, faces)
 
 
 assert (RETRIEVE_FREE, RETRIEVE_ENERGY) == (0, 3)

@@ -10,10 +10,12 @@ from euphoria_env.decisions import Verb
 from euphoria_env.engine.chance import roll_die
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import HELD, Operation, ask_series, push, push_trigger, under
+from euphoria_env.engine.tape import note, note_cause, note_interruption
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
-def knowledge_check(g, p):
+def knowledge_check(g, tape, p):
     """Loses the highest available worker at 16 or more, once a turn; whether one was lost (R5.3)."""
     total = int(g["knowledge"][p])
     highest = 0
@@ -27,24 +29,44 @@ def knowledge_check(g, p):
     g["available"][p, highest] -= 1
     g["owned"][p] -= 1
     g["lost_worker"][p] = 1
+    note(tape, EventKind.WORKER_LOST, p, highest + 1, total)
     return True
 
 
 @jit
-def roll(g, tape, p, n):
+def with_face(faces, k, face):
+    """A list of up to four faces as an integer, with this one at place k, where there was none."""
+    return faces | face << 3 * k
+
+
+@jit
+def roll(g, tape, p, n, old_faces):
     """Rolls n workers of a player as one batch, one of them with the face that was set, and all that follows (R5.2).
 
-    Returns the last face. The workers must have left the board, or their old faces.
+    Returns the last face. The workers are no longer available with their old faces (`with_face`; 0: a new one has none).
     """
-    losses = 0
-    face = 0
+    note_cause(tape, EventKind.ROLL, p, n, -1)
+    face = rolled = 0
     for k in range(n):
-        face = int(g["set_face"]) if k == 0 and g["set_face"] else roll_die(g, tape)
+        old_face = old_faces >> 3 * k & 7 or -1
+        if k == 0 and g["set_face"]:
+            face = int(g["set_face"])
+            note(tape, EventKind.FACE_SET, p, face, old_face)
+        else:
+            face = roll_die(g, tape)
+            note(tape, EventKind.DIE, p, face, old_face)
         g["available"][p, face - 1] += 1
-        losses += under(g, p, int(FACE_PENALTY[face]))
+        rolled = with_face(rolled, k, face)
     g["set_face"] = 0
     g["roller"] = p
-    if knowledge_check(g, p):
+    lost = knowledge_check(g, tape, p)
+    losses = 0
+    for k in range(n):
+        tile = int(FACE_PENALTY[rolled >> 3 * k & 7])
+        if under(g, p, tile):
+            losses += 1
+            note_interruption(tape, EventKind.PENALTY, p, tile, -1)
+    if lost:
         push_trigger(g, p, Event.LOST_WORKER)
     ben = int(g["recruit_place"][BEN]) - HELD
     if 0 <= ben < g["num_players"] and ben != p:
@@ -65,18 +87,20 @@ def reroll(g, tape):
         p = int(g["back_owner"][first])
         if p >= 0:
             push(g, Operation.REROLL, p, 0, 0)
-            n = 0
+            n = old_faces = 0
             for k in range(first, MAX_WORKERS):
                 if g["back_owner"][k] == p:
+                    old_faces = with_face(old_faces, n, int(g["back_face"][k]))
                     g["available"][p, int(g["back_face"][k]) - 1] -= 1
                     g["back_owner"][k] = -1
                     g["back_face"][k] = 0
                     n += 1
-            roll(g, tape, p, n)
+            roll(g, tape, p, n, old_faces)
             return
     if g["new_worker"]:
         p = int(g["active"])
         g["new_worker"] = 0
         g["owned"][p] += 1
+        note_cause(tape, EventKind.WORKER_GAINED, p, -1, -1)
         push_trigger(g, p, Event.NEW_WORKER)
-        g["new_face"] = roll(g, tape, p, 1)
+        g["new_face"] = roll(g, tape, p, 1, 0)

@@ -10,19 +10,18 @@ from euphoria_env.decisions import Decision
 from euphoria_env.engine.chance import (
     MARKET_TILES,
     RECRUIT_CARDS,
-    TAPE_ERROR,
     draw_card,
     draw_dilemma,
     draw_lot,
-    loaded,
-    log,
     random_below,
     roll_die,
 )
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement_legality import update_open_spaces
 from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT_BY, PLAYING, Operation, ask_for, push, seat_after
+from euphoria_env.engine.tape import TAPE_ERROR, loaded, note, note_cause
 from euphoria_env.engine.turn import begin_turn, clear_pending
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
@@ -57,6 +56,7 @@ def begin_setup(g, tape):
     blank(g)
     for p in range(int(g["num_players"])):
         g["dilemma"][p] = draw_dilemma(g, tape)
+        note(tape, EventKind.DILEMMA_DEALT, p, g["dilemma"][p], -1)
     for p in range(int(g["num_players"])):
         for k in range(DEALT_RECRUITS):
             deal_recruit(g, tape, p, k)
@@ -74,6 +74,7 @@ def deal_recruit(g, tape, p, k):
     card = draw_card(g, tape, g["recruit_place"], RECRUIT_CARDS)
     g["hand"][p, k] = card
     g["recruit_place"][card] = HELD + p
+    note(tape, EventKind.RECRUIT_DEALT, p, card, -1)
 
 
 @jit
@@ -88,7 +89,7 @@ def take_from_hand(g, p, card):
 
 
 @jit
-def draft(g, p, round_):
+def draft(g, tape, p, round_):
     """Asks a player to keep one of the pack in hand; after everybody, the packs go to the left (R17.1)."""
     n = int(g["num_players"])
     if p < n:
@@ -105,6 +106,7 @@ def draft(g, p, round_):
             for k in range(DEALT_RECRUITS):
                 if g["hand"][q, k] >= 0:
                     g["recruit_place"][int(g["hand"][q, k])] = HELD + q
+                    note(tape, EventKind.PASSED, q, g["hand"][q, k], -1)
         push(g, Operation.DRAFT, 0, round_ + 1, 0)
         return
     for q in range(n):
@@ -114,38 +116,42 @@ def draft(g, p, round_):
 
 
 @jit
-def drafted(g, p, round_):
+def drafted(g, tape, p, round_):
     """Keeps the chosen recruit."""
     card = int(g["answer"]) - CHOOSE_RECRUIT
     take_from_hand(g, p, card)
     g["kept"][p, round_] = card
+    note(tape, EventKind.DRAFTED, p, card, -1)
     push(g, Operation.DRAFT, p + 1, round_, 0)
 
 
 @jit
-def choose_recruits(g, p, step):
+def choose_recruits(g, tape, p, step):
     """Asks for the active recruit (step 0), then the hidden one; shown when everybody has chosen (R2.2)."""
     n = int(g["num_players"])
     if p == n:
         for q in range(n):
             g["num_active"][q] = 1
             g["active_cards"][q] = BIT[int(g["recruits"][q, 0])]
+            note(tape, EventKind.RECRUIT_ACTIVE, q, g["recruits"][q, 0], -1)
         return
     push(g, Operation.RECRUIT_CHOSEN, p, step, 0)
     ask_for(g, Decision.RECRUIT, p)
 
 
 @jit
-def recruit_chosen(g, p, step):
+def recruit_chosen(g, tape, p, step):
     """Keeps the chosen recruit; after the second the other two go out of the game."""
     card = int(g["answer"]) - CHOOSE_RECRUIT
     take_from_hand(g, p, card)
     g["recruits"][p, step] = card
     g["num_recruits"][p] = step + 1
+    note(tape, EventKind.RECRUIT_KEPT, p, card, -1)
     if step == 0:
         push(g, Operation.CHOOSE_RECRUITS, p, 1, 0)
         return
     for k in range(2):
+        note(tape, EventKind.RECRUIT_OUT, p, g["hand"][p, k], -1)
         g["recruit_place"][int(g["hand"][p, k])] = OUT_BY + p
         g["hand"][p, k] = -1
     push(g, Operation.CHOOSE_RECRUITS, p + 1, 0, 0)
@@ -161,6 +167,7 @@ def deal_tiles(g, tape, p):
                 tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
                 g["tile_hand"][q, k] = tile
                 g["tile_place"][tile] = HELD + q
+                note(tape, EventKind.TILE_DEALT, q, tile, -1)
     if p < n:
         push(g, Operation.TILE_CHOSEN, p, 0, 0)
         ask_for(g, Decision.TILE, p)
@@ -168,15 +175,17 @@ def deal_tiles(g, tape, p):
     for _ in range(NUM_MARKETS - n):
         tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
         g["tile_place"][tile] = ON_SITE
+        note(tape, EventKind.TILE_DEALT, -1, tile, -1)
 
 
 @jit
-def tile_chosen(g, p):
+def tile_chosen(g, tape, p):
     """Puts the chosen tile in the game, the other one out of it."""
     tile = int(g["answer"]) - CHOOSE_TILE
     for k in range(DEALT_TILES):
         other = int(g["tile_hand"][p, k])
         g["tile_place"][other] = IN_BY + p if other == tile else OUT_BY + p
+        note(tape, EventKind.TILE_IN if other == tile else EventKind.TILE_OUT, p, other, -1)
         g["tile_hand"][p, k] = -1
     push(g, Operation.DEAL_TILES, p + 1, 0, 0)
 
@@ -196,7 +205,7 @@ def lay_drafted_tile(g, tape, laid):
             tile += 1
     elif g["tile_place"][tile] < ON_SITE or (laid >> tile) & 1:
         tape[TAPE_ERROR] = MARKET_TILES + 1
-    return log(tape, MARKET_TILES, tile)
+    return tile
 
 
 @jit
@@ -211,11 +220,14 @@ def lay_tiles(g, tape):
             tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
             g["tile_place"][tile] = ON_SITE
         g["tile"][k] = tile
+        note(tape, EventKind.TILE_LAID, -1, tile, k)
     highest, tied = 0, 0
     for p in range(int(g["num_players"])):
         total = 0
+        note_cause(tape, EventKind.ROLL, p, 2, -1)
         for _ in range(2):
             face = roll_die(g, tape)
+            note(tape, EventKind.DIE, p, face, -1)
             g["available"][p, face - 1] += 1
             total += face
         if total > highest:
@@ -228,39 +240,44 @@ def lay_tiles(g, tape):
     if tied & (tied - 1):
         first = draw_lot(g, tape, tied)
     g["active"] = first
+    note(tape, EventKind.STARTS, first, -1, -1)
     if g["track_draft"]:
         for p in range(int(g["num_players"])):
             g["morale"][p] = 0
             g["knowledge"][p] = 0
+            note(tape, EventKind.MORALE_SET, p, 0, -1)
+            note(tape, EventKind.KNOWLEDGE_SET, p, 0, -1)
         push(g, Operation.TRACK, 0, 0, 0)
     else:
-        begin_play(g)
+        begin_play(g, tape)
 
 
 @jit
-def begin_play(g):
+def begin_play(g, tape):
     """The first turn."""
     g["status"] = PLAYING
-    begin_turn(g, int(g["active"]))
+    begin_turn(g, tape, int(g["active"]))
 
 
 @jit
-def track(g, step):
+def track(g, tape, step):
     """Asks for the marker of a step of the draft: once around, then back again (R17.3)."""
     n = int(g["num_players"])
     if step == 2 * n:
-        begin_play(g)
+        begin_play(g, tape)
         return
     push(g, Operation.TRACK_SET, step, 0, 0)
     ask_for(g, Decision.TRACK, seat_after(g, step if step < n else 2 * n - 1 - step))
 
 
 @jit
-def track_set(g, step):
+def track_set(g, tape, step):
     """Puts the marker on the chosen space."""
     p, action = int(g["player"]), int(g["answer"])
     if action >= SET_KNOWLEDGE:
         g["knowledge"][p] = action - SET_KNOWLEDGE + 1
+        note(tape, EventKind.KNOWLEDGE_SET, p, g["knowledge"][p], -1)
     else:
         g["morale"][p] = action - SET_MORALE + 1
+        note(tape, EventKind.MORALE_SET, p, g["morale"][p], -1)
     push(g, Operation.TRACK, step + 1, 0, 0)

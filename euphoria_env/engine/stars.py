@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.actions import STAR
-from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, TERRITORIES, gain_set
+from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, TERRITORIES, TRACK_END, gain_set
 from euphoria_env.cards.recruits import ESME
 from euphoria_env.cards.tiles import THEATER
 from euphoria_env.cards.vocabulary import CHOICES, Event
@@ -12,6 +12,8 @@ from euphoria_env.engine.artifacts import ask_discards
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge
 from euphoria_env.engine.state import HELD, Operation, ask_for, ask_series, push, seat_after, under, update_penalties
+from euphoria_env.engine.tape import note, note_interruption
+from euphoria_env.event_kinds import EventKind
 
 _BOOK = ARTIFACTS.index("book")
 _KNOWLEDGE_OR_MORALE = gain_set("knowledge", "morale")
@@ -38,24 +40,27 @@ def territory_has_room(g, faction):
 
 
 @jit
-def star_on_market(g, p, market):
+def star_on_market(g, tape, p, market):
     """Puts a taken star on a built market, which ends its penalty for the player (R9.4)."""
+    note(tape, EventKind.STAR, p, len(TERRITORIES) + market, -1)
     g["market_stars"][market] |= 1 << p
     update_penalties(g)
 
 
 @jit
-def star_on_recruit(g, p, card):
+def star_on_recruit(g, tape, p, card):
     """Places a star on a recruit, one ever, as far as the player has stars (R7.6)."""
     if not (g["starred"] >> card) & 1 and take_star(g, p):
         g["starred"] |= BIT[card]
+        note(tape, EventKind.STAR_ON_RECRUIT, p, card, -1)
 
 
 @jit
-def star_in_territory(g, p, faction):
+def star_in_territory(g, tape, p, faction):
     """The star of a built market, the wind salon or the nimbus loft (R10.2, R11.1)."""
     if territory_has_room(g, faction) and take_star(g, p):
         g["territory"][faction, p] += 1
+        note(tape, EventKind.STAR, p, faction, -1)
         g["star_placed"] = 1
         push(g, Operation.STAR_REACTIONS, p, 0, 0)
 
@@ -76,24 +81,25 @@ def star_in_region(g, p, faction):
 
 
 @jit
-def star_chosen(g, p, faction):
+def star_chosen(g, tape, p, faction):
     """The chosen place gets the star."""
     place = int(g["answer"]) - STAR
     if place < len(TERRITORIES):
-        star_in_territory(g, p, faction)
+        star_in_territory(g, tape, p, faction)
     elif take_star(g, p):
-        star_on_market(g, p, place - len(TERRITORIES))
+        star_on_market(g, tape, p, place - len(TERRITORIES))
         g["star_placed"] = 1
         push(g, Operation.STAR_REACTIONS, p, 0, 0)
 
 
 @jit
-def star_reactions(g):
+def star_reactions(g, tape):
     """All stars of one event are placed: the Theater acts, then Esme is asked once for each star of the owner (R4.12, R12.5)."""
     for k in range(int(g["num_players"])):
         p = seat_after(g, k)
-        if g["fresh_stars"][p] and under(g, p, THEATER):
-            gain_knowledge(g, p, int(g["fresh_stars"][p]))
+        if g["fresh_stars"][p] and under(g, p, THEATER) and g["knowledge"][p] < TRACK_END:
+            note_interruption(tape, EventKind.PENALTY, p, THEATER, -1)
+            gain_knowledge(g, tape, p, int(g["fresh_stars"][p]))
     owner = int(g["recruit_place"][ESME]) - HELD
     for p in range(int(g["num_players"])):
         if p == owner:
@@ -110,12 +116,12 @@ def bargain(g, p):
 
 
 @jit
-def bargain_chosen(g, p):
+def bargain_chosen(g, tape, p):
     """Esme's gain for the discarded card: a book counts double and leaves no choice."""
     if g["last"] == FIRST_ARTIFACT + _BOOK:
-        gain_goods(g, p, ENERGY, 2)
-        lose_knowledge(g, p, 2)
-        gain_morale(g, p, 2)
+        gain_goods(g, tape, p, ENERGY, 2)
+        lose_knowledge(g, tape, p, 2)
+        gain_morale(g, tape, p, 2)
     else:
-        gain_goods(g, p, ENERGY, 1)
+        gain_goods(g, tape, p, ENERGY, 1)
         ask_series(g, p, Verb.GAIN, 1, _KNOWLEDGE_OR_MORALE, 0, 0)

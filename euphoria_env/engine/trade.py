@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER, TRADE
+from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER, REFUSE, TRADE
 from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import move_artifact
 from euphoria_env.engine.costs import stock_of
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import gain_goods
+from euphoria_env.engine.markers import add_goods, take_goods
 from euphoria_env.engine.move_set import allow
 from euphoria_env.engine.state import Operation, ask_for, push, seat_after
+from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.event_kinds import EventKind
 
 MOST_ITEMS = 3  # of each side (R15.1)
 _TRADED = KNOWLEDGE_ITEM  # goods and artifacts: the items before knowledge
@@ -35,11 +37,12 @@ def allow_offers(g, words, p):
 
 
 @jit
-def begin_offer(g, p):
+def begin_offer(g, tape, p):
     """Begins the offer that was chosen; it counts, whatever becomes of it (R15.1, R15.2)."""
     g["offers"] += 1
     g["partner"] = seat_after(g, int(g["answer"]) - TRADE + 1)
     g["last"] = 0
+    note_cause(tape, EventKind.OFFER, p, g["partner"], -1)
     push(g, Operation.OFFERED, p, 0, 0)
     ask_for(g, Decision.TRADE, p)
 
@@ -106,9 +109,15 @@ def extend_offer(g):
 
 
 @jit
-def offered(g, p):
+def offered(g, tape, p):
     """Asks the partner, unless what is asked for is not there (R15.2)."""
     partner = int(g["partner"])
+    for item in range(_TRADED):
+        if g["chosen"][item]:
+            note(tape, EventKind.OFFERED, p, item, g["chosen"][item])
+    for item in range(_TRADED):
+        if g["asked"][item]:
+            note(tape, EventKind.WANTED, p, item, g["asked"][item])
     push(g, Operation.REPLIED, p, 0, 0)
     for kind in range(len(ARTIFACTS)):
         if g["asked"][FIRST_ARTIFACT + kind] > g["artifacts"][partner, kind]:
@@ -118,11 +127,17 @@ def offered(g, p):
 
 
 @jit
-def replied(g, p):
+def replied(g, tape, p):
     """The exchange, if it was accepted; then the hand limits, and the decision at which the offer was made is asked again."""
+    partner = int(g["partner"])
     if g["answer"] == ACCEPT:
-        exchange(g, p, int(g["partner"]))
+        note_cause(tape, EventKind.ACCEPTED, partner, p, -1)
+        exchange(g, tape, p, partner)
         push(g, Operation.LIMITS, p, 0, 0)
+    elif g["answer"] == REFUSE:
+        note(tape, EventKind.REFUSED, partner, p, -1)
+    else:
+        note(tape, EventKind.REFUSED_UNASKED, partner, p, -1)
     g["chosen"][:] = 0
     g["asked"][:] = 0
     g["partner"] = -1
@@ -130,18 +145,34 @@ def replied(g, p):
 
 
 @jit
-def exchange(g, p, partner):
-    """Hands over what the two sides of an offer name."""
-    for item in range(len(GOODS)):
-        given, received = int(g["chosen"][item]), int(g["asked"][item])
-        g["goods"][p, item] -= given
-        g["goods"][partner, item] -= received
-        gain_goods(g, p, item, received)
-        gain_goods(g, partner, item, given)
-    for kind in range(len(ARTIFACTS)):
-        given = int(g["chosen"][FIRST_ARTIFACT + kind]) - int(g["asked"][FIRST_ARTIFACT + kind])
-        move_artifact(g, p, kind, -given)
-        move_artifact(g, partner, kind, given)
+def exchange(g, tape, p, partner):
+    """Hands over what the two sides of an offer name: both sides, then what they get."""
+    for item in range(_TRADED):
+        hand_over(g, tape, p, item, int(g["chosen"][item]))
+        hand_over(g, tape, partner, item, int(g["asked"][item]))
+    for item in range(_TRADED):
+        receive(g, tape, p, item, int(g["asked"][item]))
+        receive(g, tape, partner, item, int(g["chosen"][item]))
+
+
+@jit
+def hand_over(g, tape, p, item, n):
+    """Takes n of an item from a player."""
+    if n and item < FIRST_ARTIFACT:
+        take_goods(g, tape, EventKind.GIVEN, p, item, n)
+    elif n:
+        move_artifact(g, p, item - FIRST_ARTIFACT, -n)
+        note(tape, EventKind.GIVEN, p, item, n)
+
+
+@jit
+def receive(g, tape, p, item, n):
+    """Gives a player n of an item."""
+    if n and item < FIRST_ARTIFACT:
+        add_goods(g, tape, EventKind.RECEIVED, p, item, n)
+    elif n:
+        move_artifact(g, p, item - FIRST_ARTIFACT, n)
+        note(tape, EventKind.RECEIVED, p, item, n)
 
 
 assert GIVE < ASK < OFFER

@@ -14,7 +14,9 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import place
 from euphoria_env.engine.retrieval import retrieve
 from euphoria_env.engine.state import Operation, ask_for, has, push, seat_after, under
+from euphoria_env.engine.tape import note, note_cause
 from euphoria_env.engine.trade import begin_offer
+from euphoria_env.event_kinds import EventKind
 
 
 @jit
@@ -69,11 +71,12 @@ def open_turn(g):
 
 
 @jit
-def begin_turn(g, p):
+def begin_turn(g, tape, p):
     """Begins the turn of a player (R3.1)."""
     g["turn"] += 1
     g["active"] = p
     g["offers"] = 0
+    note_cause(tape, EventKind.TURN, p, -1, -1)
     for q in range(MAX_PLAYERS):
         g["lost_worker"][q] = 0
         g["used"][q] = 0
@@ -81,16 +84,16 @@ def begin_turn(g, p):
 
 
 @jit
-def next_turn(g):
+def next_turn(g, tape):
     """Ends the turn: the next player's, or the game is cut off (R16.4)."""
     if g["max_turns"] and g["turn"] >= g["max_turns"]:
-        truncate(g)
+        truncate(g, tape)
     else:
-        begin_turn(g, seat_after(g, 1))
+        begin_turn(g, tape, seat_after(g, 1))
 
 
 @jit
-def opened(g, p):
+def opened(g, tape, p):
     """What the player chose to do (R3.1, R15.2)."""
     action = int(g["answer"])
     if action < END:
@@ -98,13 +101,13 @@ def opened(g, p):
         push(g, Operation.NEXT_TURN, p, 0, 0)
         if g["available"][p, face - 1] > 1:
             push(g, Operation.FURTHER, p, face, int(g["available"][p, face - 1]) - 1)
-        place(g, p, face, space, 0)
+        place(g, tape, p, face, space, 0)
     elif action < RETRIEVE + 4:
-        retrieve(g, p)
+        retrieve(g, tape, p)
     elif action < DILEMMA + 2:
         resolve_dilemma(g, p)
     else:
-        begin_offer(g, p)
+        begin_offer(g, tape, p)
 
 
 @jit
@@ -135,16 +138,18 @@ def chase(g, p):
 
 
 @jit
-def further_answered(g, p, face, left):
+def further_answered(g, tape, p, face, left):
     """Places a further worker, or makes an offer first (R15.2); `left` is 0 for Chase's, which does not count."""
     action = int(g["answer"])
     if action < END:
         if left:
             push(g, Operation.FURTHER, p, face, left - 1)
-        place(g, p, face, (action - PLACE) % NUM_SPACES, int(g["due_morale"]))
+        else:
+            note(tape, EventKind.REACTION, p, CHASE, -1)
+        place(g, tape, p, face, (action - PLACE) % NUM_SPACES, int(g["due_morale"]))
     elif action != END:
         if left:
             push(g, Operation.FURTHER, p, face, left)
         else:
             push(g, Operation.CHASE, p, 0, 0)
-        begin_offer(g, p)
+        begin_offer(g, tape, p)

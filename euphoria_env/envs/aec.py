@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from euphoria_env import actions, position
-from euphoria_env.engine import batch_kernels, chance, loop, observe
+from euphoria_env.engine import batch_kernels, loop, observe, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.arguments import frame_size, game_from, known_number, one_of, position_from, rules_from, why_illegal
@@ -75,7 +75,7 @@ class raw_env(AECEnv):
         self._seat = {agent: p for p, agent in enumerate(self.possible_agents)}
         self.state_space = state_box(self.rules.num_players)
         self._rewards = np.zeros(self.rules.num_players, np.float32)
-        self._tape = chance.empty_tape()
+        self._tape = tape.empty_tape()
         self._seeds = np.random.default_rng()
         self._begun, self.agent_selection = False, self.possible_agents[0]
 

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from euphoria_env import actions
-from euphoria_env.engine import batch_kernels, chance, loop, observe
+from euphoria_env.engine import batch_kernels, loop, observe, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.arguments import (
@@ -93,7 +93,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         self._line_up = Opponents(1, n, opponents)
         self._given_seat = given_seat
         self._seat = 0
-        self._tape = chance.empty_tape()
+        self._tape = tape.empty_tape()
         self._rewards = np.zeros(n, np.float32)
         self._rows = np.zeros(0, GAME_DTYPE)  # the game, once one has begun
         self._asked = False  # whether the learner must decide

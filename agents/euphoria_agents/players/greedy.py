@@ -16,13 +16,13 @@ from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, out
 from euphoria_agents.players.search.playouts import play_out
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.engine.chance import empty_tape
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import list_moves
 from euphoria_env.engine.state import GAME_DTYPE
+from euphoria_env.engine.tape import empty_tape
 
 if TYPE_CHECKING:
     from euphoria_env import Game

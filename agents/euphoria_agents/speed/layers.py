@@ -19,8 +19,9 @@ from pettingzoo.utils import wrappers
 
 from euphoria_agents.speed.measure import Chunk, Measurement, choose_clock, clock, clock_of_children, rates
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
-from euphoria_env.engine import chance, determinize, loop, observe
+from euphoria_env.engine import determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
+from euphoria_env.engine.tape import empty_tape
 from euphoria_env.envs.observation_space import masked_space
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
@@ -36,7 +37,7 @@ WARM_STEPS = 30  # of a vector environment, so that setup is behind it
 
 def rows_in_the_middle(rules: Rules, n: int, seed: int) -> np.ndarray:
     """Games at all points of uniformly random play, as rows."""
-    rng, tape = np.random.default_rng(seed), chance.empty_tape()
+    rng, tape = np.random.default_rng(seed), empty_tape()
     generator = np.array([seed + 1, 1], np.int64)
     rows = np.zeros(DISTINCT, GAME_DTYPE)
     for i in range(DISTINCT):
@@ -65,7 +66,7 @@ def game_in_the_middle(players: int, seed: int, decisions: int = 300) -> Game:
 
 def engine(players: int, n: int, seed: int) -> Chunk:
     """Uniformly random play inside compiled code, one game after the other."""
-    rules, tape = Rules(num_players=players), chance.empty_tape()
+    rules, tape = Rules(num_players=players), empty_tape()
     rows = rows_in_the_middle(rules, 1, seed)
     blank = np.zeros(1, GAME_DTYPE)
     write_rules(blank[0], rules)

@@ -18,13 +18,13 @@ from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
 from euphoria_agents.players.weights import weigh
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS, STARS
-from euphoria_env.engine.chance import empty_tape
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import is_legal, list_moves
 from euphoria_env.engine.state import GAME_DTYPE, OVER, stars_missing
+from euphoria_env.engine.tape import empty_tape
 
 NODES, EDGES = 2**19, 2**22  # when they are used up the tree grows no further; memory is taken only as far as it is used
 DEEPEST = 200  # decisions from the root

@@ -1,0 +1,93 @@
+"""The tape: outcomes that were loaded, which chance takes first, and the events that somebody wants to have.
+
+It is one int32 array: a header (next and end position of the queue of each kind of outcome, what became of them, where events
+are noted), the queues, then a ring of events. On a tape without room for events nothing is noted, and it is never written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from euphoria_env.engine.jit import jit
+from euphoria_env.event_kinds import EVENT_SIZE, EventKind
+
+KINDS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
+TAPE_END = len(KINDS)
+TAPE_ERROR = 2 * len(KINDS)  # kind + 1 of a loaded outcome that is impossible
+TAPE_FIRST = TAPE_ERROR + 1  # where the events begin
+TAPE_NEXT = TAPE_ERROR + 2  # where the next one goes; 0: nowhere
+TAPE_EVENTS = TAPE_ERROR + 3  # how many there were
+TAPE_INTERRUPTED = TAPE_ERROR + 4  # whether the last cause interrupted another one
+TAPE_HEADER = TAPE_ERROR + 5
+
+
+def empty_tape(events: int = 0, queues: Sequence[Sequence[int]] = ()) -> np.ndarray:
+    """A tape with room for the last so many events, and loaded outcomes of each kind, in the order of `KINDS`."""
+    loaded = sum(map(len, queues))
+    tape = np.zeros(TAPE_HEADER + loaded + EVENT_SIZE * events, np.int32)
+    at = TAPE_HEADER
+    for kind, queue in enumerate(queues):
+        tape[kind], tape[TAPE_END + kind] = at, at + len(queue)
+        tape[at : at + len(queue)] = queue
+        at += len(queue)
+    tape[TAPE_FIRST] = at
+    tape[TAPE_NEXT] = at if events else 0
+    return tape
+
+
+@jit
+def forget_events(tape):
+    """Forgets all events."""
+    if tape[TAPE_NEXT]:
+        tape[TAPE_NEXT] = tape[TAPE_FIRST]
+        tape[TAPE_EVENTS] = 0
+        tape[TAPE_INTERRUPTED] = 0
+
+
+@jit
+def loaded(tape, kind):
+    """The next loaded outcome of a kind, or -1."""
+    at = int(tape[kind])
+    if at >= tape[TAPE_END + kind]:
+        return -1
+    tape[kind] = at + 1
+    return int(tape[at])
+
+
+@jit
+def note(tape, kind, player, a, b):
+    """Notes an event, if anybody wants to have it."""
+    at = int(tape[TAPE_NEXT])
+    if at:
+        tape[at] = kind
+        tape[at + 1] = player
+        tape[at + 2] = a
+        tape[at + 3] = b
+        at += EVENT_SIZE
+        tape[TAPE_NEXT] = at if at < len(tape) else tape[TAPE_FIRST]
+        tape[TAPE_EVENTS] += 1
+
+
+@jit
+def note_cause(tape, kind, player, a, b):
+    """Notes an event that opens a group: the cause of those that follow."""
+    note(tape, kind, player, a, b)
+    if tape[TAPE_INTERRUPTED]:
+        tape[TAPE_INTERRUPTED] = 0
+
+
+@jit
+def note_interruption(tape, kind, player, a, b):
+    """Notes an event that is the cause of those that follow until the group goes on that it interrupts."""
+    note(tape, kind, player, a, b)
+    if tape[TAPE_NEXT]:
+        tape[TAPE_INTERRUPTED] = 1
+
+
+@jit
+def note_resumption(tape, player):
+    """Notes that what was interrupted goes on, if anything was."""
+    if tape[TAPE_INTERRUPTED]:
+        note_cause(tape, EventKind.RESUMED, player, -1, -1)
