@@ -124,7 +124,8 @@ def parse(move: str) -> int:
     """
     action = _IDS.get(move) if isinstance(move, str) else None
     if action is None:
-        raise ValueError(f"{shown(move)} is no move; a move is one line such as 'place 4 generator' (docs/actions.md)")
+        example = "such as 'place 4 generator' (docs/actions.md)"
+        raise ValueError(f"{shown(move)} is no move; a move is written in lower case with single spaces, {example}")
     return action
 
 

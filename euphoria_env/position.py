@@ -257,15 +257,10 @@ def _read_workers(row: np.void, read: Reader, given: Json) -> None:
     row["owned"] = 0
     for name, value in read.mapping("workers", given.get("workers", {}), SPACES).items():
         s, key = SPACES.index(name), f"workers.{name}"
-        there = read.items(key, value)
+        there = [_read_worker(read, f"{key}[{k}]", worker) for k, worker in enumerate(read.items(key, value))]
         if s >= NUM_AREAS and len(there) > 1:
-            read.fail(key, f"{len(there)} workers on a space for one")
-        for k, worker in enumerate(there):
-            pair = read.items(f"{key}[{k}]", worker)
-            if len(pair) != 2:
-                read.fail(f"{key}[{k}]", f"must be [player, face], not {shown(worker)}")
-            p = read.integer(f"{key}[{k}][0]", pair[0], 0, read.n - 1)
-            face = read.integer(f"{key}[{k}][1]", pair[1], 1, 6)
+            read.fail(key, f"{len(there)} workers on a space that holds one")
+        for p, face in there:
             if row["owned"][p] == MAX_WORKERS:
                 read.fail(key, f"player {p} has more than {MAX_WORKERS} workers")
             row["owned"][p] += 1
@@ -273,6 +268,13 @@ def _read_workers(row: np.void, read: Reader, given: Json) -> None:
                 row["area"][s, p, face - 1] += 1
             else:
                 row["occupant"][s], row["face"][s] = p, face
+
+
+def _read_worker(read: Reader, key: str, worker: Any) -> tuple[int, int]:
+    """A worker on the board: player and face."""
+    if not isinstance(worker, list | tuple) or len(worker) != 2:
+        read.fail(key, f"must be [player, face], not {shown(worker)}; a space has a list of workers, such as [[0, 3]]")
+    return read.integer(f"{key}[0]", worker[0], 0, read.n - 1), read.integer(f"{key}[1]", worker[1], 1, 6)
 
 
 def _read_player(row: np.void, read: Reader, key: str, p: int, entry: Json, fill: random.Random, free: bool, status: int) -> None:
@@ -325,7 +327,7 @@ def _read_recruits(row: np.void, read: Reader, key: str, p: int, entry: Json, fr
         if row["recruit_place"][card] == ABSENT:
             read.fail(f"{key}[{k}].name", f"{recruit['name']} is not in the game (rules.recruits)")
         if row["recruit_place"][card] != IN_DECK:
-            read.fail(f"{key}[{k}].name", f"{recruit['name']} stands twice in the position")
+            read.fail(f"{key}[{k}].name", f"{recruit['name']} is listed twice in the position")
         row["recruit_place"][card] = HELD + p
         faction = int(FACTION_OF[card])
         if not active and revealed_factions(row) >> faction & 1 and not free:
@@ -350,7 +352,7 @@ def _read_artifacts(row: np.void, read: Reader, given: Json) -> None:
         left = CARDS_PER_ARTIFACT - int(row["discards"][k]) - int(row["artifacts"][:, k].sum())
         if left < 0:
             key = "discards" if row["discards"][k] else "players"
-            read.fail(key, f"{CARDS_PER_ARTIFACT - left} {name} in hands and discards; there are {CARDS_PER_ARTIFACT}")
+            read.fail(key, f"{CARDS_PER_ARTIFACT - left} {name} cards in hands and discards; there are {CARDS_PER_ARTIFACT}")
         row["deck"][k] = left
 
 
@@ -363,7 +365,7 @@ def _read_markets(row: np.void, read: Reader, given: Json, fill: random.Random, 
             if row["tile_place"][tile] == ABSENT:
                 read.fail(f"{key}.tile", f"{market['tile']} is not in the game (rules.markets)")
             if tile in row["tile"]:
-                read.fail(f"{key}.tile", f"{market['tile']} stands twice on the board")
+                read.fail(f"{key}.tile", f"{market['tile']} is listed twice on the board")
             row["tile"][k] = tile
         row["built"][k] = read.boolean(f"{key}.built", market.get("built", False))
         for p in read.players(f"{key}.stars", market.get("stars", [])):
@@ -459,7 +461,7 @@ def _read_generator(row: np.void, read: Reader, value: Any) -> None:
         read.fail("generator", "must be two integers")
     row["rng"] = [read.integer(f"generator[{k}]", word, 0, 2**32 - 1) for k, word in enumerate(words)]
     if list(words) in _STANDSTILLS:
-        read.fail("generator", f"{words!r} would give the same number for ever")
+        read.fail("generator", f"{words!r} would give the same number forever")
 
 
 def _read_result(row: np.void, read: Reader, given: Json, status: int) -> None:

@@ -1,4 +1,4 @@
-"""What is being decided, in a few words."""
+"""The decision that is asked, in a few words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from euphoria_env.board import SPACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine.state import SETUP
+from euphoria_env.engine.state import SETUP, Operation
 
 _PROMPTS: dict[int, str] = {
     Decision.NOTHING: "do nothing, the game has ended",
@@ -24,16 +24,16 @@ _PROMPTS: dict[int, str] = {
     Decision.SACRIFICE: "sacrifice a worker",
     Decision.RECRUIT: "choose a recruit",
     Decision.TILE: "choose a market tile",
-    Decision.TRACK: "place a marker",
+    Decision.TRACK: "choose the starting {track}",
     Decision.TRADE: "make an offer to player {partner}",
     Decision.REPLY: "answer the offer of player {active}",
 }
 _SERIES: dict[int, str] = {
     Verb.PAY: "pay for {space}",
-    Verb.GAIN: "choose a gain",
+    Verb.GAIN: "choose the gain from {source}",
     Verb.LOSE: "lose goods to the roll",
     Verb.DISCARD: "discard artifacts",
-    Verb.MINE: "choose the gain of {space}",
+    Verb.MINE: "choose the gain from {space}",
 }
 assert {*_PROMPTS, Decision.SERIES} == set(Decision) and set(_SERIES) == set(Verb)
 
@@ -42,8 +42,31 @@ def _identifier(space: int) -> str:
     return SPACES[space]
 
 
+def _source(row: np.void, named: Callable[[int], str], titled: Callable[[str], str]) -> str:
+    """The recruit whose ability lets the player choose a gain, or else the space."""
+    for op, player, _, slot in row["stack"][: int(row["depth"])][::-1].tolist():
+        if op == Operation.TRIGGER and slot:
+            return titled(RECRUIT_NAMES[row["recruits"][player, slot - 1]])
+        if op == Operation.CLOSE:
+            break
+    return named(int(row["space"]))
+
+
+def _tracks(row: np.void) -> str:
+    """The markers that a player of the track draft may place now; the last player places morale first (R17.3)."""
+    missing = [name for name in ("morale", "knowledge") if not row[name][row["player"]]]
+    last = (int(row["active"]) - 1) % int(row["num_players"]) == row["player"]
+    return " or ".join(missing[:1] if last else missing)
+
+
 def prompt(row: np.void, named: Callable[[int], str] = _identifier, titled: Callable[[str], str] = str) -> str:
-    """The prompt of the decision that a row asks; `named` says a space by its number, `titled` a recruit's identifier."""
+    """The prompt of the decision that a row asks.
+
+    Args:
+        row: the game.
+        named: turns the number of a space into its name.
+        titled: turns the identifier of a recruit into their name.
+    """
     if row["ask"] == Decision.RECRUIT and row["status"] == SETUP:
         if row["recruit_draft"] and (row["kept"] >= 0).any():
             return "keep a recruit of the draft"
@@ -54,6 +77,8 @@ def prompt(row: np.void, named: Callable[[int], str] = _identifier, titled: Call
         face=int(row["placed_face"]),
         space="the dilemma" if paying_dilemma else named(int(row["space"])),
         card=titled(RECRUIT_NAMES[row["card"]]),
+        source=_source(row, named, titled) if "{source}" in text else "",
+        track=_tracks(row),
         partner=int(row["partner"]),
         active=int(row["active"]),
     )

@@ -69,12 +69,14 @@ def replayed(text: str, new: type[Game]) -> Iterator[tuple[Game, str]]:
     if not isinstance(text, str):
         raise ValueError(f"a record is text, not {shown(text)}")
     lines = text.splitlines()
-    if len(lines) < 2:
-        raise ValueError(f"line {len(lines)}: this is not a game record: it has at least a line of JSON and a fingerprint")
+    if not lines:
+        raise ValueError("this is not a game record: it is empty")
     try:
         game = _start(lines[0], new)
     except ValueError as error:
         raise ValueError(f"line 1: {error}") from error
+    if not lines[-1].startswith("fingerprint "):
+        raise ValueError(f"line {len(lines)}: the last line of a record must be 'fingerprint HEX', not {shown(lines[-1])}")
     for number, line in enumerate(lines[1:-1], 2):
         yield game, line
         try:
@@ -109,6 +111,8 @@ def _start(line: str, new: type[Game]) -> Game:
     for key in header:
         if key not in known:
             raise ValueError(f"{shown(key)}: no such key; allowed are {', '.join(sorted(known))}")
+    if "outcomes" not in header:
+        raise ValueError("'outcomes' is missing: what chance gave before the first decision, [] if nothing")
     if outcomes != [list(outcome) for outcome in game.outcomes]:
         raise ValueError("'outcomes' are not those of this start")
     return game

@@ -151,6 +151,8 @@ IMPOSSIBLE = [
     ({"rules": {"num_players": 2, "trading": True, "trades_per_turn": 2}, "offers": 3}, "offers"),
     ({**TWO, "seed": "x"}, "seed"),
     ({**TWO, "status": "setup"}, "status"),
+    ({**TWO, "workers": {"euphorian_tunnel": [0, 3]}}, r"workers.euphorian_tunnel\[0\]: must be \[player, face\], not 0"),
+    ({**TWO, "workers": {"euphorian_tunnel": [[0, 3], [1, 3]]}}, "workers.euphorian_tunnel: 2 workers"),
     ({**TWO, "winner": 1}, "winner"),
     ([], "must be an object"),
     (None, "must be an object"),
@@ -243,6 +245,31 @@ def test_a_record_with_another_die_names_the_line() -> None:
     lines[at] = lines[at][:-1] + ("1" if lines[at][-1] != "1" else "2")
     with pytest.raises(ValueError, match=f"line {at + 1}:"):
         Game.from_record("\n".join(lines))
+
+
+def test_a_record_that_is_cut_off_lacks_its_fingerprint() -> None:
+    """The last line must be one; with that of the game, whatever was cut off, it is a record again."""
+    lines = _record()[:-3]
+    with pytest.raises(ValueError, match=f"line {len(lines)}: the last line of a record must be 'fingerprint HEX'"):
+        Game.from_record("\n".join(lines))
+    game = Game(Rules(num_players=2), seed=1)
+    for line in lines[1:]:
+        game.play(line.split(" | ")[0])
+    assert Game.from_record("\n".join([*lines, f"fingerprint {game.fingerprint()}"])).history == lines[1:]
+
+
+def test_a_record_without_outcomes_is_told_what_is_missing() -> None:
+    first, *rest = _record()
+    header = json.loads(first)
+    del header["outcomes"]
+    with pytest.raises(ValueError, match="line 1: 'outcomes' is missing"):
+        Game.from_record("\n".join([json.dumps(header), *rest]))
+
+
+@pytest.mark.parametrize("move", ["Place 4 generator", "place  4 generator", " place 4 generator"])
+def test_a_move_in_another_spelling_is_told_how_it_is_spelt(move: str) -> None:
+    with pytest.raises(ValueError, match="lower case with single spaces"):
+        actions.parse(move)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "{}\nx", "[]\nx", 5])

@@ -463,7 +463,7 @@ def test_wrong_options(words: list[str], message: str, saved: Path, capsys: Any)
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", "line 0: this is not a game record"), ("{}\nx\n", "line 1: this is not a game record"), (None, "no such file")],
+    [("", "this is not a game record: it is empty"), ("{}\nx\n", "line 1: this is not a game record"), (None, "no such file")],
 )
 def test_records_that_are_none(text: str | None, message: str, tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "x.record"
