@@ -287,7 +287,10 @@ def test_names_of_cards_are_whole_and_their_words_at_hand(num_players):
 def test_recruits_and_dilemmas_are_in_words_where_there_is_room():
     player = {"recruits": [{"name": "esme_the_fireman", "active": True}], "dilemma": {"artifact": "bat"}, "workers": [2]}
     game = Game.from_dict({"rules": {"num_players": 3}, "players": [player, {"workers": [1]}, {"workers": [1]}]})
-    for seat, dilemma in ((0, "dilemma bat: Once, as a whole turn: pay 1 bat or any 2 artifacts"), (1, "dilemma open")):
+    for seat, dilemma in (
+        (0, "dilemma bat: Once per game, as your whole turn: pay 1 bat or any 2 artifacts"),
+        (1, "dilemma open"),
+    ):
         written = texts(board_svg(game, seat))
         assert recruit_words("esme_the_fireman") in written and dilemma in written
 

@@ -185,4 +185,4 @@ def test_names():
     assert len({title(name) for name in RECRUIT_NAMES}) == len(RECRUIT_NAMES)
     assert cost_words("breeze_bar") == "1 bliss, 1 other commodity"
     assert cost_words("wind_salon") == "3 artifacts or a pair"
-    assert cost_words("euphorian_market_1", "bemusement_park") == "1 commodity, 1 balloons"
+    assert cost_words("euphorian_market_1", "bemusement_park") == "1 commodity, 1 Balloons card"

@@ -188,7 +188,7 @@ def _fields(game: Game, p: int) -> Counter[str]:
 
 def _parse(part: str) -> tuple[str, int] | None:
     """A part of a cost or a gain as (field, number); None if it leaves a choice or says something else."""
-    part = re.sub(r" \(.*?\)", "", part)
+    part = re.sub(r" \(.*?\)| cards?$", "", part)
     if " or " in part:
         return None
     if match := re.fullmatch(r"(.+) ([+-]\d+)", part):
@@ -196,8 +196,8 @@ def _parse(part: str) -> tuple[str, int] | None:
     if match := re.fullmatch(r"1 star .*", part):
         return "star", 1
     if match := re.fullmatch(r"(\d+) (\w+)( other than bliss)?", part):
-        what = "artifact" if match[2] in _ARTIFACT_WORDS else match[2]
-        return (what, int(match[1])) if what in GOODS or what == "artifact" else None
+        what = "artifact" if match[2].lower() in _ARTIFACT_WORDS else match[2]
+        return (what, int(match[1])) if what in (*GOODS, "artifact", "morale") else None
     return None
 
 
@@ -205,7 +205,7 @@ def _mentioned(text: str) -> set[str]:
     """The fields that a text names; kinds of goods name all of theirs."""
     found = {name for name in (*GOODS, "knowledge", "morale", "star") if name in text}
     found |= {f"{name} {track}" for name in FACTIONS for track in ("allegiance", "miner") if track in text}
-    if any(word in text for word in _ARTIFACT_WORDS):
+    if any(word in text.lower() for word in _ARTIFACT_WORDS):
         found.add("artifact")
     for kind, items in (("resource", GOODS[4:]), ("commodity", GOODS[:4]), ("commodities", GOODS[:4])):
         if kind in text:
@@ -368,8 +368,8 @@ def test_whether_a_recruit_kept_becomes_active_is_told() -> None:
     for move in ("dilemma recruit", "pay match"):
         game.play(move)
     hidden, active = words.legal_moves(game, 0)
-    assert hidden.text == "Keep Ray the Foreman (Euphorian)" and hidden.gain.endswith("; hidden until their faction is revealed")
-    assert active.text == "Keep Brett the Lockpicker (Subterran)" and active.gain.endswith("; active at once")
+    assert hidden.text == "Keep Ray the Foreman (Euphorian), hidden for now"
+    assert active.text == "Keep Brett the Lockpicker (Subterran), active at once"
 
 
 _ONE_OF = ("gain", "lose", "discard", "star", "accept", "refuse", "pay")

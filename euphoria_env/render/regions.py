@@ -28,7 +28,7 @@ from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.render.canvas import BODY, DIE_HEIGHT, DIE_WIDTH, LARGE, PLAYER_COLOURS, SMALL, TOKEN_SIZE, Canvas, text_width
 from euphoria_env.render.view import REGION_NAMES, View, Worker, cost_view, site_of
-from euphoria_env.words import AREA_SUMS, CHECK, PAIR_SPACES, signed, space_words, step_words, tile_words, title
+from euphoria_env.words import AREA_SUMS, PAIR_SPACES, SHORT_CHECK, signed, space_words, step_words, tile_words, title
 
 GAP = 6  # between cells
 PAD = 12  # within a cell
@@ -261,7 +261,7 @@ def _area(c: Canvas, view: View, faction: int, x: float, y: float, w: float) -> 
         _crowd(c, there, x + PAD, y + 34, w - 2 * PAD)
         for k, (sums, units, knowledge) in enumerate(AREA_SUMS):
             top = y + 96 + 20 * k
-            c.text(x + PAD, top + 14, sums.replace("and more", "up"), SMALL, c.theme.dim)
+            c.text(x + PAD, top + 14, sums.replace("or more", "up"), SMALL, c.theme.dim)
             at = _items(c, x + PAD + 44, top, (units, item), *([] if knowledge else ["flag"]))
             c.text(at + 5, top + 14, signed("knowledge", knowledge) if knowledge else "", SMALL, c.theme.dim)
         if view.allegiance[FACTIONS[faction]] >= min(_BONUSES):
@@ -391,10 +391,10 @@ def _tank(c: Canvas, view: View, number: int, x: float, y: float, w: float) -> N
 
 def _retrieving(c: Canvas, x: float, y: float, w: float) -> None:
     c.rect(x, y, w, STRIP_HEIGHT, c.theme.panel, 10)
-    c.text(x + PAD, y + 22, "Retrieve any of one's workers", BODY, weight=700)
+    c.text(x + PAD, y + 22, "Retrieve any of your workers", BODY, weight=700)
     at = _items(c, x + PAD, y + 31, (1, "food"), "or", (1, "bliss"))
     c.text(at + 8, y + 45, "morale +2; free: -1", SMALL, c.theme.dim)
-    c.paragraph(x + PAD, y + 64, w - 2 * PAD, CHECK, lines=2)
+    c.paragraph(x + PAD, y + 64, w - 2 * PAD, SHORT_CHECK, lines=2)
 
 
 def _cards(c: Canvas, view: View, x: float, y: float, w: float) -> None:

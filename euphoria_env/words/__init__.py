@@ -1,6 +1,6 @@
-"""Everything that is said of moves, events and cards, in plain words of our own.
+"""Moves, events, cards and the game itself in plain words of our own.
 
-What is said to a seat is a function of what that seat may know (R19).
+A seat is told nothing that it may not know (R19).
 """
 
 from __future__ import annotations
@@ -8,9 +8,12 @@ from __future__ import annotations
 from euphoria_env.words.card_text import (
     AREA_SUMS,
     CHECK,
+    HAND_LIMIT,
+    NEEDED,
     PAIR_SPACES,
     PENALTY_TEXTS,
     RETRIEVING,
+    SHORT_CHECK,
     area_gains,
     cost_words,
     dilemma_words,
@@ -21,21 +24,26 @@ from euphoria_env.words.card_text import (
     tile_words,
 )
 from euphoria_env.words.event_text import event
+from euphoria_env.words.learning import lessons
 from euphoria_env.words.move_text import Move, legal_moves, question
 from euphoria_env.words.names import short_title, signed, title
 
 __all__ = [
     "AREA_SUMS",
     "CHECK",
+    "HAND_LIMIT",
+    "NEEDED",
     "PAIR_SPACES",
     "PENALTY_TEXTS",
     "RETRIEVING",
+    "SHORT_CHECK",
     "Move",
     "area_gains",
     "cost_words",
     "dilemma_words",
     "event",
     "legal_moves",
+    "lessons",
     "question",
     "recruit_words",
     "short_gain",

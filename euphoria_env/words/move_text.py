@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,7 +37,18 @@ from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_rows
 from euphoria_env.prompts import prompt
 from euphoria_env.words.card_text import PRICES, cost_words, recruit_words, step_words, tile_words
-from euphoria_env.words.names import amount, faction, gain_name, listed, short_name, space_name, territory_name, title
+from euphoria_env.words.names import (
+    amount,
+    faction,
+    gain_name,
+    listed,
+    short_name,
+    singular,
+    space_name,
+    territory_name,
+    title,
+    totals,
+)
 from euphoria_env.words.preview import (
     ABILITIES,
     Account,
@@ -71,9 +83,9 @@ class Move:
         group: what moves are grouped by; never empty.
         space: the identifier of the space it concerns; "" if none.
         text: a short imperative sentence.
-        cost: what is paid, in parts separated by ", "; a marker moves as its sign says.
-        gain: what is gained at once, in such parts; then, each after "; ", what may follow or must be known.
-        risk: what may be lost by chance, whom it bumps, what the hand limit takes.
+        cost: the price, in parts separated by ", "; a marker moves as its sign says. Within a part alternatives have "or".
+        gain: the certain gain, in such parts; then, each after "; ", what may follow or must be known.
+        risk: possible losses by chance, whom the move bumps, and what the hand limit takes.
     """
 
     action: int
@@ -87,16 +99,13 @@ class Move:
 
     @property
     def told(self) -> str:
-        """What it costs and gives, "" if nothing.
-
-        As in "for 1 energy: 1 gold or 1 artifact".
-        """
+        """The cost and the gain, "" if there is neither: "for 1 energy: 1 gold or 1 artifact"."""
         return ": ".join(filter(None, (self.cost and f"for {self.cost}", self.gain)))
 
 
 @dataclass(frozen=True)
 class _Decision:
-    """The rows of a game and who decides: what every explanation needs."""
+    """The rows of a game and who decides, which every explanation needs."""
 
     rows: np.ndarray
 
@@ -122,7 +131,7 @@ class _Decision:
 
     @property
     def chosen(self) -> int:
-        """How many items of the series were chosen."""
+        """The number of items of the series that were chosen."""
         return int(self.g["chosen"].sum())
 
     @property
@@ -133,7 +142,7 @@ class _Decision:
 
     @property
     def paying_for(self) -> str:
-        """What a series or a way of paying is for."""
+        """The purpose of a series or of a way of paying."""
         if self.top[0] in (Operation.DILEMMA_PAID, Operation.DILEMMA_WAY_CHOSEN):
             return "the dilemma"
         if self.top[0] == Operation.BLISS_PAID:
@@ -166,7 +175,20 @@ def _explained(decision: _Decision, action: int) -> Move:
 
 
 def _foreseen(foreseen: Foreseen) -> _Parts:
-    return dict(zip(("cost", "gain", "risk"), foreseen, strict=True))
+    cost, gain, risk = foreseen
+    sure, *notes = gain.split("; ")
+    return {"cost": cost, "gain": "; ".join([_added_up(sure), *notes]), "risk": risk}
+
+
+_CHANGE = re.compile(r"(?:(\d+) ([a-z]+)|([\w ]+ [+-])(\d+))(?: \((?:from )?([^()]+?)(?: \d)?\))?")
+
+
+def _added_up(sure: str) -> str:
+    """Parts of a gain with equal kinds added up; stars and choices come first."""
+    parts = [(part, _CHANGE.fullmatch(part)) for part in sure.split(", ")]
+    changes = [found.groups("") for _, found in parts if found]
+    added = totals((singular(good) or marker, int(n or steps), source) for n, good, marker, steps, source in changes)
+    return ", ".join([*(part for part, found in parts if not found), *added])
 
 
 # ------------------------------------------------------------------------------------------------ placing and retrieving
@@ -211,19 +233,20 @@ def _on_board(d: _Decision, worker: int) -> int:
 
 def _take(d: _Decision, k: int) -> _Parts:
     face, space = _board_worker(d, k)
-    lost = "what was paid there is lost" if SLOT_SET >> space & 1 else ""
+    lost = "the resource paid there is lost" if SLOT_SET >> space & 1 else ""
     taken = d.g["taken"][: int(d.g["num_taken"])]
     first = int(taken[-1]) if len(taken) else 0
     stay = [_board_worker(d, worker) for worker in range(first, k) if _on_board(d, worker)]
     places = listed(f"the {face} on {named(d.g, space)}" for face, space in stay)
-    order = f"{places} can no longer be taken back in this turn: they are asked for in the order of the board (R18.2)"
     more = _on_board(d, k) > 1 or any(_on_board(d, worker) for worker in range(k + 1, NUM_BOARD_WORKERS))
     return {
         "group": "Retrieve",
         "space": SPACES[space],
         "text": f"Take back the {face} from {named(d.g, space)}",
-        "gain": f"the {face} is rolled" + ("" if more else ", at once: it is the last that can be taken"),
-        "risk": joined([order if stay else "", lost, retrieved_check(d.g, d.p, int(d.g["num_taken"]) + 1)]),
+        "gain": f"the {face} is rolled" + ("" if more else " at once: it is the last that can be taken"),
+        "risk": joined(
+            [f"this leaves {places} on the board" if stay else "", lost, retrieved_check(d.g, d.p, int(d.g["num_taken"]) + 1)]
+        ),
     }
 
 
@@ -261,7 +284,7 @@ def _dilemma(d: _Decision, k: int) -> _Parts:
     if k == 0:
         account.star("on the dilemma")
     else:
-        account.notes.append("1 of 2 recruits drawn")
+        account.notes.append("draw 2 recruits and keep 1")
     return {
         "group": "Dilemma",
         "text": f"Resolve the dilemma for a {('star', 'recruit')[k]}",
@@ -345,7 +368,7 @@ def _discard(d: _Decision, kind: int) -> _Parts:
 
 
 def _bargain(d: _Decision, kind: int) -> str:
-    """What Esme gives for an artifact; "" if it is discarded for something else."""
+    """The gain that Esme gives for an artifact; "" for any other discard."""
     if d.top[0] != Operation.BARGAIN_CHOSEN:
         return ""
     account = Account(d.g, d.p)
@@ -379,7 +402,7 @@ def _use(d: _Decision, card: int) -> _Parts:
 
 
 def _ability_now(d: _Decision, card: int) -> _Parts:
-    """What the ability that is asked costs and does now."""
+    """The cost and the effect, now, of the ability that is asked."""
     account = Account(d.g, d.p)
     op, _, a, _ = d.top
     if op == Operation.HYPNOSIS_ANSWERED:
@@ -390,12 +413,13 @@ def _ability_now(d: _Decision, card: int) -> _Parts:
             account.marker("knowledge", 1)
             cost, account.sure = ", ".join(account.sure), []
             account.draw(3)
-            return {"cost": cost, "gain": joined([account.text(), "then discard 2"])}
+            return {"cost": cost, "gain": joined([account.text(), "then discard 2 from your hand"])}
         account.draw(2)
-        return {"gain": account.text(), "risk": "if the hand, which is shown, then holds a pair, every opponent draws 1 artifact"}
+        return {"gain": account.text(), "risk": "you show your hand: if it holds a pair, every opponent draws 1 artifact"}
     ability = ABILITIES[a]
     if ability.morale:
         account.marker("morale", -ability.morale)
+        account.sure[0] = amount(ability.morale, "morale")  # a price is said alike wherever it is named
     if ability.knowledge:
         account.marker("knowledge", ability.knowledge)
     price = account.bliss_words() if ability.price == Price.BLISS else PRICES[ability.price]
@@ -414,7 +438,7 @@ def _skip(d: _Decision, k: int) -> _Parts:
     if d.top[0] == Operation.HYPNOSIS_ANSWERED:
         account.marker("morale", 2)
     elif d.top[0] == Operation.DRAW_ANSWERED:
-        account.notes.append("the artifact is drawn plainly")
+        account.notes.append("1 artifact is drawn as usual")
     return {"group": "Recruit", "text": f"Do not use {title(RECRUIT_NAMES[card])}", "gain": account.text()}
 
 
@@ -437,20 +461,20 @@ def _set(d: _Decision, k: int) -> _Parts:
 
 
 def _choose_recruit(d: _Decision, card: int) -> _Parts:
-    name, when = f"{title(RECRUIT_NAMES[card])} ({faction(int(FACTION_OF[card]))})", ""
+    name = f"{title(RECRUIT_NAMES[card])} ({faction(int(FACTION_OF[card]))})"
     if d.g["status"] != SETUP:
-        text = f"Keep {name}"
-        when = "active at once" if revealed(d.g, int(FACTION_OF[card])) else "hidden until their faction is revealed"
+        text = f"Keep {name}, " + ("active at once" if revealed(d.g, int(FACTION_OF[card])) else "hidden for now")
     elif d.top[0] == Operation.DRAFTED:
         text = f"Keep {name} in the draft"
     else:
         text = f"Choose {name} as the {'hidden' if d.g['num_recruits'][d.p] else 'active'} recruit"
-    return {"group": "Recruit", "text": text, "gain": joined([recruit_words(RECRUIT_NAMES[card]).removesuffix("."), when])}
+    return {"group": "Recruit", "text": text, "gain": recruit_words(RECRUIT_NAMES[card]).removesuffix(".")}
 
 
 def _choose_tile(d: _Decision, tile: int) -> _Parts:
     name = TILES[tile]
-    about = f"its space costs {cost_words(MARKETS[0], name)}; without a star there: {tile_words(name)}"
+    cost = cost_words(MARKETS[0], name).replace(", ", " and ")
+    about = f"its space costs {cost}; without a star there: {tile_words(name)}"
     return {"group": "Market tile", "text": f"Put {space_name(MARKETS[0], name)} in the game", "gain": about}
 
 
@@ -478,7 +502,7 @@ def _give(d: _Decision, item: int) -> _Parts:
 
 
 def _ask(d: _Decision, item: int) -> _Parts:
-    return {"group": "Decision for", "text": f"Decision player {int(d.g['partner'])} for {amount(1, ITEMS[item])}"}
+    return {"group": "Ask for", "text": f"Ask player {int(d.g['partner'])} for {amount(1, ITEMS[item])}"}
 
 
 def _offer(d: _Decision, k: int) -> _Parts:
@@ -546,7 +570,7 @@ _BLOCKS: list[tuple[int, _Explain]] = [
 
 
 def question(game: Game, seat: int | None = None) -> str:
-    """What is being decided, as a sentence; the same for every seat.
+    """The decision that is asked, as a sentence; the same for every seat.
 
     Raises:
         ValueError: no such seat.

@@ -19,6 +19,8 @@ from euphoria_env.board import (
 
 _PLURALS = {"bat": "bats", "bear": "bears", "book": "books", "box": "boxes", "artifact": "artifacts", "resource": "resources"}
 _PLURALS |= {"star": "stars", "worker": "workers", "more worker": "more workers", "commodity": "commodities"}
+_PLURALS |= {"Balloons card": "Balloons cards", "Bifocals card": "Bifocals cards"}
+_SINGULARS = {"balloons": "Balloons card", "bifocals": "Bifocals card"}  # artifacts whose names are plurals
 _KINDS = ((ARTIFACT_SET, "artifact"), (RESOURCE_SET, "resource"), (COMMODITY_SET, "commodity"))
 _OTHER_COMMODITY = item_set("energy", "water", "food")
 
@@ -44,8 +46,37 @@ def short_name(recruit: str) -> str:
 
 
 def amount(n: int, what: str) -> str:
-    """A number of something: "3 water", "2 artifacts"."""
+    """A number of something: "3 water", "2 artifacts", "1 Balloons card"."""
+    what = _SINGULARS.get(what, what)
     return f"{n} {_PLURALS.get(what, what) if n != 1 else what}"
+
+
+def singular(what: str) -> str:
+    """One of something of which there may be several: "artifact" for "artifacts"."""
+    return next((one for one, several in _PLURALS.items() if several == what), what)
+
+
+def totals(changes: Iterable[tuple[str, int, str]]) -> list[str]:
+    """Changes of one kind added up, with where they come from: "2 bliss (1 from allegiance)", "1 artifact (Kyle)".
+
+    Args:
+        changes: each what is gained, how many, and from what ("" for the space or the card itself); markers are "knowledge +" or
+            "morale -" with the steps as their number.
+    """
+    sources: dict[str, dict[str, int]] = {}
+    for what, n, source in changes:
+        found = sources.setdefault(what, {})
+        found[source] = found.get(source, 0) + n
+    return [_total(what, found) for what, found in sources.items()]
+
+
+def _total(what: str, sources: dict[str, int]) -> str:
+    n = sum(sources.values())
+    text = f"{what}{n}" if what[-1] in "+-" else amount(n, what)
+    if len(sources) == 1:
+        source = next(iter(sources))
+        return f"{text} ({source})" if source else text
+    return f"{text} ({listed(f'{k} from {source}' for source, k in sources.items() if source)})"
 
 
 def signed(track: str, n: int) -> str:
@@ -57,6 +88,11 @@ def listed(parts: Iterable[str], last: str = "and") -> str:
     """Parts as a list: "a, b and c"."""
     parts = list(parts)
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+
+
+def either(parts: Iterable[str]) -> str:
+    """Alternatives within a cost or a gain, where a comma would begin the next part: "a or b or c"."""
+    return " or ".join(parts)
 
 
 def faction(number: int) -> str:
@@ -74,9 +110,8 @@ def units(n: int, items: int) -> str:
             names.append(name)
             items &= ~kind
     names = [name for k, name in enumerate(ITEMS) if items >> k & 1] + names
-    raised = "knowledge" in names
-    text = listed([amount(n, name) if k == 0 else _plural(n, name) for k, name in enumerate(names) if name != "knowledge"], "or")
-    return f"{text} or {signed('knowledge', n)}" if raised else text
+    text = either(amount(n, name) if k == 0 else _plural(n, name) for k, name in enumerate(names) if name != "knowledge")
+    return f"{text} or {signed('knowledge', n)}" if "knowledge" in names else text
 
 
 def _plural(n: int, what: str) -> str:
@@ -95,7 +130,7 @@ def gains(n: int, options: int) -> str:
     for kind, name in _KINDS[1:]:
         if options == kind:
             return amount(n, name)
-    return listed((gain_name(gain, n) for k, gain in enumerate(GAINS) if options >> k & 1), "or")
+    return either(gain_name(gain, n) for k, gain in enumerate(GAINS) if options >> k & 1)
 
 
 def space_name(space: str, tile: str | None = None) -> str:
