@@ -17,7 +17,7 @@ from euphoria_agents.terminal.typed import TypedCommand, by_word
 from euphoria_agents.terminal.waiting import Work
 from euphoria_env.board import STARS
 from euphoria_env.render.view import PlayerView
-from euphoria_env.words import Move
+from euphoria_env.words import Move, lessons
 
 ADVISER = "mcts:300:ppo"  # who gives hints, if nobody else is named
 PATIENCE = 10.0  # seconds until it is said that an agent is still thinking
@@ -49,6 +49,9 @@ class TerminalGame:
             TypedCommand("board", "the board again", self._board),
             TypedCommand("log [N]", f"what happened, the last {LINES} decisions or the last N", self._log),
             TypedCommand("card NAME", "what a recruit, market, dilemma or space does; a part of the name will do", self._card),
+            TypedCommand(
+                "learn [PART]", "how the game is played, in ten minutes; or a part of it, such as learn turn", self._learn
+            ),
             TypedCommand("hint [AGENT]", f"what an agent would play; by default {ADVISER}", self._hint),
             TypedCommand("undo", "take back the last decision, if nothing was drawn or shown since", self._undo),
             TypedCommand("save [FILE]", "keep the game in a file", self._save),
@@ -233,7 +236,8 @@ class TerminalGame:
     # -------------------------------------------------------------------------------------------------------------- commands
 
     def _help(self, _: str) -> bool:
-        self.screen.say("Type the number of a move, or the move itself; Tab completes it. Besides moves:")
+        self.screen.say("Type the number of a move, or the move itself; Tab completes it. If the game is new to you, type learn.")
+        self.screen.say("Besides moves:")
         for command in dict.fromkeys(self._commands.values()):
             self.screen.say(command.help, label=f"  {command.form:14}")
         self.screen.say('On the board, "P0:4" is a worker of player 0 that shows a 4. Moves in notation:')
@@ -252,6 +256,13 @@ class TerminalGame:
         if not rest:
             raise ValueError("card takes a name or a part of it, such as card farm")
         self.screen.say(explain(rest, self.session.view(self.session.player).markets))
+        return False
+
+    def _learn(self, rest: str) -> bool:
+        parts = {heading: body for heading, body in lessons().items() if rest.lower() in heading.lower()}
+        if not parts:
+            raise ValueError(f"there is no part called {rest[:40]!r}; the parts are {'; '.join(lessons())}")
+        self.screen.show_markdown("\n\n".join(f"## {heading}\n\n{body}" for heading, body in parts.items()))
         return False
 
     def _hint(self, rest: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.text import Text
 
 NARROWEST, NO_TERMINAL = 20, 80  # columns
@@ -61,6 +62,11 @@ class Screen:
     def show(self, block: str, style: str = "") -> None:
         """Writes lines that fit already."""
         self._console.print(Text(block, style))
+        self._written.flush()
+
+    def show_markdown(self, text: str) -> None:
+        """Writes a text in Markdown, in lines that are comfortable to read."""
+        self._console.print(Markdown(text), width=min(self.width, WIDEST_TEXT), soft_wrap=False)
         self._written.flush()
 
     def clear(self) -> None:
