@@ -17,7 +17,7 @@ DQN := .venv-dqn
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/parts.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it.
-CHECKED := tests/test_complete.py tests/test_references.py tests/test_docs.py tests/test_layout.py
+CHECKED := tests/test_complete.py tests/test_references.py tests/test_docs.py tests/test_english.py tests/test_layout.py
 PINS := pyproject.toml requirements.lock
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
 

@@ -120,12 +120,12 @@ def parse(move: str) -> int:
     """The action id of a line of notation.
 
     Raises:
-        ValueError: this is no move of the game.
+        ValueError: the text is not a move of the game.
     """
     action = _IDS.get(move) if isinstance(move, str) else None
     if action is None:
         example = "such as 'place 4 generator' (docs/actions.md)"
-        raise ValueError(f"{shown(move)} is no move; a move is written in lower case with single spaces, {example}")
+        raise ValueError(f"{shown(move)} is not a move; a move is written in lower case with single spaces, {example}")
     return action
 
 

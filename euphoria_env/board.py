@@ -1,4 +1,4 @@
-"""What is printed on the board: names, identifiers and the fixed order of everything (R1, R18.2).
+"""The printed board: names, identifiers and the fixed order of everything (R1, R18.2).
 
 Every name is the identifier of the public notation; its position in the tuple is its number in the engine.
 """

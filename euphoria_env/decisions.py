@@ -6,7 +6,7 @@ from enum import IntEnum, auto
 
 
 class Decision(IntEnum):
-    """What a player is asked."""
+    """The kinds of question that a player is asked."""
 
     NOTHING = 0  # the game has ended
     OPEN = auto()  # what to do in this turn (R3.1)
@@ -27,7 +27,7 @@ class Decision(IntEnum):
 
 
 class Verb(IntEnum):
-    """What is done with each item of a series."""
+    """The use of each item of a series."""
 
     PAY = 0
     GAIN = auto()

@@ -16,7 +16,7 @@ class Reader:
     """Reads values, of a game of n players where it matters.
 
     Raises:
-        ValueError: each method, of what is not as it should be; the message names the key.
+        ValueError: by each method, for a wrong value; the message names the key.
     """
 
     def __init__(self, n: int = 0) -> None:
@@ -93,10 +93,10 @@ class Reader:
 
 
 def read_json(text: str) -> Any:
-    """What a JSON text says.
+    """The value of a JSON text.
 
     Raises:
-        ValueError: it is none, or is nested too deep to be read.
+        ValueError: the text is not JSON, or is nested too deep to be read.
     """
     try:
         return json.loads(text)

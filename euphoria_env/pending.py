@@ -1,4 +1,4 @@
-"""What is pending in the middle of a turn, as JSON: each value is checked before compiled code sees it.
+"""The pending part of a turn as JSON: each value is checked before compiled code sees it.
 
 It belongs to exactly the position it was written with, which a hash tells. The hash guards against mistakes, not against malice;
 so every number must be in its range too, every operation of the stack must be one that the engine could have put there, and what
@@ -67,7 +67,7 @@ def portable_bytes(row: np.void) -> bytes:
 
 
 def to_dict(row: np.void) -> Json:
-    """What is pending in a row."""
+    """The pending part of a row."""
     return {field.name: row[field.name].tolist() for field in PENDING} | {"check": row_digest(row)}
 
 
@@ -160,7 +160,7 @@ def _check_workers(row: np.void, reader: Reader) -> None:
 
 
 def _check_question(row: np.void, reader: Reader) -> None:
-    """What is asked must fit the state of the game."""
+    """The question must fit the state of the game."""
     asked, p = int(row["ask"]), int(row["player"])
     if row["depth"] == 0:
         reader.fail("pending.depth", "something must follow the answer")
@@ -178,7 +178,7 @@ def _check_question(row: np.void, reader: Reader) -> None:
 
 
 def _check_chosen(row: np.void, reader: Reader) -> None:
-    """What is chosen to be paid, lost or traded must be there, and what is asked of a partner may be (R15.2, R18.2)."""
+    """Goods chosen to be paid, lost or traded must exist; those asked of a partner may be missing (R15.2, R18.2)."""
     trading, series = row["ask"] in (Decision.TRADE, Decision.REPLY), row["ask"] == Decision.SERIES
     if (row["chosen"].any() and not trading and not series) or (row["asked"].any() and not trading):
         reader.fail("pending.chosen" if row["chosen"].any() else "pending.asked", "nothing is being chosen")

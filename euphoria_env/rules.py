@@ -146,7 +146,7 @@ class Rules:
         None, "the market tiles in the game (R17.6), all if none are named", kind=tuple, none=True, names=TILES, least=NUM_MARKETS
     )
     max_turns: int | None = _option(
-        2000, "after so many turns a game is truncated (R16.4)", kind=int, low=1, high=2**31 - 1, none=True
+        2000, "turns after which a game is truncated (R16.4)", kind=int, low=1, high=2**31 - 1, none=True
     )
 
     def __post_init__(self) -> None:

@@ -247,7 +247,7 @@ def event_rows() -> Iterator[tuple[object, ...]]:
 
 
 EVENTS = """
-What happened in a game, as data: a list of events, each four small integers. The engine notes them in the order in which they
+The course of a game as data: a list of events, each four small integers. The engine notes them in the order in which they
 happen, with the cause where the rules give one.
 
 ```python
@@ -263,7 +263,7 @@ assert events.follow(start, game.events_for(None)) == events.public(game.to_dict
 ```
 
 - `game.events` is everything since the start of the game, `game.events_for(player)` what that player may know of it
-  ([R19](rules.md#r19-1)), `game.events_for(None)` what everybody may. What is hidden is -1.
+  ([R19](rules.md#r19-1)), `game.events_for(None)` what everybody may. Hidden numbers are -1.
 - `events.public(position)` is what everybody may know of a position ([positions.md](positions.md)), and
   `events.follow(start, events)` brings it up to date: the public events are complete.
 - The history of a game from a position, of a copy by `determinize` and of `Batch.game` begins there.
@@ -478,7 +478,7 @@ def tasks_table() -> list[str]:
         games = len(task.players) * len(OPPONENTS) * task.games
         return f"`{task.name}`", task.about, players, options(task.judged), options(task.training), task.games, f"{games:,}"
 
-    heads = "task", "about", "players", "options of judging", "options of training", "games a match", "games in all"
+    heads = "task", "about", "players", "options of judging", "options of training", "games per match", "games in all"
     return table(heads, map(row, TASKS.values()))
 
 
@@ -541,13 +541,13 @@ def results() -> list[dict[str, Any]]:
 def leaderboard_page() -> str:
     """docs/leaderboard.md."""
     intro = [
-        "What agents won by the [benchmark tasks](benchmark.md), in percent: of all games, and of those against each kind of",
-        f"opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. The column *all* also has an",
-        "interval: between the seeds of the training (bootstrap; of three seeds it is their range), or over the deals (95 %)",
-        "where there is one result only. *decisions* are those of the learner in training; fixed players and searchers have",
-        "none, nor has the network, whose 157 million are beyond every budget. *rank* is the mean one, *rating* is openskill's,",
-        "from games with opponents whose own are [fixed](benchmark.md#ratings). Every figure is in `benchmarks/results/`, and",
-        "anybody can [add a result](benchmark.md#adding-a-result).",
+        "Games won by each agent in the [benchmark tasks](benchmark.md), in percent: of all games, and of those against each",
+        f"kind of opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. The column *all* also has an",
+        "interval: between the seeds of the training (bootstrap; with three seeds it is their range), or over the deals (95 %)",
+        "where there is only one result. *decisions* are those of the learner in training; fixed players and searchers have",
+        "none, and neither has the network, whose 157 million exceed every budget. *rank* is the mean rank, *rating* is",
+        "openskill's, from games against opponents with [fixed ratings](benchmark.md#ratings). Every figure is in",
+        "`benchmarks/results/`, and anybody can [add a result](benchmark.md#adding-a-result).",
         "",
         "![Games won by each agent, task by task](leaderboard.svg)",
         "",

@@ -316,7 +316,7 @@ def test_both_chains_know_every_reward():
         body = text[text.index(f"def {function}") :].partition("\n\n\n")[0]
         assert {name for name in re.findall(r"reward == Reward\.(\w+)", body)} == {reward.name for reward in Reward}, function
     page = (ROOT / "docs" / "searching-agents.md").read_text(encoding="utf-8")
-    counts = page[page.index("What a network's value counts") :].partition("\n\n")[0]
+    counts = page[page.index("The meaning of a network's value") :].partition("\n\n")[0]
     assert not (missing := [name for name in REWARD_NAMES if f"`{name}`" not in counts]), f"docs/searching-agents.md: {missing}"
 
 

@@ -34,7 +34,7 @@ class CardFeatures(NamedTuple):
 
 @cache
 def features() -> CardFeatures:
-    """What every card is, as numbers; the arrays can only be read.
+    """Every card as numbers, in read-only arrays.
 
     Of a recruit: faction, and of its abilities when they act, where, on which condition, whether it is asked, the price, and the
     effects with their amounts; flags for what no row says. Of a tile: the units of its cost and what may be paid for them, the

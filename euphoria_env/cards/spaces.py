@@ -1,4 +1,4 @@
-"""What a space costs and gives: one row each (R6, R8, R9, R10, R11). A built market's cost is on its tile."""
+"""The cost and the gain of each space, one row each (R6, R8, R9, R10, R11). A built market's cost is on its tile."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class When(IntEnum):
 
 
 class Price(IntEnum):
-    """What an optional ability costs besides morale and knowledge."""
+    """The price of an optional ability, besides morale and knowledge."""
 
     NONE = 0
     ENERGY = auto()
@@ -67,7 +67,7 @@ class Price(IntEnum):
 
 
 class Effect(IntEnum):
-    """What happens to a player; two small arguments. The engine's own operations follow after these."""
+    """An effect on a player, with two small arguments. The engine's own operations follow after these."""
 
     MORALE = 0  # gain a (lose, if negative)
     KNOWLEDGE = auto()  # gain a (lose, if negative)

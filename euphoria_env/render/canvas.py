@@ -1,4 +1,4 @@
-"""What the picture of the board is drawn with: colours, symbols, and a sheet that collects shapes.
+"""The means of drawing the board: colours, symbols, and a sheet that collects shapes.
 
 The symbols are functions of their own (`icon`, `die`, `token`, `badge`), and `symbols` has all of them for a page to `<use>`.
 """

@@ -32,7 +32,7 @@ def move_list(c: Canvas, question: str, moves: Sequence[Move], x: float, y: floa
 
 
 def _paragraph(c: Canvas, move: Move, room: float) -> _Paragraph:
-    """What is done; what it costs and gives; what may go wrong."""
+    """The action, its cost and gain, and its risk."""
     parts: _Paragraph = [
         (move.text, BODY, c.theme.ink, 700),
         (move.told, SMALL, c.theme.dim, 400),
@@ -44,7 +44,7 @@ def _paragraph(c: Canvas, move: Move, room: float) -> _Paragraph:
 
 
 def _columns(heights: Sequence[float], across: int) -> list[tuple[int, float]]:
-    """Paragraphs one below the other, in so many columns as low as can be: the column and the top of each."""
+    """Paragraphs one below the other in this number of columns, as low as possible: the column and the top of each."""
     most = max([*heights, sum(heights) / across])
     while True:
         places, column, top = [], 0, 0.0

@@ -167,7 +167,7 @@ def _entries(c: Canvas, player: PlayerView, room: float, size: int, told: bool) 
 
 
 def _shares(wanted: list[int], most: int) -> list[int]:
-    """So many lines for each, `most` in all: the longest gives way first, down to one."""
+    """The lines for each, `most` in all: the longest gives way first, down to one."""
     kept = wanted.copy()
     while sum(kept) > most and max(kept) > 1:
         longest = max(range(len(kept)), key=lambda k: kept[k])

@@ -40,7 +40,7 @@ _BESIDE = PAD + _SLOT_WIDTH + 10  # where the text beside a slot begins
 _ICON = 18
 _AREA, _TUNNEL, _SITE, _MARKET, _SKY = 224, 244, 224, 180, 216  # least widths of cells
 _FACTION_NAMES = tuple(name.capitalize() for name in FACTIONS)
-# What the allegiance gives to who has an active recruit of the faction, from which step on (R7); at 8 and 11, to everybody.
+# The bonuses for players with an active recruit of the faction, from the step given (R7); those of 8 and 11 are for everybody.
 _BONUSES = {2: "one more in the area", 5: "tunnel gives both", 8: "hidden ones show", 11: "star for each recruit"}
 _ICARITE_BONUSES = {**_BONUSES, 5: "artifact with a star"}
 _REVEALING_STEP = 6  # of a miner (R7.5)
@@ -216,7 +216,7 @@ def _cost(space: str, tile: str | None = None) -> list[_Gain]:
 
 
 def _gain(space: str) -> tuple[list[_Gain], str]:
-    """The gain of a space as symbols, and what of it is said in words."""
+    """The gain of a space as symbols, and the rest of it in words."""
     symbols: list[_Gain] = []
     words: list[str] = []
     for step in SPACE_PROGRAM[SPACES.index(space)]:

@@ -30,7 +30,7 @@ _MARGIN = 12
 _BOARD_WIDTH = 1146
 _TOP = 88  # where the board begins
 _MOST_BESIDE = 4  # players beside the board; of more players ...
-_BESIDE = 3  # ... three are there, and the others below
+_BESIDE = 3  # ... three are beside it, and the others below
 _TALLEST_PANEL = 340
 
 
@@ -128,7 +128,7 @@ def _in_rows(c: Canvas, view: View, asked: str, names: Sequence[str], last: str)
 
 
 def _header(c: Canvas, view: View, asked: str, last: str, x: float, y: float, w: float) -> float:
-    """What is going on, the name of the game before it, or above it where there is no room; returns where it ends."""
+    """The headline after the name of the game, or below it where there is no room; returns where it ends."""
     c.text(x, y + 38, "EUPHORIA", 30, c.theme.gold, 700)
     named = text_width("EUPHORIA", 30, 700) + 20
     narrow = w < 3 * named

@@ -124,7 +124,7 @@ def _folded(rows: Iterable[_Row | str], width: int) -> list[str]:
 
 
 def _side_by_side(blocks: Sequence[Sequence[_Row | str]], width: int) -> list[str]:
-    """Two blocks beside each other where there is room, else one after the other."""
+    """Two blocks beside each other where there is room, otherwise one after the other."""
     if width < _TWO_COLUMNS:
         return [line for block in blocks for line in _folded(block, width)]
     column = (width - _GAP) // 2
@@ -294,7 +294,7 @@ def _cards(view: View) -> list[_Row]:
 
 
 def _always() -> Iterator[_Row | str]:
-    """What holds in every position: the commodity areas, the knowledge check, retrieving."""
+    """The rules that apply in every position: the commodity areas, the knowledge check, retrieving."""
     for k, (sums, gain) in enumerate(area_gains("commodity")):
         yield _named("areas, by the sum of all faces" if k == 0 else "", f"{sums}: {gain}")
     yield _named("retrieving", RETRIEVING)

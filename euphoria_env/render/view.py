@@ -1,4 +1,4 @@
-"""What may be shown of a game: its position without what is hidden (R19), prepared for drawing."""
+"""The visible part of a game: its position without the hidden cards (R19), prepared for drawing."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class View:
 
 
 def view_of(game: Game, seat: int | None = None) -> View:
-    """What may be shown of a game: to everybody, or to the player of a seat.
+    """The visible part of a game: for everybody, or for the player of a seat.
 
     Raises:
         ValueError: no such seat.
@@ -230,7 +230,7 @@ def _notes(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
-    """What a player knows of the cards that they themselves put out of the game or into it (R19.2)."""
+    """A player's knowledge of the cards that they themselves put out of the game or into it (R19.2)."""
     for what, key in (
         ("recruits put out", "recruits_out"),
         ("tiles put out", "tiles_out"),
@@ -254,7 +254,7 @@ def _set_name(items: int) -> str:
 
 
 def cost_view(space: str, tile: str | None = None) -> CostView:
-    """What a space costs; at a built market, its tile says."""
+    """The cost of a space; that of a built market is on its tile."""
     if space in PAIR_SPACES:
         return ANY_THREE
     if space in MARKETS:

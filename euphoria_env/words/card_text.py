@@ -1,4 +1,4 @@
-"""What cards and spaces do, in words made from the tables that the engine interprets (`cards`)."""
+"""Cards and spaces in words, made from the tables that the engine interprets (`cards`)."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ _PAID = {
     When.PAID_ONE_ARTIFACT: "If you pay 1 artifact for {at}",
     When.PAID_FOOD_FOR_BLISS: "If you pay food for bliss at {at}",
 }
-# What an optional ability costs besides markers: as a cost, and as what you may do.
+# The price of an optional ability besides markers: as a cost, and as the action you may take.
 PRICES = {
     Price.NONE: "",
     Price.ENERGY: "1 energy",
@@ -143,7 +143,7 @@ _EFFECTS = {
 }
 _SAID_WITH_AMOUNTS = {Effect.MORALE, Effect.KNOWLEDGE, Effect.GOODS, Effect.CHOOSE, Effect.DRAW, Effect.TUNNEL_RESOURCE}
 _SAID_WITH_AMOUNTS |= {Effect.ADVANCE, Effect.STAR_IN_TERRITORY, Effect.STAR_IN_REGION}  # in `step_words`
-# What happens to others, as sentences of their own.
+# Effects on others, as sentences of their own.
 _TO_OTHERS = {
     Effect.TAKE_FACE: "that worker takes the number of yours and is not rolled, unless its owner has set it",
     Effect.BUMPED_KNOWLEDGE: "the owner of that worker gains 1 knowledge",
@@ -151,7 +151,7 @@ _TO_OTHERS = {
     Effect.OPPONENTS_DRAW: "every opponent draws 1 artifact",
     Effect.OPPONENTS_BLISS: "every opponent gains 1 bliss",
 }
-# What you do, where it is more than to gain what `step_words` says.
+# Your action, where it is more than gaining the result of `step_words`.
 _DOING = {
     Effect.TUNNEL_CHOICE: "gain its resource or draw 1 artifact",
     Effect.MINER: "advance its miner by 1",
@@ -164,7 +164,7 @@ _SETTING = {
     Event.GETTING_BUMPED: "set that worker to any number instead of rolling it",
     Event.BEFORE_ROLL: "set one of those workers to any number; you roll the others in the same batch",
 }
-# What no table says, by the words of `Recruit.also`.
+# Abilities without a row in the tables, by the words of `Recruit.also`.
 _ALSO = {
     "retrieves_for_energy": "You may retrieve for 1 energy: you then lose 1 knowledge and gain 1 morale instead of 2",
     "site_for_any_resource": "You may pay for a construction site with any resource",
@@ -207,7 +207,7 @@ _PLACES = (
 
 
 def recruit_words(name: str) -> str:
-    """What a recruit does, in a sentence or several.
+    """The abilities of a recruit, in a sentence or several.
 
     Raises:
         ValueError: no such recruit.
@@ -215,7 +215,7 @@ def recruit_words(name: str) -> str:
     try:
         recruit = RECRUITS[recruit_number(name)]
     except ValueError:
-        raise ValueError(f"{shown(name)} is no recruit") from None
+        raise ValueError(f"{shown(name)} is not a recruit") from None
     sentences = [*(_ALSO[word] for word in recruit.also), *map(_ability, recruit.abilities)]
     remark = f" ({_REMARKS[name]})" if name in _REMARKS else ""
     return ". ".join(sentences) + remark + "."
@@ -235,7 +235,7 @@ def _ability(ability: Ability) -> str:
 
 
 def _paying(ability: Ability) -> str:
-    """What you may do to use an ability; "" if it costs nothing."""
+    """Your payment for an ability; "" if it costs nothing."""
     parts = [f"pay {ability.morale} morale"] if ability.morale else []
     parts += [f"raise your knowledge by {ability.knowledge}"] if ability.knowledge else []
     parts += [_PAYING.get(ability.price, f"pay {PRICES[ability.price]}")] if ability.price != Price.NONE else []
@@ -243,14 +243,14 @@ def _paying(ability: Ability) -> str:
 
 
 def _doing(steps: Iterable[Step]) -> str:
-    """What you do by steps of a card or a space: "gain 4 food and 1 resource"."""
+    """Your action in steps of a card or a space: "gain 4 food and 1 resource"."""
     said = filter(None, map(_step_done, steps))
     verbs = groupby((text.partition(" ") for text in said), key=lambda parts: parts[0])
     return listed(f"{verb} {listed(rest for _, _, rest in run)}" for verb, run in verbs)
 
 
 def _step_done(step: Step) -> str:
-    """What you do by one step, beginning with a verb; "" if another part of the text says it."""
+    """Your action in one step, beginning with a verb; "" if another part of the text says it."""
     op, a, _ = (int(value) for value in step)
     if op in (Effect.MORALE, Effect.KNOWLEDGE):
         return f"{'gain' if a > 0 else 'lose'} {abs(a)} {Effect(op).name.lower()}"
@@ -270,7 +270,7 @@ def _step_done(step: Step) -> str:
 
 
 def condition_words(when: When) -> str:
-    """On which condition an ability acts, as a clause of its own."""
+    """The condition of an ability, as a clause of its own."""
     return _CONDITIONS[when].removeprefix(",").strip()
 
 
@@ -288,14 +288,14 @@ def _places(ability: Ability) -> str:
 
 
 def price_words(ability: Ability) -> str:
-    """What an optional ability costs: "1 morale", "knowledge +2", "1 gold to its owner"."""
+    """The price of an optional ability: "1 morale", "knowledge +2", "1 gold to its owner"."""
     parts = [f"{ability.morale} morale"] if ability.morale else []
     parts += [signed("knowledge", ability.knowledge)] if ability.knowledge else []
     return listed([*parts, *filter(None, [PRICES[ability.price]])])
 
 
 def step_words(step: Step) -> str:
-    """What a step of a card or a space gives, wherever it acts; "" if another part of the text says it."""
+    """The result of a step of a card or a space, wherever it acts; "" if another part of the text says it."""
     op, a, b = (int(value) for value in step)
     if op == Effect.MORALE:
         return signed("morale", a)
@@ -325,18 +325,18 @@ def tile_words(name: str) -> str:
         ValueError: no such tile.
     """
     if name not in PENALTY_TEXTS:
-        raise ValueError(f"{shown(name)} is no market tile")
+        raise ValueError(f"{shown(name)} is not a market tile")
     return PENALTY_TEXTS[name]
 
 
 def dilemma_words(artifact: str) -> str:
-    """What resolving the dilemma of an artifact costs and gives.
+    """The price of resolving the dilemma of an artifact, and its two results.
 
     Raises:
         ValueError: no such artifact.
     """
     if artifact not in ARTIFACTS:
-        raise ValueError(f"{shown(artifact)} is no artifact")
+        raise ValueError(f"{shown(artifact)} is not an artifact")
     return (
         f"Once per game, as your whole turn: pay {amount(1, artifact)} or any 2 artifacts, "
         "then place a star on this card, or draw 2 recruits and keep 1"
@@ -357,7 +357,7 @@ def groups_words(row) -> str:  # type: ignore[no-untyped-def]
 
 
 def gain_words(space: str) -> str:
-    """What a space lets you do, without bonuses."""
+    """The action that a space allows, without bonuses."""
     if space in SLOTS:
         return f"place a star on the market when it is built ({NEEDED}); the workers then return and are rolled"
     if space in TUNNELS:
@@ -380,15 +380,15 @@ def short_gain(space: str) -> str:
 
 
 def space_words(space: str, tile: str | None = None) -> str:
-    """What a space costs and gives, with bonuses; of a market with the tile that was built there.
+    """The cost and the gain of a space, with bonuses; of a market with the tile that was built there.
 
     Raises:
         ValueError: no such space, or no such tile.
     """
     if space not in SPACES:
-        raise ValueError(f"{shown(space)} is no space")
+        raise ValueError(f"{shown(space)} is not a space")
     if tile is not None and tile not in TILES:
-        raise ValueError(f"{shown(tile)} is no market tile")
+        raise ValueError(f"{shown(tile)} is not a market tile")
     if space in AREAS:
         return area_words(AREAS.index(space))
     cost, gain = cost_words(space, tile), gain_words(space)
@@ -407,7 +407,7 @@ def space_words(space: str, tile: str | None = None) -> str:
 
 
 def area_words(area: int) -> str:
-    """What a commodity area gives, with its bonus."""
+    """The gain of a commodity area, with its bonus."""
     good, of = COMMODITIES[area], faction(area)
     gains = ", ".join(f"{sums} gives {gain}" for sums, gain in area_gains(good, f"{of} allegiance +1"))
     return (
@@ -417,7 +417,7 @@ def area_words(area: int) -> str:
 
 
 def area_gains(good: str, advance: str = "allegiance +1") -> list[tuple[str, str]]:
-    """What each sum of faces gives in a commodity area: ("5 to 8", "1 energy and knowledge -1")."""
+    """The gain for each sum of faces in a commodity area: ("5 to 8", "1 energy and knowledge -1")."""
     return [
         (sums, f"{amount(n, good)} and {signed('knowledge', knowledge) if knowledge else advance}")
         for sums, n, knowledge in AREA_SUMS

@@ -1,4 +1,4 @@
-"""Names and amounts as they are said: identifiers become titles, sets of items become words."""
+"""Names and amounts in words: identifiers become titles, sets of items become lists."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def short_title(tile: str) -> str:
 
 
 def short_name(recruit: str) -> str:
-    """What a recruit is called in passing: "Kyle", "Jonathan the Artist" (there are two)."""
+    """The short name of a recruit: "Kyle", "Jonathan the Artist" (there are two)."""
     name, _, rest = title(recruit).partition(" the ")
     return f"{name} the {rest}" if name == "Jonathan" else name
 
@@ -101,7 +101,7 @@ def faction(number: int) -> str:
 
 
 def units(n: int, items: int) -> str:
-    """So many units of a set of items, any of them: "3 resources", "1 bliss or food"."""
+    """A number of units of a set of items, any of them: "3 resources", "1 bliss or food"."""
     if items == _OTHER_COMMODITY:
         return amount(n, "other commodity")
     names = []
@@ -126,7 +126,7 @@ def gain_name(gain: str, n: int = 1) -> str:
 
 
 def gains(n: int, options: int) -> str:
-    """So many gains of a set of `GAINS`: "2 resources", "morale +1 or 1 energy"."""
+    """A number of gains of a set of `GAINS`: "2 resources", "morale +1 or 1 energy"."""
     for kind, name in _KINDS[1:]:
         if options == kind:
             return amount(n, name)

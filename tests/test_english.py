@@ -1,0 +1,131 @@
+"""The prose of the project is plain English: patterns that native readers stumble over do not come back.
+
+To widen this test, take a file off `LATER` and correct it, or add a pattern with its reason to `PATTERNS`.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# Each pattern with the reason why it is wrong and what to write.
+PATTERNS = {
+    r"\banew\b": "archaic: again, from scratch",
+    r"\bsome (?:minutes|seconds|hours|time|days)\b(?! (?:later|ago))": "a German 'einige': a few minutes",
+    r"(?:\d|\b(?:ms|[kM]B|bytes|seconds|games|moves|points|simulations|lines|times|once|twice|one|two|percent)|%) "
+    r"an? (?:decision|update|simulation|match|batch|process|core|star|placement|observation|row|agent|seat)\b": "per decision",
+    r"\bdear(?:er|est|ly)?\b": "of costs: expensive, slow",
+    r"\bsurer\b": "more reliable, more confident",
+    r"\bmend(?:s|ed|ing)?\b": "of code: fix, correct",
+    r"\bheed(?:s|ed|ing)?\b": "programs do not heed: use, respect, read",
+    r"\bso great\b": "so large",
+    r"\bless than (?:two|three|\d+) (?:players|games|workers|moves|seats|seeds|agents)\b": "countable: fewer than",
+    r"\bfor ever\b": "forever",
+    r"\bis no (?:text|number|integer|list|object|file|agent|record|seat|space|market|recruit|artifact|move of)\b": "is not a ...",
+    r"\b(?:is|are|was|were|be) there(?=[.,;)]|$)": "exists, is present, is available",
+    r"\bbeyond all measure\b": "immeasurably, without limit",
+    r"\b(?:gone|going|went|goes|go) on with\b": "continue, resume",
+    r"\b(?:is|are|was|be) (?:had|got) (?:again|back)\b": "reproduce, recover",
+    r"\blearnt\b": "American spelling, as everywhere: learned",
+    r"\bthe more so\b": "especially",
+    r"\bfalls? away\b": "a German 'entfällt': does not apply, is dropped",
+    r"\ba piece\b(?! of)": "a German 'je': each",
+    r"\bwhat plays\b": "a clause as the subject of 'install' or 'need': name the thing (playing, the players)",
+    r"\b(?:be|is|are) had\b": "is available, can be obtained",
+    r"\b(?:comes?|came) of (?:it|this|that)\b": "results, follows",
+    r"\bsome dozens\b": "a few dozen",
+    r"\bso many (?!(?:that|of)\b)": "a German 'so viele': that many, a number of",
+    r"\b(?:one's own|of one's) (?:agents?|network|algorithm|class|player|file)\b": "address the reader: your own",
+    r"\bmust needs\b|\bwhereof\b|\bthereof\b|\bthereby\b|\bhitherto\b|\bthitherto\b": "archaic",
+}
+# `else` as an adverb after these words only ("nobody else", "or else"); otherwise it means "otherwise".
+ELSE = re.compile(r"(\w+)[,;:]? else\b(?!:)")
+BEFORE_ELSE = {f"{one}{what}" for one in ("some", "any", "no", "every") for what in ("body", "thing", "where", "one")}
+BEFORE_ELSE |= {"what", "who", "where", "or", "whose", "how", "anybody's", "somebody"}
+# A sentence that is no question does not begin with a clause as its subject.
+CLAUSE = re.compile(r"(?:^|(?<=[.;:] )|(?<=^\| )|(?<=^- ))(?:What|Who|Whoever|Whatever) [^.?|]*[.|]", re.MULTILINE)
+
+# Generated from the same sources, or a history.
+EXCEPT = {"docs/rules-map.md", "docs/changelog.md", "docs/contributing.md"}
+# Yet to be gone over.
+LATER = ("euphoria_env/batch.py", "euphoria_env/engine/", "euphoria_env/envs/", "euphoria_env/event", "euphoria_env/game.py")
+LATER += ("euphoria_env/words/event_text.py", "euphoria_env/words/preview.py")
+
+
+def _covered() -> Iterator[Path]:
+    """The README, the pages, and the sources of the environment."""
+    for file in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "euphoria_env").rglob("*"))]:
+        if file.suffix not in (".md", ".py"):
+            continue
+        name = file.relative_to(ROOT).as_posix()
+        if name not in EXCEPT and not name.startswith(LATER):
+            yield file
+
+
+def prose(file: Path) -> Iterator[tuple[int, str]]:
+    """The running text of a file with its lines: of Python the docstrings, comments and strings, of Markdown all but code."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".py":
+        yield from _of_python(text)
+        return
+    text = re.sub(r"^```.*?^```|`[^`\n]*`|^<!--.*?-->", _blank, text, flags=re.MULTILINE | re.DOTALL)
+    for found in re.finditer(r"(?:^.*\S.*\n)+", text, re.MULTILINE):
+        yield text.count("\n", 0, found.start()) + 1, re.sub(r"\n(?![-|#\d])\s*", " ", found[0])
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", "", found[0]) or "it"
+
+
+def _of_python(text: str) -> Iterator[tuple[int, str]]:
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and not token.string.startswith(("# noqa", "# type:", "# fmt")):
+            yield token.start[0], token.string.removeprefix("#").strip()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, re.sub(r"\n[ \t]*(?=\S)", " ", re.sub(r"`[^`\n]*`", "it", node.value))
+
+
+def stumbles(text: str) -> Iterator[str]:
+    """The wrong words of a text, with the reasons."""
+    for pattern, reason in PATTERNS.items():
+        for found in re.finditer(pattern, text, re.IGNORECASE):
+            yield f"{found[0]!r} ({reason})"
+    for found in ELSE.finditer(text):
+        if found[1].lower() not in BEFORE_ELSE:
+            yield f"{found[0]!r} (otherwise)"
+    for found in CLAUSE.finditer(text):
+        yield f"{found[0][:50]!r} (begin with the subject that acts)"
+
+
+@pytest.mark.parametrize("file", list(_covered()), ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_plain_english(file: Path) -> None:
+    found = [f"line {line}: {wrong}" for line, text in prose(file) for wrong in stumbles(text)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "Training starts anew.", "It takes some minutes.", "It takes 3 ms a decision.", "Searching is dear.", "A surer agent.",
+        "It is found once an update.", "The default is 3, else 4.", "if the file is there.", "What plays is installed.",
+        "less than two players", "Who has a recruit may use it.", "The run is gone on with.",
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_found(wrong: str) -> None:
+    assert list(stumbles(wrong))
+
+
+@pytest.mark.parametrize(
+    "right", ["Nobody else plays.", "once a turn", "What is a seat?", "or else it waits", "There is a file."]
+)
+def test_what_is_right_is_left_alone(right: str) -> None:
+    assert not list(stumbles(right))
