@@ -73,7 +73,7 @@ class Reader:
     def one_of(self, key: str, value: Any, names: tuple[Any, ...]) -> int:
         """The position of a name in a tuple of names."""
         if not isinstance(value, str | None) or value not in names:
-            self.fail(key, f"{shown(value)} is none of {', '.join(str(name) for name in names)}")
+            self.fail(key, f"{shown(value)} is not one of {', '.join(str(name) for name in names)}")
         return names.index(value)
 
     def items(self, key: str, value: Any) -> list[Any]:

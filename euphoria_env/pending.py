@@ -1,7 +1,7 @@
 """The pending part of a turn as JSON: each value is checked before compiled code sees it.
 
-It belongs to exactly the position it was written with, which a hash tells. The hash guards against mistakes, not against malice;
-so every number must be in its range too, every operation of the stack must be one that the engine could have put there, and what
+It belongs to exactly the position it was written with, which a hash verifies. The hash guards against mistakes, not against
+malice; so every number must be in its range too, every operation of the stack must be one that the engine could have put there, and what
 is asked must have two answers or more (R18.1).
 """
 
@@ -232,7 +232,7 @@ def _check_setup(row: np.void, reader: Reader) -> None:
     tracks = operations[-1] == Operation.TRACK_SET
     begun = Operation.LAY_TILES in operations
     if any(op in drafts and not row[drafts[op]] for op in operations) or tracks == begun or (tracks and len(operations) > 1):
-        reader.fail("pending.stack", "is none of a setup with these rules")
+        reader.fail("pending.stack", "does not belong to a setup with these rules")
     order = [
         Operation.LAY_TILES,
         Operation.DEAL_TILES,
@@ -242,4 +242,4 @@ def _check_setup(row: np.void, reader: Reader) -> None:
     ]
     ranks = [[*order, Operation.DRAFTED].index(op) if op in (*order, Operation.DRAFTED) else -1 for op in operations]
     if not tracks and (ranks[0] != 0 or ranks != sorted(set(ranks))):
-        reader.fail("pending.stack", "is none of a setup with these rules")
+        reader.fail("pending.stack", "does not belong to a setup with these rules")

@@ -434,7 +434,7 @@ def _read_places(row: np.void, read: Reader, given: Json) -> None:
     for name, p in read.mapping("tiles_in", given.get("tiles_in", {}), TILES).items():
         tile = TILES.index(name)
         if row["status"] != SETUP and row["tile_place"][tile] != ON_SITE:
-            read.fail(f"tiles_in.{name}", "is on none of the sites")
+            read.fail(f"tiles_in.{name}", "is not on any site")
         row["tile_place"][tile] = IN_BY + read.integer(f"tiles_in.{name}", p, 0, read.n - 1)
 
 

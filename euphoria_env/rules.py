@@ -18,7 +18,7 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.json_reader import as_key, shown
 
-DIGIT = 128  # great numbers are observed in digits of this base, lowest first
+DIGIT = 128  # large numbers are observed in digits of this base, lowest first
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Option:
         given = list(value)
         for name in given:
             if not isinstance(name, str) or name not in self.names:
-                raise ValueError(f"{key}: {shown(name)} is none of {', '.join(self.names)}")
+                raise ValueError(f"{key}: {shown(name)} is not one of {', '.join(self.names)}")
             if given.count(name) > 1:
                 raise ValueError(f"{key}: {name} is named twice")
         if len(given) < self.least:
@@ -95,7 +95,7 @@ class Option:
 
     @property
     def size(self) -> int:
-        """How many entries of the observation it has; of a great number three digits are all that a game can tell apart."""
+        """How many entries of the observation it has; of a large number three digits are all that a game can distinguish."""
         return len(self.names) or (1 if self.high < DIGIT else 3)
 
     @property

@@ -213,7 +213,7 @@ def observations_page() -> str:
             f"An observation is an `int8` array of shape `({observations.OBS_SIZE},)`: raw small integers, one layout",
             "for all numbers of players. Seats are relative: 0 is the observer, the others follow in turn order, and",
             "seats that do not play are 0. Goods, cards and spaces are in the order of [actions.md](actions.md).",
-            "`observations.table()` says the same in code.",
+            "`observations.table()` gives the same in code.",
             "",
             "## The game",
             "",

@@ -39,6 +39,7 @@ PATTERNS = {
     r"\bfalls? away\b": "a German 'entfällt': does not apply, is dropped",
     r"\ba piece\b(?! of)": "a German 'je': each",
     r"\bwhat plays\b": "a clause as the subject of 'install' or 'need': name the thing (playing, the players)",
+    r"\bis none of\b(?! (?:my|your|their))": "is not one of",
     r"\b(?:be|is|are) had\b": "is available, can be obtained",
     r"\b(?:comes?|came) of (?:it|this|that)\b": "results, follows",
     r"\bsome dozens\b": "a few dozen",

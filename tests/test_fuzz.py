@@ -231,7 +231,7 @@ def test_parse(text: Any) -> None:
     try:
         action = actions.parse(text)
     except ValueError as error:
-        assert "no move" in str(error) and text not in actions.NAMES
+        assert "not a move" in str(error) and text not in actions.NAMES
     else:
         assert actions.name(action) == text
 

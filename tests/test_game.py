@@ -42,7 +42,7 @@ def test_unknown_rule() -> None:
 def test_what_is_no_move(move) -> None:
     game = Game(Rules(num_players=2), seed=1)
     before = game.fingerprint()
-    with pytest.raises(ValueError, match="no move"):
+    with pytest.raises(ValueError, match="not a move"):
         game.play(move)
     assert game.fingerprint() == before
 
@@ -70,7 +70,7 @@ def test_actions_round_trip() -> None:
         assert actions.parse(row.name) == row.action and actions.name(row.action) == row.name and row.meaning
     with pytest.raises(ValueError, match="663"):
         actions.name(664)
-    with pytest.raises(ValueError, match="no move"):
+    with pytest.raises(ValueError, match="not a move"):
         actions.parse(3)  # type: ignore[arg-type]
 
 

@@ -96,7 +96,7 @@ def test_moves_are_checked_by_version_seat_and_rules() -> None:
         (True, move.action, 0, WrongSeat, "not True"),
         ("0", move.action, 0, WrongSeat, "not '0'"),
         (0, "place 4 generator", 0, IllegalMove, "is illegal"),
-        (0, "dance", 0, IllegalMove, "no move"),
+        (0, "dance", 0, IllegalMove, "not a move"),
         (0, -1, 0, IllegalMove, "an action is"),
         (0, None, None, IllegalMove, "an action is"),
         (0, move.action + 0.5, None, IllegalMove, "an action is"),

@@ -12,7 +12,7 @@ from euphoria_env.cards.recruits import RECRUITS
 from euphoria_env.cards.tiles import FACE_PENALTY, TILE_COST, TILES
 from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price, When
 
-_NUMBERS = (Effect.MORALE, Effect.KNOWLEDGE, Effect.DRAW, Effect.TUNNEL_RESOURCE)  # effects that say how much
+_NUMBERS = (Effect.MORALE, Effect.KNOWLEDGE, Effect.DRAW, Effect.TUNNEL_RESOURCE)  # effects with an amount
 _GROUPS = (("first", 0), ("second", 2))  # of a tile's cost, and where they begin in its row
 
 
@@ -36,9 +36,9 @@ class CardFeatures(NamedTuple):
 def features() -> CardFeatures:
     """Every card as numbers, in read-only arrays.
 
-    Of a recruit: faction, and of its abilities when they act, where, on which condition, whether it is asked, the price, and the
-    effects with their amounts; flags for what no row says. Of a tile: the units of its cost and what may be paid for them, the
-    faces that its penalty is for, and a flag for each other penalty.
+    For a recruit: the faction, and the events, spaces, conditions, prices and effects (with amounts) of its abilities, whether they
+    are optional, and flags for everything that is not in a row. For a tile: the units of its cost with the items that can pay them,
+    the faces that its penalty is for, and a flag for each other penalty.
     """
     recruits, recruit_columns = _table([_recruit(k) for k in range(len(RECRUITS))])
     tiles, tile_columns = _table([_tile(k) for k in range(len(TILES))])

@@ -1,7 +1,7 @@
 """The recruits: one entry each, in the fixed order of the notation (R13).
 
-What a row of `Ability` can say stands here whole. A recruit that is another way to pay, or that changes how a marker moves or
-a card is drawn, has no row; its entry names the engine module in which it acts.
+Whatever a row of `Ability` can express is here in full. A recruit that is another way to pay, or that changes how a marker moves
+or a card is drawn, has no row; its entry names the engine module in which it acts.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Recruit(NamedTuple):
     """A recruit.
 
     Attributes:
-        abilities: what a table can say of it.
+        abilities: its rows in the tables.
         acts_in: the engine modules in which it acts.
-        also: in a word each, what no table says.
+        also: its other abilities, one word each.
     """
 
     name: str

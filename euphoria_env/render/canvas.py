@@ -19,7 +19,7 @@ SMALL, BODY, LARGE = 13, 14, 16  # sizes of texts; nothing but the numbers on di
 _LINE = 1.3  # from base line to base line, in sizes
 
 # Fill of a player's dice and stars, and of what is printed on them: far apart for every kind of colour sight, and in grey;
-# nobody need tell them apart, for the player's number is always there.
+# nobody needs to distinguish them: the player's number is always shown.
 PLAYER_COLOURS = (
     ("#e62141", "#ffffff"),
     ("#508bf9", "#101218"),
@@ -244,7 +244,7 @@ class Canvas:
         weight: int = 400,
         anchor: str = "start",
     ) -> None:
-        """A line of text; `y` is its base line, its colour the ink if none is named."""
+        """A line of text; `y` is its base line, its colour is the ink by default."""
         bold = "" if weight == 400 else f' font-weight="{weight}"'
         at = "" if anchor == "start" else f' text-anchor="{anchor}"'
         self._parts.append(

@@ -187,7 +187,7 @@ _ALSO = {
     "bumping_in_tunnel_for_knowledge": "When you bump another player's worker from a tunnel: "
     "you may raise your knowledge by 1 instead of paying the tunnel's cost",
 }
-# How often or when exactly an ability acts, where its row does not say it.
+# How often or when exactly an ability acts, where its row cannot express it.
 _REMARKS = {
     "ben_the_ludologist": "once per roll",
     "brian_the_viticulturist": "once per placement",
@@ -344,7 +344,7 @@ def dilemma_words(artifact: str) -> str:
 
 
 def cost_words(space: str, tile: str | None = None) -> str:
-    """The printed cost of a space; at a built market, its tile says."""
+    """The printed cost of a space; that of a built market is on its tile."""
     if space in PAIR_SPACES:
         return THREE_OR_PAIR
     row = TILE_COST[TILES.index(tile)] if space in MARKETS and tile else SPACE_COST[SPACES.index(space)]
@@ -372,7 +372,7 @@ _SHORT = {Effect.STAR_IN_TERRITORY: "star", Effect.STAR_IN_REGION: "star", Effec
 
 
 def short_gain(space: str) -> str:
-    """The printed gain of a space, as a board says it: "star, allegiance"."""
+    """The printed gain of a space, as short as on a board: "star, allegiance"."""
     if space in TUNNELS:
         return f"{RESOURCES[TUNNELS.index(space)]} or artifact"
     steps = [step for step in SPACE_PROGRAM[SPACES.index(space)] if step[0] >= 0]

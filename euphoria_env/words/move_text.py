@@ -83,7 +83,7 @@ class Move:
         group: what moves are grouped by; never empty.
         space: the identifier of the space it concerns; "" if none.
         text: a short imperative sentence.
-        cost: the price, in parts separated by ", "; a marker moves as its sign says. Within a part alternatives have "or".
+        cost: the price, in parts separated by ", "; a sign gives the direction of a marker. Within a part alternatives have "or".
         gain: the certain gain, in such parts; then, each after "; ", what may follow or must be known.
         risk: possible losses by chance, whom the move bumps, and what the hand limit takes.
     """
@@ -99,7 +99,10 @@ class Move:
 
     @property
     def told(self) -> str:
-        """The cost and the gain, "" if there is neither: "for 1 energy: 1 gold or 1 artifact"."""
+        """The cost and the gain in one text, "" if there is neither.
+
+        As in "for 1 energy: 1 gold or 1 artifact".
+        """
         return ": ".join(filter(None, (self.cost and f"for {self.cost}", self.gain)))
 
 
@@ -419,7 +422,7 @@ def _ability_now(d: _Decision, card: int) -> _Parts:
     ability = ABILITIES[a]
     if ability.morale:
         account.marker("morale", -ability.morale)
-        account.sure[0] = amount(ability.morale, "morale")  # a price is said alike wherever it is named
+        account.sure[0] = amount(ability.morale, "morale")  # the same words as where it is offered
     if ability.knowledge:
         account.marker("knowledge", ability.knowledge)
     price = account.bliss_words() if ability.price == Price.BLISS else PRICES[ability.price]

@@ -134,7 +134,7 @@ def gains(n: int, options: int) -> str:
 
 
 def space_name(space: str, tile: str | None = None) -> str:
-    """A space as it is said after "on": "the Generator", "slot 2 of Euphorian site 1", a built market by its tile."""
+    """A space as it follows "on": "the Generator", "slot 2 of Euphorian site 1", a built market by its tile."""
     if space in SLOTS:
         site, slot = space.rsplit("_", 1)
         return f"slot {slot} of {site_name(site)}"
