@@ -1,8 +1,8 @@
 """The pending part of a turn as JSON: each value is checked before compiled code sees it.
 
 It belongs to exactly the position it was written with, which a hash verifies. The hash guards against mistakes, not against
-malice; so every number must be in its range too, every operation of the stack must be one that the engine could have put there, and what
-is asked must have two answers or more (R18.1).
+malice; so every number must be in its range too, every operation of the stack must be one that the engine could have put
+there, and what is asked must have two answers or more (R18.1).
 """
 
 from __future__ import annotations

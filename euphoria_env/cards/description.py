@@ -36,9 +36,9 @@ class CardFeatures(NamedTuple):
 def features() -> CardFeatures:
     """Every card as numbers, in read-only arrays.
 
-    For a recruit: the faction, and the events, spaces, conditions, prices and effects (with amounts) of its abilities, whether they
-    are optional, and flags for everything that is not in a row. For a tile: the units of its cost with the items that can pay them,
-    the faces that its penalty is for, and a flag for each other penalty.
+    For a recruit: the faction, and the events, spaces, conditions, prices and effects (with amounts) of its abilities, whether
+    they are optional, and flags for everything that is not in a row. For a tile: the units of its cost with the items that can
+    pay them, the faces that its penalty is for, and a flag for each other penalty.
     """
     recruits, recruit_columns = _table([_recruit(k) for k in range(len(RECRUITS))])
     tiles, tile_columns = _table([_tile(k) for k in range(len(TILES))])
