@@ -98,7 +98,7 @@ class _Reader(NamedTuple):
 
     def __call__(self, source: Any, key: str, kind: type = object) -> Any:
         if not isinstance(source, Mapping):
-            raise ValueError(f"{self.where}: must be an object, not {shown(source)}")
+            raise ValueError(f"{self.where} must be an object, not {shown(source)}")
         if key not in source:
             raise ValueError(f"{self.where}.{key}: is missing; a complete position is what Game.to_dict gives")
         if not isinstance(source[key], kind):

@@ -287,13 +287,13 @@ class Game:
 
     def _load(self, outcomes: Mapping[str, Sequence[Any]]) -> None:
         if not isinstance(outcomes, Mapping):
-            raise ValueError(f"load: must be an object of lists by kind, not {shown(outcomes)}")
+            raise ValueError(f"load must be an object of lists by kind, not {shown(outcomes)}")
         waiting, more = self._waiting(), dict[str, list[int]]()
         for kind, values in outcomes.items():
             if kind not in tape.KINDS:
                 raise ValueError(f"load.{as_key(kind)}: no such kind; allowed are {', '.join(tape.KINDS)}")
             if isinstance(values, str) or not isinstance(values, Sequence):
-                raise ValueError(f"load.{kind}: must be a list, not {shown(values)}")
+                raise ValueError(f"load.{kind} must be a list, not {shown(values)}")
             queue, new = waiting.get(kind, []), more.setdefault(kind, [])
             for k, value in enumerate(values):
                 number = self._outcome_number(f"load.{kind}[{k}]", kind, value)
@@ -312,7 +312,7 @@ class Game:
             return names.index(value)
         low, high = (1, 6) if kind == "dice" else (0, int(self._row["num_players"]) - 1)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-            raise ValueError(f"{key}: must be an integer from {low} to {high}, not {shown(value)}")
+            raise ValueError(f"{key} must be an integer from {low} to {high}, not {shown(value)}")
         return int(value)
 
     def _refuse_held(self, key: str, kind: str, card: int, *queues: list[int]) -> None:

@@ -27,11 +27,16 @@ class Reader:
         """Refuses a value."""
         raise ValueError(f"{key}: {message}")
 
+    @staticmethod
+    def must(key: str, rule: str) -> NoReturn:
+        """Refuses a value, and says what it must be instead."""
+        raise ValueError(f"{key} must {rule}")
+
     def mapping(self, key: str, value: Any, allowed: Iterable[str]) -> Json:
         """An object with keys out of `allowed`."""
         allowed = list(allowed)
         if not isinstance(value, dict):
-            self.fail(key, f"must be an object, not {shown(value)}")
+            self.must(key or "the whole", f"be an object, not {shown(value)}")
         for name in value:
             if name not in allowed:
                 self.fail(f"{key}.{as_key(name)}" if key else as_key(name), f"no such key; allowed are {', '.join(allowed)}")
@@ -40,13 +45,13 @@ class Reader:
     def integer(self, key: str, value: Any, low: int, high: int) -> int:
         """An integer of a range."""
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.fail(key, f"must be an integer from {low} to {high}, not {shown(value)}")
+            self.must(key, f"be an integer from {low} to {high}, not {shown(value)}")
         return int(value)
 
     def number(self, key: str, value: Any, low: float, high: float) -> float:
         """A number of a range, whole or not."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            self.fail(key, f"must be a number from {low} to {high}, not {shown(value)}")
+            self.must(key, f"be a number from {low} to {high}, not {shown(value)}")
         return float(value)
 
     def integers(self, key: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> list[int]:
@@ -55,19 +60,19 @@ class Reader:
             return [self.integer(key, value, low, high)]
         entries = self.items(key, value)
         if len(entries) != shape[0]:
-            self.fail(key, f"must have {shape[0]} entries")
+            self.must(key, f"have {shape[0]} entries")
         return [x for k, entry in enumerate(entries) for x in self.integers(f"{key}[{k}]", entry, shape[1:], low, high)]
 
     def boolean(self, key: str, value: Any) -> bool:
         """True or false."""
         if not isinstance(value, bool):
-            self.fail(key, f"must be true or false, not {shown(value)}")
+            self.must(key, f"be true or false, not {shown(value)}")
         return bool(value)
 
     def text(self, key: str, value: Any) -> str:
         """A text."""
         if not isinstance(value, str):
-            self.fail(key, f"must be a text, not {shown(value)}")
+            self.must(key, f"be a text, not {shown(value)}")
         return str(value)
 
     def one_of(self, key: str, value: Any, names: tuple[Any, ...]) -> int:
@@ -79,7 +84,7 @@ class Reader:
     def items(self, key: str, value: Any) -> list[Any]:
         """A list."""
         if not isinstance(value, list | tuple):
-            self.fail(key, f"must be a list, not {shown(value)}")
+            self.must(key, f"be a list, not {shown(value)}")
         return list(value)
 
     def players(self, key: str, value: Any) -> list[int]:
@@ -114,10 +119,10 @@ def read_array(
     """
     array = arrays.get(name)
     if array is None or array.shape != shape or array.dtype != kind:
-        found = "is missing" if array is None else f"is {array.dtype} of shape {array.shape}"
-        Reader.fail(name, f"{found}; must be {np.dtype(kind)} of shape {shape}")
+        found = "but is missing" if array is None else f"not {array.dtype} of shape {array.shape}"
+        Reader.must(name, f"be {np.dtype(kind)} of shape {shape}, {found}")
     if array.size and not (np.isfinite(array).all() and low <= array.min() and array.max() <= high):
-        Reader.fail(name, f"must be finite numbers from {low} to {high}")
+        Reader.must(name, f"be finite numbers from {low} to {high}")
     return array
 
 

@@ -150,13 +150,13 @@ def _check_workers(row: np.void, reader: Reader) -> None:
     taken, n = row["taken"].tolist(), int(row["num_taken"])
     player = int(row["active"])
     if min(taken[:n], default=0) < 0 or any(worker >= 0 for worker in taken[n:]):
-        reader.fail("pending.taken", f"must be {n} workers, then -1")
+        reader.must("pending.taken", f"be {n} workers, then -1")
     if any(on_board(row, player, worker) < taken.count(worker) for worker in taken[:n]):
         reader.fail("pending.taken", f"player {player} has no such workers on the board")
     back = list(zip(row["back_owner"].tolist(), row["back_face"].tolist(), strict=True))
     for owner, face in back:
         if (owner < 0) != (face == 0) or (owner >= 0 and row["available"][owner, face - 1] < back.count((owner, face))):
-            reader.fail("pending.back_owner", "workers to be rolled must be available, each with its face")
+            reader.must("pending.back_owner", "name available workers, each with its face")
 
 
 def _check_question(row: np.void, reader: Reader) -> None:
@@ -172,9 +172,9 @@ def _check_question(row: np.void, reader: Reader) -> None:
     if not fits or of_another or (asked == Decision.REPLY and row["partner"] != p):
         reader.fail("pending.ask", "is not what the operation on top of the stack takes the answer to")
     if asked == Decision.FURTHER and (row["placed_face"] == 0 or row["available"][p, int(row["placed_face"]) - 1] == 0):
-        reader.fail("pending.placed_face", "must be the face of an available worker")
+        reader.must("pending.placed_face", "be the face of an available worker")
     if asked in (Decision.TRADE, Decision.REPLY) and (row["partner"] < 0 or row["partner"] == row["active"]):
-        reader.fail("pending.partner", "must be another player")
+        reader.must("pending.partner", "be another player")
 
 
 def _check_chosen(row: np.void, reader: Reader) -> None:
@@ -216,7 +216,7 @@ def _check_hands(row: np.void, reader: Reader) -> None:
         held = row[name][: reader.n] >= 0
         packed = np.arange(held.shape[1]) < expected[:, None]
         if not np.array_equal(held, packed):
-            reader.fail(f"pending.{name}", f"must hold {expected.tolist()} cards, in this order of the players")
+            reader.must(f"pending.{name}", f"hold {expected.tolist()} cards, in this order of the players")
 
 
 def _check_setup(row: np.void, reader: Reader) -> None:

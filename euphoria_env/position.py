@@ -183,7 +183,7 @@ def read_seed(value: Any) -> int:
         ValueError: not an integer.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ValueError(f"seed: must be an integer or None, not {shown(value)}")
+        raise ValueError(f"seed must be an integer or None, not {shown(value)}")
     return (int(value) + 2**63) % 2**64 - 2**63
 
 
@@ -273,7 +273,7 @@ def _read_workers(row: np.void, read: Reader, given: Json) -> None:
 def _read_worker(read: Reader, key: str, worker: Any) -> tuple[int, int]:
     """A worker on the board: player and face."""
     if not isinstance(worker, list | tuple) or len(worker) != 2:
-        read.fail(key, f"must be [player, face], not {shown(worker)}; a space has a list of workers, such as [[0, 3]]")
+        read.must(key, f"be [player, face], not {shown(worker)}; a space has a list of workers, such as [[0, 3]]")
     return read.integer(f"{key}[0]", worker[0], 0, read.n - 1), read.integer(f"{key}[1]", worker[1], 1, 6)
 
 
@@ -458,7 +458,7 @@ def _check_board(row: np.void, read: Reader, free: bool) -> None:
 def _read_generator(row: np.void, read: Reader, value: Any) -> None:
     words = read.items("generator", value)
     if len(words) != 2:
-        read.fail("generator", "must be two integers")
+        read.must("generator", "be two integers")
     row["rng"] = [read.integer(f"generator[{k}]", word, 0, 2**32 - 1) for k, word in enumerate(words)]
     if list(words) in _STANDSTILLS:
         read.fail("generator", f"{words!r} would give the same number forever")
@@ -471,7 +471,7 @@ def _read_result(row: np.void, read: Reader, given: Json, status: int) -> None:
     row["winner"] = -1 if winner is None else read.integer("winner", winner, 0, read.n - 1)
     ranking = read.items("ranking", given.get("ranking"))
     if len(ranking) != read.n:
-        read.fail("ranking", f"must be the rank of each of {read.n} players")
+        read.must("ranking", f"be the rank of each of {read.n} players")
     ranks = [read.integer(f"ranking[{p}]", r, 1, read.n) for p, r in enumerate(ranking)]
     if any(rank != 1 + sum(other < rank for other in ranks) for rank in ranks):
         read.fail("ranking", f"{ranks}: a rank is 1 plus the number of players who are better (R16.3)")

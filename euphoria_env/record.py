@@ -122,7 +122,7 @@ def _replay_line(game: Game, line: str) -> None:
     if line.startswith("load "):
         what = read_json(line[len("load ") :])
         if not isinstance(what, dict):
-            raise ValueError(f"load: must be an object of lists by kind, not {shown(what)}")
+            raise ValueError(f"load must be an object of lists by kind, not {shown(what)}")
         game.load(**what)
         return
     move = line.split(" | ", 1)[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,14 @@ class Option:
             return None
         if self.kind is tuple:
             return self._check_names(key, value)
-        allowed = (bool, np.bool_) if self.kind is bool else (int, np.integer)
-        if not isinstance(value, allowed) or type(value) is bool is not self.kind or not self.low <= value <= self.high:  # type: ignore[operator]
-            number = f"an integer from {self.low} to {self.high}" + " or None" * self.none
-            raise ValueError(f"{key} must be {'True or False' if self.kind is bool else number}, not {shown(value)}")
+        if self.kind is bool:
+            fits, allowed = isinstance(value, bool | np.bool_), "True or False"
+        else:
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            fits, allowed = whole and self.low <= value <= self.high, f"an integer from {self.low} to {self.high}"
+            allowed += " or None" * self.none
+        if not fits:
+            raise ValueError(f"{key} must be {allowed}, not {shown(value)}")
         return self.kind(value)
 
     def _check_names(self, key: str, value: Any) -> tuple[str, ...] | None:
@@ -192,7 +197,12 @@ def write_rules(row: Any, rules: Rules) -> None:
 
 def read_rules(row: Any) -> Rules:
     """The options in a state row."""
-    return Rules(**{name: option.decode(row[option.row_field(name)]) for name, option in OPTIONS.items()})
+    return _decoded(tuple(int(row[option.row_field(name)]) for name, option in OPTIONS.items()))
+
+
+@lru_cache(256)
+def _decoded(stored: tuple[int, ...]) -> Rules:
+    return Rules(**{name: option.decode(value) for (name, option), value in zip(OPTIONS.items(), stored, strict=True)})
 
 
 _ATTRIBUTES = "".join(f"        {one.name}: {OPTIONS[one.name].help}; {one.default!r} by default.\n" for one in fields(Rules))

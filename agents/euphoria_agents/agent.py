@@ -133,12 +133,12 @@ def _checked(agent: Player, said: Any, legal: list[int], players: int) -> Explan
         if thought.get("visits") is not None:
             reader.integer(f"{key}.visits", thought["visits"], 0, 2**63)
     if [move.get("action") for move in moves] != legal:
-        reader.fail(f"{of}.moves", f"must be the legal moves {legal}, in this order")
+        reader.must(f"{of}.moves", f"be the legal moves {legal}, in this order")
     if given.get("seats") is not None:
         seats = reader.items(f"{of}.seats", given["seats"])
         total = sum(reader.number(f"{of}.seats[{k}]", chance, 0, 1) for k, chance in enumerate(seats))
         if len(seats) != players or abs(total - 1) > _CLOSE:
-            reader.fail(f"{of}.seats", f"must be {players} chances that add up to 1")
+            reader.must(f"{of}.seats", f"be {players} chances that add up to 1")
     return {"moves": [{name: move.get(name) for name in _THOUGHTS} for move in moves], "seats": given.get("seats")}  # type: ignore[misc]
 
 

@@ -87,7 +87,7 @@ def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position"
         ValueError: an impossible position, or one with other rules.
     """
     if not isinstance(given, dict):
-        raise ValueError(f"{key}: must be an object, not {given!r}")
+        raise ValueError(f"{key} must be an object, not {given!r}")
     if any((given.get("load") or {}).values()):
         raise ValueError(f"{key}.load: an environment draws its outcomes itself; only `Game` takes loaded ones")
     if again:

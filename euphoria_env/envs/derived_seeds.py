@@ -43,7 +43,7 @@ def generator_from(state: Any) -> np.random.Generator:
     words = reader.mapping("generator.state", given.get("state"), ("state", "inc"))
     reader.integer("generator.state.state", words.get("state"), 0, word)
     if reader.integer("generator.state.inc", words.get("inc"), 0, word) % 2 == 0:
-        reader.fail("generator.state.inc", "must be odd")  # else it may stand still
+        reader.must("generator.state.inc", "be odd")  # else it may stand still
     reader.integer("generator.has_uint32", given.get("has_uint32"), 0, 1)
     reader.integer("generator.uinteger", given.get("uinteger"), 0, half)
     rng = np.random.default_rng(0)

@@ -82,7 +82,7 @@ def check_name(name: str) -> None:
         ValueError: it is empty or has something else in it than printable characters, or one of | ` < >.
     """
     if not name.strip() or not name.isprintable() or set(name) & set("|`<>"):
-        raise ValueError(f"name: must be a printable text without any of | ` < >, not {name!r}")
+        raise ValueError(f"name must be a printable text without any of | ` < >, not {name!r}")
 
 
 def read_result(path: Path, task: Task) -> Json:
@@ -127,18 +127,18 @@ def _check_score(key: str, score: _Score, matches: Sequence[_Match]) -> None:
     _near(f"{key}.win_rate", score.win_rate, score.wins / score.games)
     _near(f"{key}.mean_rank", score.mean_rank, sum(match.games * match.mean_rank for match in matches) / score.games)
     if score.mean_rank > max(match.players for match in matches):
-        raise ValueError(f"{key}.mean_rank: is more than there are players")
+        raise ValueError(f"{key}.mean_rank must be at most the number of players")
     for name, middle in (("interval", score.win_rate), ("paired_interval", score.win_rate), ("rank_interval", score.mean_rank)):
         low, high = getattr(score, name)
         if not low - ROUNDED <= middle <= high + ROUNDED:
-            raise ValueError(f"{key}.{name}: must be a lower and an upper end, around {middle}")
+            raise ValueError(f"{key}.{name} must be a lower and an upper end, around {middle}")
 
 
 def _same(key: str, value: Any, expected: Any) -> None:
     if value != expected:
-        raise ValueError(f"{key}: must be {json.dumps(expected)}, not {json.dumps(value)}")
+        raise ValueError(f"{key} must be {json.dumps(expected)}, not {json.dumps(value)}")
 
 
 def _near(key: str, value: float, expected: float) -> None:
     if abs(value - expected) > ROUNDED:
-        raise ValueError(f"{key}: must be {expected:.6f}, not {value}")
+        raise ValueError(f"{key} must be {expected:.6f}, not {value}")

@@ -202,10 +202,10 @@ def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
     """
     found = checked(entry, SavedEntry)
     if (found.ply, found.played) != (ply, played) or found.player >= players:
-        raise ValueError(f"ply, played, player: must be {ply}, {played} and less than {players}")
+        raise ValueError(f"ply, played, player must be {ply}, {played} and less than {players}")
     for name, chances in (("values", found.values), ("luck", found.luck)):
         if chances is not None and len(chances) != players:
-            raise ValueError(f"{name}: must have {players} entries")
+            raise ValueError(f"{name} must have {players} entries")
     given: Entry = entry
     return given
 

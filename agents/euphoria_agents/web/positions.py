@@ -96,8 +96,8 @@ def complaints(position: Any) -> list[Json]:
 
 def _parted(text: str) -> tuple[str, str]:
     """Key and message of an error of `Game.from_dict`."""
-    parts = re.fullmatch(r"(\S*): (.*)|(rules\S*) (.*)", text, re.DOTALL)
-    return (parts[1] or parts[3] or "", parts[2] or parts[4]) if parts else ("", text)
+    parts = re.fullmatch(r"(\S+?)(?:: | (?=must ))(.*)", text, re.DOTALL)
+    return (parts[1], parts[2]) if parts else ("", text)
 
 
 def _leave_out(position: Any, key: str) -> bool:
