@@ -138,7 +138,7 @@ class Batches:
         """How a batch stands, and the tables of the games so far."""
         games = self.store.counted(asked.name)
         made = await asyncio.to_thread(_tables, games)
-        return {**asked.thing, "done": len(games), "tables": [dataclasses.asdict(table) for table in made]}
+        return {**asked.thing, "host": asked.host, "done": len(games), "tables": [dataclasses.asdict(table) for table in made]}
 
     async def csv(self, asked: Asked) -> Response:
         """One of the tables as comma-separated values."""

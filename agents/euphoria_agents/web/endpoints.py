@@ -67,6 +67,11 @@ class Asked:
         return getattr(self.body, "seat", None)
 
     @property
+    def host(self) -> bool:
+        """Whether whoever asks made the thing."""
+        return HOST in self.held
+
+    @property
     def client(self) -> str:
         """The address of whoever asks."""
         return self.request.client.host if self.request.client else ""
@@ -85,12 +90,12 @@ class Who(NamedTuple):
 
 
 ANYBODY = Who(lambda asked: True, "")
-MAKER = Who(lambda asked: HOST in asked.held, "only whoever made this {kind} may do that")
+MAKER = Who(lambda asked: asked.host, "only whoever made this {kind} may do that")
 MEMBER = Who(lambda asked: bool(asked.held), "only those who play, or made this game, may do that")
 SEATED = Who(lambda asked: asked.seat in asked.held, "seat {seat} is not yours")
 VIEWER = Who(lambda asked: asked.seat is None or asked.seat in asked.held, "seat {seat} is not yours")
 HELPER = Who(
-    lambda asked: HOST in asked.held or asked.seat in asked.held or bool(asked.held and asked.thing.failed == asked.seat),
+    lambda asked: asked.host or asked.seat in asked.held or bool(asked.held and asked.thing.failed == asked.seat),
     "seat {seat} is not yours, and no agent has failed there",
 )
 ENDED = Who(
@@ -98,7 +103,7 @@ ENDED = Who(
     "the game has secrets in it until it has ended",
 )
 BEGINNER = Who(
-    lambda asked: HOST in asked.held or asked.thing.began(asked.body.spec, asked.request.cookies),
+    lambda asked: asked.host or asked.thing.began(asked.body.spec, asked.request.cookies),
     "only whoever made this study, or began this analysis, may do that",
 )
 
@@ -141,7 +146,7 @@ def _route(endpoint: Endpoint, store: Store, limits: Limits, finders: Mapping[st
                 asked.held = held(request.cookies, store, name)
         seats = asked.thing.session.seats if asked.kind == "game" else ()
         if asked.seat is not None and seats and asked.seat >= len(seats):
-            raise Refused(422, f"seat: must be a number from 0 to {len(seats) - 1}")
+            raise Refused(422, f"seat must be a number from 0 to {len(seats) - 1}")
         if not endpoint.who.allows(asked):
             raise Refused(403, endpoint.who.refusal.format(seat=asked.seat, kind=asked.kind))
         found = await endpoint.handler(asked)

@@ -257,7 +257,7 @@ def _shown(asked: Asked, whole: bool = False) -> Json:
     """What a seat may see, and which seats are those of whoever asks."""
     seats = asked.thing.session.seats
     mine = sorted(k for k in asked.held if k >= 0 and seats[k].spec is None)
-    return {**shown(asked.thing, asked.seat, whole), "mine": mine, "host": HOST in asked.held}
+    return {**shown(asked.thing, asked.seat, whole), "mine": mine, "host": asked.host}
 
 
 def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:

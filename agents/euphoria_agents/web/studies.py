@@ -224,7 +224,7 @@ class Studies:
         """Who played, and every decision in notation."""
         study: Study = asked.thing
         players = [int(row["player"][0]) for row in study.game.before]
-        told = {"names": study.names, "players": players, "lines": study.game.history, "record": study.record}
+        told = {"names": study.names, "players": players, "lines": study.game.history, "record": study.record, "host": asked.host}
         return {**told, "mistake": THRESHOLD, "judges": [*JUDGES, *set(self.specs.offered).difference(JUDGES)]}
 
     async def at(self, asked: Asked) -> Json:

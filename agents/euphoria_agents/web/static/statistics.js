@@ -78,7 +78,7 @@ async function look() {
   refill(at("state"),
     el("h2", {}, found.agents.length ? found.agents.join(", ") : "Recorded games"),
     el("p", {}, el("progress", { max: found.games, value: found.done, "aria-label": "games" }), ` ${found.done} of ${many(found.games, "game")}; it ${STATES[found.state]}`, found.trouble ? el("span", { class: "bad" }, `: ${found.trouble}`) : ""),
-    el("div", { class: "row" },
+    found.host && el("div", { class: "row" },
       found.state === "waiting" && button("stop", "Stop", steer("stop")),
       ["stopped", "failed"].includes(found.state) && button("go-on", "Go on", steer("go-on")),
       button("forget", "Delete", () => forget().catch(fail))));

@@ -85,7 +85,7 @@ function steering() {
     el("div", { class: "row" }, el("label", {}, "seen by ", select("as", "seen by", [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]], as, (value) => { as = value; go(here.ply); })),
       el("label", { class: "check" }, el("input", { type: "checkbox", id: "guessing", checked: guessing, onchange: (event) => { [guessing, guess] = [event.target.checked, null]; drawThoughts(); } }), "try it first")),
     el("div", { class: "row links" }, !here.over && el("a", { id: "branch", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"), el("a", { href: `/edit#${study}/${here.ply}` }, "Edit this position"),
-      el("button", { type: "button", id: "save", onclick: () => download("game.record", game.record) }, "Record"), el("button", { type: "button", id: "delete", onclick: remove }, "Delete")),
+      el("button", { type: "button", id: "save", onclick: () => download("game.record", game.record) }, "Record"), game.host && el("button", { type: "button", id: "delete", onclick: remove }, "Delete")),
   ];
 }
 
