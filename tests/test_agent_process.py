@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,12 @@ class Narrow:
         return 0
 
 class Catches(First):
+    def __init__(self, fifo=None):
+        self.fifo = fifo
     def act(self, observation, mask, rng):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if self.fifo:
+            open(self.fifo, "wb").close()  # waits for whoever wants to know that it is asked
         while True:
             try:
                 time.sleep(3600)
@@ -257,9 +262,17 @@ def test_it_reads_nothing_and_its_output_goes_to_stderr(capfd: pytest.CaptureFix
     assert "heard" not in capfd.readouterr().out
 
 
-def test_closing_from_another_thread_ends_a_question() -> None:
-    agent = AgentProcess("lonely:Catches")
-    threading.Timer(0.1, agent.close).start()
+def once_asked(fifo: Path, do: Callable[[], Any]) -> threading.Thread:
+    """A thread that does something as soon as `lonely:Catches` is asked."""
+    os.mkfifo(fifo)
+    thread = threading.Thread(target=lambda: (fifo.read_bytes(), do()))
+    thread.start()
+    return thread
+
+
+def test_closing_from_another_thread_ends_a_question(tmp_path: Path) -> None:
+    agent = AgentProcess(f"lonely:Catches:{tmp_path / 'asked'}")
+    once_asked(tmp_path / "asked", agent.close)
     with pytest.raises(AgentFailed, match="lonely:Catches"):
         ask_once(agent)
 
@@ -285,9 +298,9 @@ def test_no_process_outlives_its_parent(end: str, tmp_path: Path) -> None:
     assert parent.exitcode is not None
 
 
-def test_an_interrupt_of_the_program_is_its_own() -> None:
-    with AgentProcess("lonely:Catches") as agent:
-        threading.Timer(0.1, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+def test_an_interrupt_of_the_program_is_its_own(tmp_path: Path) -> None:
+    with AgentProcess(f"lonely:Catches:{tmp_path / 'asked'}") as agent:
+        once_asked(tmp_path / "asked", partial(signal.pthread_kill, threading.main_thread().ident, signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
             ask_once(agent)
         with pytest.raises(AgentFailed, match="has been ended"):

@@ -3,35 +3,51 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from euphoria_agents.__main__ import main
+from tests.tools.scripts import run
+
 pytest.importorskip("rich")
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 
 
-def call(*arguments: Any, code: int = 0) -> str:
-    """Runs Python with these arguments; what it printed."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+def call(script: Path, *arguments: Any, code: int = 0) -> str:
+    """Runs a benchmark; what it printed."""
+    status, printed, told = run(script, *arguments)
+    assert status == code, printed + told
+    return printed + told
 
 
-SPEED = ("-m", "euphoria_agents", "speed")
+@pytest.fixture
+def speed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs `euphoria speed`; what it printed."""
+
+    def measured(*arguments: Any, code: int = 0) -> str:
+        status = 0
+        try:
+            main(["speed", *map(str, arguments)])
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        told = "".join(capsys.readouterr())
+        assert status == code, told
+        return told
+
+    return measured
 
 
-def test_help() -> None:
-    for script in ((FOLDER / "peers.py",), (FOLDER / "playouts.py",), SPEED, (*SPEED, "compare")):
-        assert "--help" in call(*script, "--help")
+def test_help(speed: Callable[..., str]) -> None:
+    for script in ("peers", "playouts"):
+        assert "--help" in call(FOLDER / f"{script}.py", "--help")
+    for words in ([], ["compare"]):
+        assert "--help" in speed(*words, "--help")
 
 
 @pytest.mark.parametrize(
@@ -53,8 +69,8 @@ def test_help() -> None:
         ),
     ],
 )
-def test_bad_input(wrong: str, message: str) -> None:
-    told = call(*SPEED, *wrong.split(), code=2)
+def test_bad_input(wrong: str, message: str, speed: Callable[..., str]) -> None:
+    told = speed(*wrong.split(), code=2)
     assert told.startswith("error: ") and message in told and told.count("\n") == 1
 
 
@@ -79,11 +95,11 @@ def test_playouts_are_counted() -> None:
 
 
 @pytest.mark.long
-def test_every_layer_runs_and_is_written(tmp_path: Path) -> None:
+def test_every_layer_runs_and_is_written(tmp_path: Path, speed: Callable[..., str]) -> None:
     pytest.importorskip("matplotlib")
     found, drawing = tmp_path / "new" / "found.json", tmp_path / "found.png"
     tiny = ("--quick", "--players", 2, "--sizes", 1, 3, "--seconds", 0.001, "--repeats", 2)
-    text = call(*SPEED, *tiny, "--json", found, "--plot", drawing)
+    text = speed(*tiny, "--json", found, "--plot", drawing)
     assert "engine" in text and drawing.read_bytes().startswith(b"\x89PNG")
 
     written = json.loads(found.read_text())
@@ -97,21 +113,21 @@ def test_every_layer_runs_and_is_written(tmp_path: Path) -> None:
         assert row["median"] > 0 and row["unit"] and row["players"] == 2
         assert len(row["values"]) == (1 if row["unit"] == "bytes" else 2)
 
-    text = call(*SPEED, "compare", found, found, "--fail-below", 0.99)
+    text = speed("compare", found, found, "--fail-below", 0.99)
     assert "1.00" in text and "AEC raw" in text
     for row in written["results"]:
         row["values"] = [value * (0.5 if row["unit"].endswith("/s") else 2) for value in row["values"]]
     slower = tmp_path / "slower.json"
     slower.write_text(json.dumps(written))
-    assert "are below 0.9" in call(*SPEED, "compare", found, slower, "--fail-below", 0.9, code=1)
-    assert "2.00" in call(*SPEED, "compare", slower, found)
+    assert "are below 0.9" in speed("compare", found, slower, "--fail-below", 0.9, code=1)
+    assert "2.00" in speed("compare", slower, found)
 
 
-def test_compare_refuses_what_is_no_benchmark(tmp_path: Path) -> None:
+def test_compare_refuses_what_is_no_benchmark(tmp_path: Path, speed: Callable[..., str]) -> None:
     other = tmp_path / "other.json"
     other.write_text("{}")
-    assert "is not a measurement" in call(*SPEED, "compare", other, other, code=2)
-    assert "no such file" in call(*SPEED, "compare", tmp_path / "none.json", other, code=2)
+    assert "is not a measurement" in speed("compare", other, other, code=2)
+    assert "no such file" in speed("compare", tmp_path / "none.json", other, code=2)
 
 
 @pytest.mark.slow
@@ -149,7 +165,7 @@ def test_training_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_measured_of_training_is_shown_and_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from euphoria_agents.commands import speed
+    from euphoria_agents.commands import speed as command
     from euphoria_agents.speed.measure import Measurement
     from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan
 
@@ -158,7 +174,7 @@ def test_what_is_measured_of_training_is_shown_and_written(
         yield Measurement("training, 3 workers: waiting", 0, 0, "%", [12.5])
 
     monkeypatch.setitem(sys.modules, "euphoria_agents.speed.training", SimpleNamespace(measure_training=measured))
-    speed.run(SpeedOptions(training=True, workers=[3], seed=7000, json=tmp_path / "found.json"))
+    command.run(SpeedOptions(training=True, workers=[3], seed=7000, json=tmp_path / "found.json"))
     lines = [line.replace("│", "").replace("┃", "").split() for line in capsys.readouterr().out.splitlines()]
     assert ["training", "median", "unit"] in lines and ["training,", "3", "workers", "7k", "own", "decisions/s"] in lines
     assert ["training,", "3", "workers:", "waiting", "12.5", "%"] in lines

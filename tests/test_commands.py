@@ -21,8 +21,8 @@ from euphoria_agents.commands import COMMANDS, imported, split
 from euphoria_agents.dataclass_arguments import Parser, command, parse_options, rules_options
 from euphoria_agents.error_text import one_line
 from euphoria_env import Rules
+from tests.tools.commands import PATHS, euphoria, heed_interrupts, start
 
-PATHS = os.pathsep.join(filter(None, sys.path))
 PLAYED = tuple(dict.fromkeys(name for name in COMMANDS if imported(COMMANDS[name].options).__dataclass_fields__.get("game")))
 
 MY_AGENTS = '''
@@ -45,35 +45,6 @@ class Raises:
 '''
 
 
-def start(*arguments: Any, cwd: Path | None = None, session: bool = False) -> subprocess.Popen[str]:
-    """Starts `euphoria`, if so wanted in a group of processes of its own."""
-    whole = [sys.executable, "-m", "euphoria_agents", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": PATHS}
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        whole,
-        stdout=pipe,
-        stderr=pipe,
-        text=True,
-        cwd=cwd,
-        env=environment,
-        preexec_fn=heed_interrupts,
-        start_new_session=session,
-    )
-
-
-def heed_interrupts() -> None:
-    """Undoes what shells do for commands in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def euphoria(*arguments: Any, cwd: Path | None = None) -> tuple[int, str, str]:
-    """Status, output and errors of `euphoria`."""
-    with start(*arguments, cwd=cwd) as process:
-        printed, told = process.communicate(timeout=500)
-        return process.returncode, printed, told
-
-
 # ------------------------------------------------------------------------------------------------------- the command line
 
 
@@ -94,18 +65,20 @@ def test_every_command_has_help(name: str, capsys: Any) -> None:
 
 
 def test_help_needs_the_core_only() -> None:
-    """Neither what draws, nor what trains; the overview needs no library at all."""
+    """Neither what draws, nor what trains; the overview, which comes first, needs no library at all."""
     extras = {"rich", "torch", "stable_baselines3", "safetensors", "matplotlib", "openskill", "ray"}
-    for words, others in (([], {"numpy", "numba"}), *((name.split(), set[str]()) for name in COMMANDS)):
-        program = (
-            "import sys\nfrom euphoria_agents.__main__ import main\n"
-            f"try: main({[*words, '--help']})\nexcept SystemExit: pass\nprint('loaded', *sys.modules)"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS}
-        )
-        loaded = set(done.stdout.splitlines()[-1].split())
-        assert not loaded & (extras | others), words
+    program = (
+        "import sys\nfrom euphoria_agents.__main__ import main\n"
+        f"for words in {[[], *(name.split() for name in COMMANDS)]}:\n"
+        "    try: main([*words, '--help'])\n    except SystemExit: pass\n    print('loaded', *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS}
+    )
+    overview, *others = (set(line.split()) for line in done.stdout.splitlines() if line.startswith("loaded "))
+    assert not overview & {"numpy", "numba"} and len(others) == len(COMMANDS)
+    for name, loaded in zip(COMMANDS, others, strict=True):
+        assert not loaded & extras, name
 
 
 def test_a_longer_command_goes_first() -> None:
@@ -339,10 +312,9 @@ def test_an_interrupt_is_not_lost(lost: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["evaluate", "tournament"])
-def test_an_interrupt_of_all_processes_ends_them_all(command: str, tmp_path: Path) -> None:
+def test_an_interrupt_of_all_processes_ends_them_all(tmp_path: Path) -> None:
     """As a terminal sends it: to the workers too, of which none is left, for it would hold the pipes open."""
-    words = (command, "--games", 10**6, "--max-turns", 30, "--processes", 3, "--out", tmp_path)
+    words = ("evaluate", "--games", 10**6, "--max-turns", 30, "--processes", 2, "--out", tmp_path)
     with start(*words, session=True) as process:
         while process.poll() is None and not (tmp_path / "chunks.jsonl").exists():
             time.sleep(0.05)
@@ -382,7 +354,6 @@ def folder(tmp_path: Path) -> Path:
 SMALL = ("--games", 40, "--max-turns", 30)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_own_agents_play(folder: Path, processes: int) -> None:
     lineup = ("--agent", "my_agents:Mine", "--against", "random", "--out", "out", "--processes", processes)
@@ -391,17 +362,16 @@ def test_own_agents_play(folder: Path, processes: int) -> None:
     assert '"agent": "my_agents:Mine"' in (folder / "out" / "results.json").read_text()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize(
-    ("agent", "message"),
+    ("agent", "processes", "message"),
     [
-        ("Illegal", r"error: the agent my_agents:Illegal answered '.*', which is illegal"),
-        ("Raises", r"error: the agent my_agents:Raises raised KeyError: 'gold' \(my_agents\.py, line 17\)"),
-        ("Nobody", r"error: agent 'my_agents:Nobody': module 'my_agents' has no 'Nobody'"),
+        ("Illegal", 1, r"error: the agent my_agents:Illegal answered '.*', which is illegal"),
+        ("Raises", 1, r"error: the agent my_agents:Raises raised KeyError: 'gold' \(my_agents\.py, line 17\)"),
+        ("Raises", 2, r"error: the agent my_agents:Raises raised KeyError: 'gold' \(my_agents\.py, line 17\)"),
+        ("Nobody", 1, r"error: agent 'my_agents:Nobody': module 'my_agents' has no 'Nobody'"),
     ],
 )
-def test_faults_of_agents_are_told_in_a_line(folder: Path, agent: str, message: str, processes: int) -> None:
+def test_faults_of_agents_are_told_in_a_line(folder: Path, agent: str, processes: int, message: str) -> None:
     status, _, told = euphoria("evaluate", "--agent", f"my_agents:{agent}", "--processes", processes, *SMALL, cwd=folder)
     assert status == 2 and re.fullmatch(message + "\n", told), told
 
@@ -414,7 +384,6 @@ def test_the_traceback_is_there_for_those_who_ask(folder: Path) -> None:
     assert told.splitlines()[-1].startswith("error: the agent my_agents:Raises raised KeyError: 'gold'")
 
 
-@pytest.mark.slow
 def test_another_version_of_an_agent_plays_its_games_again(folder: Path) -> None:
     words = ("tournament", "--agents", "my_agents:Mine", "random", "--out", "out", "--processes", 1, *SMALL)
     chunks, agents = folder / "out" / "chunks.jsonl", folder / "my_agents.py"

@@ -159,19 +159,22 @@ def test_the_seats_of_a_network(tmp_path: Path) -> None:
     header, tensors = read_checkpoint(SHIPPED)
     valued = save_checkpoint(tmp_path / "valued.safetensors", without_outlook(tensors), header["training"])
     silent = save_checkpoint(tmp_path / "silent.safetensors", without_outlook(tensors), {})
+    shipped, by_values, knows_nothing = load("ppo"), load(f"ppo:{valued}"), load(f"ppo:{silent}")
+    same = PPO.of(tensors)
     for rules in RULES:
         for game in decisions(rules, 4):
-            by_outlook, by_value = said(load("ppo"), game), said(load(f"ppo:{valued}"), game)
+            by_outlook, by_value = said(shipped, game), said(by_values, game)
             assert by_outlook["moves"] == by_value["moves"] and by_outlook["seats"] != by_value["seats"]
             assert sum(by_value["seats"] or []) == pytest.approx(1) and len(by_value["seats"] or []) == rules.num_players
-            assert said(load(f"ppo:{silent}"), game) == {"moves": by_value["moves"], "seats": None}
-            without = load("ppo").explain(game.observation(game.player), game.mask(), np.random.default_rng(0))
+            assert said(knows_nothing, game) == {"moves": by_value["moves"], "seats": None}
+            without = shipped.explain(game.observation(game.player), game.mask(), np.random.default_rng(0))
             assert without == {"moves": by_outlook["moves"], "seats": None}
-            assert said(PPO.of(tensors), game) == by_outlook
+            assert said(same, game) == by_outlook
 
 
 def test_the_outlook_is_of_seats_and_not_of_who_is_asked() -> None:
     """Who has all but won is thought likely to win, whoever must decide."""
+    agents = [load(spec) for spec in ("ppo", "greedy", "mcts:50:ppo", "boardspace:50")]
     rich = {"stars": 2, "goods": {"gold": 5, "stone": 5, "clay": 5, "energy": 5}, "workers": [1, 2, 3, 6]}
     for leader in range(3):
         for player in range(3):
@@ -180,8 +183,8 @@ def test_the_outlook_is_of_seats_and_not_of_who_is_asked() -> None:
             game = Game.from_dict(
                 {"rules": {"num_players": 3}, "seed": 1, "player": player, "players": players, "territories": territories}
             )
-            for spec in ("ppo", "greedy", "mcts:50:ppo", "boardspace:50"):
-                assert int(np.argmax(said(load(spec), game)["seats"] or [])) == leader, spec
+            for agent in agents:
+                assert int(np.argmax(said(agent, game)["seats"] or [])) == leader, agent
 
 
 # -------------------------------------------------------------------------------------------------------- anybody's own agents
@@ -218,22 +221,22 @@ def test_agents_that_do_not_explain() -> None:
     ("what", "message"),
     [
         (lambda legal: None, "must be an object, not None"),
-        (lambda legal: {"moves": [], "seats": None}, "moves: must be the legal moves"),
-        (lambda legal: {"moves": [{"action": a} for a in reversed(legal)]}, "moves: must be the legal moves"),
+        (lambda legal: {"moves": [], "seats": None}, "moves must be the legal moves"),
+        (lambda legal: {"moves": [{"action": a} for a in reversed(legal)]}, "moves must be the legal moves"),
         (
             lambda legal: {"moves": [{"action": a, "prior": 2.0} for a in legal]},
-            r"moves\[0\].prior: must be a number from 0 to 1",
+            r"moves\[0\].prior must be a number from 0 to 1",
         ),
         (
             lambda legal: {"moves": [{"action": a, "value": "x"} for a in legal]},
-            r"moves\[0\].value: must be a number from 0 to 1",
+            r"moves\[0\].value must be a number from 0 to 1",
         ),
-        (lambda legal: {"moves": [{"action": a, "visits": 0.5} for a in legal]}, r"moves\[0\].visits: must be an integer"),
+        (lambda legal: {"moves": [{"action": a, "visits": 0.5} for a in legal]}, r"moves\[0\].visits must be an integer"),
         (
             lambda legal: {"moves": [{"action": a} for a in legal], "seats": [0.5, 0.6]},
-            "seats: must be 2 chances that add up to 1",
+            "seats must be 2 chances that add up to 1",
         ),
-        (lambda legal: {"moves": [{"action": a} for a in legal], "seats": [1.0]}, "seats: must be 2 chances that add up to 1"),
+        (lambda legal: {"moves": [{"action": a} for a in legal], "seats": [1.0]}, "seats must be 2 chances that add up to 1"),
         (lambda legal: {"moves": [{"action": a} for a in legal], "more": 1}, "more: no such key"),
     ],
 )

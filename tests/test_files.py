@@ -23,8 +23,8 @@ from euphoria_agents.__main__ import main
 from euphoria_agents.commands import speed
 from euphoria_agents.files import LEFT_OVER, LEFT_OVER_AFTER, append_line, check_writable, read_text, whole_file, write_whole
 from euphoria_agents.speed.measure import Measurement, write
-
-PATHS = os.pathsep.join(filter(None, sys.path))
+from tests.tools.commands import PATHS, euphoria
+from tests.tools.forking import in_a_fork, needs_fork
 
 
 def write_checkpoint(path: Path) -> None:
@@ -84,7 +84,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.slow
+@needs_fork
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_command_tells_of_a_full_disk_in_a_line(words: str, tmp_path: Path) -> None:
     if words.startswith("train"):
@@ -92,16 +92,14 @@ def test_a_command_tells_of_a_full_disk_in_a_line(words: str, tmp_path: Path) ->
     (tmp_path / "a.record").write_text(play_match([load("random")] * 2, 1, records=True).records[0])
     folder = tmp_path / "here"
     folder.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-m", "euphoria_agents", *words.split()],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": PATHS},
-        preexec_fn=small_files,
-    )
-    told = [line for line in done.stderr.splitlines() if not line.startswith("euphoria_env: compiling")]
-    assert done.returncode == 2 and len(told) == 1, done.stderr
+
+    def run() -> tuple[int, str, str]:
+        small_files()
+        return euphoria(*words.split(), cwd=folder)
+
+    status, _, said = in_a_fork(run)
+    told = [line for line in said.splitlines() if not line.startswith("euphoria_env: compiling")]
+    assert status == 2 and len(told) == 1, said
     assert re.fullmatch("error: (out/.* cannot be written: .*|.*)File too large.*", told[0])
     assert not [*folder.rglob(".*")]
     assert not [path for path in folder.rglob("*") if path.suffix in (".record", ".svg", ".json", ".safetensors")]

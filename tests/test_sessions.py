@@ -139,8 +139,9 @@ def test_nothing_hidden_shows() -> None:
     """Two tables that differ only in what a seat cannot know are the same to it, also after a move that it sees the same of."""
     rng, seen = random.Random(0), 0
     for k, game in enumerate(some_games(every=90)):
+        table = of(game)
         for seat in range(game.rules.num_players):
-            one, other = of(game), of(game.determinize(seat, k))
+            one, other = table.clone(), of(game.determinize(seat, k))
             one._decisions.clear()  # those of the other began here
             assert what_is_shown(one, seat) == what_is_shown(other, seat)
             move = rng.choice(game.legal())
@@ -170,9 +171,9 @@ def test_choices_that_nobody_saw_are_not_told() -> None:
         legal = game.legal()
         if len(legal) < 2 or game.deciding == "trade":  # what is said in a trade is heard by all (R15.2)
             continue
-        tables = []
+        table, tables = of(game), []
         for move in legal[:4]:
-            session = of(game)
+            session = table.clone()
             session.play(game.player, move)
             tables.append((session, len(session._drawn(session.decisions - 1))))
         (first, drawn), *others = tables
@@ -208,9 +209,9 @@ def test_what_may_be_taken_back_taught_nothing() -> None:
     """After a decision that may be taken back, its player sees in every world that they hold for possible the same as in this."""
     allowed = {True: 0, False: 0}
     for k, game in enumerate(some_games(every=12)):
-        seat = game.player
+        seat, table = game.player, of(game)
         for move in random.Random(k).sample(game.legal(), min(2, len(game.legal()))):
-            session = of(game)
+            session = table.clone()
             session.play(seat, move)
             may = session.can_undo(seat)
             allowed[may] += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +15,7 @@ pytest.importorskip("torch")
 
 from euphoria_agents import load, play_match
 from euphoria_env import Batch, Rules
+from tests.tools.scripts import run
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "train_single_file.py"
 SMALL = {"decisions": 3000, "envs": 32, "rollout": 16, "batch": 128, "epochs": 1, "width": 16, "snapshot": 2, "max_turns": 60}
@@ -36,12 +36,6 @@ def arrays(path: Path) -> dict[str, np.ndarray]:
     """What is in the file of a player."""
     with np.load(path, allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
-
-
-def command(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    """Runs the script as people do."""
-    line = [sys.executable, SCRIPT, *arguments]
-    return subprocess.run([str(one) for one in line], cwd=SCRIPT.parents[1], capture_output=True, text=True)
 
 
 def test_the_script_is_short() -> None:
@@ -97,9 +91,9 @@ def test_advantages_follow_their_definition(script: ModuleType) -> None:
 
 def test_the_command_trains_reports_and_rates(tmp_path: Path) -> None:
     options = [text for name, value in SMALL.items() for text in (f"--{name.replace('_', '-')}", value)]
-    done = command("--out", tmp_path / "player.npz", "--rating-games", 2, "--players", 3, *options)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    status, printed, told = run(SCRIPT, "--out", tmp_path / "player.npz", "--rating-games", 2, "--players", 3, *options)
+    assert status == 0, told
+    lines = printed.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["1,024", "2,048", "3,072"]
     assert lines[3].startswith("against 2 random: ") and lines[4].startswith("against 2 weights: ")
     assert "of 2 games won" in lines[4]
@@ -127,8 +121,8 @@ def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
         (["--envs", "0"], "error: envs must be from 1 to inf, not 0\n"),
         (["--out", tmp_path / "file" / "player.npz", "--envs", "2"], "error: "),
     ):
-        refused = command(*arguments)
-        assert refused.returncode == 2 and refused.stderr.startswith(message) and refused.stderr.count("\n") == 1
+        status, _, told = run(SCRIPT, *arguments)
+        assert status == 2 and told.startswith(message) and told.count("\n") == 1
 
 
 def test_only_players_of_this_version_are_read(script: ModuleType, tmp_path: Path) -> None:

@@ -268,11 +268,12 @@ def test_records_are_counted(ann: Visitor) -> None:
     assert [table["rows"] for table in found["tables"]] == [table.rows for table in same]
 
 
-def test_a_batch_is_stopped_goes_on_and_is_deleted(ann: Visitor) -> None:
+def test_a_batch_is_stopped_goes_on_and_is_deleted(server: Served, ann: Visitor) -> None:
     batch, api = make(ann, "random", "random", games=1000), "/api/batches/{}"
     other = make(ann, "random", "random", games=2)
     assert wait_for(ann, batch, lambda found: found["done"])["state"] == "waiting"
     assert ann.get(api.format(other))["done"] == 0  # one after the other
+    assert [one.get(api.format(batch))["host"] for one in (ann, server.visitor())] == [True, False]
     ann.post(f"{api.format(batch)}/stop")
     stopped = ann.get(api.format(batch))
     assert stopped["state"] == "stopped" and 0 < stopped["done"] < 1000 and stopped["tables"]

@@ -7,11 +7,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 
-from euphoria_env import Game, Rules, observations
-from tests.tools.playing import prefer, random_move
+from euphoria_env import Game, Rules
+from tests.tools.playing import differing, prefer, random_move
 from tests.tools.positions import any_position
 
 Position = dict[str, Any]
@@ -55,11 +54,6 @@ def rotated(d: Position, k: int) -> Position:
 def without_chance(d: Position) -> Position:
     """A position without the generator, and without what is pending (observations and moves show that)."""
     return {name: value for name, value in d.items() if name not in ("generator", "pending", "load")}
-
-
-def differing(a: np.ndarray, b: np.ndarray) -> list[str]:
-    """The fields in which two observations differ."""
-    return [field.name for field in observations.table() if not np.array_equal(a[field.slice], b[field.slice])]
 
 
 def assert_rotated(game: Game, other: Game, k: int) -> None:

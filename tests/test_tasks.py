@@ -27,7 +27,7 @@ from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.cards.recruits import RECRUITS
 from euphoria_env.envs.asking import AgentFailed, TooSlow
 
-SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=0.5)
+SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=0.5, judged={"stars_to_win": 2})
 HERE = partial(in_processes, processes=1)
 
 OWN = """
@@ -301,7 +301,7 @@ def test_a_fault_that_shows_late_is_told(agent: str, error: type[Exception], mes
 
 
 def test_an_agent_whose_name_breaks_tables_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"name: must be a printable text without any of \| ` < >, not 'a\|b'"):
+    with pytest.raises(ValueError, match=r"name must be a printable text without any of \| ` < >, not 'a\|b'"):
         judge(SMALL, "random", tmp_path / "out", HERE, name="a|b")
     assert not (tmp_path / "out").exists()
 
@@ -341,7 +341,7 @@ def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         (["small-v1", "--processes", "0"], "processes must be at least 1, not 0"),
     ):
         with pytest.raises(SystemExit) as ended:
-            main(["benchmark", *arguments])
+            main(["benchmark", *arguments, *(() if "--processes" in arguments else ("--processes", "1"))])
         assert ended.value.code == 2 and message in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
     assert json.loads((tmp_path / "out" / RESULT).read_text())["format"] == FORMAT
@@ -404,28 +404,28 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
     ("key", "value", "message"),
     [
         ("format", "other", "format: invalid enum value 'other'"),
-        ("task", "table-v1", 'task: must be "duel-v1", not "table-v1"'),
+        ("task", "table-v1", 'task must be "duel-v1", not "table-v1"'),
         ("more", 1, "object contains unknown field more"),
         ("all", 3, "all: expected object, got int"),
         ("all.win_rate", 7.5, "all.win_rate: expected float <= 1.0"),
         ("all.win_rate", "high", "all.win_rate: expected float, got str"),
-        ("all.wins", 3, "all.wins: must be 2000, not 3"),
-        ("all.paired_interval", [1, 0], "all.paired_interval: must be a lower and an upper end, around 0.5"),
-        ("all.paired_interval", [0.9, 0.95], "all.paired_interval: must be a lower and an upper end, around 0.5"),
+        ("all.wins", 3, "all.wins must be 2000, not 3"),
+        ("all.paired_interval", [1, 0], "all.paired_interval must be a lower and an upper end, around 0.5"),
+        ("all.paired_interval", [0.9, 0.95], "all.paired_interval must be a lower and an upper end, around 0.5"),
         ("all.interval", [-0.1, 0.6], r"all.interval\[0\]: expected float >= 0.0"),
-        ("all.rank_interval", [1.6, 1.7], "all.rank_interval: must be a lower and an upper end, around 1.5"),
-        ("all.mean_rank", 1.4, "all.mean_rank: must be 1.500000, not 1.4"),
+        ("all.rank_interval", [1.6, 1.7], "all.rank_interval must be a lower and an upper end, around 1.5"),
+        ("all.mean_rank", 1.4, "all.mean_rank must be 1.500000, not 1.4"),
         ("matches.2.truncated", -5, "matches\\[2\\].truncated: expected int >= 0"),
         ("agent.files", [1, 2], "agent.files: expected object, got array"),
-        ("agent.name", " ", "name: must be a printable text"),
+        ("agent.name", " ", "name must be a printable text"),
         ("training.decisions", 10**11, "training.decisions: expected int <= 21000000"),
-        ("all.mean_rank", 2.1, "all.mean_rank: must be 1.500000, not 2.1"),
+        ("all.mean_rank", 2.1, "all.mean_rank must be 1.500000, not 2.1"),
         ("opponents.greedy", None, r"opponents\[...\]: expected object, got null"),
-        ("opponents.greedy.games", 2000, "opponents.greedy.games: must be 1000, not 2000"),
-        ("matches.1.against", "random", r"matches: must be \[\[2, .random.\], \[2, .weights.\]"),
+        ("opponents.greedy.games", 2000, "opponents.greedy.games must be 1000, not 2000"),
+        ("matches.1.against", "random", r"matches must be \[\[2, .random.\], \[2, .weights.\]"),
         ("matches.1.wins", "all", "matches\\[1\\].wins: expected int, got str"),
         ("rating.mu", None, "rating.mu: expected float, got null"),
-        ("agent.name", "a | b", "name: must be a printable text"),
+        ("agent.name", "a | b", "name must be a printable text"),
         ("agent.repeatable", 1, "agent.repeatable: expected bool, got int"),
         ("environment", {"fingerprint": "1"}, "environment: object missing required field version"),
         ("environment.fingerprint", None, "environment.fingerprint: expected str, got null"),
@@ -522,7 +522,7 @@ def test_a_result_can_be_checked(tmp_path: Path) -> None:
         judging.check(SMALL, "weights", path, HERE)
     second[0] += 1
     path.write_text(json.dumps(found))
-    with pytest.raises(ValueError, match=r"result.json: matches\[1\].wins: must be"):
+    with pytest.raises(ValueError, match=r"result.json: matches\[1\].wins must be"):
         judging.check(SMALL, "weights", path, HERE)
 
 

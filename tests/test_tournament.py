@@ -6,8 +6,6 @@ import json
 import math
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from functools import partial
@@ -19,12 +17,12 @@ import numpy as np
 import pytest
 
 from euphoria_agents import Agent, load
-from euphoria_agents.__main__ import main
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.match import Played, play_match, score
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
 from euphoria_agents.matches.tournament import Chunk, Journal, comparison, play, play_chunk, rate, schedule, sources, standings
 from euphoria_env import Game, Rules
+from tests.tools.commands import euphoria, start
 
 SHORT = Rules(num_players=2, max_turns=40)
 
@@ -275,23 +273,18 @@ def test_ratings_of_games_that_are_made_up() -> None:
 
 
 def arguments(out: Path, processes: int) -> list[str]:
-    options = f"--players 2 3 --games 150 --max-turns 100 --seed 3 --processes {processes} --out {out}"
-    return [sys.executable, "-m", "euphoria_agents", "tournament", "--agents", "random", "weights", *options.split()]
+    options = f"--players 2 3 --games 150 --max-turns 60 --seed 3 --processes {processes} --out {out}"
+    return ["tournament", "--agents", "random", "weights", *options.split()]
 
 
 def lines(file: Path) -> int:
     return file.read_bytes().count(b"\n") if file.exists() else 0
 
 
-def stop(command: list[str], out: Path, number: signal.Signals) -> int:
+def stop(words: list[str], out: Path, number: signal.Signals) -> int:
     """Starts a tournament and sends it a signal after some more results; its status."""
     before = lines(out / "chunks.jsonl")
-
-    def heed_interrupts() -> None:  # which shells have ignored by what they run in the background
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(command, stdout=quiet, stderr=quiet, preexec_fn=heed_interrupts) as process:
+    with start(*words) as process:
         while process.poll() is None and lines(out / "chunks.jsonl") < before + 2:
             time.sleep(0.01)
         process.send_signal(number)
@@ -301,32 +294,17 @@ def stop(command: list[str], out: Path, number: signal.Signals) -> int:
 @pytest.mark.slow
 def test_a_killed_and_an_interrupted_tournament_go_on_to_the_same_results(tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    subprocess.run(arguments(whole, 1), check=True, capture_output=True)
+    assert euphoria(*arguments(whole, 1))[0] == 0
     assert stop(arguments(broken, 2), broken, signal.SIGKILL) == -signal.SIGKILL
     assert stop(arguments(broken, 2), broken, signal.SIGINT) == 130
     assert 4 <= lines(broken / "chunks.jsonl") < lines(whole / "chunks.jsonl")
-    done = subprocess.run(arguments(broken, 1), check=True, capture_output=True, text=True)
-    assert "weights" in done.stdout and "all numbers of players" in done.stdout
+    _, printed, _ = euphoria(*arguments(broken, 1))
+    assert "weights" in printed and "all numbers of players" in printed
     assert (broken / "results.json").read_bytes() == (whole / "results.json").read_bytes()
     assert lines(broken / "chunks.jsonl") == lines(whole / "chunks.jsonl"), "nothing was played twice"
     assert (broken / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert (broken / "table.md").read_text().count("\n| weights | ") == 3
     assert sorted(file.name for file in broken.iterdir()) == ["chunks.jsonl", "plot.png", "results.json", "table.md"]
-
-
-@pytest.fixture
-def euphoria(capsys: pytest.CaptureFixture[str]) -> Any:
-    """Runs a command right here; its status and what it printed."""
-
-    def run(*arguments: Any) -> tuple[int, str, str]:
-        status = 0
-        try:
-            main([*map(str, arguments)])
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        return status, *capsys.readouterr()
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -348,14 +326,14 @@ def euphoria(capsys: pytest.CaptureFixture[str]) -> Any:
         ("evaluate --games 1000000000000000000", "games must be at most 10,000,000, not 1,000,000,000,000,000,000"),
     ],
 )
-def test_bad_input_is_told_in_a_line_before_any_game(command: str, message: str, euphoria: Any, monkeypatch: Any) -> None:
+def test_bad_input_is_told_in_a_line_before_any_game(command: str, message: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(tournament, "play_match", lambda *_, **__: pytest.fail("a game was played"))
     status, printed, told = euphoria(*command.split())
     assert (status, printed, told.count("\n")) == (2, "", 1)
     assert told.startswith("error: ") and message in told
 
 
-def test_evaluate(euphoria: Any, tmp_path: Path) -> None:
+def test_evaluate(tmp_path: Path) -> None:
     options = f"--agent weights --against random weights --players 2 3 --games 30 --processes 1 --out {tmp_path} --trading"
     status, printed, _ = euphoria("evaluate", *options.split())
     assert status == 0 and "3 players" in printed
@@ -366,14 +344,14 @@ def test_evaluate(euphoria: Any, tmp_path: Path) -> None:
     assert '"trading": true' in (tmp_path / "chunks.jsonl").read_text()
 
 
-def test_specs_are_printed_as_they_are(euphoria: Any) -> None:
+def test_specs_are_printed_as_they_are(tmp_path: Path) -> None:
     """rich would make a picture of what stands between two colons."""
     options = "--agent mcts:100:greedy --games 2 --processes 1 --max-turns 4"
     status, printed, _ = euphoria("evaluate", *options.split())
     assert status == 0 and "mcts:100:greedy" in printed.replace("\n", "")
 
 
-def test_replay(euphoria: Any, tmp_path: Path) -> None:
+def test_replay(tmp_path: Path) -> None:
     (text,) = play_match([load("weights")] * 2, 1, seed=1, records=True).records
     file = tmp_path / "a.record"
     file.write_text(text)
@@ -393,7 +371,7 @@ def test_replay(euphoria: Any, tmp_path: Path) -> None:
     assert told == f"error: --from must be from 0 to {first + 20}, the decisions of this game, not 99999\n"
 
 
-def test_replay_with_loaded_outcomes_and_from_a_position(euphoria: Any, tmp_path: Path) -> None:
+def test_replay_with_loaded_outcomes_and_from_a_position(tmp_path: Path) -> None:
     game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": [4], "goods": {"energy": 1}}]})
     game.load(dice=[6])
     game.play("place 4 euphorian_tunnel")
@@ -404,7 +382,7 @@ def test_replay_with_loaded_outcomes_and_from_a_position(euphoria: Any, tmp_path
 
 
 @pytest.mark.parametrize("damage", [lambda text: text[:300], lambda text: text.replace("place", "plaice", 1), lambda _: ""])
-def test_damaged_records(damage: Any, euphoria: Any, tmp_path: Path) -> None:
+def test_damaged_records(damage: Any, tmp_path: Path) -> None:
     (text,) = play_match([load("weights")] * 2, 1, seed=1, records=True).records
     file = tmp_path / "a.record"
     file.write_text(damage(text))

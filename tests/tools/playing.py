@@ -8,7 +8,9 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from euphoria_env import Game, IllegalMove, Rules
+import numpy as np
+
+from euphoria_env import Game, IllegalMove, Rules, observations
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.rules import OPTIONS
@@ -55,6 +57,13 @@ def prefer(game: Game, rng: random.Random) -> str:
 def random_move(game: Game, rng: random.Random) -> str:
     """Any legal move."""
     return rng.choice(game.legal())
+
+
+def differing(a: np.ndarray, b: np.ndarray) -> list[str]:
+    """The fields in which two observations differ."""
+    if np.array_equal(a, b):
+        return []
+    return [field.name for field in observations.table() if not np.array_equal(a[field.slice], b[field.slice])]
 
 
 def conserved(d: dict[str, Any]) -> None:

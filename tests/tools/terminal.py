@@ -12,8 +12,13 @@ import struct
 import sys
 import termios
 import time
+import traceback
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
+
+from euphoria_agents.__main__ import main
 
 PATHS = os.pathsep.join(str(Path(__file__).parents[2] / part) for part in (".", "agents"))
 LIMIT = 300.0  # seconds for an answer; a busy machine compiles, too
@@ -21,7 +26,7 @@ PROMPT = re.compile(r"(^|\n)(\d+/\d+)?> $|[.)?:] $")
 
 
 class Terminal:
-    """`euphoria` with these words, in a terminal of its own.
+    """`euphoria` with these words, in a terminal and a process of its own.
 
     Args:
         words: the command line.
@@ -32,13 +37,11 @@ class Terminal:
 
     def __init__(self, words: Sequence[object], columns: int, folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.written = ""
-        self._pid, self._end = pty.fork()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, none of which works on what follows
+            self._pid, self._end = pty.fork()
         if self._pid == 0:
-            os.chdir(folder)
-            command = [sys.executable, "-m", "euphoria_agents", *map(str, words)]
-            usual = {"TERM": "xterm-256color", "PYTHONPATH": PATHS, "INPUTRC": "/dev/null"}
-            kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
-            os.execve(sys.executable, command, kept | usual | dict(environment or {}))
+            _become([*map(str, words)], folder, environment or {})
         fcntl.ioctl(self._end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
     def type(self, line: str, end: str = "\n") -> str:
@@ -88,6 +91,28 @@ class Terminal:
             os.kill(self._pid, signal.SIGKILL)
             os.waitpid(self._pid, 0)
         os.close(self._end)
+
+
+def _become(words: list[str], folder: Path, environment: Mapping[str, str]) -> NoReturn:
+    """Makes `euphoria` of this process, whose parent has imported all of it."""
+    status = 1
+    try:
+        os.chdir(folder)
+        for name in ("NO_COLOR", "COLUMNS", "LINES"):
+            os.environ.pop(name, None)
+        os.environ.update({"TERM": "xterm-256color", "PYTHONPATH": PATHS, "INPUTRC": "/dev/null", **environment})
+        sys.argv, sys.path[:0] = ["euphoria", *words], [str(folder)]
+        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        main()
+        status = 0
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
 
 
 def plain(text: str) -> str:

@@ -1,0 +1,59 @@
+"""The command `euphoria`, in this process, or in one of its own where interrupts and ends are what is tested."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_agents.__main__ import main
+from euphoria_agents.matches import tournament
+
+PATHS = os.pathsep.join(filter(None, sys.path))
+
+
+def euphoria(*arguments: Any, cwd: Path | None = None) -> tuple[int, str, str]:
+    """Status, output and errors of `euphoria`; modules of the folder where it runs are imported afresh."""
+    words, printed, told, status = [*map(str, arguments)], io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(told):
+        patch.setattr(sys, "argv", ["euphoria", *words])
+        if cwd is not None:
+            patch.chdir(cwd)
+            patch.syspath_prepend(cwd)
+        try:
+            main(words)
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        finally:
+            for name in [
+                name for name, module in sys.modules.items() if Path(getattr(module, "__file__", None) or "/").parent == cwd
+            ]:
+                del sys.modules[name]
+            tournament._hash_once.cache_clear()
+    return status, printed.getvalue(), told.getvalue()
+
+
+def start(*arguments: Any, cwd: Path | None = None, session: bool = False) -> subprocess.Popen[str]:
+    """Starts `euphoria`, if so wanted in a group of processes of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "euphoria_agents", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": PATHS},
+        preexec_fn=heed_interrupts,
+        start_new_session=session,
+    )
+
+
+def heed_interrupts() -> None:
+    """Undoes what shells do for commands in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
