@@ -151,7 +151,7 @@ IMPOSSIBLE = [
     ({"rules": {"num_players": 2, "trading": True, "trades_per_turn": 2}, "offers": 3}, "offers"),
     ({**TWO, "seed": "x"}, "seed"),
     ({**TWO, "status": "setup"}, "status"),
-    ({**TWO, "workers": {"euphorian_tunnel": [0, 3]}}, r"workers.euphorian_tunnel\[0\]: must be \[player, face\], not 0"),
+    ({**TWO, "workers": {"euphorian_tunnel": [0, 3]}}, r"workers.euphorian_tunnel\[0\] must be \[player, face\], not 0"),
     ({**TWO, "workers": {"euphorian_tunnel": [[0, 3], [1, 3]]}}, "workers.euphorian_tunnel: 2 workers"),
     ({**TWO, "winner": 1}, "winner"),
     ([], "must be an object"),
