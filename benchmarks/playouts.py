@@ -11,6 +11,7 @@ from euphoria_agents import load
 from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
 from euphoria_env import Game, Rules
 from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.chance import random_bits
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import GAME_DTYPE, OVER
@@ -29,7 +30,7 @@ def play_many(games, root, scratch, tape, moves, weights, playouts, decisions): 
         games[scratch] = games[root]
         g = games[scratch]
         g["rng"][0] = seed
-        played += play_out(g, tape, moves, weights, ALL_TURNS, decisions)
+        played += play_out(g, pointer_to(tape, 0), moves, weights, ALL_TURNS, decisions)
         cut += g["status"] < OVER
     return played, cut
 

@@ -14,6 +14,7 @@ from euphoria_env import actions, position
 from euphoria_env.engine import batch_kernels, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
+from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
@@ -36,6 +37,7 @@ class Batch:
         reward: what is paid, by its name in the table of docs/environment.md.
         threads: how many threads share the games; None: one a core. Any number gives the same games.
         observe: whether `observation` and `final_observation` are written; without them a step is faster.
+        events: K, how many events `events` holds; 0: none are noted, which costs nothing.
 
     Attributes:
         player: (N,) int8, who must decide in each game.
@@ -46,10 +48,12 @@ class Batch:
         truncated: (N,) bool, whether a game was cut off in the last step.
         ranking: (N, P) int8, of the last game that ended.
         final_observation: (N, P, OBS_SIZE) int8, what all players saw of the games that ended in the last step, 0 elsewhere.
+        events: (N, K, EVENT_SIZE) int8, the last K events of each game as the player who must decide saw them, oldest first, and
+            zeros before the first one. Players are counted from that player on, in turn order (docs/events.md).
         states: (N,) the structured array of the games.
 
     Raises:
-        ValueError: a number of games or threads below 1, an unknown reward, a seed that is no integer.
+        ValueError: a number of games or threads below 1, an unknown reward, a seed that is no integer, events out of range.
     """
 
     def __init__(
@@ -60,6 +64,7 @@ class Batch:
         reward: str = "win",
         threads: int | None = None,
         observe: bool = True,
+        events: int = 0,
     ) -> None:
         self.n = _positive("n", n)
         self.rules = Rules() if rules is None else rules
@@ -73,6 +78,7 @@ class Batch:
         threads = os.cpu_count() or 1 if threads is None else _positive("threads", threads)
         self.threads = max(1, min(threads, self.n // _GAMES_PER_THREAD))
         self._observe = bool(observe)
+        k = number_of_events(events)
 
         players = self.rules.num_players
         observed = self.n if observe else 0
@@ -80,6 +86,7 @@ class Batch:
         self.player = np.zeros(self.n, np.int8)
         self.mask = np.zeros((self.n, actions.NUM_ACTIONS), np.bool_)
         self.observation = np.zeros((observed, OBS_SIZE), np.int8)
+        self.events = np.zeros((self.n, k, EVENT_SIZE), np.int8)
         self.rewards = np.zeros((self.n, players), np.float32)
         self.terminated = np.zeros(self.n, np.bool_)
         self.truncated = np.zeros(self.n, np.bool_)
@@ -93,7 +100,9 @@ class Batch:
         self._active = np.ones(self.n, np.bool_)
         self._blank = np.zeros(1, GAME_DTYPE)
         write_rules(self._blank[0], self.rules)
-        self._tape = tape.empty_tape()  # nothing loaded, nothing noted: shared by all threads
+        # Nothing is ever loaded. Games that note events have a tape each; else all threads share one that is never written to.
+        self._tapes = np.tile(tape.empty_tape(k), (self.n if k else 1, 1))
+        self._end_tapes = self._tapes[:1].copy()  # of the games in `_ends`
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0
         bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()
@@ -125,14 +134,14 @@ class Batch:
 
     def _start(self, games: np.ndarray) -> None:
         batch_kernels.start_games(
-            self.states, games, self._blank, self._episodes, self._seed, self._tape,
-            self.player, self.mask, self.observation, self._observe,
+            self.states, games, self._blank, self._episodes, self._seed, self._tapes,
+            self.player, self.mask, self.observation, self._observe, self.events,
         )  # fmt: skip
 
     def _step_slice(self, first: int, last: int) -> int:
         return batch_kernels.step_games(
-            self.states, first, last, self._actions, self._active, self._tape, self._kind, self.player, self.mask,
-            self.observation, self._observe, self.rewards, self.terminated, self.truncated, self.ranking,
+            self.states, first, last, self._actions, self._active, self._tapes, self._kind, self.player, self.mask,
+            self.observation, self._observe, self.events, self.rewards, self.terminated, self.truncated, self.ranking,
         )  # fmt: skip
 
     def step(self, actions_: Any, active: Any = None) -> None:
@@ -171,6 +180,8 @@ class Batch:
         if len(ended) > len(self._ends):
             self._ends = np.zeros(min(self.n, 2 * len(ended)), GAME_DTYPE)
         copy_chosen(self.states, ended, self._ends)
+        if self.events.shape[1]:
+            self._end_tapes = self._tapes[ended]
         self._ended = ended
         self._episodes[ended] += 1
         self._start(ended)
@@ -199,15 +210,38 @@ class Batch:
         Raises:
             ValueError: a game did not end in the last step, nothing is observed, or not a player of each game.
         """
-        games, players = np.asarray(games, np.int64), np.asarray(players, np.int64)
-        most = self.rules.num_players - 1
-        if games.ndim != 1 or players.shape != games.shape or ((players < 0) | (players > most)).any():
-            raise ValueError(f"players must be one from 0 to {most} for each of {games.size} games, not {players.tolist()}")
+        games, players = self._checked_players(games, players)
         if not self._observe:
             raise ValueError("nothing is observed here")
         observations = np.empty((len(games), OBS_SIZE), np.int8)
         batch_kernels.show_seats(self._ends, self._at_end(games), players, observations)
         return observations
+
+    def events_at_end(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
+        """The last events of some games that ended in the last step, as one player each saw them.
+
+        Args:
+            games: their numbers, (M,).
+            players: one of each game, (M,).
+
+        Returns:
+            int8 (M, K, EVENT_SIZE).
+
+        Raises:
+            ValueError: a game did not end in the last step, or not a player of each game.
+        """
+        games, players = self._checked_players(games, players)
+        events = np.zeros((len(games), *self.events.shape[1:]), np.int8)
+        if events.shape[1]:
+            batch_kernels.show_last_events(self._ends, self._end_tapes, self._at_end(games), players, events)
+        return events
+
+    def _checked_players(self, games: np.ndarray, players: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        games, players = np.asarray(games, np.int64), np.asarray(players, np.int64)
+        most = self.rules.num_players - 1
+        if games.ndim != 1 or players.shape != games.shape or ((players < 0) | (players > most)).any():
+            raise ValueError(f"players must be one from 0 to {most} for each of {games.size} games, not {players.tolist()}")
+        return games, players
 
     def states_at_end(self, games: np.ndarray) -> np.ndarray:
         """Some games that ended in the last step, as they ended: rows as in `states`, copied, (K,).
@@ -252,11 +286,15 @@ class Batch:
             self._start(np.array([i]))
             if i in starts:
                 self.states[i] = starts[i].states[0]
+                tape.forget_events(self._tapes[i if len(self._tapes) > 1 else 0])
                 self._show(slice(i, i + 1))
 
     def _show(self, games: slice) -> None:
-        """Writes who decides, the masks and the observations, from the states."""
-        batch_kernels.show_games(self.states[games], self.player[games], self.mask[games], self.observation[games], self._observe)
+        """Writes who decides, the masks, the observations and the events, from the states and the tapes."""
+        batch_kernels.show_games(
+            self.states[games], self._tapes[games] if len(self._tapes) > 1 else self._tapes, self.player[games],
+            self.mask[games], self.observation[games], self._observe, self.events[games],
+        )  # fmt: skip
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """A legal move of each game, each with the same probability; the same for any number of threads.
@@ -274,7 +312,14 @@ class Batch:
     def state(self) -> dict[str, np.ndarray]:
         """All that the games to come depend on, as arrays for `restore`."""
         rows = self.states.view(np.uint8).reshape(self.n, -1)
-        return {"games": rows.copy(), "episodes": self._episodes.copy(), "seed": np.array([self._seed], np.int64)}
+        state: dict[str, np.ndarray] = {
+            "games": rows.copy(),
+            "episodes": self._episodes.copy(),
+            "seed": np.array([self._seed], np.int64),
+        }
+        if self.events.shape[1]:
+            state["events"] = self._tapes.copy()
+        return state
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken; what the last step gave (`rewards`, `ranking`, ...) is not part of it.
@@ -291,10 +336,17 @@ class Batch:
             raise ValueError(f"the state must count the episodes of {self.n} games, from 0 to {_MOST_EPISODES}, as int64")
         if seed.shape != (1,) or seed.dtype != np.int64:
             raise ValueError("the state must have its seed, one int64")
+        tapes = self._tapes
+        if self.events.shape[1]:
+            tapes = np.ascontiguousarray(state.get("events", ()))
+            if tapes.shape != self._tapes.shape or tapes.dtype != self._tapes.dtype:
+                raise ValueError(f"the state is not one of {self.n} games with {self.events.shape[1]} events")
+            tape.check_events(tapes, self.rules.num_players)
         games = rows.view(GAME_DTYPE)[:, 0]
         for i in range(self.n):
             _check_row(i, games[i : i + 1], self.rules)
         self.states[:] = games
+        self._tapes[:] = tapes
         self._episodes[:] = episodes
         self._seed = int(seed[0])
         self._show(slice(None))

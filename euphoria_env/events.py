@@ -149,7 +149,7 @@ def follow(start: Json, events: Iterable[tuple[int, int, int, int]]) -> Json:
             try:
                 apply(position, player, a, b)
             except (ValueError, LookupError, TypeError) as error:
-                raise ValueError(f"events[{k}]: {KINDS[kind]} {tuple(event)} cannot happen here: {error}") from None
+                raise ValueError(f"events[{k}]: {KINDS[kind]} {(player, a, b)} cannot happen here: {error}") from None
     return position
 
 

@@ -274,6 +274,9 @@ Causes stand before what they bring about. A *group* goes on until the next grou
 next group or interruption, or until `resumed`: then the group goes on that it interrupted. Where nothing more of that group
 follows, there is no `resumed`. *Next* has the next event alone.
 
+Environments and `Batch` show the last K events with `events=K` ([environment.md](environment.md#observation-space)), players
+counted from the observer.
+
 *Hidden* means that only the player of the event knows `a`; without a player nobody does.
 
 `events.table()` says the same in code.

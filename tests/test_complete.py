@@ -208,14 +208,16 @@ def test_nothing_is_served_beside_the_table(app: Starlette) -> None:
 
 
 def kept(function: ast.FunctionDef) -> set[str]:
-    """The parameters of a function that are never given another value, but for `x = borrowed(x)`."""
+    """The parameters of a function that are never given another value, but for `x = borrowed(x)` and `x = pointer_to(x, 0)`."""
     lent = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):
             to, what = node.targets[0], node.value
             several = isinstance(to, ast.Tuple) and isinstance(what, ast.Tuple)
             pairs = zip(to.elts, what.elts, strict=True) if several else [(to, what)]
-            lent |= {name for name, value in pairs if ast.unparse(value) == f"borrowed({ast.unparse(name)})"}
+            for name, value in pairs:
+                x = ast.unparse(name)
+                lent |= {name} if ast.unparse(value) in (f"borrowed({x})", f"pointer_to({x}, 0)") else set()
     names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     return {argument.arg for argument in function.args.args} - {name.id for name in names if name not in lent}
 
@@ -223,7 +225,7 @@ def kept(function: ast.FunctionDef) -> set[str]:
 def borrows(node: ast.AST) -> list[str]:
     """What is borrowed below a node."""
     calls = (found for found in ast.walk(node) if isinstance(found, ast.Call))
-    return [ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func).split(".")[-1] == "borrowed"]
+    return [ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func).split(".")[-1] in ("borrowed", "pointer_to")]
 
 
 def borrowed_wrongly(tree: ast.Module) -> list[str]:
@@ -249,6 +251,8 @@ def test_only_parameters_are_borrowed() -> None:
         ("def f(x):\n    for x in x: g(borrowed(x))", ["x"]),
         ("def f(x): g(borrowed(x[0]), memory.borrowed(empty(1)))", ["x[0]", "empty(1)"]),
         ("def f(x): pass\nx = borrowed(empty(1))", ["empty(1)"]),
+        ("def f(x, i): return g(pointer_to(x, i))", []),
+        ("def f(n): g(pointer_to(empty(n), 0))", ["empty(n)"]),
         ("def f(x): pass\ndef g(): f(borrowed(x))", ["x"]),
     ],
 )

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.engine.byte_copies import borrowed
+from euphoria_env.engine.byte_copies import borrowed, pointer_to
 from euphoria_env.engine.chance import seed_rng
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import count_legal, fill_mask, is_legal, nth_legal
-from euphoria_env.engine.observe import fill_observation
+from euphoria_env.engine.observe import fill_events, fill_observation
 from euphoria_env.engine.rewards import fill_rewards
 from euphoria_env.engine.setup import begin_setup
 from euphoria_env.engine.state import OVER, TRUNCATED
+from euphoria_env.engine.tape import forget_events, tape_of
 
 
 @jit
@@ -38,7 +39,7 @@ def play(games, i, action, tape, kind, rewards, mask):
     if not is_legal(g["legal"], action):
         return -1, int(g["player"])
     before = np.empty(MAX_PLAYERS, np.int8)
-    play_on(g, action, borrowed(tape), kind, before, rewards)
+    play_on(g, action, pointer_to(tape, 0), kind, before, rewards)
     fill_mask(g["legal"], mask)
     return int(g["status"]), int(g["player"])
 
@@ -49,32 +50,35 @@ def restart(games, i, blank, seed, episode, tape):
     games[i] = blank[0]
     g = games[i]
     seed_rng(g["rng"], seed, i, episode)
+    forget_events(tape)
     begin_setup(g, tape)
     advance(g, tape)
 
 
 @jit
-def write_next(g, i, player, mask, observation, observe):
-    """Writes who decides next, the mask and the observation of that player."""
+def write_next(g, i, tapes, player, mask, observation, observe, events):
+    """Writes who decides next, the mask, and the observation and the events as that player sees them."""
     player[i] = g["player"]
     fill_mask(g["legal"], mask[i])
     if observe:
         fill_observation(g, int(g["player"]), observation[i])
+    if events.shape[1]:
+        fill_events(tape_of(tapes, i), int(g["player"]), int(g["num_players"]), events[i])
 
 
 @entry
-def start_games(games, chosen, blank, episodes, seed, tape, player, mask, observation, observe):
+def start_games(games, chosen, blank, episodes, seed, tapes, player, mask, observation, observe, events):
     """Begins the chosen games, by their numbers."""
     for i in chosen:
-        restart(games, i, blank, seed, episodes[i], tape)
-        write_next(games[i], i, player, mask, observation, observe)
+        restart(games, i, blank, seed, episodes[i], tape_of(tapes, i))
+        write_next(games[i], i, tapes, player, mask, observation, observe, events)
 
 
 @entry
-def show_games(games, player, mask, observation, observe):
-    """Writes who decides next in all games, the masks and the observations."""
+def show_games(games, tapes, player, mask, observation, observe, events):
+    """Writes who decides next in all games, the masks, the observations and the events."""
     for i in range(len(games)):
-        write_next(games[i], i, player, mask, observation, observe)
+        write_next(games[i], i, tapes, player, mask, observation, observe, events)
 
 
 @entry
@@ -90,6 +94,13 @@ def show_seats(ends, which, players, observations):
     """Writes what a player of each of these games saw."""
     for k in range(len(which)):
         fill_observation(ends[which[k]], players[k], observations[k])
+
+
+@entry
+def show_last_events(ends, tapes, which, players, events):
+    """Writes the last events of each of these games as a player of it saw them."""
+    for k in range(len(which)):
+        fill_events(tape_of(tapes, which[k]), players[k], int(ends[which[k]]["num_players"]), events[k])
 
 
 @entry
@@ -111,11 +122,12 @@ def choose_legal(games, chances, moves):
 
 @entry
 def step_games(
-    games, first, last, actions, active, tape, kind, player, mask, observation, observe, rewards, terminated, truncated, ranking,
+    games, first, last, actions, active, tapes, kind, player, mask, observation, observe, events, rewards, terminated, truncated,
+    ranking,
 ):  # fmt: skip
     """Plays one decision in the active ones of games first to last - 1; how many have ended, of which nothing else is shown."""
-    games, tape, rewards, mask, observation = (
-        borrowed(games), borrowed(tape), borrowed(rewards), borrowed(mask), borrowed(observation),
+    games, tapes, rewards, mask, observation, events = (
+        borrowed(games), borrowed(tapes), borrowed(rewards), borrowed(mask), borrowed(observation), borrowed(events),
     )  # fmt: skip
     before, ends = np.empty(MAX_PLAYERS, np.int8), 0
     for i in range(first, last):
@@ -125,7 +137,7 @@ def step_games(
             truncated[i] = False
             continue
         g = games[i]
-        play_on(g, int(actions[i]), tape, kind, before, rewards[i])
+        play_on(g, int(actions[i]), tape_of(tapes, i), kind, before, rewards[i])
         ended = g["status"] >= OVER
         truncated[i] = g["status"] == TRUNCATED
         terminated[i] = ended and not truncated[i]
@@ -134,5 +146,5 @@ def step_games(
             for p in range(int(g["num_players"])):
                 ranking[i, p] = g["ranking"][p]
         else:
-            write_next(g, i, player, mask, observation, observe)
+            write_next(g, i, tapes, player, mask, observation, observe, events)
     return ends

@@ -27,6 +27,20 @@ def copy_bytes(out: Any, at: int, source: Any, n: int) -> None:
     out[at : at + n] = source.reshape(-1)[:n]
 
 
+def _point(typing_context: Any, array: Any, at: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.gep(data, [arguments[1]])
+
+    return types.CPointer(array.dtype)(array, types.int64), generate
+
+
+@native(_point)
+def pointer_to(array: Any, at: int) -> Any:
+    """A contiguous array from entry `at` on, row after row; compiled, a bare address, which is passed on in one register."""
+    return array.reshape(-1)[at:]
+
+
 def _lend(typing_context: Any, array: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         lent = context.make_array(array)(context, builder, arguments[0])

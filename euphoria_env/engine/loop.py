@@ -8,7 +8,7 @@ from euphoria_env.decisions import Decision
 from euphoria_env.engine.abilities import ability_answered, trigger
 from euphoria_env.engine.allegiance import activate_revealed
 from euphoria_env.engine.artifacts import ask_discards, draw_answered, limits
-from euphoria_env.engine.byte_copies import borrowed
+from euphoria_env.engine.byte_copies import borrowed, pointer_to
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.construction import construct
 from euphoria_env.engine.dilemma import dilemma_paid, dilemma_recruit, dilemma_way_chosen, recruit_kept
@@ -173,7 +173,7 @@ def advance(g, tape):
 @entry
 def new_game(games, i, a, b, c, tape):
     """Sets up game i, whose rules are in its row (zero otherwise); its generator is seeded from three integers."""
-    g, tape = games[i], borrowed(tape)
+    g, tape = games[i], pointer_to(tape, 0)
     seed_rng(g["rng"], a, b, c)
     begin_setup(g, tape)
     advance(g, tape)
@@ -182,7 +182,7 @@ def new_game(games, i, a, b, c, tape):
 @entry
 def resume(games, i, tape):
     """Finds the legal moves of game i, whose row was filled from outside; a turn is opened if nothing is asked."""
-    g, tape = games[i], borrowed(tape)
+    g, tape = games[i], pointer_to(tape, 0)
     if g["ask"] == Decision.NOTHING:
         advance(g, tape)
     else:
@@ -192,7 +192,7 @@ def resume(games, i, tape):
 @entry
 def step(games, i, action, tape):
     """Plays a move in game i; False, and nothing changed, if it is illegal."""
-    g, tape = games[i], borrowed(tape)
+    g, tape = games[i], pointer_to(tape, 0)
     if not is_legal(g["legal"], action):
         return False
     answer(g, tape, action)
@@ -203,7 +203,7 @@ def step(games, i, action, tape):
 @entry
 def random_play(games, i, decisions, rng, tape):
     """Plays up to so many uniformly random decisions in game i, from a generator (int64[2]) of its own; how many it played."""
-    g, rng, tape = games[i], borrowed(rng), borrowed(tape)
+    g, rng, tape = games[i], borrowed(rng), pointer_to(tape, 0)
     for n in range(decisions):
         moves = count_legal(g["legal"])
         if moves == 0:

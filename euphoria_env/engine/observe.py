@@ -1,4 +1,4 @@
-"""Writes masks and observations into arrays of the caller (the layout is in `observations`)."""
+"""Writes masks, observations and events into arrays of the caller (laid out as `observations` and `event_kinds` say)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Event
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine.byte_copies import borrowed, copy_bytes
+from euphoria_env.engine.byte_copies import borrowed, copy_bytes, pointer_to
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import fill_mask
 from euphoria_env.engine.state import HELD, IN_BY, OUT_BY, PLAYING, SETUP, Operation
+from euphoria_env.engine.tape import TAPE_EVENTS, TAPE_FIRST, TAPE_LIMIT, TAPE_NEXT
+from euphoria_env.event_kinds import EVENT_SIZE, OF_PLAYER, SECRET
 from euphoria_env.observations import PLAYER_SIZE, PLAYERS_START, start_of
 from euphoria_env.rules import DIGIT, OPTIONS_SIZE
 
@@ -293,3 +295,33 @@ def write_mask(games, i, mask):
 def write_observation(games, i, player, out):
     """Writes what a player of game i may see into an int8 array (OBS_SIZE,)."""
     fill_observation(games[i], player, out)
+
+
+@jit
+def fill_events(tape, p, n, out):
+    """Writes the last events, as player p of n sees them, into an int8 array (K, EVENT_SIZE), oldest first, zeros before them."""
+    first, at = int(tape[TAPE_FIRST]), int(tape[TAPE_NEXT])
+    room = len(out)
+    noted = min(int(tape[TAPE_EVENTS]), room)
+    if noted < room:
+        out[: room - noted] = 0
+        at = first
+    for k in range(room - noted, room):
+        kind, player, a = int(tape[at]), int(tape[at + 1]), int(tape[at + 2])
+        if SECRET[kind] and player != p:
+            a = -1
+        elif OF_PLAYER[kind]:
+            a = place_of(a, p, n)
+        out[k, 0] = kind
+        out[k, 1] = place_of(player, p, n) if player >= 0 else -1
+        out[k, 2] = a
+        out[k, 3] = tape[at + 3]
+        at += EVENT_SIZE
+        if at == tape[TAPE_LIMIT]:
+            at = first
+
+
+@entry
+def write_events(tape, p, n, out):
+    """Writes the last events as player p of n sees them, as `fill_events`."""
+    fill_events(pointer_to(tape, 0), p, n, out)

@@ -182,10 +182,12 @@ def deal_tiles(g, tape, p):
 def tile_chosen(g, tape, p):
     """Puts the chosen tile in the game, the other one out of it."""
     tile = int(g["answer"]) - CHOOSE_TILE
+    note(tape, EventKind.TILE_IN, p, tile, -1)  # first, whichever was dealt first, which nobody else may learn
     for k in range(DEALT_TILES):
         other = int(g["tile_hand"][p, k])
         g["tile_place"][other] = IN_BY + p if other == tile else OUT_BY + p
-        note(tape, EventKind.TILE_IN if other == tile else EventKind.TILE_OUT, p, other, -1)
+        if other != tile:
+            note(tape, EventKind.TILE_OUT, p, other, -1)
         g["tile_hand"][p, k] = -1
     push(g, Operation.DEAL_TILES, p + 1, 0, 0)
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.jit import jit
-from euphoria_env.event_kinds import EVENT_SIZE, EventKind
+from euphoria_env.event_kinds import EVENT_SIZE, OF_PLAYER, EventKind
 
 KINDS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
 TAPE_END = len(KINDS)
@@ -20,7 +21,8 @@ TAPE_FIRST = TAPE_ERROR + 1  # where the events begin
 TAPE_NEXT = TAPE_ERROR + 2  # where the next one goes; 0: nowhere
 TAPE_EVENTS = TAPE_ERROR + 3  # how many there were
 TAPE_INTERRUPTED = TAPE_ERROR + 4  # whether the last cause interrupted another one
-TAPE_HEADER = TAPE_ERROR + 5
+TAPE_LIMIT = TAPE_ERROR + 5  # the end of the events
+TAPE_HEADER = TAPE_ERROR + 6
 
 
 def empty_tape(events: int = 0, queues: Sequence[Sequence[int]] = ()) -> np.ndarray:
@@ -32,9 +34,37 @@ def empty_tape(events: int = 0, queues: Sequence[Sequence[int]] = ()) -> np.ndar
         tape[kind], tape[TAPE_END + kind] = at, at + len(queue)
         tape[at : at + len(queue)] = queue
         at += len(queue)
-    tape[TAPE_FIRST] = at
+    tape[TAPE_FIRST], tape[TAPE_LIMIT] = at, len(tape)
     tape[TAPE_NEXT] = at if events else 0
     return tape
+
+
+def check_events(tapes: np.ndarray, players: int) -> None:
+    """Refuses tapes, (N, size), on which other things are noted than events of so many players.
+
+    Raises:
+        ValueError: says that they are damaged.
+    """
+    blank = empty_tape((tapes.shape[1] - TAPE_HEADER) // EVENT_SIZE)
+    head = tapes[:, :TAPE_HEADER].copy()
+    places = head[:, TAPE_NEXT] - TAPE_HEADER
+    changing = [TAPE_NEXT, TAPE_EVENTS, TAPE_INTERRUPTED]
+    head[:, changing] = blank[changing]
+    noted = tapes[:, TAPE_HEADER:].reshape(len(tapes), -1, EVENT_SIZE)
+    kinds, of, a, b = np.moveaxis(noted, -1, 0)
+    good = (head == blank[:TAPE_HEADER]).all()
+    good &= ((places >= 0) & (places < tapes.shape[1] - TAPE_HEADER) & (places % EVENT_SIZE == 0)).all()
+    good &= (tapes[:, TAPE_EVENTS] >= 0).all() and np.isin(tapes[:, TAPE_INTERRUPTED], (0, 1)).all()
+    if good and ((kinds >= 0) & (kinds < len(EventKind)) & (of >= -1) & (of < players) & (b >= -1) & (b < 128)).all():
+        if ((a >= -1) & (a < np.where(OF_PLAYER[kinds], players, 128))).all():
+            return
+    raise ValueError("the events of the state are damaged")
+
+
+@jit
+def tape_of(tapes, i):
+    """The tape of game i: of several games each has its own, or all share one on which nothing is noted."""
+    return pointer_to(tapes, tapes.shape[1] * i if len(tapes) > 1 else 0)
 
 
 @jit
@@ -66,7 +96,7 @@ def note(tape, kind, player, a, b):
         tape[at + 2] = a
         tape[at + 3] = b
         at += EVENT_SIZE
-        tape[TAPE_NEXT] = at if at < len(tape) else tape[TAPE_FIRST]
+        tape[TAPE_NEXT] = at if at < tape[TAPE_LIMIT] else tape[TAPE_FIRST]
         tape[TAPE_EVENTS] += 1
 
 

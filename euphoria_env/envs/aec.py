@@ -17,7 +17,8 @@ from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.arguments import frame_size, game_from, known_number, one_of, position_from, rules_from, why_illegal
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.full_state import full_state, state_box
-from euphoria_env.envs.observation_space import masked_space
+from euphoria_env.envs.observation_space import observation_space
+from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import write_rules
@@ -37,6 +38,7 @@ class raw_env(AECEnv):
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), "human" (prints the board), or None.
         reward: what is paid, by its name in the table of docs/environment.md.
         render_size: width and height of "rgb_array" in pixels.
+        events: K, how many of the last events are in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
 
     Attributes:
@@ -46,8 +48,9 @@ class raw_env(AECEnv):
         TypeError: an unknown keyword.
         ValueError: an argument that is not allowed; the message names it and what is.
 
-    An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (int8, (NUM_ACTIONS,)), fresh copies; the
-    mask is in `infos` too, copies again. It is all zeros for everyone who does not decide.
+    An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (int8, (NUM_ACTIONS,)), and with events of
+    `events` (int8, (K, EVENT_SIZE)), fresh copies; the mask is in `infos` too, copies again. It is all zeros for everyone who
+    does not decide.
     """
 
     metadata = {
@@ -62,6 +65,7 @@ class raw_env(AECEnv):
         render_mode: str | None = None,
         reward: str = "win",
         render_size: tuple[int, int] = PICTURE_SIZE,
+        events: int = 0,
         **rules: Any,
     ) -> None:
         super().__init__()
@@ -70,12 +74,13 @@ class raw_env(AECEnv):
         self.render_size = frame_size(render_size)
         self._kind = reward_number(reward)
         self.possible_agents = [f"player_{p}" for p in range(self.rules.num_players)]
-        self._observation_spaces = {agent: masked_space() for agent in self.possible_agents}
+        self._events = number_of_events(events)
+        self._observation_spaces: dict[str, Any] = {agent: observation_space(True, events) for agent in self.possible_agents}
         self._action_spaces = {agent: spaces.Discrete(actions.NUM_ACTIONS) for agent in self.possible_agents}
         self._seat = {agent: p for p, agent in enumerate(self.possible_agents)}
         self.state_space = state_box(self.rules.num_players)
         self._rewards = np.zeros(self.rules.num_players, np.float32)
-        self._tape = tape.empty_tape()
+        self._tape = tape.empty_tape(self._events)
         self._seeds = np.random.default_rng()
         self._begun, self.agent_selection = False, self.possible_agents[0]
 
@@ -112,12 +117,13 @@ class raw_env(AECEnv):
             self._seeds = np.random.default_rng(position.read_seed(seed) % 2**64)
         game_seed = int(self._seeds.integers(2**63))
         rows = np.zeros(1, GAME_DTYPE)
+        notes = tape.empty_tape(self._events)
         if given is not None:
             rows[:] = game_from(given, self.rules, game_seed).states
         else:
             write_rules(rows[0], self.rules)
-            loop.new_game(rows, 0, game_seed, 0, 0, self._tape)
-        self._rows, self._begun = rows, True
+            loop.new_game(rows, 0, game_seed, 0, 0, notes)
+        self._rows, self._tape, self._begun = rows, notes, True
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -141,9 +147,12 @@ class raw_env(AECEnv):
             self._check_begun()
         observation = np.empty(OBS_SIZE, np.int8)
         observe.write_observation(self._rows, 0, self._seat[agent], observation)
-        if agent == self.agent_selection and agent in self.agents:
-            return {"observation": observation, "action_mask": self._mask.copy()}
-        return {"observation": observation, **_nothing_legal()}
+        seen = {"observation": observation}
+        seen |= {"action_mask": self._mask.copy()} if agent == self.agent_selection and agent in self.agents else _nothing_legal()
+        if self._events:
+            seen["events"] = np.empty((self._events, EVENT_SIZE), np.int8)
+            observe.write_events(self._tape, self._seat[agent], self.rules.num_players, seen["events"])
+        return seen
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
         """Those who decide, one after the other."""

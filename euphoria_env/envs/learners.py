@@ -14,6 +14,7 @@ from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
 from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, MOST_UNASKED, game_from, never_asked, one_of, why_illegal
 from euphoria_env.envs.asking import BatchGames, Generators, Player, play_agents
 from euphoria_env.envs.opponents import Opponents, seat_number
+from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
 from euphoria_env.json_reader import read_array
 from euphoria_env.observations import OBS_SIZE
@@ -34,13 +35,15 @@ class Learners(BatchGames):
         threads: as for `Batch`.
         rules: the options of all games.
         illegal: what an illegal action does: "raise", or "end" its game, with a reward of -1.
+        events: K, as for `Batch`.
 
     Attributes:
-        batch: the games, from the first reset on. After a step its `mask` and `observation` are those of the learners.
+        batch: the games, from the first reset on. After a step its `mask`, `observation` and `events` are those of the learners.
         seats: (N,) int64, where the learner sits.
         rewards: (N,) float64, the learner's, of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
         final_observation: (N, OBS_SIZE) int8, what the learner saw last of the last game that ended.
+        final_events: (N, K, EVENT_SIZE) int8, the last events of it, as the learner saw them.
         final_states: (N,) it, as in `Batch.states`.
         final_seats: (N,) int64, where the learner sat in it.
         final_ranking: (N, P) int8, of it; 0 where an illegal action ended it.
@@ -58,6 +61,7 @@ class Learners(BatchGames):
         threads: int | None,
         rules: Rules,
         illegal: str = "raise",
+        events: int = 0,
     ) -> None:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise ValueError(f"the number of games must be a positive integer, not {n!r}")
@@ -65,13 +69,14 @@ class Learners(BatchGames):
         players = rules.num_players
         super().__init__(int(n))
         self.n, self.rules = int(n), rules
-        self._reward, self._threads = reward, threads
+        self._batch_arguments: dict[str, Any] = {"reward": reward, "threads": threads, "events": number_of_events(events)}
         self._given_seat = seat_number(seat, players)
         self.opponents = Opponents(self.n, players, opponents, pool)
         self.seats = np.zeros(n, np.int64)
         self.rewards = np.zeros(n)
         self.terminated, self.truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
+        self.final_events = np.zeros((n, events, EVENT_SIZE), np.int8)
         self.final_states = np.zeros(n, GAME_DTYPE)
         self.final_seats = np.zeros(n, np.int64)
         self.illegal: dict[int, str] = {}
@@ -112,7 +117,7 @@ class Learners(BatchGames):
             ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
             ResetNeeded: some were chosen, but none has begun.
         """
-        batch = self.ready if chosen is not None else Batch(self.n, self.rules, _seed(rng), self._reward, self._threads)
+        batch = self.ready if chosen is not None else Batch(self.n, self.rules, _seed(rng), **self._batch_arguments)
         games = self._games if chosen is None else np.flatnonzero(chosen)
         if starts or chosen is not None:
             batch.restart(games.tolist(), starts)
@@ -171,7 +176,7 @@ class Learners(BatchGames):
         self.rewards[games] = ILLEGAL_REWARD
         self.terminated[games] = True
         self.final_ranking[games] = 0
-        self._keep(games, batch.states[games], batch.observation[games])
+        self._keep(games, batch.states[games], batch.observation[games], batch.events[games])
         batch.restart(games.tolist())
         self._begin(games)
 
@@ -194,7 +199,7 @@ class Learners(BatchGames):
         Raises:
             ValueError: it does not fit these games and agents; nothing is changed.
         """
-        batch = Batch(self.n, self.rules, 0, self._reward, self._threads)
+        batch = Batch(self.n, self.rules, 0, **self._batch_arguments)
         batch.restore(state)
         seats = read_array(state, "seats", self.seats.shape, np.int64, 0, self.rules.num_players - 1)
         if (batch.player != seats).any():
@@ -238,12 +243,14 @@ class Learners(BatchGames):
         self.terminated[games] = batch.terminated[games]
         self.truncated[games] = batch.truncated[games]
         self.final_ranking[games] = batch.ranking[games]
-        self._keep(games, batch.states_at_end(games), batch.observed_at_end(games, self.seats[games]))
+        seats = self.seats[games]
+        self._keep(games, batch.states_at_end(games), batch.observed_at_end(games, seats), batch.events_at_end(games, seats))
 
-    def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray) -> None:
+    def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray, events: np.ndarray) -> None:
         """Keeps how games ended, what the learners saw last, and who sat where."""
         put_rows(states, games, self.final_states)
         self.final_observation[games] = observations
+        self.final_events[games] = events
         self.final_seats[games] = self.seats[games]
         for i in games.tolist():
             self.final_opponents[i] = self.opponents.at(i)

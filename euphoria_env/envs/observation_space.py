@@ -8,6 +8,8 @@ import numpy as np
 from gymnasium import spaces
 
 from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.event_kinds import KINDS
 from euphoria_env.observations import FIELDS, OBS_SIZE
 
 
@@ -17,11 +19,27 @@ def observation_box() -> spaces.Box:
     return spaces.Box(np.zeros(OBS_SIZE, np.int8), high, dtype=np.int8)
 
 
-def masked_space() -> spaces.Dict:
-    """The space of an observation with its mask: `observation` and `action_mask`, both int8."""
-    return spaces.Dict({"observation": observation_box(), "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)})
+def events_box(events: int) -> spaces.Box:
+    """The space of the last events: int8, (events, EVENT_SIZE)."""
+    low, high = np.array([0, -1, -1, -1], np.int8), np.array([len(KINDS) - 1, MAX_PLAYERS - 1, 127, 127], np.int8)
+    return spaces.Box(np.tile(low, (events, 1)), np.tile(high, (events, 1)), dtype=np.int8)
 
 
-def observed(observation: np.ndarray, mask: np.ndarray, masked: bool) -> Any:
-    """An observation as `mask="observation"` or `"info"` wants it; a mask is bool, and copied."""
-    return {"observation": observation, "action_mask": mask.astype(np.int8)} if masked else observation
+def observation_space(masked: bool, events: int) -> spaces.Space[Any]:
+    """The space of what `observed` makes."""
+    parts: dict[str, spaces.Space[Any]] = {"observation": observation_box()}
+    if masked:
+        parts["action_mask"] = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
+    if events:
+        parts["events"] = events_box(events)
+    return spaces.Dict(parts) if len(parts) > 1 else parts["observation"]
+
+
+def observed(observation: np.ndarray, mask: np.ndarray, masked: bool, events: np.ndarray) -> Any:
+    """An observation; a dict if the mask is to be in it (bool, and copied) or if there are events."""
+    parts = {"observation": observation}
+    if masked:
+        parts["action_mask"] = mask.astype(np.int8)
+    if events.size:
+        parts["events"] = events
+    return parts if len(parts) > 1 else observation

@@ -31,8 +31,9 @@ from euphoria_env.envs.arguments import (
 from euphoria_env.envs.asking import Generators, ask_one
 from euphoria_env.envs.derived_seeds import derived_seed
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
-from euphoria_env.envs.observation_space import masked_space, observation_box, observed
+from euphoria_env.envs.observation_space import observation_space, observed
 from euphoria_env.envs.opponents import Opponents, seat_number
+from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import write_rules
@@ -56,9 +57,11 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         mask: "info", or "observation": observations are a dict of `observation` and `action_mask` then.
         illegal: what an illegal action does: "end" the game for the learner with a reward of -1, as in PettingZoo, where
             `info["illegal"]` says what would have been legal; or "raise".
+        events: K, how many of the last events are in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
 
-    An observation is a fresh int8 array (OBS_SIZE,). `info` has the legal moves as `action_mask` (int8, (NUM_ACTIONS,)) and the
+    An observation is a fresh int8 array (OBS_SIZE,); with events a dict of it as `observation` and of `events` (int8,
+    (K, EVENT_SIZE)). `info` has the legal moves as `action_mask` (int8, (NUM_ACTIONS,)) and the
     learner's `seat` (int64); at the end also `ranking` (int64, (P,); all 0 after an illegal action), `winner` (int64; -1:
     nobody) and `is_success` (bool).
 
@@ -78,6 +81,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         render_size: tuple[int, int] = PICTURE_SIZE,
         mask: str = "info",
         illegal: str = "end",
+        events: int = 0,
         **rules: Any,
     ) -> None:
         self.rules = rules_from(rules, "EuphoriaEnv")
@@ -88,12 +92,13 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         self.render_size = frame_size(render_size)
         self._masked = one_of("mask", mask, MASKS) == "observation"
         self._illegal_ends = one_of("illegal", illegal, ILLEGAL) == "end"
-        self.observation_space: spaces.Space[Any] = masked_space() if self._masked else observation_box()
+        self._events = number_of_events(events)
+        self.observation_space: spaces.Space[Any] = observation_space(self._masked, events)
         self.action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self._line_up = Opponents(1, n, opponents)
         self._given_seat = given_seat
         self._seat = 0
-        self._tape = tape.empty_tape()
+        self._tape = tape.empty_tape(self._events)
         self._rewards = np.zeros(n, np.float32)
         self._rows = np.zeros(0, GAME_DTYPE)  # the game, once one has begun
         self._asked = False  # whether the learner must decide
@@ -141,7 +146,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._line_up.sit_down(np.zeros(1, np.int64), np.array([self._seat]), self.np_random)
         self._opponents, self._generators = self._line_up.at(0), Generators(self.np_random)
-        self._rows = np.zeros(1, GAME_DTYPE)
+        self._rows, self._tape = np.zeros(1, GAME_DTYPE), tape.empty_tape(self._events)
         if game is None:
             write_rules(self._rows[0], self.rules)
             loop.new_game(self._rows, 0, seed, 0, 0, self._tape)
@@ -201,7 +206,10 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
 
     def _observed(self) -> Any:
         """What the learner sees, with the mask if it is to be there."""
-        return observed(self._observe(self._seat), self._mask, self._masked)
+        events = np.empty((self._events, EVENT_SIZE), np.int8)
+        if self._events:
+            observe.write_events(self._tape, self._seat, self.rules.num_players, events)
+        return observed(self._observe(self._seat), self._mask, self._masked, events)
 
     def _info(self) -> dict[str, Any]:
         """What `info` says beside the observation."""

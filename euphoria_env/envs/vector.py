@@ -15,7 +15,7 @@ from euphoria_env import actions
 from euphoria_env.envs.arguments import MASKS, frame_size, one_of, positions_from, reset_options, rules_from, starts_from
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.learners import Learners
-from euphoria_env.envs.observation_space import masked_space, observation_box, observed
+from euphoria_env.envs.observation_space import observation_space, observed
 
 _RENDER_MODES = ("ansi", "rgb_array")
 
@@ -40,9 +40,11 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         illegal: what an illegal action does: "raise", where no game is changed, or "end" its game with a reward of -1.
         autoreset_mode: when a finished game starts anew: in the same step, the next one, or not before `reset` is called for it;
             one of Gymnasium's `AutoresetMode`, or its value as text.
+        events: K, how many of the last events are in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
 
-    Observations are fresh int8 arrays (N, OBS_SIZE). `infos` has the legal moves as `action_mask` (int8, (N, NUM_ACTIONS)) and
+    Observations are fresh int8 arrays (N, OBS_SIZE); with events dicts of them as `observation` and of `events` (int8,
+    (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (int8, (N, NUM_ACTIONS)) and
     the learners' `seat`. Of games that ended it says `ranking` (N, P), `winner` (-1: nobody), `is_success` and, if illegal
     actions end games, `illegal` (texts; "" where the action was legal). In the mode SAME_STEP this is in `infos["final_info"]`,
     with `seat` of that game, and `final_obs` has its last observation. In the others the last observation is what the step
@@ -71,10 +73,11 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         mask: str = "info",
         illegal: str = "raise",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        events: int = 0,
         **rules: Any,
     ) -> None:
         self.rules = rules_from(rules, "EuphoriaVectorEnv")
-        self.learners = Learners(num_envs, opponents, pool, seat, reward, threads, self.rules, illegal)
+        self.learners = Learners(num_envs, opponents, pool, seat, reward, threads, self.rules, illegal, events)
         self.num_envs = self.learners.n
         self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
         self.render_size = frame_size(render_size)
@@ -83,7 +86,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self._masked = one_of("mask", mask, MASKS) == "observation"
         self._says_illegal = illegal == "end"
         self._waits = np.zeros(self.num_envs, np.bool_)  # games whose end was shown, and not yet how they begin anew
-        self.single_observation_space: spaces.Space[Any] = masked_space() if self._masked else observation_box()
+        self.single_observation_space: spaces.Space[Any] = observation_space(self._masked, events)
         self.single_action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -161,9 +164,10 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     def observed(self) -> Any:
         """What the learners see: in games that have ended and not yet begun anew, their last observation."""
         learners = self.learners
-        observation = learners.ready.observation.copy()
+        observation, events = learners.ready.observation.copy(), learners.ready.events.copy()
         observation[self._waits] = learners.final_observation[self._waits]
-        return observed(observation, self.action_masks(), self._masked)
+        events[self._waits] = learners.final_events[self._waits]
+        return observed(observation, self.action_masks(), self._masked, events)
 
     def _infos(self) -> dict[str, Any]:
         """What `infos` always says; as in Gymnasium, `_key` tells for which games `key` holds."""
@@ -189,7 +193,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         final_obs = np.full(self.num_envs, None, object)
         nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
         for i in np.flatnonzero(ended):
-            final_obs[i] = observed(learners.final_observation[i].copy(), nothing, self._masked)
+            final_obs[i] = observed(learners.final_observation[i].copy(), nothing, self._masked, learners.final_events[i].copy())
         final = self._final_infos(ended) | {"seat": np.where(ended, learners.final_seats, 0), "_seat": ended.copy()}
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final, "_final_info": ended.copy()}
 

@@ -26,6 +26,7 @@ from euphoria_env.engine import batch_kernels, placement_preview
 from euphoria_env.engine.cache import cache_directory, times_compiled
 from euphoria_env.engine.jit import ENTRIES
 from euphoria_env.engine.state import copy_rows
+from euphoria_env.engine.tape import empty_tape
 from euphoria_env.envs.aec import env
 from euphoria_env.envs.asking import ask
 from euphoria_env.envs.random_moves import sample
@@ -108,18 +109,19 @@ def explain_moves() -> None:
 def play_batch() -> None:
     """All that `Batch` can do, with uniformly random moves."""
     for observe in (False, True):
-        batch = Batch(2, Rules(), seed=0, observe=observe)
+        batch = Batch(2, Rules(), seed=0, observe=observe, events=int(observe))
         batch.step(batch.sample(np.random.default_rng(0)))
         batch.restore(batch.state())
     rows, none = copy_rows(batch.states), np.zeros(0, np.int64)
     batch_kernels.show_ends(rows, none, np.zeros((2, batch.rules.num_players, OBS_SIZE), np.int8))
     batch_kernels.show_seats(rows, none, none, np.zeros((0, OBS_SIZE), np.int8))
+    batch_kernels.show_last_events(rows, np.stack([empty_tape(1)]), none, none, batch.events[:0])
 
 
 def play_environments() -> None:
     """Each environment, for a decision or two."""
     rng = np.random.default_rng(0)
-    aec = env()
+    aec = env(events=1)
     aec.reset(seed=0)
     aec.step(sample(aec.observe(aec.agent_selection)["action_mask"], rng))
     single = EuphoriaEnv(opponents="random")

@@ -16,6 +16,7 @@ from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, out
 from euphoria_agents.players.search.playouts import play_out
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.legal_moves import answer
@@ -44,16 +45,16 @@ def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # t
     n = list_moves(root["legal"], moves)
     chosen = moves[:n].copy()
     values[:n] = 0.0
-    players = int(root["num_players"])
+    players, quiet = int(root["num_players"]), pointer_to(tape, 0)
     for deal in range(1, len(rows)):
         rows[deal] = root
         deal_hidden_row(rows[deal], p, seed + deal)
         for k in range(n):
             rows[0] = rows[deal]
             g = rows[0]
-            answer(g, tape, int(chosen[k]))
-            advance(g, tape)
-            play_out(g, tape, moves, roulette, int(root["turn"]), LONGEST_TURN)
+            answer(g, quiet, int(chosen[k]))
+            advance(g, quiet)
+            play_out(g, quiet, moves, roulette, int(root["turn"]), LONGEST_TURN)
             outlook(g, table, features, chances)
             for q in range(players):
                 values[k, q] += chances[q]

@@ -22,7 +22,7 @@ from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
 from euphoria_env.engine.tape import empty_tape
-from euphoria_env.envs.observation_space import masked_space
+from euphoria_env.envs.observation_space import observation_space
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
@@ -287,11 +287,11 @@ class EmptyAEC(AECEnv):
         super().__init__()
         self.render_mode = None
         self.possible_agents = [f"player_{p}" for p in range(players)]
-        self._observation_spaces = {agent: masked_space() for agent in self.possible_agents}
+        self._observation_spaces = {agent: observation_space(True, 0) for agent in self.possible_agents}
         self._action_spaces = {agent: spaces.Discrete(actions.NUM_ACTIONS) for agent in self.possible_agents}
         self._after = dict(zip(self.possible_agents, self.possible_agents[1:] + self.possible_agents[:1], strict=True))
 
-    def observation_space(self, agent: str) -> spaces.Dict:
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
         """As ours."""
         return self._observation_spaces[agent]
 

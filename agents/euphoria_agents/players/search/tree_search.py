@@ -18,6 +18,7 @@ from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
 from euphoria_agents.players.weights import weigh
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS, STARS
+from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
@@ -245,7 +246,7 @@ def judge(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
             last_turn = int(g["turn"])
         else:
             raise ValueError("no such evaluator")
-        play_out(g, workspace.tape, workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
+        play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
     outlook(g, WEIGHTS, workspace.features, workspace.values)
 
 
@@ -321,8 +322,8 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
         workspace.path[depth] = edge
         workspace.movers[depth] = g["player"]
         depth += 1
-        answer(g, workspace.tape, int(workspace.moves[k]))
-        advance(g, workspace.tape)
+        answer(g, pointer_to(workspace.tape, 0), int(workspace.moves[k]))
+        advance(g, pointer_to(workspace.tape, 0))
         if g["status"] < OVER:
             node = child_of(tree, edge, g)
     judge(g, workspace, net, plan, observed)
@@ -373,13 +374,13 @@ def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
         if not is_legal(g["legal"], move):
             failed = int(g["player"])
             break
-        answer(g, workspace.tape, move)
-        advance(g, workspace.tape)
+        answer(g, pointer_to(workspace.tape, 0), move)
+        advance(g, pointer_to(workspace.tape, 0))
         if g["status"] < OVER:
             node = child_of(tree, edge, g)
     n = int(g["num_players"])
     if failed < 0:
-        play_out(g, workspace.tape, workspace.moves, workspace.weights, ALL_TURNS, PLAYOUT_PER_PLAYER * n)
+        play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, ALL_TURNS, PLAYOUT_PER_PLAYER * n)
     for p in range(n):
         workspace.scores[p] = 0.0 if p == failed else 1.0 - int(stars_missing(g, p)) / STARS
     for p in range(n):

@@ -1,0 +1,663 @@
+"""Events: the public ones say all that is public, nobody learns from theirs what they cannot know, none cost nothing."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from euphoria_env import Batch, Game, Rules, env, events
+from euphoria_env.engine import tape
+from euphoria_env.event_kinds import KIND_ROWS, MOST_EVENTS
+from euphoria_env.events import KINDS, Event, EventKind, follow, public
+from tests.tools.playing import all_rules, prefer, random_move
+from tests.tools.positions import any_position
+
+ENGINE = Path(__file__).parent.parent / "euphoria_env" / "engine"
+GYMNASIUM_ID = "euphoria_env:euphoria_env/Euphoria-v0"
+
+
+def names(some: list[Event]) -> list[str]:
+    return [KINDS[event.kind] for event in some]
+
+
+def starts(rng: random.Random, positions: int) -> Iterator[Game]:
+    """Games of all player counts and options from their setup, and games from positions."""
+    yield from (Game(rules, seed=rng.getrandbits(40)) for rules in all_rules())
+    yield from (Game.from_dict({**any_position(rng), "seed": rng.getrandbits(30)}) for _ in range(positions))
+
+
+# ------------------------------------------------------------------------------------------------------------- completeness
+
+
+def check_followed(game: Game, rng: random.Random, decisions: int) -> tuple[int, list[Event]]:
+    """Plays on; at each decision the public events must lead to what is public. How many decisions, and all events."""
+    policy = rng.choice((prefer, random_move))
+    start = position = public(game.to_dict())
+    played = told = 0
+    for _ in range(decisions):
+        log = game.events_for(None)
+        position = follow(position, log[told:])
+        told = len(log)
+        assert position == public(game.to_dict()), game.to_record()
+        played += 1
+        if not game.legal():
+            break
+        game.play(policy(game, rng))
+    assert follow(start, game.events_for(None)) == public(game.to_dict())
+    return played, game.events
+
+
+def followed(seed: int, decisions: int, positions: int) -> tuple[int, Counter[str]]:
+    rng, played, seen = random.Random(seed), 0, Counter[str]()
+    for game in starts(rng, positions):
+        n, log = check_followed(game, rng, decisions)
+        played += n
+        seen.update(names(log))
+    return played, seen
+
+
+def test_the_public_position_follows_from_the_public_events() -> None:
+    """At every decision, for all player counts and options; and every kind of event occurs but the rarest."""
+    played, seen = followed(seed=1, decisions=120, positions=200)
+    assert played > 3000
+    assert {*KINDS} - {*seen} <= {"nothing", "none_left", "face_set", "cut_off", "lot"}
+
+
+@pytest.mark.long
+def test_the_public_position_follows_at_200_000_decisions() -> None:
+    played, seed = 0, 2
+    while played < 200_000:
+        played += followed(seed, decisions=2000, positions=600)[0]
+        seed += 1
+
+
+def test_it_follows_from_the_middle_of_a_decision() -> None:
+    """A game read from a position in which something is pending has no events yet, and goes on like the one it was read from."""
+    rng = random.Random(3)
+    pending = 0
+    for game in starts(rng, 40):
+        for _ in range(rng.randrange(60)):
+            if game.legal():
+                game.play(prefer(game, rng))
+        pending += game.deciding not in ("open", "nothing")
+        again = Game.from_dict(game.to_dict())
+        assert again.events == []
+        check_followed(again, rng, 30)
+    assert pending > 10
+
+
+RARE = {
+    "none_left": (
+        {"players": [{"workers": [4], "goods": {"energy": 1}, "morale": 6, "artifacts": {"bat": 6}}]}
+        | {"discards": {}, "rules": {"num_players": 6}},
+        ["place 4 euphorian_tunnel", "gain artifact"],
+        {},
+    ),
+    "face_set": (
+        {
+            "rules": {"num_players": 2},
+            "players": [
+                {"workers": [4], "goods": {"energy": 1}},
+                {"workers": [2], "goods": {"bliss": 1}, "recruits": [{"name": "amanda_the_broker", "active": True}]},
+            ],
+            "workers": {"euphorian_tunnel": [[1, 3]]},
+        },
+        ["place 4 euphorian_tunnel", "use amanda_the_broker", "set 1", "gain gold"],
+        {},
+    ),
+    "cut_off": ({"rules": {"num_players": 2, "max_turns": 1}, "players": [{"workers": [1]}]}, ["place 1 generator"], {}),
+    "lot": (
+        {
+            "rules": {"num_players": 2, "stars_to_win": 1},
+            "players": [
+                {"workers": [1], "recruits": [{"name": "katy_the_dietician", "active": True}]},
+                {"workers": [], "recruits": [{"name": "gary_the_electrician", "active": True}]},
+            ],
+            "workers": {"farm": [[1, 1]]},
+            "allegiance": {"euphorian": 10},
+        },
+        ["place 1 generator"],
+        {"lots": [1]},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", RARE)
+def test_rare_events(kind: str) -> None:
+    given, moves, load = RARE[kind]
+    given = copy.deepcopy(given)
+    if kind == "none_left":  # every card is in a hand
+        others = ("bear", "bifocals", "book", "box", "balloons")
+        given["players"] += [{"morale": 6, "artifacts": {name: 6}, "workers": [1]} for name in others]
+    game = Game.from_dict(given | {"seed": 1})
+    game.load(**load)
+    start = public(game.to_dict())
+    for move in moves:
+        game.play(move)
+    assert kind in names(game.events)
+    assert follow(start, game.events_for(None)) == public(game.to_dict())
+
+
+def test_the_engine_notes_every_kind() -> None:
+    noted = {
+        node.attr
+        for path in ENGINE.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "EventKind"
+    }
+    assert {kind.name for kind in EventKind} - noted == {"NOTHING"}
+
+
+def test_the_table_says_what_each_field_is() -> None:
+    assert [row.name for row in events.table()] == list(KINDS) and len({*KINDS}) == len(KINDS) < 128
+    for row in events.table():
+        assert row.meaning and row.causes in ("", "group", "interruption", "next")
+        assert row.a or not row.b or row.name in ("roll",), "b alone"
+        assert row.a or not row.secret
+    assert {row.outcome for row in KIND_ROWS.values() if row.outcome} == {*tape.KINDS}
+
+
+def test_fields_are_in_the_range_that_the_table_says() -> None:
+    """Names exist, players are seats, there is -1 exactly where the table has no field (or a recruit has no row)."""
+    rng = random.Random(4)
+    for game in starts(rng, 60):
+        n = game.rules.num_players
+        for event in check_followed(game, rng, 80)[1]:
+            row = events.table()[event.kind]
+            assert -1 <= event.player < n and min(event.a, event.b) >= -1 and max(event.a, event.b) < 128
+            assert row.player == (event.player >= 0) or row.name == "tile_dealt"
+            for label, value in ((row.a, event.a), (row.b, event.b)):
+                if label in events.NAMES or label == "player":
+                    assert 0 <= value < (n if label == "player" else len(events.NAMES[label]))
+                elif label not in ("old face", "number of the ability"):
+                    assert (value >= 0) == bool(label), row
+
+
+# ------------------------------------------------------------------------------------------------------------------- causes
+
+
+def told(given: dict[str, Any], moves: list[str], **load: Any) -> str:
+    """What follows after the first move was noted, as names with their numbers."""
+    game = Game.from_dict({"seed": 1, **given})
+    game.load(**load)
+    for move in moves:
+        game.play(move)
+    return " ".join(f"{KINDS[e.kind]}({','.join(str(x) for x in e[1:] if x >= 0)})" for e in game.events)
+
+
+def recruit(name: str) -> dict[str, Any]:
+    return {"name": name, "active": True}
+
+
+def number(name: str) -> int:
+    return events.NAMES["recruit"].index(name)
+
+
+def test_a_bump_has_its_causes_in_the_order_of_r4() -> None:
+    """The move of docs/architecture.md: bump, roll, Phil, payment, gain (R4.2 to R4.4)."""
+    given = {
+        "rules": {"num_players": 2},
+        "players": [
+            {"workers": [4, 2], "goods": {"energy": 1}, "recruits": [recruit("phil_the_spy")]},
+            {"workers": [2], "recruits": []},
+        ],
+        "workers": {"euphorian_tunnel": [[1, 5]]},
+    }
+    phil = number("phil_the_spy")
+    assert told(given, ["place 4 euphorian_tunnel", "use phil_the_spy", "gain gold"], dice=[3], artifacts=["book"]) == (
+        f"placed(0,4,4) bumped(1,4,5) roll(1,1) die(1,3,5) ability(0,{phil},0) knowledge_paid(0,1,4) drawn(0,4) "
+        "pays(0,4) paid(0,0,1) gains(0,4) miner(0,0,1) gained(0,4,1) turn(1)"
+    )
+
+
+def test_what_interrupts_is_followed_by_what_it_interrupted() -> None:
+    """Geek replaces the first of two cards at the breeze bar; the second card and the allegiance are the space's own (R4.11)."""
+    given = {
+        "rules": {"num_players": 2},
+        "players": [
+            {
+                "workers": [4], "morale": 5, "goods": {"bliss": 1, "energy": 1},
+                "recruits": [recruit("geek_the_oracle"), recruit("nick_the_understudy")],
+            }
+        ],
+    }  # fmt: skip
+    log = told(
+        given,
+        ["place 4 breeze_bar", "use geek_the_oracle", "discard bat", "discard bear"],
+        artifacts=["bat", "bear", "book", "box"],
+    )
+    geek, nick = number("geek_the_oracle"), number("nick_the_understudy")
+    assert (
+        f"gains(0,47) ability(0,{geek}) knowledge_paid(0,1,4) reaction(0,{nick}) morale_gained(0,1,6) drawn(0,1) drawn(0,2) "
+        "drawn(0,4) discarded(0,8,1) discarded(0,9,1) resumed(0) drawn(0,5) allegiance(0,3,1)"
+    ) in log
+
+
+def test_a_market_penalty_is_named_before_what_it_does() -> None:
+    """The Theater (R12.5) and the Cafeteria, each with what it adds."""
+    theater = {
+        "rules": {"num_players": 2},
+        "players": [{"workers": [4], "goods": {"gold": 3}, "knowledge": 3}],
+        "markets": {"euphorian_market_1": {"tile": "theater_of_revelatory_propaganda", "built": True}},
+    }
+    tile = events.NAMES["tile"].index("theater_of_revelatory_propaganda")
+    log = told(theater, ["place 4 nimbus_loft"])
+    assert f"star(0,3) penalty(0,{tile}) knowledge_gained(0,1,4) resumed(0) allegiance(0,3,1)" in log
+    cafeteria = {
+        "rules": {"num_players": 2},
+        "players": [{"workers": [4], "morale": 4, "recruits": [recruit("curtis_the_propagandist")]}],
+        "workers": {"farm": [[0, 2]]},
+        "markets": {"euphorian_market_1": {"tile": "cafeteria_of_nameless_meat", "built": True}},
+    }
+    tile, curtis = events.NAMES["tile"].index("cafeteria_of_nameless_meat"), number("curtis_the_propagandist")
+    log = told(cafeteria, ["retrieve free"], dice=[1])
+    assert log.startswith(
+        f"retrieves(0,0) morale_lost(0,1,3) reaction(0,{curtis}) knowledge_lost(0,1,2) penalty(0,{tile}) morale_lost(0,1,2) "
+        f"reaction(0,{curtis}) knowledge_lost(0,1,1) resumed(0) retrieved(0,2,2) roll(0,1) die(0,1,2)"
+    )
+
+
+def test_the_check_names_the_die_and_the_sum() -> None:
+    """R5.3: the highest available worker is lost, not the one that was rolled."""
+    given = {
+        "rules": {"num_players": 2},
+        "players": [{"workers": [6, 5], "knowledge": 4}],
+        "workers": {"farm": [[0, 2]]},
+    }
+    assert "roll(0,1) die(0,3,2) worker_lost(0,6,18)" in told(given, ["retrieve free"], dice=[3])
+
+
+@pytest.mark.parametrize(
+    ("space", "moves", "player", "card", "more"),
+    [
+        ("euphorian_site_1_2", ["pay stone"], {"goods": {"gold": 1, "stone": 1}}, "michael_the_engineer", {}),
+        ("euphorian_site_1_2", [], {"artifacts": {"bat": 1}}, "flartner_the_scammer", {}),
+        ("ark_of_fractured_memories", ["star wastelander_territory"], {"artifacts": {"bat": 1}}, "jacko_the_archivist", {}),
+        ("breeze_bar", [], {"goods": {"food": 1, "water": 1}, "morale": 3}, "brian_the_viticulturist", {}),
+        ("euphorian_tunnel", ["gain gold"], {"recruits": []}, "matthew_the_thief", {"workers": {"euphorian_tunnel": [[1, 3]]}}),
+        ("euphorian_tunnel_end", [], {}, "kaden_the_infiltrator", {"miners": {"euphorian": 9}}),
+    ],
+)
+def test_a_way_to_pay_names_its_recruit(space: str, moves: list[str], player: dict, card: str, more: dict) -> None:
+    """R13.1: Matthew and the others are never asked; the payment says that it is due to them."""
+    given = {
+        "rules": {"num_players": 2},
+        "players": [{"workers": [4], "morale": 2, **player, "recruits": [recruit(card)]}, {"workers": [1]}],
+        **more,
+    }
+    game = Game.from_dict({**given, "seed": 1})
+    game.load(dice=[1])
+    for move in [f"place 4 {space}", *moves]:
+        if move in game.legal():
+            game.play(move)
+    assert (EventKind.WAY, 0, number(card), -1) in game.events
+
+
+@pytest.mark.parametrize(
+    ("by", "first", "second"),
+    [
+        ("morale", {"morale": 3}, {"morale": 2}),
+        ("knowledge", {"knowledge": 2}, {"knowledge": 4}),
+        ("roll", {}, {}),
+    ],
+)
+def test_a_tie_says_what_broke_it(by: str, first: dict, second: dict) -> None:
+    """R16.2: both place their last star at once."""
+    players = [
+        {"workers": [1, 1], **first, "recruits": [recruit("gary_the_electrician")]},
+        {"workers": [1], **second, "recruits": [recruit("ben_the_ludologist")]},
+    ]
+    given = {"rules": {"num_players": 2, "stars_to_win": 1}, "players": players, "allegiance": {"euphorian": 10}}
+    game = Game.from_dict({**given, "seed": 1})
+    game.load(dice=[1, 2])
+    game.play("place 1 generator")
+    assert game.winner == 0
+    assert (EventKind.TIE_BROKEN, 0, events.NAMES["tie-break"].index(by), -1) in game.events
+
+
+# ----------------------------------------------------------------------------------------------------------- what is hidden
+
+
+def check_pair(game: Game, observer: int, rng: random.Random) -> bool:
+    """Deals anew what the observer cannot know, plays the same moves in both games, and compares what that player is told.
+
+    What is seen later may differ, for hidden cards are shown at last and other ones are drawn: then both end. Whether a move
+    was compared.
+    """
+    one, other = game.determinize(observer, rng.getrandbits(30)), game.determinize(observer, rng.getrandbits(30))
+
+    def drawn(twin: Game) -> list[Event]:
+        return [event for event in twin.events_for(observer) if KIND_ROWS[EventKind(event.kind)].outcome and event.a >= 0]
+
+    dice, compared = [rng.randint(1, 6) for _ in range(40)], False
+    for twin in (one, other):
+        twin.load(dice=dice)
+    for _ in range(6):
+        both = [move for move in one.legal() if move in other.legal()]
+        if not both or one.player != other.player:
+            break
+        move = rng.choice(both)
+        one.play(move)
+        other.play(move)
+        if not np.array_equal(one.observation(observer), other.observation(observer)) or drawn(one) != drawn(other):
+            break
+        assert one.events_for(observer) == other.events_for(observer), (move, names(one.events), names(other.events))
+        compared = True
+    return compared
+
+
+def pairs(seed: int, decisions: int, positions: int) -> tuple[int, int]:
+    rng, compared, seen = random.Random(seed), 0, 0
+    for game in starts(rng, positions):
+        for _ in range(decisions):
+            if not game.legal():
+                break
+            for observer in range(game.rules.num_players):
+                compared += check_pair(game, observer, rng)
+            game.play(prefer(game, rng))
+        log = game.events
+        for player in range(game.rules.num_players):
+            seen += log != game.events_for(player)
+    return compared, seen
+
+
+def test_nobody_is_told_what_they_cannot_know() -> None:
+    compared, seen = pairs(seed=5, decisions=8, positions=60)
+    assert compared > 800 and seen > 100
+
+
+@pytest.mark.long
+def test_nobody_is_told_what_they_cannot_know_in_20_000_pairs() -> None:
+    compared, seed = 0, 6
+    while compared < 20_000:
+        compared += pairs(seed, decisions=30, positions=200)[0]
+        seed += 1
+
+
+def test_a_player_knows_their_own_cards() -> None:
+    game = Game(Rules(num_players=3), seed=1)
+    rng = random.Random(1)
+    while game.turn < 12:
+        game.play(prefer(game, rng))
+    for player in range(3):
+        for whole, seen in zip(game.events, game.events_for(player), strict=True):
+            hidden = events.table()[whole.kind].secret and whole.player != player
+            assert seen == (whole._replace(a=-1) if hidden else whole)
+    for wrong in (3, -1, True, "0"):
+        with pytest.raises(ValueError, match="player must be an integer from 0 to 2"):
+            game.events_for(wrong)  # type: ignore[arg-type]
+
+
+# --------------------------------------------------------------------------------------------------------- public and follow
+
+
+def test_public_leaves_out_what_is_hidden() -> None:
+    game = Game(Rules(num_players=2), seed=1)
+    rng = random.Random(1)
+    while game.turn < 12:
+        game.play(prefer(game, rng))
+    d = game.to_dict()
+    open_ = public(d)
+    text = repr(open_)
+    assert not {"generator", "load", "recruits_out", "tiles_out", "tiles_in", "pending"} & {*open_}
+    for k, player in enumerate(d["players"]):
+        assert open_["players"][k]["artifacts"] == sum(player["artifacts"].values())
+        assert all((one["name"] in text) == one["active"] for one in player["recruits"])
+    assert all((market["tile"] in text) == market["built"] for market in d["markets"].values())
+    assert game.to_dict() == d
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("markets", None, r"position\.markets: is missing"),
+        ("turn", None, r"position\.turn: is missing"),
+        ("players", 3, r"position\.players: is not that of a position"),
+        ("players", [{}], r"position\.players\[0\]\.dilemma: is missing"),
+        ("markets", {"x": 1}, r"position\.markets\.x must be an object"),
+    ],
+)
+def test_only_a_complete_position_has_a_public_part(key: str, value: Any, message: str) -> None:
+    d = Game(seed=1).to_dict()
+    if value is None:
+        del d[key]
+    else:
+        d[key] = value
+    with pytest.raises(ValueError, match=message):
+        public(d)
+    with pytest.raises(ValueError, match="position must be an object"):
+        public([])  # type: ignore[arg-type]
+
+
+def test_follow_names_what_it_cannot_follow() -> None:
+    game = Game(Rules(num_players=2), seed=1)
+    start = public(game.to_dict())
+    for wrong, message in (
+        (game.to_dict(), r"start\.players\[0\]\.artifacts: is not that of a position"),
+        (start | {"generator": [1, 2]}, r"start\.generator: is not public"),
+        ({"players": []}, r"start\.rules: is missing"),
+        (None, "start must be an object"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            follow(wrong, [])  # type: ignore[arg-type]
+    for log, message in (
+        ([(99, 0, 0, 0)], r"events\[0\]: \(99, 0, 0, 0\) is no event of this version"),
+        ([(-1, 0, 0, 0)], r"is no event of this version"),
+        ([Event(EventKind.TURN, 0), (1, 2)], r"events\[1\]: \(1, 2\) is no event"),
+        ([Event(EventKind.PLACED, 0, 0, 4)], r"events\[0\]: placed \(0, 0, 4\) cannot happen here"),
+        ([Event(EventKind.PAID, 0, 0, 1)], "cannot happen here: there are not so many energy"),
+        ([Event(EventKind.RANK, 0, 1)], "cannot happen here"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            follow(start, log)
+    assert start == public(game.to_dict()), "the start stays as it is"
+
+
+def test_events_of_a_refused_move_are_gone() -> None:
+    game = Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": [{"workers": [4], "goods": {"energy": 1}}]})
+    game.play("place 4 euphorian_tunnel")
+    before = game.events
+    game.load(artifacts=["bat"])
+    game.load(artifacts=["bat"] * 6)
+    d = game.to_dict()
+    assert game.clone().events == before == game.events
+    game.play("gain artifact")
+    assert d != game.to_dict() and game.events[: len(before)] == before
+
+
+# ------------------------------------------------------------------------------------------------------------ observations
+
+
+def as_seen(game: Game, player: int, k: int) -> list[list[int]]:
+    """The last k events of a game as `events=k` shows them, written from the page alone."""
+    n, rows = game.rules.num_players, []
+    for kind, who, a, b in game.events_for(player)[-k:]:
+        a = (a - player) % n if events.table()[kind].a == "player" else a
+        rows.append([kind, (who - player) % n if who >= 0 else -1, a, b])
+    return [[0] * 4] * (k - len(rows)) + rows
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 3), (4, 16), (6, 200)])
+def test_a_batch_shows_the_last_events(n: int, k: int) -> None:
+    """The same as games that play the same moves, also where games end and begin anew."""
+    rules, rng = Rules(num_players=n, stars_to_win=1, trading=True), np.random.default_rng(1)
+    batch = Batch(4, rules, seed=1, events=k)
+    assert batch.events.shape == (4, k, events.EVENT_SIZE) and batch.events.dtype == np.int8
+    games, ended, shown = [None] * 4, 0, 0
+    for step in range(600):
+        moves = batch.sample(rng)
+        for game, move in zip(games, moves.tolist(), strict=True):
+            if game is not None:
+                game.play(move)
+        old = batch.events.copy()
+        batch.step(moves)
+        for i, game in enumerate(games):
+            if batch.terminated[i]:
+                if game is not None:
+                    for player in range(n):
+                        seen = batch.events_at_end(np.array([i]), np.array([player]))[0]
+                        assert seen[-3:].tolist() == as_seen(game, player, 3)
+                    ended += 1
+                assert not np.array_equal(old[i], batch.events[i]) and batch.events[i, -1, 0] < EventKind.TURN
+                games[i] = batch.game(i)
+            elif game is not None and step % 7 == 0:
+                whole = len(game.events)
+                expected = as_seen(game, int(batch.player[i]), k)[-whole:] if whole else []
+                assert batch.events[i].tolist()[-whole or k :] == expected
+                shown += 1
+    assert ended and shown > 100
+
+
+def test_events_are_the_same_for_any_threads_and_go_on_after_a_restart() -> None:
+    rules, rng = Rules(num_players=3), np.random.default_rng(1)
+    one, two = (Batch(600, rules, seed=3, threads=t, events=8) for t in (1, 2))
+    plain = Batch(600, rules, seed=3)
+    for _ in range(60):
+        moves = one.sample(rng)
+        for batch in (one, two, plain):
+            batch.step(moves)
+    assert np.array_equal(one.events, two.events) and one.states.tobytes() == plain.states.tobytes()
+    again = Batch(600, rules, seed=4, events=8)
+    again.restore(one.state())
+    assert np.array_equal(again.events, one.events)
+    moves = one.sample(rng)
+    one.step(moves)
+    again.step(moves)
+    assert np.array_equal(again.events, one.events)
+    copied = copy.copy(one)
+    copied.step(copied.sample(rng))
+    assert not np.array_equal(copied.events, one.events)
+    start = Game.from_dict({"rules": {"num_players": 3}, "seed": 1})
+    one.restart([0, 1], {1: start})
+    assert one.events[0].any() and not one.events[1].any(), "a game from a position begins without events"
+
+
+def test_a_damaged_state_is_refused() -> None:
+    batch = Batch(3, Rules(num_players=2), seed=1, events=4)
+    good = batch.state()
+    for row, column, value in (
+        (0, tape.TAPE_NEXT, 3),
+        (1, tape.TAPE_NEXT, 10**6),
+        (2, -4, 99),
+        (0, -3, 2),
+        (0, 0, 7),
+        (1, -1, 200),
+    ):
+        bad = {**good, "events": good["events"].copy()}
+        bad["events"][row, column] = value
+        with pytest.raises(ValueError, match="the events of the state are damaged"):
+            batch.restore(bad)
+    with pytest.raises(ValueError, match="not one of 3 games with 4 events"):
+        batch.restore(Batch(3, Rules(num_players=2), seed=1).state())
+    batch.restore(good)
+
+
+def test_without_events_nothing_is_noted() -> None:
+    """The tape that all games share stays as it was made, and has no room."""
+    batch = Batch(64, Rules(num_players=4, trading=True, stars_to_win=1), seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        batch.step(batch.sample(rng))
+    assert batch.events.shape == (64, 0, events.EVENT_SIZE)
+    assert batch._tapes.tolist() == [tape.empty_tape().tolist()]
+    assert tape.empty_tape()[tape.TAPE_NEXT] == 0
+
+
+@pytest.mark.parametrize("wrong", [-1, MOST_EVENTS + 1, 1.5, True, "16", None])
+def test_a_wrong_number_of_events_is_refused(wrong: Any) -> None:
+    message = rf"events must be an integer from 0 \(none\) to {MOST_EVENTS}, not "
+    makers = (
+        lambda: Batch(2, events=wrong),
+        lambda: env(events=wrong),
+        lambda: gymnasium.make(GYMNASIUM_ID, opponents="random", events=wrong),
+        lambda: gymnasium.make_vec(GYMNASIUM_ID, num_envs=2, opponents="random", events=wrong),
+    )
+    for make in makers:
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+def test_pettingzoo_shows_everybody_their_events() -> None:
+    aec, rng = env(num_players=3, events=5, stars_to_win=1), random.Random(1)
+    aec.reset(seed=2)
+    for _ in range(200):
+        for agent in aec.agents:
+            seen = aec.observe(agent)
+            assert aec.observation_space(agent).contains(seen)
+            if seen["action_mask"].any() and not aec.terminations[agent]:
+                deciding = seen
+        kinds = {tuple(aec.observe(agent)["events"][:, 0]) for agent in aec.agents}
+        assert len(kinds) == 1, "all see that it happened"
+        if all(aec.terminations.values()):
+            break
+        aec.step(rng.choice(np.flatnonzero(deciding["action_mask"]).tolist()))
+    aec.reset(seed=3, options={"position": {"players": [{"workers": [1]}]}})
+    assert not aec.observe("player_0")["events"].any()
+
+
+def test_gymnasium_shows_the_learner_their_events() -> None:
+    one = gymnasium.make(GYMNASIUM_ID, opponents="random", num_players=2, events=6, seat=1, stars_to_win=1)
+    rng = random.Random(1)
+    observation, info = one.reset(seed=1)
+    assert {*observation} == {"observation", "events"}
+    seen = Counter[int]()
+    done = False
+    while not done:
+        assert one.observation_space.contains(observation)
+        seen.update(observation["events"][:, 1].tolist())
+        move = rng.choice(np.flatnonzero(info["action_mask"]).tolist())
+        observation, _, terminated, truncated, info = one.step(move)
+        done = terminated or truncated
+    assert seen[0] and seen[1]
+    assert KINDS[observation["events"][-1, 0]] == "rank" and one.observation_space.contains(observation)
+    masked = gymnasium.make(GYMNASIUM_ID, opponents="random", num_players=2, events=6, mask="observation")
+    assert {*masked.reset(seed=1)[0]} == {"observation", "action_mask", "events"}
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_vectors_show_the_learners_their_events(mode: AutoresetMode) -> None:
+    """Also the last ones of games that have ended."""
+    many = gymnasium.make_vec(
+        GYMNASIUM_ID, num_envs=4, opponents="random", num_players=2, events=6, stars_to_win=1,
+        autoreset_mode=mode,
+    )  # fmt: skip
+    rng = np.random.default_rng(1)
+    observations, infos = many.reset(seed=1)
+    ended = 0
+    for _ in range(400):
+        assert many.observation_space.contains(observations)
+        masks = infos["action_mask"]
+        moves = np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
+        observations, _, terminated, truncated, infos = many.step(moves)
+        for i in np.flatnonzero(terminated | truncated):
+            last = infos["final_obs"][i] if mode is AutoresetMode.SAME_STEP else {k: v[i] for k, v in observations.items()}
+            assert KINDS[last["events"][-1, 0]] == "rank" and many.single_observation_space.contains(last)
+            ended += 1
+        if mode is AutoresetMode.DISABLED and (terminated | truncated).any():
+            observations, infos = many.reset(options={"reset_mask": terminated | truncated})
+    assert ended > 3
+
+
+def test_sb3_takes_events() -> None:
+    sb3 = pytest.importorskip("euphoria_env.envs.sb3")
+    games = sb3.EuphoriaVecEnv(3, "random", num_players=2, events=4, stars_to_win=1, seed=1)
+    observations = games.reset()
+    assert observations["events"].shape == (3, 4, events.EVENT_SIZE)
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        moves = np.array([rng.choice(np.flatnonzero(mask)) for mask in games.action_masks()])
+        _, _, dones, infos = games.step(moves)
+        if dones.any():
+            break
+    last = infos[int(dones.argmax())]["terminal_observation"]
+    assert KINDS[last["events"][-1, 0]] == "rank"
