@@ -1,6 +1,6 @@
-"""What can happen in a game, as the engine notes it: the kinds of event, and what the fields of each mean.
+"""The kinds of event that the engine notes, and the meaning of their fields.
 
-An event is four small integers: its kind, a player, `a` and `b`; -1 where there is none. Numbers count what `NAMES` lists.
+An event is four small integers: its kind, a player, `a` and `b`; -1 where there is none.
 """
 
 from __future__ import annotations
@@ -105,14 +105,16 @@ class EventKind(IntEnum):
 
 
 class KindRow(NamedTuple):
-    """What an event of a kind says.
+    """The meaning of a kind of event.
 
     Attributes:
         meaning: what happened; "they" are the player of the event.
         player: whether it has a player.
-        a, b: what these fields are; "": -1. A key of `NAMES` means a number in that list, "player" a seat, all else a number.
-        causes: which events that follow it is the cause of. "group": all, until the next cause. "interruption": likewise, but
-            afterwards, at `resumed` at the latest, the group goes on that it interrupted. "next": the next event alone.
+        a, b: what these fields are; "": -1. A key of `NAMES` means an index of that list, "player" a seat, any other text a plain
+            number.
+        causes: which events that follow it is the cause of. "group": all, until the next group. "interruption": likewise, until
+            the next group or interruption, or until `resumed`, where the interrupted group continues. "next": the next event
+            alone.
         secret: whether `a` is known to the player of the event alone, and to nobody if it has none (R19).
         outcome: the kind of outcome of chance that `a` is, if it is one.
     """
@@ -126,7 +128,7 @@ class KindRow(NamedTuple):
     outcome: str = ""
 
 
-# What numbers stand for.
+# Names by index, for the fields that have them.
 NAMES: dict[str, tuple[str, ...]] = {
     "artifact": ARTIFACTS,
     "faction": FACTIONS,

@@ -1,7 +1,7 @@
 """Events: what happened in a game, as data, noted by the engine (docs/events.md).
 
-`Game.events` has them all, `Game.events_for` what one player may know of them (R19). Whoever follows the public ones from the
-public part of a position comes to the public part of every later one.
+`Game.events` has them all, `Game.events_for` what one player may know of them (R19). The public events lead from the public part
+of a position to the public part of every later one.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _HIDDEN: Json = {"name": None, "active": False, "star": False}  # a recruit
 
 
 def public(position: Json) -> Json:
-    """What everybody may know of a position (R19.1): a position as `Game.to_dict` gives it, without what is hidden.
+    """The public part of a position (R19.1): a position as `Game.to_dict` gives it, without what is hidden.
 
     Of artifact cards it has the number, of hidden recruits an entry without a name; the tile of a market that is not built and
     a dilemma that is not resolved are `None`. It does not say what is asked, but who is.
@@ -171,7 +171,7 @@ Change = Callable[[Json, int, int, int], None]
 def _count(counts: dict[str, int], name: str, n: int) -> None:
     """Adds n, or takes them away; what is 0 is left out."""
     if (left := counts.get(name, 0) + n) < 0:
-        raise ValueError(f"there are not so many {name}")
+        raise ValueError(f"there are too few {name}")
     counts[name] = left
     if left == 0:
         del counts[name]
@@ -315,7 +315,7 @@ def _rank(d: Json, p: int, a: int, b: int) -> None:
 
 
 _K = EventKind
-# What each kind changes in the public part of a position; None: nothing.
+# The change of the public part of a position by each kind; None: no change.
 _CHANGES: dict[int, Change | None] = {
     **dict.fromkeys(EventKind),
     _K.TURN: _turn,

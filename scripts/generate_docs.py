@@ -270,12 +270,15 @@ assert events.follow(start, game.events_for(None)) == events.public(game.to_dict
 - Numbers that stand for names have them in `events.NAMES`: `events.NAMES["space"][a]` is a space of the board. An *item* is a
   good or an artifact type.
 
-Causes stand before what they bring about. A *group* goes on until the next group. An *interruption* has what follows until the
-next group or interruption, or until `resumed`: then the group goes on that it interrupted. Where nothing more of that group
-follows, there is no `resumed`. *Next* has the next event alone.
+A cause stands before the events that it brings about. The events of a *group* last until the next group. Those of an
+*interruption* last until the next group or interruption, or until `resumed`, where the interrupted group continues; if nothing
+more of that group follows, there is no `resumed`. *Next* is the cause of the next event alone.
 
 Environments and `Batch` show the last K events with `events=K` ([environment.md](environment.md#observation-space)), players
 counted from the observer.
+[scripts/train_with_memory.py](../scripts/train_with_memory.py) learns from them by attention.
+After 300,000 decisions with two players (one run each) it won 233 of 400 games against `weights` with the last 32 events and 237
+without any, and 338 and 348 against `random`: a memory of that length won nothing measurable.
 
 *Hidden* means that only the player of the event knows `a`; without a player nobody does.
 

@@ -331,13 +331,15 @@ def test_a_tie_says_what_broke_it(by: str, first: dict, second: dict) -> None:
 def check_pair(game: Game, observer: int, rng: random.Random) -> bool:
     """Deals anew what the observer cannot know, plays the same moves in both games, and compares what that player is told.
 
-    What is seen later may differ, for hidden cards are shown at last and other ones are drawn: then both end. Whether a move
-    was compared.
+    Hidden cards that are shown at last, and cards that are drawn, may differ: then the pair ends. Returns whether a move was
+    compared.
     """
     one, other = game.determinize(observer, rng.getrandbits(30)), game.determinize(observer, rng.getrandbits(30))
 
-    def drawn(twin: Game) -> list[Event]:
-        return [event for event in twin.events_for(observer) if KIND_ROWS[EventKind(event.kind)].outcome and event.a >= 0]
+    def shown(twin: Game) -> list[Event]:
+        """The cards and lots that the player saw so far."""
+        cards = [event for event in twin.events_for(observer) if KIND_ROWS[EventKind(event.kind)].outcome and event.a >= 0]
+        return cards + [event for event in twin.events if event.kind in (EventKind.PAID, EventKind.DISCARDED)]
 
     dice, compared = [rng.randint(1, 6) for _ in range(40)], False
     for twin in (one, other):
@@ -349,7 +351,7 @@ def check_pair(game: Game, observer: int, rng: random.Random) -> bool:
         move = rng.choice(both)
         one.play(move)
         other.play(move)
-        if not np.array_equal(one.observation(observer), other.observation(observer)) or drawn(one) != drawn(other):
+        if not np.array_equal(one.observation(observer), other.observation(observer)) or shown(one) != shown(other):
             break
         assert one.events_for(observer) == other.events_for(observer), (move, names(one.events), names(other.events))
         compared = True
@@ -455,7 +457,7 @@ def test_follow_names_what_it_cannot_follow() -> None:
         ([(-1, 0, 0, 0)], r"is no event of this version"),
         ([Event(EventKind.TURN, 0), (1, 2)], r"events\[1\]: \(1, 2\) is no event"),
         ([Event(EventKind.PLACED, 0, 0, 4)], r"events\[0\]: placed \(0, 0, 4\) cannot happen here"),
-        ([Event(EventKind.PAID, 0, 0, 1)], "cannot happen here: there are not so many energy"),
+        ([Event(EventKind.PAID, 0, 0, 1)], "cannot happen here: there are too few energy"),
         ([Event(EventKind.RANK, 0, 1)], "cannot happen here"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -1,7 +1,7 @@
 """Chance: loaded outcomes from the tape first (`engine.tape`), then a small generator in the row.
 
 The generator is a multiply-with-carry of 64 bits (multiplier 698769069, Marsaglia's KISS99), kept in two integers so that it
-runs the same in numba and in plain Python. Who draws notes what came as an event.
+runs the same in numba and in plain Python. The caller notes the outcome as an event.
 """
 
 from __future__ import annotations

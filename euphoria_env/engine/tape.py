@@ -1,4 +1,4 @@
-"""The tape: outcomes that were loaded, which chance takes first, and the events that somebody wants to have.
+"""The tape: outcomes that were loaded, which chance takes first, and the events that the caller wants.
 
 It is one int32 array: a header (next and end position of the queue of each kind of outcome, what became of them, where events
 are noted), the queues, then a ring of events. On a tape without room for events nothing is noted, and it is never written to.
@@ -26,7 +26,7 @@ TAPE_HEADER = TAPE_ERROR + 6
 
 
 def empty_tape(events: int = 0, queues: Sequence[Sequence[int]] = ()) -> np.ndarray:
-    """A tape with room for the last so many events, and loaded outcomes of each kind, in the order of `KINDS`."""
+    """A tape with room for the last `events` events, and loaded outcomes of each kind, in the order of `KINDS`."""
     loaded = sum(map(len, queues))
     tape = np.zeros(TAPE_HEADER + loaded + EVENT_SIZE * events, np.int32)
     at = TAPE_HEADER
@@ -40,7 +40,7 @@ def empty_tape(events: int = 0, queues: Sequence[Sequence[int]] = ()) -> np.ndar
 
 
 def check_events(tapes: np.ndarray, players: int) -> None:
-    """Refuses tapes, (N, size), on which other things are noted than events of so many players.
+    """Refuses tapes, (N, size), on which other things are noted than events of a game of that size.
 
     Raises:
         ValueError: says that they are damaged.
@@ -88,7 +88,7 @@ def loaded(tape, kind):
 
 @jit
 def note(tape, kind, player, a, b):
-    """Notes an event, if anybody wants to have it."""
+    """Notes an event, if the caller wants events."""
     at = int(tape[TAPE_NEXT])
     if at:
         tape[at] = kind
