@@ -11,7 +11,26 @@ import pytest
 pytest.importorskip("torch")
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "train_with_memory.py"
-SMALL = "--decisions 600 --envs 16 --rollout 16 --batch 64 --epochs 1 --width 16 --size 4 --rating-games 4 --report 1".split()
+SMALL = [
+    "--decisions",
+    "600",
+    "--envs",
+    "16",
+    "--rollout",
+    "16",
+    "--batch",
+    "64",
+    "--epochs",
+    "1",
+    "--width",
+    "16",
+    "--size",
+    "4",
+    "--rating-games",
+    "4",
+    "--report",
+    "1",
+]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
