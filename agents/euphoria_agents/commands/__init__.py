@@ -31,9 +31,6 @@ class Subcommand(NamedTuple):
 
 COMMANDS = {
     "train": Subcommand("train a player by self-play", f"{TRAINING}:Options", "train", "torch"),
-    "outlook": Subcommand(
-        "teach a trained player the chances of all seats, for the search", f"{TRAINING}:OutlookOptions", "train", "torch"
-    ),
     "evaluate": Subcommand("compare an agent with others, with intervals", f"{ARGUMENTS}:EvaluateOptions"),
     "tournament": Subcommand("many agents against each other, with ratings", f"{ARGUMENTS}:TournamentOptions"),
     "benchmark": Subcommand("judge an agent by a task with a fixed protocol", f"{ARGUMENTS}:BenchmarkOptions"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.run import train
-from euphoria_agents.training.workers import launched_rank
+from euphoria_agents.training.machines import launched_rank
+from euphoria_agents.training.trainer import train
 
 
 def run(options: Options) -> None:
@@ -17,8 +17,9 @@ def run(options: Options) -> None:
     """
     console = Console(quiet=launched_rank() > 0, emoji=False)  # the first worker tells
     trained = train(options, console)
-    console.print(f"written: {trained.run}")
+    folder = trained.options.run
+    console.print(f"written: {folder}")
     if trained.interrupted:
         interrupt = KeyboardInterrupt()
-        interrupt.add_note(f"--resume {trained.run} goes on where it was")
+        interrupt.add_note(f"--resume {folder} goes on where it was")
         raise interrupt

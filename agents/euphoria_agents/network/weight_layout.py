@@ -11,32 +11,57 @@ from euphoria_agents.network.compiled_layers import VALUES
 from euphoria_env.observations import OBS_SIZE
 
 
+def row_begins(features: Features) -> np.ndarray:
+    """Where the rows of each entry of the observation begin, int64 (OBS_SIZE + 1,).
+
+    An entry has a row for each of the values 1, 2, ... up to one beyond which its features stay as they are.
+    """
+    seen = np.arange(1, VALUES, dtype=np.float32)
+    changes = features.at(seen)
+    differ = changes != changes[:, -1:]
+    settled = np.where(differ.any(1), VALUES - differ[:, ::-1].argmax(1), 1)
+    most = np.zeros(OBS_SIZE, np.int64)
+    np.maximum.at(most, features.source, settled)
+    return np.concatenate([[0], np.cumsum(most)])
+
+
+def features_of_rows(features: Features, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which features differ from those of an observation of zeros in each row, and by how much.
+
+    Returns:
+        int64 (R + 1,), where the features of each row end in the others; int32, their numbers; float32, their changes.
+    """
+    sizes = np.diff(begins)
+    entry = np.repeat(np.arange(OBS_SIZE), sizes)
+    seen = np.arange(begins[-1]) - begins[entry] + 1
+    first = np.searchsorted(features.source, entry)
+    count = np.searchsorted(features.source, entry, "right") - first
+    row = np.repeat(np.arange(len(entry)), count)
+    index = first[row] + np.arange(len(row)) - (np.cumsum(count) - count)[row]
+    x = (seen[row].astype(np.float32) - features.offset[index]) * features.scale[index]
+    change = np.clip(x, -1, 1) - features.rest[index]
+    differs = change != 0
+    ends = np.concatenate([[0], np.cumsum(np.bincount(row[differs], minlength=len(entry)))])
+    return ends, index[differs].astype(np.int32), change[differs]
+
+
 def active_feature_rows(features: Features, layers: Layers) -> tuple[np.ndarray, np.ndarray, Layers]:
-    """Sums up what each active feature, an entry that is not 0 with its value, adds to the first layer.
+    """Sums up what each row, an entry that is not 0 with its value, adds to the first layer.
 
     Args:
         features: what goes in.
         layers: as (in, out) weights and bias.
 
     Returns:
-        int64 (OBS_SIZE + 1,), where the rows of each entry begin, those of 1, 2, ... up to a value beyond which all are the same;
-        the rows, float32 (R, out); and the layers, of which the first has nothing left but the bias.
+        `row_begins`; the rows, float32 (R, out); and the layers, of which the first has nothing left but the bias.
     """
     (weight, bias), *others = layers
-    source, rest = features.source, features.rest
-    seen = np.arange(1, VALUES, dtype=np.float32)
-    changes = features.at(seen) - rest[:, None]
-    differ = changes != changes[:, -1:]
-    settled = np.where(differ.any(1), VALUES - differ[:, ::-1].argmax(1), 1)  # the value from which a feature stays as it is
-    most = np.zeros(OBS_SIZE, np.int64)
-    np.maximum.at(most, source, settled)
-    begins = np.concatenate([[0], np.cumsum(most)])
+    begins = row_begins(features)
+    ends, index, change = features_of_rows(features, begins)
     rows = np.zeros((begins[-1], weight.shape[1]), np.float32)
-    for value in range(1, int(most.max()) + 1):
-        (chosen,) = (most[source] >= value).nonzero()
-        entries, firsts = np.unique(source[chosen], return_index=True)
-        rows[begins[entries] + value - 1] = np.add.reduceat(changes[chosen, value - 1, None] * weight[chosen], firsts)
-    return begins, rows, [(weight[:0], bias + rest @ weight), *others]
+    (some,) = np.nonzero(np.diff(ends))
+    rows[some] = np.add.reduceat(change[:, None] * weight[index], ends[some]) if len(some) else 0
+    return begins, rows, [(weight[:0], bias + features.rest @ weight), *others]
 
 
 def flatten(groups: Sequence[Layers]) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -95,6 +95,11 @@ class PPO(Agent):
         """
         return cls(parts(tensors, path))
 
+    @property
+    def row_begins(self) -> np.ndarray:
+        """Where the rows of each entry of the observation begin; see `network.weight_layout.row_begins`."""
+        return self._network[0]
+
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """The logarithms of the probabilities of all moves: float32 (N, NUM_ACTIONS); -inf where illegal."""
         found = np.full((len(observations), actions.NUM_ACTIONS), -np.inf, np.float32)

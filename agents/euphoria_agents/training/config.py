@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from euphoria_agents.dataclass_arguments import option, positional, rules_options, written
+from euphoria_agents.dataclass_arguments import option, rules_options
 from euphoria_agents.validation import checked
 from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.json_reader import Reader, shown
@@ -27,6 +27,8 @@ Small = Annotated[int, Meta(ge=1, le=10**4)]
 Medium = Annotated[int, Meta(ge=1, le=10**6)]
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 Players = Annotated[int, Meta(ge=2, le=6)]
+Threads = Annotated[int, Meta(ge=1, le=256)]
+Count0 = Annotated[int, Meta(ge=0, le=10**9)]
 Width = Annotated[int, Meta(ge=1, le=2**14)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Positive = Annotated[float, Meta(gt=0, le=1)]  # a share that is not 0
@@ -34,10 +36,10 @@ Positive = Annotated[float, Meta(gt=0, le=1)]  # a share that is not 0
 
 @dataclasses.dataclass
 class Options:
-    """Trains a player with sb3-contrib's MaskablePPO: one learning seat, the others for a league of baselines and past selves.
+    """Trains a player by masked PPO: it plays against itself and against a league of baselines and past selves.
 
     Everything is in the run's folder: `ppo.safetensors` plays (as the agent ppo:RUN/ppo.safetensors), `state.safetensors` goes on
-    (--resume RUN, exactly as if it had not been interrupted), `ratings.json` and `tensorboard` say what became of it. Ctrl-C ends
+    (--resume RUN, exactly as if it had not been interrupted), `ratings.json`, `progress.csv` and `tensorboard` show its progress. Ctrl-C ends
     the update under way, saves and stops; a second one stops at once.
     """
 
@@ -46,8 +48,8 @@ class Options:
         None,
         "go on with the run in this folder; besides, only --decisions and --minutes count; name your own --baselines again",
     )
-    workers: Small = option(
-        os.cpu_count() or 1, "processes that train together; a run keeps their number, on which its games depend"
+    threads: Threads = option(
+        os.cpu_count() or 1, "threads that play and learn; a run keeps their number, on which its games depend"
     )
     decisions: Large | None = option(
         None, f"decisions of the learner in all; default {DECISIONS:,}, or those that a resumed run was given before"
@@ -55,7 +57,10 @@ class Options:
     minutes: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
         None, "save and stop after so many minutes, if that comes first"
     )
-    device: str = option("cpu", "where the network learns: cpu, or cuda, as a dense network")
+    finish: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
+        None, "end the run after so many minutes of training in all; the learning rate goes down to 0 until then"
+    )
+    device: str = option("cpu", "where the network learns: cpu, or cuda")
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
     players: Annotated[list[Players], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
@@ -63,13 +68,14 @@ class Options:
     reward: str = option("stars", "what is learnt from", choices=REWARD_NAMES)
     max_turns: Annotated[int, Meta(ge=1, le=2**31 - 1)] = option(600, "training games are cut off after so many turns")
     baselines: list[str] = option(["random", "weights"], "fixed opponents in the league")
+    self_play: Share = option(0.4, "share of the seats, besides one in each game, that the learner plays and learns from, too")
     newest: Share = option(0.4, "share of the seats for the newest past self")
     older: Share = option(0.3, "share of the seats for the older past selves; the baselines get the rest")
     league: Small = option(6, "past selves in the league")
     snapshot: Count = option(20, "updates between two past selves")
     same_opponent_prob: Share = option(0.5, "share of the games in which all opponents are the same one")
     envs: Medium = option(1024, "games side by side")
-    rollout: Medium = option(24, "decisions in each game between two updates")
+    rollout: Medium = option(32, "decisions in each game between two updates, of all who play")
     batch: Annotated[int, Meta(ge=2, le=10**9)] = option(1024, "decisions in a step of the optimizer")
     epochs: Small = option(3, "how often an update goes through its decisions")
     learning_rate: Positive = option(7e-4, "of Adam in the first update; goes down towards 0 in a straight line")
@@ -88,6 +94,10 @@ class Options:
     rate: Count = option(100, "updates between two ratings")
     rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(200, "games against each baseline in a rating; 0: no ratings")
     rating_players: list[Players] = option([2, 4], "numbers of players that are rated")
+    win_probs_games: Count0 = option(
+        2000, "games of each number of players, after the training, from which it learns each seat's chances to win; 0: none"
+    )
+    win_probs_widths: Annotated[list[Width], Meta(min_length=1)] = option([96, 48], "widths of the layers that learn them")
     mixed: Share = option(0.0, "share of the games in which the options below that are not set are drawn at random")
     game: dict[str, Any] = rules_options(without=NOT_OF_GAME)
 
@@ -97,35 +107,8 @@ class Options:
         return DECISIONS if self.decisions is None else self.decisions
 
     def shares(self) -> dict[int, int]:
-        """How many games a worker has of each number of players."""
-        parts = len(self.players) * self.workers
-        return {n: self.envs * share // parts for n, share in sorted(Counter(self.players).items())}
-
-
-@dataclasses.dataclass
-class OutlookOptions:
-    """Gives a trained player an outlook: how probable it is that each seat wins, learnt from games that it plays against itself.
-
-    With it `mcts:BUDGET:ppo:NEW` judges a position in one pass for all seats. Policy and value stay as they are.
-    """
-
-    player: Path = positional("the file of the player, such as ppo.safetensors in the folder of a run")
-    new: Path = positional("the file to write; it may be the same", type=written)
-    games: Count = option(40_000, "games of each number of players")
-    players: Annotated[list[Players], Meta(min_length=1)] = option([2, 3, 4, 5, 6], "numbers of players")
-    mixed: Share = option(0.06, "share of the games with other options, drawn at random")
-    epsilon: Share = option(0.03, "share of the moves that are drawn from all that are legal")
-    widths: Annotated[list[Width], Meta(min_length=1)] = option([128, 64], "widths of the hidden layers")
-    batch: Annotated[int, Meta(ge=2, le=10**9)] = option(1024, "positions in a step of the optimizer")
-    epochs: Small = option(2, "how often it goes through the positions")
-    learning_rate: Positive = option(1e-3, "of Adam at the beginning; goes down towards 0 in a straight line")
-    half: bool = option(False, "write all weights as numbers of 16 bits, which takes half the space")
-    processes: Small = option(os.cpu_count() or 1, "that play; any number gives the same result")
-    seed: Seed = option(0, "of the games and the network")
-
-    def facts(self) -> dict[str, Any]:
-        """What the file says of how it came about."""
-        return {name: value for name, value in vars(self).items() if name not in ("player", "new", "processes")}
+        """How many games there are of each number of players."""
+        return {n: self.envs * share // len(self.players) for n, share in sorted(Counter(self.players).items())}
 
 
 def check(options: Options) -> None:
@@ -137,31 +120,26 @@ def check(options: Options) -> None:
     checked(vars(options), Options)
     if options.cards not in CARDS:
         raise ValueError(f"cards: must be one of {', '.join(CARDS)}, not {shown(options.cards)}")
-    if options.envs < len(options.players) * options.workers:
+    least = len(options.players) * options.threads
+    if options.envs < least:
         raise ValueError(
-            f"envs: must be at least 1 for each of players and workers, not {options.envs} for {options.players} "
-            f"and {options.workers} workers"
+            f"envs: must be at least 1 for each of players and threads, {least}, not {options.envs}: use fewer --threads or more --envs"
         )
     if options.envs * options.rollout > MOST_IN_UPDATE:
         raise ValueError(f"rollout: envs * rollout must be at most {MOST_IN_UPDATE}, not {options.envs} * {options.rollout}")
-    decisions, batch = options.rollout * sum(options.shares().values()), options.batch // options.workers
-    if batch < 2 or decisions % batch == 1:
-        raise ValueError(
-            f"batch must be at least 2 for each worker and leave no single one of its {decisions} decisions of an update, "
-            f"not {options.batch} for {options.workers}"
-        )
+    if options.device not in devices():
+        raise ValueError(f"device must be one that is here ({', '.join(devices())}), not {shown(options.device)}")
     Reader().mapping("game", options.game, set(OPTIONS) - set(NOT_OF_GAME))
     for n in options.players:
         Rules.from_dict({**options.game, "num_players": n, "max_turns": options.max_turns})
 
 
-def check_outlook(options: OutlookOptions) -> None:
-    """Checks the types and ranges of all options.
+def devices() -> list[str]:
+    """The devices that are here, by PyTorch's names."""
+    import torch  # takes a second: not for --help
 
-    Raises:
-        ValueError: an option is wrong; names it and what is allowed.
-    """
-    checked(vars(options), OutlookOptions)
+    cards = [f"cuda:{k}" for k in range(torch.cuda.device_count())]
+    return ["cpu", *(["cuda", *cards] if cards else [])]
 
 
 def read_options(saved: Any, **known: Any) -> Options:

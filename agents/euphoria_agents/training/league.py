@@ -8,12 +8,11 @@ pfsp_weight. Who plays is drawn when a game begins; nobody is replaced in the mi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from euphoria_agents.agent import Agent
 from euphoria_agents.training.run_metadata import LeagueMember
 from euphoria_env.json_reader import Reader, shown
 
@@ -33,7 +32,6 @@ class Member:
     """
 
     name: str
-    agent: Agent
     past: bool
     score: float = 0.5
     games: int = 0
@@ -57,26 +55,26 @@ class League:
         ValueError: no baseline, no room for a past self, or shares that are none.
     """
 
-    def __init__(self, baselines: dict[str, Agent], size: int, newest: float, older: float) -> None:
+    def __init__(self, baselines: Sequence[str], size: int, newest: float, older: float) -> None:
         if not baselines:
             raise ValueError("the league needs at least one baseline")
         if size < 1:
             raise ValueError(f"the league needs room for at least 1 past self, not {size}")
         if min(newest, older) < 0 or newest + older > 1:
             raise ValueError(f"the shares of the newest and the older selves must be within 0 and 1, not {newest} and {older}")
-        self.members = [Member(name, agent, past=False) for name, agent in baselines.items()]
+        self.members = [Member(name, past=False) for name in dict.fromkeys(baselines)]
         self._size, self._newest, self._older = size, newest, older
 
     @property
     def _past(self) -> list[Member]:
         return [member for member in self.members if member.past]
 
-    def add(self, name: str, agent: Agent) -> None:
+    def add(self, name: str) -> None:
         """Takes in a past self; when there is no room, the easiest of the others leaves."""
         past = self._past
         if len(past) >= self._size:
             self.members.remove(max(past[:-1] or past, key=lambda member: member.score))
-        self.members.append(Member(name, agent, True))
+        self.members.append(Member(name, past=True))
 
     def chances(self) -> list[float]:
         """The share of the seats of every member."""
@@ -103,30 +101,31 @@ class League:
                 member.games += 1
                 member.score += (score - member.score) / min(member.games + 2, MEMORY)
 
-    def record_game(self, seat: int, ranking: list[int], names: list[str]) -> None:
-        """Counts a game of the learner at `seat` against all others, by their ranks; `names` by seat."""
-        for other, name in enumerate(names):
-            if other != seat:
-                self.record(name, 0.5 + 0.5 * float(np.sign(ranking[other] - ranking[seat])))
+    def record_game(self, learner: str, names: list[str], ranking: list[int]) -> None:
+        """Counts a game of the seats of the learner against all others, by their ranks; `names` and ranks by seat."""
+        for own in (seat for seat, name in enumerate(names) if name == learner):
+            for other, name in enumerate(names):
+                if name != learner:
+                    self.record(name, 0.5 + 0.5 * float(np.sign(ranking[other] - ranking[own])))
 
     def state(self) -> list[LeagueMember]:
         """The members and their scores."""
         return [LeagueMember(member.name, member.past, member.score, member.games) for member in self.members]
 
-    def restore(self, state: Sequence[LeagueMember], agents: Mapping[str, Agent]) -> None:
-        """Goes on where `state` was taken, with the agents by name.
+    def restore(self, state: Sequence[LeagueMember], known: Collection[str]) -> None:
+        """Goes on where `state` was taken, of agents that are known by name.
 
         Raises:
             ValueError: the state does not fit these baselines and agents; nothing is changed.
         """
         for k, one in enumerate(state):
-            if one.name not in agents:
+            if one.name not in known:
                 Reader.fail(f"league[{k}].name", f"there is no agent {shown(one.name)}")
         baselines = [member.name for member in self.members if not member.past]
         names, past_names = [one.name for one in state], [one.name for one in state if one.past]
         if names != [*baselines, *past_names] or len(set(names)) < len(names) or len(past_names) > self._size:
             Reader.fail("league", f"must be {', '.join(baselines)} and up to {self._size} past selves, each once")
-        self.members = [Member(one.name, agents[one.name], one.past, one.score, one.games) for one in state]
+        self.members = [Member(one.name, one.past, one.score, one.games) for one in state]
 
     def __iter__(self) -> Iterator[Member]:
         return iter(self.members)

@@ -1,77 +1,330 @@
-"""MaskablePPO with steps of the optimizer that several workers can take together."""
+"""Masked PPO (Schulman et al. 2017): what is learnt from the decisions of an update.
+
+`Learner` has the algorithm. Its two subclasses compute gradients: `ThreadedLearner` on the processor by compiled kernels, shared by
+threads, and `DeviceLearner` on any device of PyTorch by automatic differentiation; both give the same network but for rounding.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.utils import explained_variance
-from torch import nn
+from torch import Tensor, nn
+from torch.nn import functional
 
-FACTS = ("policy_gradient_loss", "value_loss", "entropy_loss", "clip_fraction", "approx_kl", "loss")  # of a step, in the log
+from euphoria_agents.training import kernels
+from euphoria_agents.training.config import Options
+from euphoria_agents.training.network import CSR, Network
+from euphoria_agents.training.rollout import Rollout
+from euphoria_agents.training.threads import Threads, ranges
+from euphoria_env.trajectories import OPEN, estimate_advantages
+
+BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
+STEEPEST = 0.5  # gradients are scaled down to this norm
+VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
+FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # of the decisions learnt from, as means
+JUDGED = 1024  # decisions at a time
+
+Average = Callable[[Tensor], None]
 
 
-class Learner(MaskablePPO):
-    """sb3-contrib's MaskablePPO; `clip_range_vf`, `target_kl` and `normalize_advantage` stay at their defaults.
+class Learner:
+    """The network with its optimizer.
 
-    How many steps an update takes depends on the sizes of buffer and batch alone.
+    Args:
+        network: is trained in place; its parameters become views of one array.
+        options: of the run.
+        average: is called with all gradients of a step, (P,), and may replace them by their means over several machines.
 
     Attributes:
-        average: is called with all parameters when they have their gradients, before these are clipped and the optimizer takes
-            its step; it may change the gradients, as to the means of several workers. None: nobody else is there.
+        mean, square: (P,), the moments of Adam for all parameters.
+        steps: how many steps the optimizer has taken.
     """
 
-    average: Callable[[list[nn.Parameter]], None] | None = None
+    def __init__(self, network: Network, options: Options, average: Average | None = None) -> None:
+        self.network, self.options, self.average = network, options, average
+        self.parameters = list(network.parameters())
+        self.flat = torch.cat([one.detach().reshape(-1) for one in self.parameters])
+        self.gradient, self.mean, self.square = (torch.zeros_like(self.flat) for _ in range(3))
+        first = 0
+        for one in self.parameters:
+            last = first + one.numel()
+            one.data, one.grad = self.flat[first:last].view_as(one), self.gradient[first:last].view_as(one)
+            first = last
+        self.steps = 0
 
-    def train(self) -> None:
-        """The steps of an update: `n_epochs` times through the buffer."""
-        policy, parameters = self.policy, list(self.policy.parameters())
-        policy.set_training_mode(True)
-        self._update_learning_rate(policy.optimizer)
-        clip = self.clip_range(self._current_progress_remaining)
-        epochs = []
-        for _ in range(self.n_epochs):
-            batches = self.rollout_buffer.get(self.batch_size)
-            epochs.append(torch.stack([self._step(parameters, batch, clip) for batch in batches]))
-            self._n_updates += 1
-        for k, name in enumerate(FACTS):
-            facts = epochs[-1:] if name == "approx_kl" else epochs  # how far the whole update has gone
-            self.logger.record(f"train/{name}", torch.cat(facts)[:, k].mean().item())
-        values, returns = self.rollout_buffer.values.flatten(), self.rollout_buffer.returns.flatten()
-        self.logger.record("train/explained_variance", explained_variance(values, returns))
-        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
-        self.logger.record("train/clip_range", clip)
+    def update(self, rollout: Rollout, rate: float, rng: np.random.Generator, steps: int) -> dict[str, float]:
+        """Learns from the decisions of a rollout, and returns what is to be reported of it.
 
-    def _update_info_buffer(self, infos: list[dict[str, Any]], dones: np.ndarray) -> None:
-        """As inherited, without looking at the games that go on: there is nothing to say of them."""
-        over = np.flatnonzero(dones)
-        super()._update_info_buffer([infos[i] for i in over], dones[over])
+        They may have been made by an older network. So values, advantages and probabilities are computed with the present one, the
+        clipped ratio is to these, and an advantage counts less where the present network would rarely have made the move: it is
+        multiplied by the ratio of the probabilities, truncated at 1, as in IMPALA (Espeholt et al. 2018).
 
-    def _step(self, parameters: list[nn.Parameter], batch: Any, clip: float) -> torch.Tensor:
-        """A step of the optimizer; returns its `FACTS`."""
-        loss, facts = self._loss(batch, clip)
-        self.policy.optimizer.zero_grad()
-        loss.backward()
-        if self.average is not None:
-            self.average(parameters)
-        nn.utils.clip_grad_norm_(parameters, self.max_grad_norm)
-        self.policy.optimizer.step()
-        return facts
+        Args:
+            rollout: the decisions; open ones only lend their values to those before them.
+            rate: of Adam.
+            rng: draws the order of the decisions.
+            steps: of the optimizer, in each epoch.
+        """
+        options = self.options
+        values, log_probs = self.judge(rollout)
+        advantages = estimate_advantages(values, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
+        (learnt,) = np.nonzero(rollout.following != OPEN)
+        returns, known = advantages + values, advantages[learnt]
+        importance = np.minimum(1.0, np.exp(log_probs - rollout.log_prob))
+        weighted = (advantages - known.mean()) / (known.std() + 1e-8) * importance
+        facts = np.zeros(len(FACTS))
+        self.begin(rollout, weighted.astype(np.float32), returns, log_probs)
+        for _ in range(options.epochs):
+            order = rng.permutation(learnt)
+            for which in np.array_split(order, steps):
+                facts += self.differentiate(which)
+                if self.average is not None:
+                    self.average(self.gradient)
+                self.steps += 1
+                self.step(rate)
+        told = dict(zip(FACTS, (facts / (len(learnt) * options.epochs)).tolist(), strict=True))
+        spread = returns[learnt].var()
+        return told | {
+            "explained_variance": float(1 - known.var() / spread) if spread else 0.0,
+            "importance": float(importance.mean()),
+        }
 
-    def _loss(self, batch: Any, clip: float) -> tuple[torch.Tensor, torch.Tensor]:
-        """What a step makes smaller, and its `FACTS`."""
-        moves, gain = batch.actions.long().flatten(), batch.advantages
-        values, chosen, entropy = self.policy.evaluate_actions(batch.observations, moves, action_masks=batch.action_masks)
-        gain = (gain - gain.mean()) / (gain.std() + 1e-8)
-        log_ratio = chosen - batch.old_log_prob
-        ratio = log_ratio.exp()
-        by_policy = -torch.min(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip)).mean()
-        by_value = nn.functional.mse_loss(values.flatten(), batch.returns)
-        by_entropy = -entropy.mean()
-        loss = by_policy + self.ent_coef * by_entropy + self.vf_coef * by_value
+    def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
+        """The values of all decisions, and the logarithms of the probabilities of their moves, with the present network."""
+        raise NotImplementedError
+
+    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
+        """Takes what the steps of an update learn from, an entry for each decision."""
+        raise NotImplementedError
+
+    def differentiate(self, which: np.ndarray) -> np.ndarray:
+        """Computes the gradients of the mean loss of some decisions; returns the sums of their `FACTS`."""
+        raise NotImplementedError
+
+    def step(self, rate: float) -> None:
+        """Scales the gradients down where they are too steep, and takes a step of Adam (Kingma and Ba 2015)."""
+        raise NotImplementedError
+
+
+class ThreadedLearner(Learner):
+    """A learner on the processor. Arguments as for `Learner`, and the threads that share its work.
+
+    Equal numbers of threads give equal bits; another number only splits the same sums in another way.
+    """
+
+    def __init__(self, network: Network, options: Options, threads: Threads, average: Average | None = None) -> None:
+        super().__init__(network, options, average)
+        self.threads = threads
+        matrices = network.matrices()
+        sizes = [one.numel() for one in matrices]
+        self._own_parameters = [id(one) for one in matrices] == [id(one) for one in self.parameters]
+        gradient = self.gradient if self._own_parameters else torch.zeros(sum(sizes))
+        self._gradients = [part.view_as(one) for part, one in zip(gradient.split(sizes), matrices, strict=True)]
+        self._dense = gradient[sizes[0] :]  # of all but the first layer's weights
+        self._sums = torch.zeros(threads.size, len(self._dense))  # the same, by thread
+        self._parts = [
+            [None, *(part.view_as(one) for part, one in zip(row.split(sizes[1:]), matrices[1:], strict=True))]
+            for row in self._sums
+        ]
+        self._facts = np.zeros((threads.size, len(FACTS)))
+        self._table = np.empty((network.first.rows, matrices[0].shape[1]), np.float32)
+        begins = network.first.begins  # the rows of an entry stay together, as they share features
+        cuts = np.unique([begins[np.searchsorted(begins, first)] for first, _ in ranges(network.first.rows, 2 * threads.size)])
+        self._row_ranges = list(pairwise([*cuts.tolist(), network.first.rows]))
+
+    def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
+        """See `Learner.judge`."""
+        matrices = self._weighed()
+        values, log_probs = np.empty((2, len(rollout.move)), np.float32)
+
+        def judge(first: int, last: int) -> None:
+            which = np.arange(first, last)
+            moves, worth = self._forward(matrices, rollout, which)[1:]
+            values[first:last] = self._worth(matrices, worth[-1]).numpy()
+            head = (one.numpy() for one in self._of(matrices, self.network.head))
+            kernels.judge_moves(moves[-1].numpy(), *head, *rollout.legal, which, rollout.move, log_probs[first:last])
+
+        self.threads.run([partial(judge, *bounds) for bounds in ranges(len(values), -(-len(values) // JUDGED))])
+        return values, log_probs
+
+    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
+        """See `Learner.begin`."""
+        self._rollout, self._advantages, self._returns, self._log_probs = rollout, advantages, returns, log_probs
+
+    def differentiate(self, which: np.ndarray) -> np.ndarray:
+        """See `Learner.differentiate`."""
+        matrices = self._weighed()
+        by_first = np.empty((len(which), self._table.shape[1]), np.float32)
+        parts = [(k, bounds) for k, bounds in enumerate(ranges(len(which), self.threads.size))]
+        self.threads.run([partial(self._differentiate, k, matrices, which, slice(*bounds), by_first) for k, bounds in parts])
+        by_weight = self._gradients[0].numpy()
+        back = partial(kernels.first_layer_back, *self._rollout.rows, which, by_first, *self.network.first.row_features)
+        self.threads.run([partial(back, *bounds, by_weight) for bounds in self._row_ranges])
+        torch.sum(self._sums, 0, out=self._dense)
+        if not self._own_parameters:
+            self.gradient.zero_()
+            torch.autograd.backward(self.network.matrices(), self._gradients)
+        return self._facts.sum(0)
+
+    def step(self, rate: float) -> None:
+        """See `Learner.step`."""
+        flat, gradient = self.flat.numpy(), self.gradient.numpy()
+        parts = ranges(len(flat), self.threads.size)
+        squares = [0.0] * len(parts)
+
+        def add_squares(k: int) -> None:
+            squares[k] = kernels.sum_of_squares(gradient, *parts[k])
+
+        self.threads.run([partial(add_squares, k) for k in range(len(parts))])
+        scale = min(1.0, STEEPEST / (sum(squares) ** 0.5 + 1e-6))
+        adam = partial(kernels.adam, flat, gradient, self.mean.numpy(), self.square.numpy())
+        self.threads.run([partial(adam, *bounds, scale, rate, *BETAS, EPSILON, self.steps) for bounds in parts])
+
+    def _weighed(self) -> list[Tensor]:
+        """All matrices of the network, once the rows of its first layer are made of them."""
+        matrices = [one.detach() for one in self.network.matrices()]
+        weigh = partial(kernels.weigh_rows, *self.network.first.row_features, matrices[0].numpy())
+        self.threads.run([partial(weigh, *bounds, self._table) for bounds in ranges(len(self._table), self.threads.size)])
+        return matrices
+
+    def _of(self, matrices: list[Any], layer: nn.Module) -> tuple[Any, Any]:
+        """Weights and bias of a layer among the matrices of all."""
+        k = self.network.places[layer]
+        return matrices[k], matrices[k + 1]
+
+    def _forward(
+        self, matrices: list[Tensor], rollout: Rollout, which: np.ndarray
+    ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """What comes out of each layer of the trunk, the first one included; of the policy, and of the value, behind the trunk."""
+        seen = np.empty((len(which), self._table.shape[1]), np.float32)
+        kernels.first_layer(*rollout.rows, which, self._table, matrices[1].numpy(), seen)
+        network = self.network
+        trunk = self._through(matrices, network.trunk, torch.from_numpy(seen).relu_())
+        return trunk, self._through(matrices, network.policy, trunk[-1]), self._through(matrices, network.value, trunk[-1])
+
+    def _through(self, matrices: list[Tensor], layers: Any, x: Tensor) -> list[Tensor]:
+        """What goes into the first layer, and what comes out of each."""
+        found = [x]
+        for layer in layers:
+            weight, bias = self._of(matrices, layer)
+            found.append(torch.addmm(bias, found[-1], weight.T).relu_())
+        return found
+
+    def _worth(self, matrices: list[Tensor], x: Tensor) -> Tensor:
+        """The values, from the last hidden layer before them."""
+        weight, bias = self._of(matrices, self.network.value_head)
+        return torch.mv(x, weight[0]) + bias
+
+    def _differentiate(self, k: int, matrices: list[Tensor], whole: np.ndarray, part: slice, by_first: np.ndarray) -> None:
+        """Computes part k of the gradients, from some of the decisions: forward, the loss, and back."""
+        which, rollout, parts, options, network = whole[part], self._rollout, self._parts[k], self.options, self.network
+        trunk, policy, value = self._forward(matrices, rollout, which)
+        facts, scale = self._facts[k], 1 / len(whole)
+        facts[:] = 0.0
+
+        error = self._worth(matrices, value[-1]) - torch.from_numpy(self._returns[which])
+        facts[4] = float(error.square().sum())
+        by_value = (2 * VALUE_WEIGHT * scale * error)[:, None]
+        by_worth, by_worth_bias = self._of(parts, network.value_head)
+        torch.mm(by_value.T, value[-1], out=by_worth)
+        by_worth_bias[0] = by_value.sum()
+        by_shared = self._back(matrices, parts, network.value, value, by_value @ self._of(matrices, network.value_head)[0])
+
+        by_moves = torch.empty_like(policy[-1])
+        by_head = [one.zero_().numpy() for one in self._of(parts, network.head)]
+        head = [one.numpy() for one in self._of(matrices, network.head)]
+        kernels.learn_moves(
+            policy[-1].numpy(), *head, *rollout.legal, which, rollout.move, self._log_probs, self._advantages, options.clip,
+            options.entropy, scale, by_moves.numpy(), *by_head, facts[:4],
+        )  # fmt: skip
+        by_shared += self._back(matrices, parts, network.policy, policy, by_moves)
+
+        by_seen = self._back(matrices, parts, network.trunk, trunk, by_shared) * (trunk[0] > 0)
+        torch.sum(by_seen, 0, out=parts[1])
+        by_first[part] = by_seen.numpy()
+
+    def _back(self, matrices: list[Tensor], parts: list[Any], layers: Any, outputs: list[Tensor], by: Tensor) -> Tensor:
+        """Goes back through layers: writes the gradients of their matrices, and returns that of what went in."""
+        for layer, before, after in reversed(list(zip(layers, outputs[:-1], outputs[1:], strict=True))):
+            by = by * (after > 0)
+            by_weight, by_bias = self._of(parts, layer)
+            torch.mm(by.T, before, out=by_weight)
+            torch.sum(by, 0, out=by_bias)
+            by = by @ self._of(matrices, layer)[0]
+        return by
+
+
+class DeviceLearner(Learner):
+    """A learner on any device of PyTorch. Arguments as for `Learner`; the network is on the device already."""
+
+    def __init__(self, network: Network, options: Options, average: Average | None = None) -> None:
+        super().__init__(network, options, average)
+        self.device = self.flat.device
+
+    def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
+        """See `Learner.judge`."""
+        self._rows, self._legal = (self._lists(lists) for lists in (rollout.rows, rollout.legal))
+        self._move = torch.from_numpy(rollout.move.astype(np.int64)).to(self.device)
+        found = []
         with torch.no_grad():
-            clipped = ((ratio - 1).abs() > clip).float().mean()
-            return loss, torch.stack([by_policy, by_value, by_entropy, clipped, (ratio - 1 - log_ratio).mean(), loss])
+            for which in torch.arange(len(rollout.move), device=self.device).split(2**15):
+                values, chances, _ = self._judge(which)
+                found.append(torch.stack([values, chances.gather(1, self._move[which, None])[:, 0]]))
+        values, log_probs = torch.cat(found, 1).cpu().numpy()
+        return values, log_probs
+
+    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
+        """See `Learner.begin`."""
+        self._known = [torch.from_numpy(one).to(self.device) for one in (advantages, returns, log_probs)]
+
+    def differentiate(self, which: np.ndarray) -> np.ndarray:
+        """See `Learner.differentiate`."""
+        options, chosen = self.options, torch.from_numpy(which).to(self.device)
+        advantages, returns, old = (one[chosen] for one in self._known)
+        values, chances, legal = self._judge(chosen)
+        difference = chances.gather(1, self._move[chosen, None])[:, 0] - old
+        ratio = difference.exp()
+        objective = torch.min(advantages * ratio, advantages * ratio.clamp(1 - options.clip, 1 + options.clip))
+        entropy = -(chances.exp() * chances.masked_fill(~legal, 0)).sum(1)
+        error = (values - returns).square()
+        self.gradient.zero_()
+        (VALUE_WEIGHT * error - objective - options.entropy * entropy).mean().backward()
+        clipped = ((ratio - 1).abs() > options.clip).float()
+        facts = torch.stack([objective, entropy, clipped, ratio - 1 - difference, error]).detach()
+        found: np.ndarray = facts.sum(1).cpu().numpy().astype(np.float64)
+        return found
+
+    def step(self, rate: float) -> None:
+        """See `Learner.step`."""
+        gradient = self.gradient * (STEEPEST / (self.gradient.norm() + 1e-6)).clamp(max=1.0)
+        self.mean.lerp_(gradient, 1 - BETAS[0])
+        self.square.lerp_(gradient.square(), 1 - BETAS[1])
+        root = (1 - BETAS[1] ** self.steps) ** 0.5
+        self.flat.addcdiv_(self.mean, self.square.sqrt() / root + EPSILON, value=-rate / (1 - BETAS[0] ** self.steps))
+
+    def _lists(self, lists: CSR) -> tuple[Tensor, Tensor]:
+        """Lists on the device."""
+        return torch.from_numpy(lists.indptr).to(self.device), torch.from_numpy(lists.indices).to(self.device, torch.int64)
+
+    def _judge(self, which: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Values, the logarithms of the probabilities of all moves, -inf where illegal, and which moves are legal."""
+        ends, index, _ = _some_lists(*self._rows, which)
+        _, moves, decision = _some_lists(*self._legal, which)
+        logits, values = self.network(ends, index)
+        legal = torch.zeros(logits.shape, dtype=torch.bool, device=self.device)
+        legal[decision, moves] = True
+        return values, functional.log_softmax(logits.masked_fill(~legal, -torch.inf), 1), legal
+
+
+def _some_lists(ends: Tensor, index: Tensor, which: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Some of many lists: where they end, one after another, and to which of them each entry belongs."""
+    sizes = ends[which + 1] - ends[which]
+    new = functional.pad(sizes.cumsum(0), (1, 0))
+    owner = torch.repeat_interleave(torch.arange(len(which), device=which.device), sizes)
+    places = torch.arange(len(owner), device=which.device) - new[owner] + ends[which][owner]
+    return new, index[places], owner

@@ -24,16 +24,28 @@ Sigma = Annotated[float, Meta(ge=1e-6, le=MOST_STRENGTH)]
 Strengths = dict[str, tuple[Mu, Sigma]]  # of agents, by openskill
 
 
-class WorkerState(msgspec.Struct):
-    """The state of a worker.
+class ActorState(msgspec.Struct):
+    """The state of a part of the games.
 
     Attributes:
-        generators: the state of the generator of each part of its games.
-        opponents: the names of the agents who play, for each part.
+        generator: the state of its generator.
+        opponents: the names of the agents who play.
     """
 
-    generators: list[Any]
-    opponents: list[list[str]]
+    generator: Any
+    opponents: list[str]
+
+
+class ProcessState(msgspec.Struct):
+    """The state of a process.
+
+    Attributes:
+        generator: the state of the generator that draws the order of the decisions.
+        actors: the parts of its games.
+    """
+
+    generator: Any
+    actors: list[ActorState]
 
 
 class LeagueMember(msgspec.Struct):
@@ -90,21 +102,22 @@ class RunMetadata(msgspec.Struct):
     """All of it but the options.
 
     Attributes:
-        decisions, updates: how many there were, `updates` as Stable-Baselines3 counts them.
+        decisions, updates, steps: how many decisions were learnt from, in how many updates and steps of the optimizer.
         seconds: how long it took.
-        workers, league, ratings: their states.
+        processes, league, ratings: their states.
     """
 
     decisions: Number
     updates: Number
+    steps: Number
     seconds: Time
-    workers: list[WorkerState]
+    processes: list[ProcessState]
     league: list[LeagueMember]
     ratings: RatingsState
 
     def names(self) -> list[str]:
         """The names of all opponents and members of the league; they can be any text."""
-        playing = [name for worker in self.workers for part in worker.opponents for name in part]
+        playing = [name for process in self.processes for actor in process.actors for name in actor.opponents]
         return playing + [member.name for member in self.league]
 
 
@@ -114,11 +127,7 @@ def read_metadata(header: Mapping[str, Any]) -> RunMetadata:
     Raises:
         ValueError: something is missing or not allowed; names it.
     """
-    found = checked(dict(header), RunMetadata)
-    for k, worker in enumerate(found.workers):
-        if len(worker.generators) != len(worker.opponents):
-            Reader.fail(f"workers[{k}].generators", f"must have {len(worker.opponents)} entries")
-    return found
+    return checked(dict(header), RunMetadata)
 
 
 def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
@@ -130,11 +139,10 @@ def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
     widths = {"trunk": ["first", *(f"trunk.{k}" for k in range(len(options.trunk) - 1))]}
     widths["branch"] = [f"policy.{k}" for k in range(len(options.branch))]
     for name, layers in widths.items():
-        found = [arrays.get(f"policy.{layer}.bias", np.zeros(0)).size for layer in layers]
+        found = [arrays.get(f"network.{layer}.bias", np.zeros(0)).size for layer in layers]
         if found != list(getattr(options, name)):
             Reader.fail(f"options.{name}", f"{list(getattr(options, name))} are not the widths of the network, {found}")
-    for rank in range(options.workers):
-        sizes = [games for games, _ in game_parts(options, rank)]
-        found = [len(np.atleast_1d(arrays.get(f"worker.{rank}.games.{k}.games", ()))) for k in range(len(sizes))]
-        if found != sizes:
-            Reader.fail("options.envs", f"{options.envs} for {options.workers} workers are not the games that are there")
+    sizes = [games for games, _ in game_parts(options, 0)]
+    found = [len(np.atleast_1d(arrays.get(f"process.0.actor.{k}.games", ()))) for k in range(len(sizes))]
+    if found != sizes:
+        Reader.fail("options.envs", f"{options.envs} for {options.threads} threads are not the games that are there")

@@ -10,8 +10,10 @@ import numpy as np
 
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
+from euphoria_agents.training import kernels
+from euphoria_agents.training.network import CSR
+from euphoria_agents.training.rollout import join_lists
 from euphoria_agents.training.rules_mixture import draw_options
-from euphoria_agents.training.sparse_rows import CSR, find_active_features, join
 from euphoria_env.batch import Batch
 from euphoria_env.engine.batch_kernels import show_seats
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen
@@ -63,12 +65,12 @@ class Positions(NamedTuple):
     """Positions as one of the players saw each.
 
     Attributes:
-        active_features: what they saw; see `rows.Seen`.
+        rows: what they saw; see `training.kernels`.
         winners: (N,) int64, who won, in seats after the observer.
         players: (N,) int64, how many play.
     """
 
-    active_features: CSR
+    rows: CSR
     winners: np.ndarray
     players: np.ndarray
 
@@ -87,9 +89,9 @@ def play_round(one: Round) -> Positions:
         for games, options in kinds:
             if games:
                 rules = Rules(num_players=n, max_turns=MOST_TURNS, **options)
-                found.append(_seen(play_games(agent, games, rules, rng, one.epsilon), n, rng))
-    active_features, winners, players = zip(*found, strict=True)
-    return Positions(join(active_features), np.concatenate(winners), np.concatenate(players))
+                found.append(_seen(play_games(agent, games, rules, rng, one.epsilon), n, agent.row_begins, rng))
+    rows, winners, players = zip(*found, strict=True)
+    return Positions(join_lists(rows), np.concatenate(winners), np.concatenate(players))
 
 
 def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, epsilon: float = 0.0) -> Kept:
@@ -151,10 +153,12 @@ class _SelfPlay(BatchGames):
         self.batch.step(self.moves, self.active)
 
 
-def _seen(kept: Kept, n: int, rng: np.random.Generator) -> Positions:
+def _seen(kept: Kept, n: int, begins: np.ndarray, rng: np.random.Generator) -> Positions:
     """Positions of games of n players, as observers drawn at random see them."""
     size = len(kept.rows)
     observers = np.where(rng.random(size) < 0.5, kept.rows["player"], rng.integers(n, size=size))
     observations = np.empty((size, OBS_SIZE), np.int8)
     show_seats(kept.rows, np.arange(size), observers, observations)
-    return Positions(find_active_features(observations), (kept.winners - observers) % n, np.full(size, n))
+    ends, index = np.zeros(size + 1, np.int64), np.empty(np.count_nonzero(observations), np.int16)
+    kernels.record_observations(observations, begins, ends, index)
+    return Positions(CSR(ends, index[: ends[-1]]), (kept.winners - observers) % n, np.full(size, n))

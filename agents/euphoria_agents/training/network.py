@@ -1,0 +1,243 @@
+"""The network as PyTorch trains it: a wide sparse first layer, a trunk, and the heads of policy and value."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from euphoria_agents.network.checkpoint import Features, Layers, widened
+from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
+from euphoria_agents.training import kernels
+from euphoria_agents.training.card_embedding import describe
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.observations import FIELDS
+
+FIRST_SPREAD = 0.06  # standard deviation of the first layer's initial weights
+MOST_ROWS = 2**15  # so that int16 can number them
+_NONE = np.empty(0)
+
+
+class CSR(NamedTuple):
+    """Lists of different lengths, as in a compressed sparse row matrix without values.
+
+    Attributes:
+        indptr: int64 (N + 1,), where each list begins in `indices`; the last one is where they all end.
+        indices: int16, all lists one after another.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+
+
+class FirstLayer(nn.Module):
+    """The features of observations through a linear layer, from the rows that an observation adds up (`training.kernels`).
+
+    Args:
+        features: what goes in.
+        width: what comes out.
+
+    Attributes:
+        weight, bias: (features, width) and (width,).
+        begins: int64 (OBS_SIZE + 1,), where the rows of each entry of the observation begin.
+        row_features: which features each row stands for, with their values; see `network.weight_layout.features_of_rows`.
+    """
+
+    def __init__(self, features: Features, width: int) -> None:
+        super().__init__()
+        self.features = features
+        self.weight = nn.Parameter(torch.randn(len(features.source), width) * FIRST_SPREAD)
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.begins = row_begins(features)
+        if self.rows > MOST_ROWS:
+            raise ValueError(f"the features of the network make {self.rows} rows, more than {MOST_ROWS}")
+        self.row_features = features_of_rows(features, self.begins)
+        ends, index, value = self.row_features
+        for name, array in (("row", np.repeat(np.arange(len(ends) - 1), np.diff(ends))), ("index", index), ("value", value)):
+            self.register_buffer(name, torch.from_numpy(array), persistent=False)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.begins[-1])
+
+    def forward(self, ends: Tensor, index: Tensor) -> Tensor:
+        """The layer of observations, before its rectifier: (N, width), from the lists of their rows (see `CSR`)."""
+        weighed = self.weight[self.index] * self.value[:, None]
+        table = torch.zeros((self.rows, weighed.shape[1]), device=weighed.device).index_add(0, self.row, weighed)
+        return functional.embedding_bag(index, table, ends, mode="sum", include_last_offset=True) + self.bias
+
+    def table(self) -> np.ndarray:
+        """What each row adds to the layer, float32 (rows, width)."""
+        weight = self.weight.detach().cpu().numpy()
+        table = np.empty((self.rows, weight.shape[1]), np.float32)
+        kernels.weigh_rows(*self.row_features, weight, 0, self.rows, table)
+        return table
+
+    def tensors(self, name: str) -> dict[str, np.ndarray]:
+        """As a checkpoint has the layer: there the bias is that of features, here that of an observation of zeros."""
+        weight, bias = self.weight.detach().cpu().numpy(), self.bias.detach().cpu().numpy()
+        return {f"{name}.weight": weight.T, f"{name}.bias": bias - self.features.rest @ weight}
+
+
+class _AddRows(torch.autograd.Function):
+    """`FirstLayer` on the processor, by compiled kernels; only weights and bias have gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, bias: Tensor, layer: FirstLayer, rows: CSR, which: np.ndarray) -> Tensor:
+        ctx.seen = layer, rows, which, weight.shape
+        out = np.empty((len(which), weight.shape[1]), np.float32)
+        kernels.first_layer(*rows, which, layer.table(), bias.detach().numpy(), out)
+        return torch.from_numpy(out)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        layer, rows, which, shape = ctx.seen
+        by_weight = np.empty(shape, np.float32)
+        kernels.first_layer_back(*rows, which, gradient.contiguous().numpy(), *layer.row_features, 0, layer.rows, by_weight)
+        return torch.from_numpy(by_weight), gradient.sum(0), None, None, None
+
+
+class SparseFirstLayer(FirstLayer):
+    """The same, three times as fast on the processor as with PyTorch's embedding bag."""
+
+    def of(self, rows: CSR, which: np.ndarray) -> Tensor:
+        """The layer of some observations, (N, width)."""
+        found: Tensor = _AddRows.apply(self.weight, self.bias, self, rows, which)
+        return found
+
+
+def linear(size_in: int, size_out: int, gain: float) -> nn.Linear:
+    """A layer with orthogonal weights."""
+    made = nn.Linear(size_in, size_out)
+    nn.init.orthogonal_(made.weight, gain)
+    nn.init.zeros_(made.bias)
+    return made
+
+
+def hidden_layers(size: int, sizes: Sequence[int]) -> nn.ModuleList:
+    """Layers of these widths."""
+    return nn.ModuleList(linear(a, b, 2**0.5) for a, b in itertools.pairwise([size, *sizes]))
+
+
+def relu_layers(layers: Any, x: Tensor) -> Tensor:
+    """Layers, each followed by its rectifier."""
+    for one in layers:
+        x = torch.relu(one(x))
+    return x
+
+
+def layer_tensors(name: str, layer: nn.Linear) -> dict[str, np.ndarray]:
+    """As a checkpoint has a layer."""
+    return {f"{name}.weight": layer.weight.detach().cpu().numpy(), f"{name}.bias": layer.bias.detach().cpu().numpy()}
+
+
+class Network(nn.Module):
+    """Policy and value.
+
+    Args:
+        features: what goes in.
+        trunk: widths of the layers that policy and value share; at least one.
+        branch: widths of the layers that each has for itself.
+        described: whether it meets cards by their features (`training.card_embedding`).
+    """
+
+    def __init__(self, features: Features, trunk: Sequence[int], branch: Sequence[int] = (), described: bool = False) -> None:
+        super().__init__()
+        last = [*trunk, *branch][-1]
+        self.first = FirstLayer(features, trunk[0])
+        self.trunk = hidden_layers(trunk[0], trunk[1:])
+        self.policy = hidden_layers(trunk[-1], branch)
+        self.value = hidden_layers(trunk[-1], branch)
+        self.head, self.value_head = linear(last, NUM_ACTIONS, 0.01), linear(last, 1, 1.0)
+        self.described = described
+        if described:
+            describe(self.first, self.head, FIRST_SPREAD)
+        layers = [self.first, *(layer for _, layer in self.layers())]
+        self.places = {layer: 2 * k for k, layer in enumerate(layers)}  # of their weights among `matrices`; the bias comes next
+
+    def forward(self, ends: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+        """The logits of all moves, (N, NUM_ACTIONS), and the values, (N,), from the lists of rows (see `CSR`)."""
+        shared = relu_layers(self.trunk, torch.relu(self.first(ends, index)))
+        return self.head(relu_layers(self.policy, shared)), self.value_head(relu_layers(self.value, shared))[:, 0]
+
+    def layers(self) -> Iterator[tuple[str, Any]]:
+        """All layers but the first, with their names in a checkpoint."""
+        parts = {"trunk": self.trunk, "policy": [*self.policy, self.head], "value": [*self.value, self.value_head]}
+        for part, layers in parts.items():
+            for k, one in enumerate(layers, start=part == "trunk"):
+                yield f"{part}.{k}", one
+
+    def matrices(self) -> list[Tensor]:
+        """Weights and bias of all layers, the first one's first."""
+        return [matrix for layer in self.places for matrix in (layer.weight, layer.bias)]
+
+    def player(self) -> tuple[np.ndarray, ...]:
+        """The policy as `kernels.play_and_record` plays it: copies, which do not change while the network learns."""
+        bias = self.first.bias.detach().cpu().numpy()
+        hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
+        for one in [*self.trunk, *self.policy]:
+            hidden.append((one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy()))
+        weights, (table,) = flatten([hidden])
+        head = (self.head.weight.detach().cpu().numpy().copy(), self.head.bias.detach().cpu().numpy().copy())
+        return self.first.begins, self.first.table(), weights, table, *head
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """The tensors of a checkpoint, as `network.checkpoint` has them."""
+        found = self.first.features.tensors() | self.first.tensors("trunk.0")
+        for name, one in self.layers():
+            found |= layer_tensors(name, one)
+        return {name: tensor.copy() for name, tensor in found.items()}
+
+    def load(self, tensors: dict[str, np.ndarray], path: str | Path = "the checkpoint") -> None:
+        """Takes over the tensors of a checkpoint.
+
+        Args:
+            tensors: as `tensors` gives them; the layers that predict the winner are left out.
+            path: where they are from, for error messages.
+
+        Raises:
+            ValueError: they do not fit together, or are of a network of other widths, or of features that this one lacks; or
+                this one computes the weights of cards itself.
+        """
+        if self.described:
+            raise ValueError(f"{path}: a network that meets cards by their features begins untrained")
+        mine, tensors = self.tensors(), widened(tensors, self.first.features, path)
+        differing = [name for name in {**mine, **tensors} if mine.get(name, _NONE).shape != tensors.get(name, _NONE).shape]
+        if differing:
+            raise ValueError(f"{path} is of another network: {differing[0]} differs")
+        with torch.no_grad():
+            weight = tensors["trunk.0.weight"].T
+            self.first.weight.copy_(torch.from_numpy(weight))
+            self.first.bias.copy_(torch.from_numpy(tensors["trunk.0.bias"] + self.first.features.rest @ weight))
+            for name, one in self.layers():
+                one.weight.copy_(torch.from_numpy(tensors[f"{name}.weight"]))
+                one.bias.copy_(torch.from_numpy(tensors[f"{name}.bias"]))
+
+
+# Fields where the steps of the number matter: it is a name (which tile, which space), or its first units are worth the most.
+STEPPED = (
+    "num_players", "knowledge", "morale", "stars", "goods", "hand_size", "workers", "hidden_recruits", "resolved",
+    "own_artifacts", "own_recruits", "own_tiles", "allegiance", "miners", "occupant", "tile", "units", "space",
+    "placed_face", "further_left", "resolving", "payment",
+)  # fmt: skip
+MOST_STEPS = {"goods": 6, "hand_size": 6, "occupant": 2, "units": 3}
+FULL_SCALE = 6  # a count of so many is 1 in the plain feature of an entry
+
+
+def make_features(steps: bool) -> Features:
+    """The entries of an observation, scaled; and a feature for each step of those in `STEPPED`: -1 below it, 1 from it on."""
+    rows: list[tuple[int, float, float]] = []
+    for field in FIELDS:
+        name = field.name.rpartition(".")[2]
+        most = min(field.high, MOST_STEPS.get(name, field.high)) if steps and name in STEPPED else 0
+        for entry in range(field.start, field.start + field.size):
+            rows.append((entry, 0.0, 1 / min(field.high, FULL_SCALE)))
+            rows += [(entry, step - 0.5, 2.0) for step in range(2, most + 1)]
+    return Features(*np.array(rows).T)

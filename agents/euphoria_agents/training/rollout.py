@@ -1,0 +1,295 @@
+"""Playing: games in which the network plays some seats and the league the others, and the decisions that are learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from euphoria_agents.agent import Agent
+from euphoria_agents.training import kernels
+from euphoria_agents.training.network import CSR
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.batch import Batch
+from euphoria_env.envs.asking import Generators, ask
+from euphoria_env.envs.derived_seeds import derived_seed, generator_from
+from euphoria_env.envs.opponents import Opponents
+from euphoria_env.game import Game
+from euphoria_env.json_reader import Reader, read_array, shown
+from euphoria_env.observations import OBS_SIZE
+from euphoria_env.rules import Rules
+from euphoria_env.trajectories import ENDED, OPEN, Trajectories
+
+LEARNER = "learner"  # who plays the seats that are learnt from
+
+
+class Rollout(NamedTuple):
+    """Decisions, N of them, in the order in which they were made.
+
+    Attributes:
+        move: int64 (N,).
+        log_prob: float32 (N,), the logarithm of the probability with which it was chosen.
+        reward, following: as in `Trajectories`.
+        rows: what was seen; see `training.kernels`.
+        legal: the legal moves.
+    """
+
+    move: np.ndarray
+    log_prob: np.ndarray
+    reward: np.ndarray
+    following: np.ndarray
+    rows: CSR
+    legal: CSR
+
+
+class Ended(NamedTuple):
+    """A game that has ended: the names of those who played it and their ranks, by seat."""
+
+    names: list[str]
+    ranking: list[int]
+
+
+class _Learner:
+    """Sits where the network plays; it is never asked."""
+
+    def act(self, *_: Any) -> NoReturn:
+        raise AssertionError("the learner plays by `Actor.step`")
+
+
+class Actor:
+    """Some games of a run, all of one kind, and their decisions since the last update.
+
+    Args:
+        games: how many.
+        rules: of all of them.
+        reward: the name of the reward that is learnt from.
+        steps: decisions in each game between two updates, of everybody.
+        seed: of the games and of what is drawn.
+        baselines: the fixed opponents by their specs; this actor's own, as others may be asked at the same time.
+        rows: how many rows the network knows.
+
+    Attributes:
+        ended: the games that have ended since `begin`.
+    """
+
+    def __init__(
+        self, games: int, rules: Rules, reward: str, steps: int, seed: int, baselines: Mapping[str, Agent], rows: int
+    ) -> None:
+        self.batch = Batch(games, rules, seed, reward, threads=1)
+        self.rng = np.random.default_rng(seed)
+        self._learner = _Learner()
+        self._agents: dict[str, Any] = {LEARNER: self._learner, **baselines}
+        self._opponents = Opponents(games, rules.num_players, self._learner)
+        self._seats = np.zeros(games, np.int64)  # where the learner always sits; it may sit elsewhere, too
+        self._games, self._steps, self._left = np.arange(games), steps, 0
+        self.ended: list[Ended] = []
+        self._decisions = Trajectories(self.batch, games * (steps + rules.num_players))
+        room = self._decisions.capacity
+        self._move, self._log_prob = np.zeros(room, np.int64), np.zeros(room, np.float32)
+        self._rows, self._legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
+        self._moves, self._limit = np.zeros(games, np.int64), rows
+
+    # --------------------------------------------------------------------------------------------------------- who plays
+
+    def seat(
+        self, league: Mapping[str, Agent | None], chances: Sequence[float], learner: float, same_opponent_prob: float
+    ) -> None:
+        """Chooses who plays in the games that begin from now on.
+
+        Args:
+            league: its members by name; None for a baseline, of which this actor has its own.
+            chances: the probability of each.
+            learner: the probability that the learner also plays a seat besides its own.
+            same_opponent_prob: in this share of the games one draw serves all seats besides the learner's own.
+        """
+        self.know({name: agent for name, agent in league.items() if agent is not None})
+        pool = [self._learner, *(self._agents[name] for name in league)]
+        self._opponents.set(
+            pool=pool, chances=[learner, *((1 - learner) * chance for chance in chances)], same_opponent_prob=same_opponent_prob
+        )
+
+    def know(self, agents: Mapping[str, Agent]) -> None:
+        """Takes in agents by name, and forgets those of earlier calls that play no game any more."""
+        playing = {id(agent) for agent in self._opponents.agents}
+        kept = {name: agent for name, agent in self._agents.items() if id(agent) in playing or not name.isdigit()}
+        self._agents = {**kept, **agents}
+
+    def names(self) -> list[str]:
+        """The names of the agents that play, as `restore` wants them."""
+        names = {id(agent): name for name, agent in self._agents.items()}
+        return [names[id(agent)] for agent in self._opponents.agents]
+
+    def begin_games(self) -> None:
+        """Seats everybody in the games of a new run."""
+        self._sit_down(self._games)
+
+    def _sit_down(self, games: np.ndarray) -> None:
+        """Seats everybody in games that begin."""
+        self._seats[games] = self.rng.integers(self.batch.rules.num_players, size=len(games))
+        self._opponents.sit_down(games, self._seats[games], self.rng)
+
+    # ------------------------------------------------------------------------------------------------------- collecting
+
+    def begin(self, player: tuple[np.ndarray, ...]) -> None:
+        """Begins to collect decisions, with the network that `Network.player` gave."""
+        self._player, self._left, self.ended = player, self._steps, []
+        self._generators = Generators(self.rng)
+
+    def step(self) -> bool:
+        """Plays a decision in every game; returns whether there are more to collect."""
+        batch = self.batch
+        learns = batch.player == self._seats
+        (others,) = np.nonzero(~learns)
+        for agent, games in self._opponents.asked(others, batch.player[others]):
+            if agent is self._learner:
+                learns[games] = True
+            else:
+                seen, own = (batch.observation[games], batch.mask[games]), self._generators(agent)
+                self._moves[games], _ = ask(agent, *seen, own, partial(self._deal, games))
+        self._decide(np.flatnonzero(learns))
+        batch.step(self._moves)
+        self._decisions.credit()
+        (over,) = np.nonzero(batch.terminated | batch.truncated)
+        if len(over):
+            self._count(over)
+            self._sit_down(over)
+        self._left -= 1
+        return self._left > 0
+
+    def _decide(self, games: np.ndarray) -> None:
+        """Decides for the learner in these games, and records it."""
+        new = self._decisions.add(games)
+        first, count = new.start, len(games)
+        rows = self._rows = self._room(self._rows, int(self._rows.indptr[first]) + count * OBS_SIZE)
+        legal = self._legal = self._room(self._legal, int(self._legal.indptr[first]) + count * NUM_ACTIONS)
+        kernels.play_and_record(
+            self.batch.observation, self.batch.mask, games, self.rng.random(count), *self._player, first, self._move,
+            self._log_prob, *rows, *legal,
+        )  # fmt: skip
+        self._moves[games] = self._move[new]
+
+    @staticmethod
+    def _room(lists: CSR, needed: int) -> CSR:
+        """The same lists, with room for so many entries in all."""
+        if needed <= len(lists.indices):
+            return lists
+        return CSR(lists.indptr, np.concatenate([lists.indices, np.empty(2 * needed - len(lists.indices), np.int16)]))
+
+    def _deal(self, games: np.ndarray, k: int) -> Game:
+        """Game k of some as an agent gets it that needs one: determinized for its seat (R19)."""
+        i = int(games[k])
+        return self.batch.game(i).determinize(int(self.batch.player[i]), derived_seed(self.rng))
+
+    def _count(self, games: np.ndarray) -> None:
+        """Notes who played the games that have ended, and their ranks."""
+        names = {id(agent): name for name, agent in self._agents.items()}
+        for i in games.tolist():
+            seated = [names[id(agent)] for agent in self._opponents.at(i)]
+            seated[self._seats[i]] = LEARNER
+            self.ended.append(Ended(seated, self.batch.ranking[i].tolist()))
+
+    def take(self) -> Rollout:
+        """Hands over what was collected; the open decisions, which are part of it, also begin what is collected next."""
+        rollout = self._rollout()
+        kept = self._decisions.carry_over()
+        for array in (self._move, self._log_prob):
+            array[: len(kept)] = array[kept]
+        self._rows, self._legal = (_chosen(lists, kept, len(lists.indptr)) for lists in (self._rows, self._legal))
+        return rollout
+
+    def _rollout(self) -> Rollout:
+        """Copies of what was collected."""
+        n, decisions = self._decisions.size, self._decisions
+        rows, legal = (_chosen(lists, np.arange(n), n + 1) for lists in (self._rows, self._legal))
+        own = (self._move, self._log_prob, decisions.reward, decisions.following)
+        move, log_prob, reward, following = (array[:n].copy() for array in own)
+        return Rollout(move, log_prob, reward, following, rows, legal)
+
+    # ----------------------------------------------------------------------------------------------------------- saving
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the games to come depend on but the agents and `rng`, as arrays for `restore`."""
+        collected = self._rollout()
+        decisions = {name: array[: self._decisions.size].copy() for name, array in self._decisions.arrays().items()}
+        decisions |= {"move": collected.move, "log_prob": collected.log_prob}
+        for name, lists in (("row", collected.rows), ("legal", collected.legal)):
+            decisions |= {name: lists.indices, f"{name}_ends": lists.indptr}
+        named = {f"decisions.{name}": array for name, array in decisions.items()}
+        return {**self.batch.state(), **self._opponents.state(), "seats": self._seats.copy(), **named}
+
+    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[str], generator: Any) -> None:
+        """Goes on where `state` was taken.
+
+        Args:
+            state: what it gave.
+            agents: what `names` gave then; each was made known.
+            generator: the state of `rng`.
+
+        Raises:
+            ValueError: something is missing, or is not of these games; names it.
+        """
+        self.batch.restore(state)
+        self._seats[:] = read_array(state, "seats", self._seats.shape, np.int64, 0, self.batch.rules.num_players - 1)
+        for name in agents:
+            if name not in self._agents:
+                Reader.fail("opponents", f"there is no agent {shown(name)}")
+        self._opponents.restore(state, [self._agents[name] for name in agents])
+        self.rng = generator_from(generator)
+        self._restore_decisions(
+            {name.removeprefix("decisions."): one for name, one in state.items() if name.startswith("decisions.")}
+        )
+
+    def _restore_decisions(self, arrays: dict[str, np.ndarray]) -> None:
+        """Takes over recorded decisions, once each number is known to be one that it can be."""
+        n = min(np.size(arrays.get("game", ())), self._decisions.capacity)
+        games, players = self.batch.rewards.shape
+        most = 2**62
+        limits: dict[str, tuple[Any, float, float]] = {
+            "game": (np.int64, 0, games - 1), "seat": (np.int64, 0, players - 1), "turn": (np.int64, 0, most),
+            "elapsed": (np.int64, 0, most), "reward": (np.float32, -np.inf, np.inf), "following": (np.int64, ENDED, n - 1),
+            "move": (np.int64, 0, NUM_ACTIONS - 1), "log_prob": (np.float32, -np.inf, 0.001),
+        }  # fmt: skip
+        found = {name: read_array(arrays, name, (n,), *limit) for name, limit in limits.items()}
+        following = found["following"]
+        if ((following >= 0) & (following <= np.arange(n))).any():
+            Reader.fail("decisions.following", "a decision follows an earlier one")
+        (still,) = np.nonzero(following == OPEN)
+        if len(np.unique(found["game"][still] * players + found["seat"][still])) < len(still):
+            Reader.fail("decisions.following", "two decisions of one seat are open")
+        lists = {}
+        for name, values in (("row", self._limit), ("legal", NUM_ACTIONS)):
+            ends = read_array(arrays, f"{name}_ends", (n + 1,), np.int64, 0, np.size(arrays.get(name, ())))
+            index = read_array(arrays, name, (int(ends[-1]),), np.int16, 0, values - 1)
+            if ends[0] or (np.diff(ends) < 0).any():
+                Reader.fail(f"decisions.{name}_ends", "must ascend from 0")
+            lists[name] = CSR(np.zeros(self._decisions.capacity + 1, np.int64), index.copy())
+            lists[name].indptr[: n + 1] = ends
+        self._rows, self._legal = lists["row"], lists["legal"]
+        self._move[:n], self._log_prob[:n] = found["move"], found["log_prob"]
+        self._decisions.restore(found)
+
+
+def _chosen(lists: CSR, which: np.ndarray, room: int) -> CSR:
+    """Some of the lists, with room for so many ends."""
+    starts, sizes = lists.indptr[which], np.diff(lists.indptr)[which]
+    ends = np.zeros(room, np.int64)
+    np.cumsum(sizes, out=ends[1 : len(which) + 1])
+    places = np.repeat(starts - ends[: len(which)], sizes) + np.arange(sizes.sum())
+    return CSR(ends, lists.indices[places])
+
+
+def join(rollouts: Sequence[Rollout]) -> Rollout:
+    """The decisions of several rollouts, one after another."""
+    move, log_prob, reward, following, rows, legal = zip(*rollouts, strict=True)
+    firsts = np.cumsum([0, *map(len, move)])
+    numbered = [np.where(one >= 0, one + first, one) for one, first in zip(following, firsts, strict=False)]
+    decisions = [np.concatenate(arrays) for arrays in (move, log_prob, reward, numbered)]
+    return Rollout._make([*decisions, join_lists(rows), join_lists(legal)])
+
+
+def join_lists(parts: Sequence[CSR]) -> CSR:
+    """The lists of several, one after another."""
+    sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+    return CSR(np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([part.indices for part in parts]))

@@ -1,0 +1,489 @@
+"""A training run: games are played, the network learns from them, and between updates the league, ratings and files are seen to."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import signal
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import torch
+from rich.console import Console
+
+from euphoria_agents.agent import Agent
+from euphoria_agents.files import write_whole
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, under, write_tensors
+from euphoria_agents.players.ppo import PPO
+from euphoria_agents.progress import Progress
+from euphoria_agents.registry import load, load_untrusted
+from euphoria_agents.training.config import CARDS, Options, check, plain, read_options
+from euphoria_agents.training.league import League
+from euphoria_agents.training.learner import DeviceLearner, Learner, ThreadedLearner
+from euphoria_agents.training.machines import Group, ProcessLost
+from euphoria_agents.training.network import Network, make_features
+from euphoria_agents.training.ratings import Due, Ratings
+from euphoria_agents.training.rollout import LEARNER, Actor, Rollout, join
+from euphoria_agents.training.rules_mixture import game_parts
+from euphoria_agents.training.run_log import RunLog
+from euphoria_agents.training.run_metadata import ActorState, ProcessState, RunMetadata, check_sizes, read_metadata
+from euphoria_agents.training.threads import Threads
+from euphoria_agents.training.win_probs import learn_win_probs
+from euphoria_env import Rules
+from euphoria_env.envs.derived_seeds import generator_from
+from euphoria_env.json_reader import Reader, read_array, shown
+from euphoria_env.trajectories import OPEN
+
+RUN_FORMAT, STATE, PLAYER = "euphoria-run", "state.safetensors", "ppo.safetensors"
+PAST_SELF = "[0-9]+"  # the names of past selves: the number of the update
+
+
+class Job(NamedTuple):
+    """What every process of a run begins with; the first one has read it.
+
+    Attributes:
+        options: of the run.
+        start: the network to begin with; None: an untrained one.
+        state: metadata and arrays of a run to go on with; None: it is a new one.
+        selves: the networks of its past selves by their names.
+    """
+
+    options: Options
+    start: dict[str, np.ndarray] | None
+    state: tuple[RunMetadata, dict[str, np.ndarray]] | None
+    selves: dict[str, dict[str, np.ndarray]]
+
+
+class Trainer:
+    """A run, as one of its processes sees it.
+
+    Args:
+        job: what to begin with.
+        bar: shows how far it is.
+        group: the processes.
+        updates: stop after so many updates, counted from the first one; None: at the end.
+
+    Attributes:
+        decisions, update: how many decisions were learnt from, in all processes, and in how many updates.
+        interrupted: whether it was asked to stop.
+    """
+
+    def __init__(self, job: Job, bar: Progress, group: Group, updates: int | None = None) -> None:
+        self.options = options = job.options
+        self._bar, self._group, self._updates = bar, group, updates
+        bar.total = options.total
+        torch.manual_seed(options.seed)  # the same network in all processes
+        network = Network(make_features(options.steps), options.trunk, options.branch, CARDS[options.cards])
+        if job.start is not None:
+            network.load(job.start, options.start or "the checkpoint")
+        self.threads = Threads(options.threads)
+        self.network = network.to(options.device)
+        average = group.average if group.size > 1 else None
+        self.learner: Learner = (
+            ThreadedLearner(network, options, self.threads, average)
+            if options.device == "cpu"
+            else DeviceLearner(self.network, options, average)
+        )
+        self.lagging = options.threads > 1  # the games go on while the network learns from the ones before
+        self._rng = np.random.default_rng([options.seed, group.rank])
+        self.actors = [
+            Actor(games, Rules(**rules), options.reward, options.rollout, seed, self._baselines(), network.first.rows)
+            for (games, rules), seed in self._parts()
+        ]
+        self.league = League(options.baselines, options.league, options.newest, options.older)
+        self._selves: dict[str, Agent] = {name: PPO.of(one, self._self_file(name)) for name, one in job.selves.items()}
+        self.ratings = Ratings(options)
+        self.decisions = self.update = 0
+        self.interrupted = False
+        self._seconds = 0.0
+        self._run_log: RunLog | None = None
+        if job.state is not None:
+            self._restore(*job.state)
+
+    def _baselines(self) -> dict[str, Agent]:
+        return {spec: load(spec) for spec in self.options.baselines}
+
+    def _parts(self) -> list[tuple[tuple[int, dict[str, Any]], int]]:
+        """The games of this process by kind, as many parts as there are threads to play them; and a seed for each."""
+        parts = game_parts(self.options, self._group.rank)
+        seeds = np.random.SeedSequence([self.options.seed, self._group.rank]).generate_state(len(parts)).tolist()
+        return list(zip(parts, seeds, strict=True))
+
+    # ---------------------------------------------------------------------------------------------------------- the loop
+
+    def train(self) -> None:
+        """Trains until the end, or until it is stopped."""
+        self._start, self._first = time.monotonic() - self._seconds, self.decisions
+        self._started = time.monotonic()
+        if self.progress >= 1:
+            self._bar.console.print(
+                f"the run has made its {self.decisions:,} decisions, and nothing is left to do: "
+                f"--resume {self.options.run} --decisions N goes on until there are N"
+            )
+            return
+        with self._log(), self._interruptible():
+            try:
+                if not self.update:
+                    self._begin()
+                while not self._over():
+                    facts = self._learn_while_playing() if self.lagging else self._play_then_learn()
+                    self.update += 1
+                    self._after_update(facts)
+                self._end()
+            finally:
+                self.ratings.close()
+
+    @contextmanager
+    def _log(self) -> Iterator[None]:
+        """The first process writes a log."""
+        if not self._group.first:
+            yield
+            return
+        with RunLog(self.options.run, self.update) as self._run_log:
+            yield
+
+    def _begin(self) -> None:
+        """Begins a new run: with the network as it is in the league, and with the first games."""
+        self._take_in_self()
+        self._seat()
+        for actor in self.actors:
+            actor.begin_games()
+        if self._group.first:
+            self._rate()
+        if self.lagging:
+            self.play()
+            self.threads.finish()
+
+    def _play_then_learn(self) -> dict[str, float]:
+        """An update with one thread: the network learns from decisions that it has just made."""
+        self.play()
+        self.threads.finish()
+        return self.learn(self._take())
+
+    def _learn_while_playing(self) -> dict[str, float]:
+        """An update with several threads: it learns from the decisions of the network before, while this one makes the next."""
+        rollout = self._take()
+        self.play()
+        facts = self.learn(rollout)
+        self.threads.finish()
+        return facts
+
+    def play(self) -> None:
+        """Has the games played with the network as it is now; `Threads.finish` waits for them."""
+        player = self.network.player()
+        for actor in self.actors:
+            actor.begin(player)
+        self.threads.start([actor.step for actor in self.actors])
+
+    def _take(self) -> Rollout:
+        """The decisions that were collected."""
+        self._count_games()
+        return join([actor.take() for actor in self.actors])
+
+    def learn(self, rollout: Rollout) -> dict[str, float]:
+        """Learns from decisions; returns what is to be reported."""
+        counts = self._group.gather(int(np.count_nonzero(rollout.following != OPEN)))
+        steps = max(1, round(sum(counts) / self.options.batch))
+        facts = self.learner.update(rollout, self.options.learning_rate * (1 - self.progress), self._rng, steps)
+        self.decisions += sum(counts)
+        return facts
+
+    @property
+    def progress(self) -> float:
+        """How much of the run is done, from 0 to 1: of its decisions or of its time, whichever is more."""
+        done, limit = self.decisions / self.options.total, self.options.finish
+        return min(1.0, done if limit is None else max(done, self._spent() / (60 * limit)))
+
+    def _spent(self) -> float:
+        """The seconds of training that processes agree on: those of the first one at the end of the last update."""
+        return self._seconds
+
+    def _over(self) -> bool:
+        """Whether to stop here, on the word of the first process."""
+        minutes = self.options.minutes
+        late = minutes is not None and time.monotonic() - self._started > 60 * minutes
+        done = self._updates is not None and self.update >= self._updates
+        self._seconds = self._group.share(time.monotonic() - self._start)
+        self.interrupted = self._group.share(self.interrupted)
+        return bool(self._group.share(late or done or self.interrupted or self.progress >= 1))
+
+    # --------------------------------------------------------------------------------------------------- between updates
+
+    def _after_update(self, facts: dict[str, float]) -> None:
+        """Does what is due; the order is part of what makes resuming exact."""
+        options = self.options
+        parts(self.network.tensors(), f"{options.run}, after update {self.update}")  # a network that diverged is not saved
+        if self.update % options.snapshot == 0:
+            self._take_in_self()
+        self._seat()
+        if self._group.first and self.update % options.rate == 0:
+            self._rate()
+        if self._run_log is not None:
+            self._report(facts, self._run_log)
+        if self.update % options.save == 0:
+            self.save()
+
+    def _end(self) -> None:
+        """Saves, and waits for the ratings unless it was interrupted."""
+        if self._group.first and self.progress >= 1 and self.update % self.options.rate:
+            self._rate()
+        self.save()
+        if not self.interrupted and self.ratings.due:
+            self._tell_ratings(wait=True)
+            self.save()
+        if self._group.first and self.progress >= 1 and self.options.win_probs_games:
+            learn_win_probs(self.options, self.options.run / PLAYER, self._bar.console)
+
+    def _take_in_self(self) -> None:
+        """Takes the network as it is into the league."""
+        name, tensors = f"{self.update:06d}", self.network.tensors()
+        if self._group.first:
+            self.save_player(self._self_file(name))
+        self._selves[name] = PPO.of(tensors)
+        self.league.add(name)
+
+    def _seat(self) -> None:
+        """Tells the actors who plays in the games that begin from now on, and forgets the past selves that play no more."""
+        options, members = self.options, [member.name for member in self.league]
+        for actor in self.actors:
+            league = {name: self._selves.get(name) for name in members}
+            actor.seat(league, self.league.chances(), options.self_play, options.same_opponent_prob)
+        playing = {name for actor in self.actors for name in actor.names()}
+        self._selves = {name: agent for name, agent in self._selves.items() if name in playing or name in members}
+
+    def _count_games(self) -> None:
+        """Counts the games that have ended, in all processes, for the scores of the league."""
+        for games in self._group.gather([game for actor in self.actors for game in actor.ended]):
+            for names, ranking in games:
+                self.league.record_game(LEARNER, names, ranking)
+
+    def _rate(self) -> None:
+        if self.options.rating_games:
+            self.ratings.add(Due(self.update, self.decisions, self._seconds / 3600, self.network.tensors()))
+
+    def _tell_ratings(self, wait: bool = False) -> dict[str, float]:
+        """Prints the ratings that have been found, or waits for all of them; returns the figures for the log."""
+        figures: dict[str, float] = {}
+        for results, report in self.ratings.finished(wait):
+            self._bar.console.print(report)
+            figures |= {f"rating/{one.against}_{one.players}": one.wins / one.games for one in results}
+            figures["rating/openskill"] = results[-1].mu
+        return figures
+
+    def _report(self, facts: dict[str, float], log: RunLog) -> None:
+        """Writes the figures of the update."""
+        scores = {member.name: member.score for member in self.league if not member.past}
+        speed = (self.decisions - self._first) / (time.monotonic() - self._started)
+        figures = {"decisions": self.decisions, "decisions_per_second": speed}
+        figures |= {f"train/{name}": fact for name, fact in facts.items()} | {
+            f"league/{name}": one for name, one in scores.items()
+        }
+        log.write(self.update, figures)
+        log.mark(self.update, self._tell_ratings())
+        against = ", ".join(f"{name} {score:.0%}" for name, score in scores.items())
+        self._bar.show(self.decisions, f"{speed:,.0f} per second; running score in the league against {against}")
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C, or the signal that asks a process to end, stops the run after its update; a second one at once."""
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+        def restore() -> None:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+        def interrupt(*_: Any) -> None:
+            if self._group.first:
+                self._bar.console.print(
+                    "stopping after this update; a second interrupt stops at once, with what was saved last ..."
+                )
+            self.interrupted = True
+            restore()
+
+        for number in handlers:
+            signal.signal(number, interrupt)
+        try:
+            yield
+        finally:
+            restore()
+
+    # ------------------------------------------------------------------------------------------------------------- files
+
+    def _self_file(self, name: str) -> Path:
+        return self.options.run / "league" / f"{name}.safetensors"
+
+    def save_player(self, path: Path) -> Path:
+        """Writes the network as a checkpoint to play with."""
+        return save_checkpoint(path, self.network.tensors(), plain(self.options) | {"decisions_learnt": self.decisions})
+
+    def save(self) -> None:
+        """Writes everything; a crash at any moment leaves the files of before or of now. All processes call it."""
+        states = self._group.gather(self._own_state())
+        if not self._group.first:
+            return
+        options, learner = self.options, self.learner
+        self.save_player(options.run / PLAYER)
+        rated, ratings = self.ratings.state()
+        arrays = {f"network.{name}": tensor.cpu().numpy() for name, tensor in self.network.state_dict().items()} | rated
+        arrays |= {"adam.mean": learner.mean.cpu().numpy(), "adam.square": learner.square.cpu().numpy()}
+        for rank, (own, _) in enumerate(states):
+            arrays |= {f"process.{rank}.{name}": array for name, array in own.items()}
+        processes = [state for _, state in states]
+        metadata = RunMetadata(self.decisions, self.update, learner.steps, self._seconds, processes, self.league.state(), ratings)
+        plainly = msgspec.to_builtins(metadata)
+        write_whole(options.run / "ratings.json", json.dumps(plainly["ratings"]["results"], indent=1))
+        write_tensors(options.run / STATE, RUN_FORMAT, arrays, {"options": plain(options), **plainly})
+
+    def _own_state(self) -> tuple[dict[str, np.ndarray], ProcessState]:
+        """Arrays and metadata of this process alone."""
+        arrays = {f"actor.{k}.{name}": array for k, actor in enumerate(self.actors) for name, array in actor.state().items()}
+        actors = [ActorState(dict(actor.rng.bit_generator.state), actor.names()) for actor in self.actors]
+        return arrays, ProcessState(dict(self._rng.bit_generator.state), actors)
+
+    def _restore(self, metadata: RunMetadata, arrays: dict[str, np.ndarray]) -> None:
+        """Goes on where `save` was called.
+
+        Raises:
+            ValueError: it is not a state of this run; names what is wrong.
+        """
+        rank, learner = self._group.rank, self.learner
+        if len(metadata.processes) != self._group.size:
+            Reader.fail("processes", f"must have {self._group.size} entries")
+        state, own = metadata.processes[rank], under(f"process.{rank}.", arrays)
+        if len(state.actors) != len(self.actors):
+            Reader.fail(f"processes[{rank}].actors", f"must have {len(self.actors)} entries")
+        self.league.restore(metadata.league, [*self.options.baselines, *self._selves])
+        for k, (actor, saved) in enumerate(zip(self.actors, state.actors, strict=True)):
+            try:
+                actor.know(self._selves)
+                actor.restore(under(f"actor.{k}.", own), saved.opponents, saved.generator)
+            except ValueError as error:
+                raise ValueError(f"process.{rank}.actor.{k}: {error}") from error
+        tensors = {
+            name: torch.from_numpy(read_array(arrays, f"network.{name}", tuple(tensor.shape), np.float32).copy())
+            for name, tensor in self.network.state_dict().items()
+        }
+        size, steepest = tuple(learner.mean.shape), 0.51
+        mean = read_array(arrays, "adam.mean", size, np.float32, -steepest, steepest)
+        square = read_array(arrays, "adam.square", size, np.float32, 0, steepest**2)
+        self.network.load_state_dict(tensors)
+        parts(self.network.tensors(), "network")
+        learner.mean.copy_(torch.from_numpy(mean.copy()))
+        learner.square.copy_(torch.from_numpy(square.copy()))
+        learner.steps = metadata.steps
+        self._rng = generator_from(state.generator)
+        if self._group.first:
+            self.ratings.restore(arrays, metadata.ratings)
+        self.decisions, self.update, self._seconds = metadata.decisions, metadata.updates, metadata.seconds
+        self._seat()
+
+
+# ------------------------------------------------------------------------------------------------------------- the whole run
+
+
+def train(options: Options, console: Console, updates: int | None = None) -> Trainer:
+    """Trains, from the start or where a run left off.
+
+    Args:
+        options: all of them; of a run that is resumed, its own (see `reopen`).
+        console: for the progress bar and the ratings.
+        updates: as for `Trainer`.
+
+    Raises:
+        ValueError: an option is wrong, there is a run in the folder already, or the one to be resumed is damaged, or was trained
+            against agents from elsewhere that `options.baselines` does not name.
+        ProcessLost: another process has gone; what was saved is whole.
+    """
+    group = Group()
+    try:
+        group.agree()
+        job = group.share(open_job(options, group.size) if group.first else None)
+        with Progress(console if group.first else Console(quiet=True), "training", "decisions") as bar:
+            trainer = open_trainer(job, bar, group, updates)
+            try:
+                trainer.train()
+            finally:
+                trainer.threads.close()
+        return trainer
+    except ProcessLost as error:
+        raise ProcessLost(f"{error}; the run is as it was last saved: --resume {options.resume or options.run}") from error
+    finally:
+        group.close()
+
+
+def open_job(options: Options, processes: int = 1) -> Job:
+    """Begins or reopens a run; errors as of `train`."""
+    if options.resume is not None:
+        return reopen(options, options.resume, processes)
+    if (options.run / STATE).exists():
+        raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
+    check(options)
+    return Job(options, None if options.start is None else read_checkpoint(options.start)[1], None, {})
+
+
+def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
+    """Reads the run in a folder as it was saved; it keeps its options but for `decisions` and `minutes`, if they are given.
+
+    Raises:
+        ValueError: see `train`; or the run has made more decisions than it is now to make, or was trained by another number of
+            processes.
+    """
+    header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
+    with _of_a_run(folder):
+        options = read_options(header.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
+    for spec in options.baselines:
+        _look_at(spec, given.baselines)
+    with _of_a_run(folder):
+        check_sizes(options, arrays)
+        metadata = read_metadata(header)
+        selves = dict.fromkeys(_past_self(name) for name in metadata.names() if name not in (*options.baselines, LEARNER))
+        networks = {name: read_checkpoint(folder / "league" / f"{name}.safetensors")[1] for name in selves}
+    if len(metadata.processes) != processes:
+        raise ValueError(f"the run has {len(metadata.processes)} processes, but {processes} were started")
+    if given.decisions is not None:
+        if given.decisions < metadata.decisions:
+            raise ValueError(
+                f"decisions: the run in {folder} has made {metadata.decisions:,} already, more than {given.decisions:,}"
+            )
+        options = dataclasses.replace(options, decisions=given.decisions)
+        check(options)
+    return Job(options, None, (metadata, arrays), networks)
+
+
+def open_trainer(job: Job, bar: Progress, group: Group, updates: int | None = None) -> Trainer:
+    """The trainer of a job; arguments as of `Trainer`, errors as of `train`."""
+    if job.state is None:
+        return Trainer(job, bar, group, updates)
+    with _of_a_run(job.options.run):
+        return Trainer(job, bar, group, updates)
+
+
+@contextmanager
+def _of_a_run(folder: Path) -> Iterator[None]:
+    """Names the file, if something is wrong with the run in it."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{folder / STATE} is damaged, or of another kind: {error}") from error
+
+
+def _past_self(name: str) -> str:
+    """Returns the name of a past self; a path would lead elsewhere."""
+    if not re.fullmatch(PAST_SELF, name):
+        raise ValueError(f"no past self is called {shown(name)}")
+    return name
+
+
+def _look_at(spec: str, allowed: Collection[str]) -> None:
+    """Refuses a baseline of a run that is resumed if it is neither built in nor was named again: it is from a file."""
+    try:
+        load_untrusted(spec, allowed)
+    except ValueError as error:
+        again = "" if spec in allowed else f" (here: --baselines {spec})"
+        raise ValueError(f"{error}{again}") from error

@@ -1,0 +1,131 @@
+"""The last layers of a trained player: how probable it is that each seat wins, learnt from games that it plays against itself.
+
+They are a network of their own beside policy and value, from what one player sees to a logit for each seat, counted from that player
+on; their softmax over the seats that play adds up to 1. It is trained on who won (cross-entropy), when the policy is finished: during
+training the learner meets others than itself, and the value that it learns counts what is won against those. In a checkpoint these
+layers are called `outlook`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import torch
+from rich.console import Console
+from torch import Tensor, nn
+
+from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_outlook
+from euphoria_agents.progress import Progress
+from euphoria_agents.training.config import Options
+from euphoria_agents.training.network import CSR, SparseFirstLayer, hidden_layers, layer_tensors, linear, relu_layers
+from euphoria_agents.training.self_play import MOST_TURNS, Positions, Round, play_round
+from euphoria_env.board import MAX_PLAYERS
+
+ROUND = 256  # games of each number of players
+STEEPEST = 1.0  # gradients are cut to this norm
+BATCH, EPOCHS, RATE = 1024, 2, 1e-3  # positions in a step, passes through them, and the rate of Adam, which goes down to 0
+EPSILON = 0.03  # share of the moves that are drawn from all that are legal
+MIXED = 0.06  # share of the games with other options, drawn at random
+
+
+class WinProbs(nn.Module):
+    """The network.
+
+    Args:
+        features: what goes in.
+        widths: of its hidden layers; at least one.
+    """
+
+    def __init__(self, features: Features, widths: list[int]) -> None:
+        super().__init__()
+        self.first = SparseFirstLayer(features, widths[0])
+        self.hidden = hidden_layers(widths[0], widths[1:])
+        self.head = linear(widths[-1], MAX_PLAYERS, 0.01)
+
+    def forward(self, rows: CSR, which: np.ndarray, players: Tensor) -> Tensor:
+        """The logarithms of the probabilities of some positions, (N, MAX_PLAYERS), the observer's first; -inf for absent seats."""
+        logits = self.head(relu_layers(self.hidden, torch.relu(self.first.of(rows, which))))
+        absent = torch.arange(MAX_PLAYERS) >= players[:, None]
+        log_probs: Tensor = logits.masked_fill(absent, -torch.inf).log_softmax(1)
+        return log_probs
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """The tensors of a checkpoint, as `network.checkpoint` has them."""
+        found = self.first.tensors("outlook.0")
+        for k, one in enumerate([*self.hidden, self.head], start=1):
+            found |= layer_tensors(f"outlook.{k}", one)
+        return found
+
+
+def learn_win_probs(options: Options, player: Path, console: Console) -> Path:
+    """Gives a player these layers, in place of those it may have; equal options give equal ones, whatever the number of threads.
+
+    Args:
+        options: `win_probs_games` of each number of players, `win_probs_widths`, `players`, `mixed`, `threads` and `seed` count.
+        player: its file, which is replaced.
+        console: for a progress bar.
+
+    Raises:
+        ValueError: the player cannot be read, or wins no game.
+        OSError: the file cannot be written.
+    """
+    header, tensors = read_checkpoint(player)
+    torch.manual_seed(options.seed)
+    model = WinProbs(parts(tensors, player).features, options.win_probs_widths)
+    optimizer = torch.optim.Adam(model.parameters(), eps=1e-5, fused=True)
+    players = tuple(sorted(set(options.players)))
+    rounds = [
+        Round(player, players, min(ROUND, options.win_probs_games), MIXED, EPSILON, options.seed, number)
+        for number in range(-(-options.win_probs_games // ROUND))
+    ]
+    rng, losses = np.random.default_rng(options.seed), np.full(MAX_PLAYERS + 1, np.nan)
+    with Progress(console, "win probabilities", "rounds of games", len(rounds)) as bar:
+        for number, positions in enumerate(_played(rounds, options.threads)):
+            for group in optimizer.param_groups:
+                group["lr"] = RATE * (1 - number / len(rounds))
+            _learn(model, optimizer, positions, rng, losses)
+            bar.show(number + 1, "loss " + ", ".join(f"{losses[n]:.3f} with {n} players" for n in players))
+    found = {str(n): round(losses[n], 4) for n in players if not np.isnan(losses[n])}
+    if not found:
+        raise ValueError(f"{player}: none of its games was won within {MOST_TURNS} turns, so there is nothing to learn from")
+    learnt = {"games": options.win_probs_games, "widths": options.win_probs_widths, "losses": found}
+    training = {**header.get("training", {}), "outlook": learnt}
+    return save_checkpoint(player, without_outlook(tensors) | model.tensors(), training)
+
+
+def _played(rounds: list[Round], threads: int) -> Iterator[Positions]:
+    """The positions of all rounds in their order; a few rounds are played ahead."""
+    ahead: deque[Future[Positions]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for one in rounds:
+            ahead.append(pool.submit(play_round, one))
+            if len(ahead) > threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+
+
+def _learn(
+    model: WinProbs, optimizer: torch.optim.Optimizer, positions: Positions, rng: np.random.Generator, losses: np.ndarray
+) -> None:
+    """Goes through the positions of a round; `losses` keep a running mean of those of the first pass, by number of players."""
+    if not len(positions.winners):
+        return
+    winners, players = torch.from_numpy(positions.winners), torch.from_numpy(positions.players)
+    for epoch in range(EPOCHS):
+        first = np.zeros(len(winners), np.float32)
+        for which in np.array_split(rng.permutation(len(winners)), max(1, len(winners) // BATCH)):
+            loss = -model(positions.rows, which, players[which]).gather(1, winners[which, None])[:, 0]
+            first[which] = loss.detach().numpy()
+            optimizer.zero_grad()
+            loss.mean().backward()
+            nn.utils.clip_grad_norm_(model.parameters(), STEEPEST)
+            optimizer.step()
+        if epoch == 0:  # of positions that it has not learnt from
+            for n in np.unique(positions.players):
+                new = first[positions.players == n].mean()
+                losses[n] = new if np.isnan(losses[n]) else losses[n] + (new - losses[n]) / 10

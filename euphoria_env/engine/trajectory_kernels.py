@@ -1,0 +1,47 @@
+"""The kernels of `euphoria_env.trajectories`."""
+
+from __future__ import annotations
+
+from euphoria_env.engine.jit import entry
+
+OPEN, ENDED = -1, -2  # in place of the following decision: none yet; none, as the game is over
+
+
+@entry
+def link_decisions(games, player, turns, latest, n, game, seat, turn, reward, elapsed, following):  # type: ignore[no-untyped-def]
+    """Adds a decision of the player to move in each of these games, from number n on, and links the one before to it."""
+    for k in range(len(games)):
+        i, p = games[k], player[games[k]]
+        before = latest[i, p]
+        if before >= 0:
+            following[before] = n + k
+            elapsed[before] = turns[i] - turn[before]
+        latest[i, p] = n + k
+        game[n + k], seat[n + k], turn[n + k] = i, p, turns[i]
+        reward[n + k], elapsed[n + k], following[n + k] = 0.0, 0, OPEN
+
+
+@entry
+def credit_decisions(rewards, terminated, truncated, latest, reward, following):  # type: ignore[no-untyped-def]
+    """Adds the rewards of a step to the latest decision of each seat, and closes those of games that are over."""
+    for i in range(len(latest)):
+        over = terminated[i] or truncated[i]
+        for p in range(latest.shape[1]):
+            k = latest[i, p]
+            if k >= 0:
+                reward[k] += rewards[i, p]
+                if over:
+                    following[k], latest[i, p] = ENDED, -1
+
+
+@entry
+def estimate(values, reward, discount, following, trace, advantage):  # type: ignore[no-untyped-def]
+    """Writes the advantages from the last decision to the first; those of open decisions are 0."""
+    for k in range(len(values) - 1, -1, -1):
+        after = following[k]
+        if after == OPEN:
+            advantage[k] = 0.0
+        elif after == ENDED:
+            advantage[k] = reward[k] - values[k]
+        else:
+            advantage[k] = reward[k] + discount[k] * (values[after] + trace * advantage[after]) - values[k]
