@@ -221,22 +221,13 @@ def learn_moves(  # type: ignore[no-untyped-def]
 
 
 @entry
-def sum_of_squares(gradient, first, last):  # type: ignore[no-untyped-def]
-    """The sum of the squares of gradient[first] to gradient[last - 1]."""
-    total = 0.0
-    for k in range(first, last):
-        total += gradient[k] * gradient[k]
-    return total
-
-
-@entry
-def adam(parameters, gradient, mean, square, first, last, scale, rate, beta1, beta2, epsilon, step):  # type: ignore[no-untyped-def]
-    """A step of Adam (Kingma and Ba 2015) for parameters first to last - 1, with the gradient times `scale`."""
-    a, b = np.float32(beta1), np.float32(beta2)
+def adam(parameters, gradient, mean, square, scale, rate, beta1, beta2, epsilon, step):  # type: ignore[no-untyped-def]
+    """A step of Adam (Kingma and Ba 2015), with the gradient times `scale`; all arrays are of one length."""
+    a, b = np.float32(1.0 - beta1), np.float32(1.0 - beta2)
     size, root = np.float32(rate / (1.0 - beta1**step)), np.float32(1.0 / math.sqrt(1.0 - beta2**step))
     low, by = np.float32(epsilon), np.float32(scale)
-    for k in range(first, last):
+    for k in range(len(parameters)):
         g = gradient[k] * by
-        mean[k] += (np.float32(1.0) - a) * (g - mean[k])
-        square[k] += (np.float32(1.0) - b) * (g * g - square[k])
-        parameters[k] -= size * mean[k] / (np.sqrt(square[k]) * root + low)
+        m, v = mean[k] + a * (g - mean[k]), square[k] + b * (g * g - square[k])
+        mean[k], square[k] = m, v
+        parameters[k] -= size * m / (np.sqrt(v) * root + low)

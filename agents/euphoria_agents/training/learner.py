@@ -173,17 +173,19 @@ class ThreadedLearner(Learner):
 
     def step(self, rate: float) -> None:
         """See `Learner.step`."""
-        flat, gradient = self.flat.numpy(), self.gradient.numpy()
-        parts = ranges(len(flat), self.threads.size)
+        parts = [slice(*bounds) for bounds in ranges(len(self.flat), self.threads.size)]
         squares = [0.0] * len(parts)
 
         def add_squares(k: int) -> None:
-            squares[k] = kernels.sum_of_squares(gradient, *parts[k])
+            squares[k] = float(torch.dot(self.gradient[parts[k]], self.gradient[parts[k]]))
+
+        def update(part: slice, scale: float) -> None:
+            arrays = (one[part].numpy() for one in (self.flat, self.gradient, self.mean, self.square))
+            kernels.adam(*arrays, scale, rate, *BETAS, EPSILON, self.steps)
 
         self.threads.run([partial(add_squares, k) for k in range(len(parts))])
         scale = min(1.0, STEEPEST / (sum(squares) ** 0.5 + 1e-6))
-        adam = partial(kernels.adam, flat, gradient, self.mean.numpy(), self.square.numpy())
-        self.threads.run([partial(adam, *bounds, scale, rate, *BETAS, EPSILON, self.steps) for bounds in parts])
+        self.threads.run([partial(update, part, scale) for part in parts])
 
     def _weighed(self) -> list[Tensor]:
         """All matrices of the network, once the rows of its first layer are made of them."""
