@@ -15,7 +15,7 @@ def run(options: Options) -> None:
     Raises:
         KeyboardInterrupt: it was interrupted, saved and stopped.
     """
-    console = Console(quiet=launched_rank() > 0, emoji=False)  # the first worker tells
+    console = Console(quiet=launched_rank() > 0, emoji=False)  # the first process reports
     trained = train(options, console)
     folder = trained.options.run
     console.print(f"written: {folder}")
