@@ -195,7 +195,9 @@ def learn_moves(  # type: ignore[no-untyped-def]
             entropy -= math.exp(chances[j]) * chances[j]
             if legal[low + j] == move[i]:
                 chosen = j
-        difference = np.float64(chances[chosen] - log_prob[i])  # float64, so that the two products below are equal within the clip
+        difference = np.float64(
+            chances[chosen] - log_prob[i]
+        )  # float64, so that the two products below are equal within the clip
         ratio, gain = math.exp(difference), np.float64(advantage[i])
         clipped = gain * min(max(ratio, 1.0 - clip), 1.0 + clip)
         by_chosen = -gain * ratio * scale if gain * ratio <= clipped else 0.0

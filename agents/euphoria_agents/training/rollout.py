@@ -202,7 +202,7 @@ class Actor:
     def _rollout(self) -> Rollout:
         """Copies of what was collected."""
         n, decisions = self._decisions.size, self._decisions
-        rows, legal = (_chosen(lists, np.arange(n), n + 1) for lists in (self._rows, self._legal))
+        rows, legal = (CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in (self._rows, self._legal))
         own = (self._move, self._log_prob, decisions.reward, decisions.following)
         move, log_prob, reward, following = (array[:n].copy() for array in own)
         return Rollout(move, log_prob, reward, following, rows, legal)
