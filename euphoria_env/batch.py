@@ -23,6 +23,7 @@ _GAMES_PER_THREAD = 256  # fewer are not worth a thread
 _MOST_EPISODES = 2**62  # of a game; far from the end of int64
 _GAMES_AT_A_TIME = 2**14  # that are begun between two looks for an interrupt
 _NO_GAMES = np.zeros(0, np.int64)
+_ALIGNMENT = 64  # bytes; JAX copies arrays that begin elsewhere
 
 _Done = TypeVar("_Done")
 
@@ -38,6 +39,9 @@ class Batch:
         threads: how many threads share the games; None: one a core. Any number gives the same games.
         observe: whether `observation` and `final_observation` are written; without them a step is faster.
         events: K, how many events `events` holds; 0: none are noted, which costs nothing.
+
+    The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them all in place:
+    copy what a learner keeps.
 
     Attributes:
         player: (N,) int8, who must decide in each game.
@@ -82,15 +86,15 @@ class Batch:
 
         players = self.rules.num_players
         observed = self.n if observe else 0
-        self.states = np.zeros(self.n, GAME_DTYPE)
-        self.player = np.zeros(self.n, np.int8)
-        self.mask = np.zeros((self.n, actions.NUM_ACTIONS), np.bool_)
-        self.observation = np.zeros((observed, OBS_SIZE), np.int8)
-        self.events = np.zeros((self.n, k, EVENT_SIZE), np.int8)
-        self.rewards = np.zeros((self.n, players), np.float32)
-        self.terminated = np.zeros(self.n, np.bool_)
-        self.truncated = np.zeros(self.n, np.bool_)
-        self.ranking = np.zeros((self.n, players), np.int8)
+        self.states = _aligned(self.n, GAME_DTYPE)
+        self.player = _aligned(self.n, np.int8)
+        self.mask = _aligned((self.n, actions.NUM_ACTIONS), np.bool_)
+        self.observation = _aligned((observed, OBS_SIZE), np.int8)
+        self.events = _aligned((self.n, k, EVENT_SIZE), np.int8)
+        self.rewards = _aligned((self.n, players), np.float32)
+        self.terminated = _aligned(self.n, np.bool_)
+        self.truncated = _aligned(self.n, np.bool_)
+        self.ranking = _aligned((self.n, players), np.int8)
         self._final_observation: np.ndarray | None = None  # made when it is first read
         self._shown = _NO_GAMES  # the games that it shows
         self._ended = _NO_GAMES  # the games that ended in the last step, ascending
@@ -190,7 +194,7 @@ class Batch:
     def final_observation(self) -> np.ndarray:
         """What all players saw of the games that ended in the last step; see the class."""
         if self._final_observation is None:
-            self._final_observation = np.zeros((self.n * self._observe, self.rules.num_players, OBS_SIZE), np.int8)
+            self._final_observation = _aligned((self.n * self._observe, self.rules.num_players, OBS_SIZE), np.int8)
         if self._shown is not self._ended and self._observe:
             self._final_observation[self._shown] = 0
             batch_kernels.show_ends(self._ends, self._ended, self._final_observation)
@@ -363,6 +367,14 @@ def _end(pool: ThreadPoolExecutor) -> None:
             return pool.shutdown()
         except KeyboardInterrupt:  # the one that is on its way already is enough
             continue
+
+
+def _aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Zeros that begin at a multiple of `_ALIGNMENT` bytes."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    room = np.zeros(size + _ALIGNMENT, np.uint8)
+    first = -room.ctypes.data % _ALIGNMENT
+    return room[first : first + size].view(dtype).reshape(shape)
 
 
 def _positive(name: str, value: Any) -> int:

@@ -37,27 +37,27 @@ class Options:
     decisions: int = option(10_000_000, "decisions of each learner")
     learning_rates: list[float] = option([1e-4, 3e-4, 6e-4], "of the learners")
     games: int = option(1000, "games to choose, and again to count")
-    workers: int = option(os.cpu_count() or 1, "processes that train together")
+    threads: int = option(os.cpu_count() or 1, "threads that play and learn")
     seed: int = option(0, "of the runs; the deals that count are always the same")
 
 
 def learner(options: Options, player: Path, rate: float, console: Console) -> Path:
     """The learner with this learning rate; trained, unless it is there already, and gone on with, if it is not finished."""
-    from euphoria_agents.training import run as training  # brings PyTorch along: not before it is needed
+    from euphoria_agents.training import config, trainer  # brings PyTorch along: not before it is needed
 
     folder = options.out / f"{rate:g}"
     spec = f"ppo:{player}"
-    if (folder / training.STATE).exists():
-        choices = training.Options(resume=folder, baselines=[spec])
+    if (folder / trainer.STATE).exists():
+        choices = config.Options(resume=folder, baselines=[spec])
     else:
         network = parts(read_checkpoint(player)[1], player)
-        choices = training.Options(
+        choices = config.Options(
             run=folder, start=player, baselines=[spec], players=[options.players], newest=0.0, older=0.0,
             trunk=[len(bias) for _, bias in network.trunk], branch=[len(bias) for _, bias in network.policy[:-1]],
-            decisions=options.decisions, learning_rate=rate, workers=options.workers, seed=options.seed, reward="win",
-            gamma=0.999, entropy=0.002, rate=200, rating_players=[options.players], snapshot=10**9,
+            decisions=options.decisions, learning_rate=rate, threads=options.threads, seed=options.seed, reward="win",
+            gamma=0.999, entropy=0.002, rate=200, rating_players=[options.players], snapshot=10**9, win_probs_games=0,
         )  # fmt: skip
-    training.train(choices, console)
+    trainer.train(choices, console)
     return folder / "ppo.safetensors"
 
 

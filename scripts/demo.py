@@ -29,9 +29,9 @@ from euphoria_agents.progress import Progress
 from euphoria_env import Rules
 
 PLAYERS = 4
-DECISIONS = 2_000_000  # of the learner, unless the time is up before
+DECISIONS = 100_000_000  # of the learner; the time is up before
 OPPONENTS = {"random": 1.0, "weights": 1.0, "greedy": 0.25, "ppo": 1.0}  # with the share of the games: greedy is slow
-LIBRARIES = ("euphoria-env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
+LIBRARIES = ("euphoria-env", "numpy", "numba", "torch")
 
 
 @dataclasses.dataclass
@@ -62,14 +62,14 @@ def prepare(console: Console) -> None:
 
 def train_one(console: Console, options: Options, folder: Path) -> str:
     """Trains for a while into a folder; what there is to say of it."""
-    from euphoria_agents.training import run as training  # brings PyTorch along: not before it is needed
+    from euphoria_agents.training import config, trainer  # brings PyTorch along: not before it is needed
 
-    choices = training.Options(
-        run=folder, workers=1, players=[PLAYERS], minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
+    choices = config.Options(
+        run=folder, players=[PLAYERS], finish=options.minutes, seed=options.seed, decisions=DECISIONS,
         learning_rate=1.2e-3, envs=512, snapshot=10, rate=15, rating_games=100, baselines=["weights"], newest=0.2, older=0.1,
     )  # fmt: skip
     start = time.perf_counter()
-    run = training.train(choices, console)
+    run = trainer.train(choices, console)
     seconds = time.perf_counter() - start
     steps = run.decisions
     return f"{steps:,} decisions of the learner in {seconds:.0f} s: {steps / seconds:,.0f} a second, updates and ratings included"

@@ -58,13 +58,13 @@ def test_help(speed: Callable[..., str]) -> None:
         ("--seconds nan", "must be positive"),
         ("--groups all", "invalid choice: 'all'"),
         ("--seed -1", "seed must be at least 0"),
-        ("--workers 2", "workers are measured with --training only"),
-        ("--training --workers 0", "workers must be at least 1, not 0"),
+        ("--threads 2", "threads are measured with --training only"),
+        ("--training --threads 0", "threads must be at least 1, not 0"),
         ("--training --repeats 0", "repeats must be at least 1, not 0"),
         ("--training --seed -1", "seed must be at least 0, not -1"),
         (
-            "--training --workers 1 --quick --plot a.png --groups engine --players 2 --sizes 1 --seconds 1 --clock cpu",
-            "only --workers, --repeats, --seed, --json go with --training, "
+            "--training --threads 1 --quick --plot a.png --groups engine --players 2 --sizes 1 --seconds 1 --clock cpu",
+            "only --threads, --repeats, --seed, --json go with --training, "
             "not --quick, --plot, --groups, --players, --sizes, --seconds, --clock",
         ),
     ],
@@ -151,15 +151,16 @@ def test_training_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     from euphoria_agents.speed.settings import TrainingPlan
     from tests.tools.small_runs import options
 
-    monkeypatch.setattr(training, "WARM", 1)
-    monkeypatch.setattr(training, "UPDATES", 1)
-    monkeypatch.setattr(training, "Options", lambda **given: options(**given, decisions=100 * 21 * 8))
-    speed, *shares = training.measure_training(TrainingPlan([1], repeats=2, seed=3))
-    assert (speed.layer, speed.unit, len(speed.values)) == ("training, 1 worker", "own decisions/s", 2)
-    assert min(speed.values) > 0
-    assert [one.layer.partition(": ")[2] for one in shares] == list(training.PARTS)
-    for values in zip(*(one.values for one in shares), strict=True):
-        assert sum(values) == pytest.approx(100) and values[2] == 0  # one worker waits for nobody
+    for name, value in {"WARM": 1, "UPDATES": 1, "GAMES": 4, "STEPS": 4}.items():
+        monkeypatch.setattr(training, name, value)
+    monkeypatch.setattr(training, "Options", lambda **given: options(**{"run": None, **given}, decisions=100 * 21 * 8))
+    found = list(training.measure_training(TrainingPlan([1, 2], repeats=2, seed=3)))
+    parts = ("playing alone", "learning alone", "both")
+    assert [one.layer for one in found] == [
+        *(f"training, {threads}: {part}" for threads in ("1 thread", "2 threads") for part in parts),
+        "MaskablePPO on EuphoriaVecEnv",
+    ]
+    assert all(one.unit == "own decisions/s" and len(one.values) == 2 and min(one.values) > 0 for one in found)
 
 
 def test_what_is_measured_of_training_is_shown_and_written(
@@ -170,14 +171,14 @@ def test_what_is_measured_of_training_is_shown_and_written(
     from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan
 
     def measured(plan: TrainingPlan) -> Iterator[Measurement]:
-        yield Measurement("training, 3 workers", 0, 0, "own decisions/s", [float(plan.seed)] * plan.repeats)
-        yield Measurement("training, 3 workers: waiting", 0, 0, "%", [12.5])
+        yield Measurement("training, 3 threads", 0, 0, "own decisions/s", [float(plan.seed)] * plan.repeats)
+        yield Measurement("training, 3 threads: waiting", 0, 0, "%", [12.5])
 
     monkeypatch.setitem(sys.modules, "euphoria_agents.speed.training", SimpleNamespace(measure_training=measured))
-    command.run(SpeedOptions(training=True, workers=[3], seed=7000, json=tmp_path / "found.json"))
+    command.run(SpeedOptions(training=True, threads=[3], seed=7000, json=tmp_path / "found.json"))
     lines = [line.replace("│", "").replace("┃", "").split() for line in capsys.readouterr().out.splitlines()]
-    assert ["training", "median", "unit"] in lines and ["training,", "3", "workers", "7k", "own", "decisions/s"] in lines
-    assert ["training,", "3", "workers:", "waiting", "12.5", "%"] in lines
+    assert ["training", "median", "unit"] in lines and ["training,", "3", "threads", "7k", "own", "decisions/s"] in lines
+    assert ["training,", "3", "threads:", "waiting", "12.5", "%"] in lines
     written = json.loads((tmp_path / "found.json").read_text())
-    assert written["options"] == {"workers": [3], "repeats": 5, "seed": 7000}
+    assert written["options"] == {"threads": [3], "repeats": 5, "seed": 7000}
     assert [row["median"] for row in written["results"]] == [7000, 12.5]

@@ -16,7 +16,6 @@ from euphoria_env.envs.asking import BatchGames, Generators, Player, play_agents
 from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
-from euphoria_env.json_reader import read_array
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
@@ -179,34 +178,6 @@ class Learners(BatchGames):
         self._keep(games, batch.states[games], batch.observation[games], batch.events[games])
         batch.restart(games.tolist())
         self._begin(games)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """All that the games to come depend on but the generator given to `reset` and the agents, as arrays for `restore`.
-
-        Raises:
-            ResetNeeded: see `ready`.
-        """
-        return {**self.ready.state(), **self.opponents.state(), "seats": self.seats.copy()}
-
-    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Player], rng: np.random.Generator) -> None:
-        """Goes on where `state` was taken.
-
-        Args:
-            state: what `state` gave.
-            agents: `opponents.agents` of then.
-            rng: as for `reset`.
-
-        Raises:
-            ValueError: it does not fit these games and agents; nothing is changed.
-        """
-        batch = Batch(self.n, self.rules, 0, **self._batch_arguments)
-        batch.restore(state)
-        seats = read_array(state, "seats", self.seats.shape, np.int64, 0, self.rules.num_players - 1)
-        if (batch.player != seats).any():
-            raise ValueError("seats: some games do not wait for the learner there")
-        self.opponents.restore(state, agents)
-        self.batch, self.rng, self._under_way = batch, rng, True
-        self.seats[:] = seats
 
     def asked(self) -> Iterable[tuple[Player, np.ndarray]]:
         """The opponents that must decide, with their games; see `asking.Games`."""

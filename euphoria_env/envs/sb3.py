@@ -7,7 +7,7 @@ the package needs Stable-Baselines3.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,9 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
 from euphoria_env.envs.arguments import one_of, position_from
-from euphoria_env.envs.derived_seeds import generator_from
 from euphoria_env.envs.frames import FRAMES_PER_SECOND
 from euphoria_env.envs.learners import play_others
 from euphoria_env.envs.vector import EuphoriaVectorEnv
-from euphoria_env.json_reader import read_array
-
-MOST_DECISIONS = 2**62  # of an episode; far from the end of int64
 
 
 class EuphoriaVecEnv(VecEnv):
@@ -76,30 +72,6 @@ class EuphoriaVecEnv(VecEnv):
     def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
         """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
         self.games.set_opponents(opponents, pool, **draws)
-
-    @property
-    def opponents(self) -> list[Any]:
-        """The agents who play or may be drawn."""
-        return self.games.learners.opponents.agents
-
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """All that the games to come depend on but the opponents: arrays, and the state of the generator (for JSON)."""
-        arrays = {**self.games.learners.state(), "returns": self._returns.copy(), "lengths": self._lengths.copy()}
-        return arrays, dict(self.games.np_random.bit_generator.state)
-
-    def restore(self, arrays: Mapping[str, np.ndarray], generator: dict[str, Any], opponents: Sequence[Any]) -> Any:
-        """Goes on where `state` was taken, with `opponents` of then; returns the observations.
-
-        Raises:
-            ValueError: the state does not fit these games and opponents; nothing is changed.
-        """
-        rng = generator_from(generator)
-        returns = read_array(arrays, "returns", self._returns.shape, self._returns.dtype)
-        lengths = read_array(arrays, "lengths", self._lengths.shape, self._lengths.dtype, 0, MOST_DECISIONS)
-        self.games.learners.restore(arrays, opponents, rng)
-        self.games.np_random = rng
-        self._returns[:], self._lengths[:] = returns, lengths
-        return self.games.observed()
 
     def reset(self) -> Any:
         """Begins all games anew; equal seeds give equal games for the same number of them.
@@ -203,7 +175,7 @@ class EuphoriaVecEnv(VecEnv):
 
 
 class JoinedVecEnv(EuphoriaVecEnv):
-    """Several `EuphoriaVecEnv` as one, for games of different numbers of players; opponents and state are those of the parts.
+    """Several `EuphoriaVecEnv` as one, for games of different numbers of players; the opponents are those of the parts.
 
     Args:
         parts: in this order their games are numbered.

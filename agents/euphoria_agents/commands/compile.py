@@ -15,8 +15,8 @@ import numpy as np
 
 from euphoria_agents.agent import explained
 from euphoria_agents.commands.shared_arguments import CompileOptions
-from euphoria_agents.network import compiled_layers
 from euphoria_agents.network.checkpoint import Features
+from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.registry import BUILTIN, load
 from euphoria_agents.speed import layers
 from euphoria_env import Batch, Game, Rules
@@ -33,6 +33,7 @@ from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
+from euphoria_env.trajectories import Trajectories, estimate_advantages
 
 SMALLEST_BUDGET = "1"  # of those who must be told, or would take their time
 
@@ -69,6 +70,7 @@ def steps() -> dict[str, Callable[[], None]]:
         "environments": play_environments,
         "speed": measure_engine,
         **{spec: partial(ask_agent, spec) for spec in agents()},
+        "trajectories": learn_from_batch,
         "training": train_a_little,
     }
 
@@ -146,26 +148,42 @@ def ask_agent(spec: str) -> None:
     explained(agent, seen[0], masks[0], rng, dealt)
 
 
+def learn_from_batch() -> None:
+    """Trajectories, and what is estimated from them."""
+    batch = Batch(2, Rules(), seed=0)
+    decisions = Trajectories(batch, 2)
+    decisions.add(np.arange(2))
+    batch.step(batch.sample(np.random.default_rng(0)))
+    decisions.credit()
+    estimate_advantages(np.zeros(2, np.float32), decisions.reward, decisions.following, 1.0, 1.0)
+
+
 def train_a_little() -> None:
     """The compiled parts of an update, with a network of a layer that has one neuron; PyTorch itself is not needed."""
+    try:
+        from euphoria_agents.training import kernels
+    except ModuleNotFoundError:  # without PyTorch nobody trains
+        return
     features = Features(np.zeros(1), np.zeros(1), np.ones(1))
-    observations, masks = np.zeros((1, OBS_SIZE), np.int8), np.ones((1, NUM_ACTIONS), np.int8)
-    which, starts, ends = np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
-    active_features, room, index, value = *np.zeros((3, OBS_SIZE * compiled_layers.VALUES), np.int32), np.zeros(1, np.float32)
-    observations[0, 0] = 1
-    compiled_layers.find_active_features(observations, starts, active_features)
-    compiled_layers.number_active_features(active_features[:1], room, index)
-    compiled_layers.features_of(index[:1], *features.arrays(), ends, room, value)
-    first, bias, x = np.zeros((1, 1), np.float32), np.zeros(1, np.float32), np.zeros((1, 1), np.float32)
-    compiled_layers.weigh_active_features(ends, room, value, first, x)
-    compiled_layers.add_active_features(starts, active_features, which, first, bias, x)
-    compiled_layers.add_back(starts, active_features, which, x, which.copy(), room, first)
-    compiled_layers.weigh_back(ends, room, value, first, x)
-    head, bias = np.zeros((NUM_ACTIONS, 1), np.float32), np.zeros(NUM_ACTIONS, np.float32)
-    moves, chosen, entropy = np.zeros(1, np.int64), np.zeros(1, np.float32), np.zeros(1, np.float32)
-    compiled_layers.draw_moves(x, head, bias, masks, np.zeros(1), moves, chosen)
-    legal, found = np.zeros(NUM_ACTIONS, np.int32), np.zeros(NUM_ACTIONS, np.float32)
-    compiled_layers.find_legal(masks, starts, legal)
-    rows = starts, legal, which
-    compiled_layers.judge_moves(x, head, bias, *rows, moves, found, chosen, entropy)
-    compiled_layers.judge_back(x, head, *rows, moves, found, entropy, chosen, entropy, x.copy(), head.copy(), bias.copy())
+    begins = row_begins(features)
+    rows = features_of_rows(features, begins)
+    weight, bias = np.zeros((1, 1), np.float32), np.zeros(1, np.float32)
+    table, out = np.zeros((int(begins[-1]), 1), np.float32), np.zeros((1, 1), np.float32)
+    head, head_bias = np.zeros((NUM_ACTIONS, 1), np.float32), np.zeros(NUM_ACTIONS, np.float32)
+    weights, (layers,) = flatten([[(weight[:0], bias)]])
+    batch, which, move, log_prob = Batch(1, Rules(), seed=0), np.arange(1), np.zeros(1, np.int64), np.zeros(1, np.float32)
+    seen, legal = ((np.zeros(2, np.int64), np.zeros(size, np.int16)) for size in (OBS_SIZE, NUM_ACTIONS))
+    kernels.play_and_record(
+        batch.observation, batch.mask, which, np.zeros(1), begins, table, weights, layers, head, head_bias, 0, move, log_prob,
+        *seen, *legal,
+    )  # fmt: skip
+    kernels.record_observations(batch.observation, begins, *seen)
+    kernels.weigh_rows(*rows, weight, 0, len(table), table)
+    kernels.first_layer(*seen, which, table, bias, out)
+    kernels.first_layer_back(*seen, which, out, *rows, 0, len(table), weight)
+    kernels.judge_moves(out, head, head_bias, *legal, which, move, log_prob)
+    kernels.learn_moves(
+        out, head, head_bias, *legal, which, move, log_prob, bias, 0.2, 0.01, 1.0, out.copy(), head.copy(), head_bias.copy(),
+        np.zeros(4),
+    )  # fmt: skip
+    kernels.adam(bias, log_prob, bias.copy(), bias.copy(), 1.0, 1e-3, 0.9, 0.999, 1e-5, 1)

@@ -14,7 +14,7 @@ from euphoria_agents.speed.measure import CLOCKS
 SIZES = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536]
 FULL = Plan(list(GROUPS), [2, 4, 6], SIZES, seconds=0.5, repeats=5, seed=0)
 QUICK = Plan([group for group in GROUPS if group != "start"], [4], [1, 64, 1024], seconds=0.1, repeats=3, seed=0)
-WITH_TRAINING = ("workers", "repeats", "seed", "json")  # the options that go with --training
+WITH_TRAINING = ("threads", "repeats", "seed", "json")  # the options that go with --training
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,12 +22,12 @@ class TrainingPlan:
     """How much of training is measured.
 
     Attributes:
-        workers: for which numbers of workers.
+        threads: for which numbers of threads.
         repeats: how many times each.
         seed: of the games and the network.
     """
 
-    workers: list[int]
+    threads: list[int]
     repeats: int
     seed: int
 
@@ -49,7 +49,7 @@ class SpeedOptions:
     json: Path | None = option(None, "write all figures, versions and the machine as JSON", type=written, metavar="FILE")
     plot: Path | None = option(None, "draw decisions a second over the number of games", type=written, metavar="FILE")
     training: bool = option(False, f"measure training instead; only {_flags(WITH_TRAINING)} go with it")
-    workers: list[int] | None = option(None, "numbers of workers for --training; default 1 to the number of cores")
+    threads: list[int] | None = option(None, "numbers of threads for --training; default 1 to the number of cores")
     groups: list[str] | None = option(None, f"only some of: {', '.join(GROUPS)}", choices=GROUPS, metavar="NAME")
     players: list[int] | None = option(None, f"default {FULL.players}")
     sizes: list[int] | None = option(None, f"numbers of games; default {FULL.sizes}")
@@ -65,8 +65,8 @@ def plan_of(options: SpeedOptions) -> Plan:
     Raises:
         ValueError: a number is wrong, or an option goes with --training only.
     """
-    if options.workers is not None:
-        raise ValueError("workers are measured with --training only")
+    if options.threads is not None:
+        raise ValueError("threads are measured with --training only")
     preset = QUICK if options.quick else FULL
     given = {field.name: getattr(options, field.name) for field in dataclasses.fields(Plan)}
     plan = dataclasses.replace(preset, **{name: value for name, value in given.items() if value is not None})
@@ -89,10 +89,10 @@ def training_plan_of(options: SpeedOptions) -> TrainingPlan:
     others = [name for name in changed if name not in ("training", *WITH_TRAINING)]
     if others:
         raise ValueError(f"only {_flags(WITH_TRAINING)} go with --training, not {_flags(others)}")
-    workers = list(range(1, (os.cpu_count() or 1) + 1)) if options.workers is None else options.workers
+    threads = list(range(1, (os.cpu_count() or 1) + 1)) if options.threads is None else options.threads
     repeats = FULL.repeats if options.repeats is None else options.repeats
     seed = FULL.seed if options.seed is None else options.seed
-    for name, least, value in (("workers", 1, min(workers)), ("repeats", 1, repeats), ("seed", 0, seed)):
+    for name, least, value in (("threads", 1, min(threads)), ("repeats", 1, repeats), ("seed", 0, seed)):
         if value < least:
             raise ValueError(f"{name} must be at least {least}, not {value}")
-    return TrainingPlan(workers, repeats, seed)
+    return TrainingPlan(threads, repeats, seed)

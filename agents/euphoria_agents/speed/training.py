@@ -1,35 +1,100 @@
-"""How fast training is: with one worker, with two, and so on."""
+"""How fast training is: playing alone, learning alone, and both, with one thread, with two, and so on."""
 
 from __future__ import annotations
 
+import importlib.util
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
 
+from euphoria_agents.progress import Progress
 from euphoria_agents.speed.measure import Measurement
 from euphoria_agents.speed.settings import TrainingPlan
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.run import train
+from euphoria_agents.training.machines import Group
+from euphoria_agents.training.threads import Threads
+from euphoria_agents.training.trainer import Trainer, open_job
 
+PLAYERS = 4
 WARM = 12  # updates that do not count: playing gets slower until all games have been seated with past selves
 UPDATES = 4  # of a repeat
-PARTS = ("playing", "learning", "waiting")  # of a worker's time; saves and ratings are left out
+GAMES, STEPS = 256, 16  # of MaskablePPO: side by side, and decisions of the learner in each between two updates
+UNIT = "own decisions/s"
 
 
 def measure_training(plan: TrainingPlan) -> Iterator[Measurement]:
-    """Decisions of the learner a second with the default options, and the shares of playing, learning and waiting."""
-    for size in plan.workers:
-        with tempfile.TemporaryDirectory() as folder:
-            options = Options(run=Path(folder) / "run", workers=size, rating_games=0, seed=plan.seed)
-            run = train(options, Console(quiet=True), updates=WARM + plan.repeats * UPDATES)
-        done = run.decisions / run.update
-        chunks = [run.spent[first : first + UPDATES] for first in range(WARM, WARM + plan.repeats * UPDATES, UPDATES)]
-        spent = {part: [sum(one.get(part, 0.0) for one in chunk) for chunk in chunks] for part in PARTS}
-        whole = [sum(parts) for parts in zip(*spent.values(), strict=True)]
-        name = f"training, {size} worker{'s' * (size > 1)}"
-        yield Measurement(name, 0, 0, "own decisions/s", [UPDATES * done / seconds for seconds in whole])
-        for part, seconds in spent.items():
-            shares = [100 * mine / all_of_it for mine, all_of_it in zip(seconds, whole, strict=True)]
-            yield Measurement(f"{name}: {part}", 0, 0, "%", shares)
+    """Decisions of the learner per second with the default options in games of four; MaskablePPO learns from such games, too."""
+    for size in plan.threads:
+        with tempfile.TemporaryDirectory() as folder, closing(Threads(size)) as threads:
+            options = Options(run=Path(folder) / "run", threads=size, players=[PLAYERS], rating_games=0, save=10**9, seed=plan.seed)
+            bar = Progress(Console(quiet=True), "training", "decisions")
+            trainer = Trainer(open_job(options), bar, Group(), threads, updates=WARM)
+            trainer.train()
+            for part, rates in _rates(trainer, plan.repeats).items():
+                yield Measurement(f"training, {size} thread{'s' * (size > 1)}: {part}", PLAYERS, options.envs, UNIT, rates)
+    if importlib.util.find_spec("sb3_contrib"):
+        yield Measurement("MaskablePPO on EuphoriaVecEnv", PLAYERS, GAMES, UNIT, _rates_of_maskable_ppo(plan))
+
+
+def _rates(trainer: Trainer, repeats: int) -> dict[str, list[float]]:
+    """Decisions per second of each part of an update, one for each repeat."""
+
+    def play() -> int:
+        trainer.play()
+        trainer.await_games()
+        rollouts.append(trainer.take())
+        return len(rollouts[-1].move) - len(trainer.take().move)  # what stays open is counted when it is closed
+
+    def learn() -> int:
+        before = trainer.decisions
+        trainer.learn(rollouts.pop())
+        return trainer.decisions - before
+
+    def advance() -> int:
+        before = trainer.decisions
+        trainer.advance()
+        return trainer.decisions - before
+
+    rollouts = [trainer.take()]
+    found: dict[str, list[float]] = {"playing alone": [], "learning alone": [], "both": []}
+    for _ in range(repeats):
+        rollouts.clear()
+        found["playing alone"].append(_rate(play))
+        found["learning alone"].append(_rate(learn))
+        if trainer.lagging:
+            trainer.play()
+            trainer.await_games()
+        found["both"].append(_rate(advance))
+    return found
+
+
+def _rate(update: Callable[[], int]) -> float:
+    """Decisions per second of some updates."""
+    start = time.perf_counter()
+    done = sum(update() for _ in range(UPDATES))
+    return done / (time.perf_counter() - start)
+
+
+def _rates_of_maskable_ppo(plan: TrainingPlan) -> list[float]:
+    """Decisions per second of sb3-contrib's MaskablePPO, with one thread of PyTorch and its own network, against the same baselines."""
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    from euphoria_env.envs.sb3 import EuphoriaVecEnv
+
+    torch.set_num_threads(1)
+    options = Options()
+    games = EuphoriaVecEnv(
+        GAMES, pool=options.baselines, reward=options.reward, num_players=PLAYERS, max_turns=options.max_turns, threads=1
+    )
+    model = MaskablePPO("MlpPolicy", games, n_steps=STEPS, batch_size=options.batch, n_epochs=options.epochs, seed=plan.seed)
+    found = []
+    for repeat in range(plan.repeats + 1):
+        start, before = time.perf_counter(), model.num_timesteps
+        model.learn(GAMES * STEPS, reset_num_timesteps=repeat == 0)
+        found.append((model.num_timesteps - before) / (time.perf_counter() - start))
+    return found[1:]  # the first one begins the games

@@ -6,6 +6,7 @@ threads, and `DeviceLearner` on any device of PyTorch by automatic differentiati
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -27,6 +28,7 @@ BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
 STEEPEST = 0.5  # gradients are scaled down to this norm
 VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
 FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # of the decisions learnt from, as means
+REPORTED = (*FACTS, "explained_variance", "importance")  # of an update
 JUDGED = 1024  # decisions at a time
 
 Average = Callable[[Tensor], None]
@@ -68,8 +70,10 @@ class Learner:
             rollout: the decisions; open ones only lend their values to those before them.
             rate: of Adam.
             rng: draws the order of the decisions.
-            steps: of the optimizer, in each epoch.
+            steps: of the optimizer, in each epoch; 0: there is nothing to learn from yet.
         """
+        if not steps:
+            return dict.fromkeys(REPORTED, math.nan)
         options = self.options
         values, log_probs = self.judge(rollout)
         advantages = estimate_advantages(values, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
@@ -87,12 +91,10 @@ class Learner:
                     self.average(self.gradient)
                 self.steps += 1
                 self.step(rate)
-        told = dict(zip(FACTS, (facts / (len(learnt) * options.epochs)).tolist(), strict=True))
         spread = returns[learnt].var()
-        return told | {
-            "explained_variance": float(1 - known.var() / spread) if spread else 0.0,
-            "importance": float(importance.mean()),
-        }
+        explained = float(1 - known.var() / spread) if spread else 0.0
+        means = (facts / (len(learnt) * options.epochs)).tolist()
+        return dict(zip(REPORTED, [*means, explained, float(importance.mean())], strict=True))
 
     def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
         """The values of all decisions, and the logarithms of the probabilities of their moves, with the present network."""

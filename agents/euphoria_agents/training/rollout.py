@@ -266,6 +266,10 @@ class Actor:
                 Reader.fail(f"decisions.{name}_ends", "must ascend from 0")
             lists[name] = CSR(np.zeros(self._decisions.capacity + 1, np.int64), index.copy())
             lists[name].indptr[: n + 1] = ends
+        ends, index = lists["legal"].indptr[: n + 1], lists["legal"].indices
+        of_decision = np.repeat(np.arange(n), np.diff(ends))
+        if not np.isin(np.arange(n), of_decision[index == found["move"][of_decision]]).all():
+            Reader.fail("decisions.move", "must be among the legal ones")
         self._rows, self._legal = lists["row"], lists["legal"]
         self._move[:n], self._log_prob[:n] = found["move"], found["log_prob"]
         self._decisions.restore(found)

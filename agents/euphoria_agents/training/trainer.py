@@ -8,7 +8,7 @@ import re
 import signal
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,6 +67,7 @@ class Trainer:
         job: what to begin with.
         bar: shows how far it is.
         group: the processes.
+        threads: play and learn; as many as the options say.
         updates: stop after so many updates, counted from the first one; None: at the end.
 
     Attributes:
@@ -74,19 +75,18 @@ class Trainer:
         interrupted: whether it was asked to stop.
     """
 
-    def __init__(self, job: Job, bar: Progress, group: Group, updates: int | None = None) -> None:
+    def __init__(self, job: Job, bar: Progress, group: Group, threads: Threads, updates: int | None = None) -> None:
         self.options = options = job.options
-        self._bar, self._group, self._updates = bar, group, updates
+        self._bar, self._group, self.threads, self._updates = bar, group, threads, updates
         bar.total = options.total
         torch.manual_seed(options.seed)  # the same network in all processes
         network = Network(make_features(options.steps), options.trunk, options.branch, CARDS[options.cards])
         if job.start is not None:
             network.load(job.start, options.start or "the checkpoint")
-        self.threads = Threads(options.threads)
         self.network = network.to(options.device)
         average = group.average if group.size > 1 else None
         self.learner: Learner = (
-            ThreadedLearner(network, options, self.threads, average)
+            ThreadedLearner(network, options, threads, average)
             if options.device == "cpu"
             else DeviceLearner(self.network, options, average)
         )
@@ -121,23 +121,35 @@ class Trainer:
         """Trains until the end, or until it is stopped."""
         self._start, self._first = time.monotonic() - self._seconds, self.decisions
         self._started = time.monotonic()
-        if self.progress >= 1:
-            self._bar.console.print(
-                f"the run has made its {self.decisions:,} decisions, and nothing is left to do: "
-                f"--resume {self.options.run} --decisions N goes on until there are N"
-            )
-            return
-        with self._log(), self._interruptible():
-            try:
-                if not self.update:
-                    self._begin()
-                while not self._over():
-                    facts = self._learn_while_playing() if self.lagging else self._play_then_learn()
-                    self.update += 1
-                    self._after_update(facts)
-                self._end()
-            finally:
-                self.ratings.close()
+        finished = self.progress >= 1
+        try:
+            if not finished:
+                with self._log(), self._interruptible():
+                    self._go()
+            left = not self.interrupted and self._conclude()
+        finally:
+            self.ratings.close()
+        if finished and not left:
+            self._bar.console.print(f"nothing is left to do: {self._how_to_go_on()}")
+
+    def _go(self) -> None:
+        """Makes updates until the end, and saves."""
+        if not self.update:
+            self._begin()
+        while not self._over():
+            facts = self.advance()
+            self.update += 1
+            self._after_update(facts)
+        if self._group.first and self.progress >= 1 and self.update % self.options.rate:
+            self._rate()
+        self.save()
+
+    def _how_to_go_on(self) -> str:
+        """Why the run is over, and what makes it longer."""
+        resume, limit = f"--resume {self.options.run}", self.options.finish
+        if self.decisions >= self.options.total or limit is None:
+            return f"the run has made its {self.decisions:,} decisions; {resume} --decisions N goes on until there are N"
+        return f"the run has had its {limit:g} minutes; {resume} --finish N goes on until it has had N"
 
     @contextmanager
     def _log(self) -> Iterator[None]:
@@ -158,40 +170,48 @@ class Trainer:
             self._rate()
         if self.lagging:
             self.play()
-            self.threads.finish()
+            self.await_games()
 
-    def _play_then_learn(self) -> dict[str, float]:
-        """An update with one thread: the network learns from decisions that it has just made."""
-        self.play()
-        self.threads.finish()
-        return self.learn(self._take())
+    def advance(self) -> dict[str, float]:
+        """Makes an update; returns what is to be reported.
 
-    def _learn_while_playing(self) -> dict[str, float]:
-        """An update with several threads: it learns from the decisions of the network before, while this one makes the next."""
-        rollout = self._take()
+        With one thread the network learns from decisions that it has just made; with several from those of the network before,
+        while this one makes the next.
+        """
+        if self.lagging:
+            rollout = self.take()
+            self.play()
+            facts = self.learn(rollout)
+            self.await_games()
+            return facts
         self.play()
-        facts = self.learn(rollout)
-        self.threads.finish()
-        return facts
+        self.await_games()
+        return self.learn(self.take())
 
     def play(self) -> None:
-        """Has the games played with the network as it is now; `Threads.finish` waits for them."""
+        """Has the games played with the network as it is now, until `await_games`."""
         player = self.network.player()
         for actor in self.actors:
             actor.begin(player)
         self.threads.start([actor.step for actor in self.actors])
 
-    def _take(self) -> Rollout:
+    def await_games(self) -> None:
+        """Waits until the decisions of an update are made, and counts the games that have ended for the scores of the league."""
+        self.threads.finish()
+        for games in self._group.gather([game for actor in self.actors for game in actor.ended]):
+            for names, ranking in games:
+                self.league.record_game(LEARNER, names, ranking)
+
+    def take(self) -> Rollout:
         """The decisions that were collected."""
-        self._count_games()
         return join([actor.take() for actor in self.actors])
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
         """Learns from decisions; returns what is to be reported."""
         counts = self._group.gather(int(np.count_nonzero(rollout.following != OPEN)))
-        steps = max(1, round(sum(counts) / self.options.batch))
+        steps = min(max(1, round(sum(counts) / self.options.batch)), *counts)  # each with a decision in every process
         facts = self.learner.update(rollout, self.options.learning_rate * (1 - self.progress), self._rng, steps)
-        self.decisions += sum(counts)
+        self.decisions += sum(counts) if steps else 0
         return facts
 
     @property
@@ -229,16 +249,19 @@ class Trainer:
         if self.update % options.save == 0:
             self.save()
 
-    def _end(self) -> None:
-        """Saves, and waits for the ratings unless it was interrupted."""
-        if self._group.first and self.progress >= 1 and self.update % self.options.rate:
-            self._rate()
-        self.save()
-        if not self.interrupted and self.ratings.due:
+    def _conclude(self) -> bool:
+        """Waits for the ratings that are due, and gives the finished player its win probabilities; whether there was any of it."""
+        due = bool(self._group.share(bool(self.ratings.due)))
+        if due:
             self._tell_ratings(wait=True)
             self.save()
-        if self._group.first and self.progress >= 1 and self.options.win_probs_games:
-            learn_win_probs(self.options, self.options.run / PLAYER, self._bar.console)
+        if not self._group.first or self.progress < 1 or not self.options.win_probs_games:
+            return due
+        player = self.options.run / PLAYER
+        lacking = not parts(read_checkpoint(player)[1], player).outlook
+        if lacking:
+            learn_win_probs(self.options, player, self._bar.console)
+        return due or lacking
 
     def _take_in_self(self) -> None:
         """Takes the network as it is into the league."""
@@ -256,12 +279,6 @@ class Trainer:
             actor.seat(league, self.league.chances(), options.self_play, options.same_opponent_prob)
         playing = {name for actor in self.actors for name in actor.names()}
         self._selves = {name: agent for name, agent in self._selves.items() if name in playing or name in members}
-
-    def _count_games(self) -> None:
-        """Counts the games that have ended, in all processes, for the scores of the league."""
-        for games in self._group.gather([game for actor in self.actors for game in actor.ended]):
-            for names, ranking in games:
-                self.league.record_game(LEARNER, names, ranking)
 
     def _rate(self) -> None:
         if self.options.rating_games:
@@ -404,12 +421,10 @@ def train(options: Options, console: Console, updates: int | None = None) -> Tra
     try:
         group.agree()
         job = group.share(open_job(options, group.size) if group.first else None)
-        with Progress(console if group.first else Console(quiet=True), "training", "decisions") as bar:
-            trainer = open_trainer(job, bar, group, updates)
-            try:
-                trainer.train()
-            finally:
-                trainer.threads.close()
+        shown = console if group.first else Console(quiet=True)
+        with Progress(shown, "training", "decisions") as bar, closing(Threads(job.options.threads)) as threads:
+            trainer = open_trainer(job, bar, group, threads, updates)
+            trainer.train()
         return trainer
     except ProcessLost as error:
         raise ProcessLost(f"{error}; the run is as it was last saved: --resume {options.resume or options.run}") from error
@@ -428,7 +443,7 @@ def open_job(options: Options, processes: int = 1) -> Job:
 
 
 def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
-    """Reads the run in a folder as it was saved; it keeps its options but for `decisions` and `minutes`, if they are given.
+    """Reads the run in a folder as it was saved; it keeps its options but for `decisions`, `minutes` and `finish`, if given.
 
     Raises:
         ValueError: see `train`; or the run has made more decisions than it is now to make, or was trained by another number of
@@ -446,22 +461,20 @@ def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
         networks = {name: read_checkpoint(folder / "league" / f"{name}.safetensors")[1] for name in selves}
     if len(metadata.processes) != processes:
         raise ValueError(f"the run has {len(metadata.processes)} processes, but {processes} were started")
-    if given.decisions is not None:
-        if given.decisions < metadata.decisions:
-            raise ValueError(
-                f"decisions: the run in {folder} has made {metadata.decisions:,} already, more than {given.decisions:,}"
-            )
-        options = dataclasses.replace(options, decisions=given.decisions)
-        check(options)
+    if given.decisions is not None and given.decisions < metadata.decisions:
+        raise ValueError(f"decisions: the run in {folder} has made {metadata.decisions:,} already, more than {given.decisions:,}")
+    changed = {name: value for name in ("decisions", "finish") if (value := getattr(given, name)) is not None}
+    options = dataclasses.replace(options, **changed)
+    check(options)
     return Job(options, None, (metadata, arrays), networks)
 
 
-def open_trainer(job: Job, bar: Progress, group: Group, updates: int | None = None) -> Trainer:
+def open_trainer(job: Job, bar: Progress, group: Group, threads: Threads, updates: int | None = None) -> Trainer:
     """The trainer of a job; arguments as of `Trainer`, errors as of `train`."""
     if job.state is None:
-        return Trainer(job, bar, group, updates)
+        return Trainer(job, bar, group, threads, updates)
     with _of_a_run(job.options.run):
-        return Trainer(job, bar, group, updates)
+        return Trainer(job, bar, group, threads, updates)
 
 
 @contextmanager
