@@ -14,8 +14,8 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.observations import OBS_SIZE, start_of
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("sb3_contrib")
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
+from euphoria_agents.training import kernels  # noqa: E402
 from euphoria_agents.training.config import Options  # noqa: E402
 from tests.test_training import positions  # noqa: E402
 from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E402
@@ -29,7 +29,7 @@ RECRUITS, MARKETS = (table / np.abs(table).sum(1).mean() for table in (RECRUITS,
 def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of four updates, with half of the cards."""
     folder = tmp_path_factory.mktemp("described") / "run"
-    go(options(folder, cards="features", game=POOL, rating_games=0, snapshot=1))
+    go(options(folder, cards="features", game=POOL, snapshot=1))
     return folder
 
 
@@ -45,8 +45,8 @@ def first_layer(tensors: dict[str, np.ndarray], **entries: int) -> np.ndarray:
 
 
 def test_the_weights_are_descriptions_times_what_all_share(tmp_path: Path) -> None:
-    run = go(options(tmp_path / "run", cards="features", trunk=[64], rating_games=0), updates=0)
-    policy, tensors = run.learner.policy, run.learner.policy.tensors()
+    run = go(options(tmp_path / "run", cards="features", trunk=[64]), updates=0)
+    policy, tensors = run.network, run.network.tensors()
     shared = [one.detach().numpy() for one in policy.first.parametrizations.weight[0].shared]
     recruits = np.array([tensors["trunk.0.weight"][:, tensors["features.source"] == start_of("recruits") + k] for k in range(48)])
     used = np.abs(RECRUITS).max(0) > 0
@@ -62,7 +62,7 @@ def test_the_weights_are_descriptions_times_what_all_share(tmp_path: Path) -> No
 
 
 def test_a_step_of_adam_moves_the_weights_of_cards_as_far_as_others(tmp_path: Path) -> None:
-    policy = go(options(tmp_path / "run", cards="features", trunk=[64], rating_games=0), updates=0).learner.policy
+    policy = go(options(tmp_path / "run", cards="features", trunk=[64]), updates=0).network
     before, optimizer = policy.tensors(), torch.optim.Adam(policy.parameters(), lr=1e-3)
     for one in policy.parameters():
         one.grad = torch.ones_like(one)
@@ -87,13 +87,16 @@ def test_cards_that_were_never_seen_learn_from_the_others(straight: Path) -> Non
 def test_the_checkpoint_plays_as_the_network(straight: Path) -> None:
     run = go(Options(resume=straight), updates=0)
     seen, mask = positions(50)
-    found = run.learner.policy.get_distribution(torch.from_numpy(seen), mask).distribution.probs.detach().numpy()
+    ends, rows = np.zeros(51, np.int64), np.zeros(seen.size, np.int16)
+    kernels.record_observations(seen, run.network.first.begins, ends, rows)
+    logits, _ = run.network(torch.from_numpy(ends), torch.from_numpy(rows[: ends[-1]].astype(np.int64)))
+    found = logits.masked_fill(torch.from_numpy(~mask), -torch.inf).softmax(1).detach().numpy()
     agent = load(f"ppo:{straight / 'ppo.safetensors'}")
     assert found == pytest.approx(np.exp(agent.log_chances(seen, mask)), abs=1e-5)
 
 
 def test_a_resumed_run_is_the_one_that_was_not_interrupted(straight: Path, tmp_path: Path) -> None:
-    changes = {"cards": "features", "game": POOL, "rating_games": 0, "snapshot": 1}
+    changes = {"cards": "features", "game": POOL, "snapshot": 1}
     go(options(tmp_path / "run", **changes), updates=2)
     go(Options(resume=tmp_path / "run"))
     assert_same(state_of(tmp_path / "run"), state_of(straight))

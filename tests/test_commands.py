@@ -217,7 +217,7 @@ sys.meta_path.insert(0, Stage())
 sys.argv[1:] = {words!r}
 main()
 """
-SMALL_RUN = "train --run run --workers 1 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0"
+SMALL_RUN = "train --run run --threads 1 --win-probs-games 0 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0"
 
 
 @pytest.mark.parametrize(
@@ -230,14 +230,14 @@ SMALL_RUN = "train --run run --workers 1 --players 2 --baselines random --envs 4
         ("numpy", "evaluate"),
         ("rich", "evaluate"),
         ("torch", SMALL_RUN),
-        ("sb3_contrib", SMALL_RUN),
+        ("tensorboard", SMALL_RUN),
         ("torch.distributed", SMALL_RUN),
     ],
 )
 def test_an_interrupt_leaves_no_traceback_while_it_imports(stage: str, words: str, tmp_path: Path) -> None:
     """Whatever is being imported when it comes, from the first module after the entry point on."""
     if words == SMALL_RUN:
-        pytest.importorskip("sb3_contrib")
+        pytest.importorskip("torch")
     program = INTERRUPTED_AT.format(stage=stage, words=words.split())
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -266,12 +266,12 @@ def test_an_interrupt_ends_quietly_only_where_nobody_ignores_it() -> None:
 @pytest.mark.slow
 def test_an_interrupted_training_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     """The first decision of the first update interrupts."""
-    pytest.importorskip("sb3_contrib")
+    pytest.importorskip("torch")
     program = (
-        "import signal, sys\nfrom euphoria_agents.__main__ import main\nfrom euphoria_agents.training.run import Run\n"
-        "report = Run._report\n"
-        "def interrupted(run):\n    report(run)\n    signal.raise_signal(signal.SIGINT)\n    Run._report = report\n"
-        f"Run._report = interrupted\nsys.argv[1:] = {SMALL_RUN.split()!r}\nmain()\n"
+        "import signal, sys\nfrom euphoria_agents.__main__ import main\nfrom euphoria_agents.training.trainer import Trainer\n"
+        "play = Trainer.play\n"
+        "def interrupted(trainer):\n    play(trainer)\n    signal.raise_signal(signal.SIGINT)\n    Trainer.play = play\n"
+        f"Trainer.play = interrupted\nsys.argv[1:] = {SMALL_RUN.split()!r}\nmain()\n"
     )
     environment = {**os.environ, "PYTHONPATH": PATHS}
     done = subprocess.run(
@@ -426,20 +426,22 @@ for name, module in [*sys.modules.items()]:
                 entries[f"{{value.__module__}}.{{key}}"] = value
 before = {{name: len(entry.signatures) for name, entry in entries.items()}}
 assert set(before.values()) == {{1}}, before
-if {bool(_has("sb3_contrib"))}:
+if {bool(_has("torch"))}:
     from rich.console import Console
     from euphoria_agents.training.config import Options
-    from euphoria_agents.training.run import train
+    from euphoria_agents.training.trainer import train
     from pathlib import Path
-    small = dict(decisions=80, players=[2, 3], workers=1, envs=10, rollout=4, batch=16, rating_games=2, rate=1, max_turns=20)
-    train(Options(run=Path("run"), **small), Console(quiet=True))
+    small = dict(decisions=80, players=[2, 3], envs=10, rollout=4, batch=16, rating_games=2, rate=1, win_probs_games=4)
+    for threads, branch, cards in ((1, [], "names"), (2, [8], "features")):
+        train(Options(run=Path(f"run{{threads}}"), threads=threads, branch=branch, cards=cards, **small), Console(quiet=True))
+    train(Options(resume=Path("run2"), decisions=160), Console(quiet=True))
     assert before == {{name: len(entry.signatures) for name, entry in entries.items()}}
 print(*sorted(entries))
 """
     environment = {**os.environ, "PYTHONPATH": PATHS}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "euphoria_agents.network.compiled_layers.judge_back" in done.stdout
+    assert "euphoria_agents.training.kernels.learn_moves" in done.stdout
 
 
 def _has(library: str) -> bool:

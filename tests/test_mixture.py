@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("sb3_contrib")
+pytest.importorskip("torch")
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.rules_mixture import DRAWS, draw_options, game_parts  # noqa: E402
 from euphoria_env.board import NUM_MARKETS  # noqa: E402
@@ -17,7 +17,7 @@ from tests.tools.small_runs import assert_same, go, options, state_of  # noqa: E
 
 
 def test_no_game_is_mixed_in_unless_asked_for() -> None:
-    parts = game_parts(Options(workers=1, players=[2, 4, 4], envs=30, max_turns=50, game={"trading": True}), rank=0)
+    parts = game_parts(Options(threads=1, players=[2, 4, 4], envs=30, max_turns=50, game={"trading": True}), rank=0)
     assert parts == [
         (10, {"num_players": 2, "max_turns": 50, "trading": True}),
         (20, {"num_players": 4, "max_turns": 50, "trading": True}),
@@ -26,18 +26,18 @@ def test_no_game_is_mixed_in_unless_asked_for() -> None:
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
 def test_the_share_of_the_mixed_games(share: float) -> None:
-    parts = game_parts(Options(workers=2, players=[2, 6], envs=2000, mixed=share), rank=1)
+    parts = game_parts(Options(threads=1, players=[2, 6], envs=2000, mixed=share), rank=1)
     mixed = sum(games for games, rules in parts if set(rules) > {"num_players", "max_turns"})
-    assert sum(games for games, _ in parts) == 1000 and mixed == pytest.approx(1000 * share, abs=2 * DRAWS)
+    assert sum(games for games, _ in parts) == 2000 and mixed == pytest.approx(2000 * share, abs=2 * DRAWS)
 
 
-def test_draws_depend_on_seed_worker_and_number() -> None:
-    one, same, other_worker, other_seed = (
-        game_parts(Options(workers=1, players=[3], envs=40, mixed=1.0, seed=seed), rank)
+def test_draws_depend_on_seed_process_and_number() -> None:
+    one, same, other_process, other_seed = (
+        game_parts(Options(threads=1, players=[3], envs=40, mixed=1.0, seed=seed), rank)
         for seed, rank in ((0, 0), (0, 0), (0, 1), (1, 0))
     )
     assert one == same and len(one) == DRAWS
-    kinds = [str(rules) for parts in (one, other_worker, other_seed) for _, rules in parts]
+    kinds = [str(rules) for parts in (one, other_process, other_seed) for _, rules in parts]
     assert len(set(kinds)) == len(kinds)
 
 
@@ -48,12 +48,22 @@ def test_every_option_is_drawn_and_every_draw_is_allowed(n: int) -> None:
         assert len({getattr(rules, name) for rules in drawn}) > 1, name
 
 
+def test_every_thread_has_a_part_of_the_games() -> None:
+    """As many parts as there are threads at least, of almost equal size; together they are all games."""
+    for threads in (1, 2, 3, 5, 8):
+        parts = game_parts(Options(threads=threads, players=[2, 4, 4], envs=30), rank=0)
+        assert len(parts) >= threads and sum(games for games, _ in parts) == 30
+        for n, games in ((2, 10), (4, 20)):
+            sizes = [size for size, rules in parts if rules["num_players"] == n]
+            assert sum(sizes) == games and max(sizes) - min(sizes) <= 1
+
+
 def test_what_is_set_stays() -> None:
-    for _, rules in game_parts(Options(workers=1, players=[6], envs=8, mixed=1.0, game={"trading": True, "stars_to_win": 7}), 0):
+    for _, rules in game_parts(Options(threads=1, players=[6], envs=8, mixed=1.0, game={"trading": True, "stars_to_win": 7}), 0):
         assert rules["trading"] and rules["stars_to_win"] == 7
     given = {"markets": list(TILES[:NUM_MARKETS])}
     for seed in range(20):
-        for _, rules in game_parts(Options(workers=1, players=[6], envs=8, mixed=1.0, seed=seed, game=given), 0):
+        for _, rules in game_parts(Options(threads=1, players=[6], envs=8, mixed=1.0, seed=seed, game=given), 0):
             assert Rules(**rules).markets == tuple(given["markets"])  # too few for a draft of the tiles
 
 

@@ -56,7 +56,7 @@ def test_the_gain_of_a_decision() -> None:
 
 @pytest.mark.long
 def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:
-    small = ("--out", str(tmp_path), "--decisions", "30000", "--learning-rates", "1e-4", "3e-4", "--games", "8", "--workers", "1")
+    small = ("--out", str(tmp_path), "--decisions", "30000", "--learning-rates", "1e-4", "3e-4", "--games", "8", "--threads", "1")
     text = call("best_response", *small)
     found = json.loads((tmp_path / "result.json").read_text())
     assert found["player"] == str(SHIPPED) and found["counted"]["games"] == 8 and set(found["chosen"]) == {"0.0001", "0.0003"}

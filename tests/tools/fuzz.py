@@ -375,11 +375,11 @@ def saved_run() -> SavedRun:
 
     from euphoria_agents.network.checkpoint import read_tensors
     from euphoria_agents.training.config import Options
-    from euphoria_agents.training.run import RUN_FORMAT, STATE, train
+    from euphoria_agents.training.trainer import RUN_FORMAT, STATE, train
 
     with tempfile.TemporaryDirectory() as folder:
         small = {
-            "decisions": 4 * 3 * 4, "players": [2, 2, 3], "workers": 1, "envs": 3, "rollout": 4, "batch": 6, "epochs": 1,
+            "decisions": 4 * 3 * 4, "players": [2, 2, 3], "threads": 1, "win_probs_games": 0, "envs": 3, "rollout": 4, "batch": 6, "epochs": 1,
             "max_turns": 40, "save": 1, "snapshot": 1, "league": 2, "rate": 1, "rating_games": 1, "rating_players": [2],
             "trunk": [4, 3], "branch": [2], "steps": False,
         }  # fmt: skip
@@ -398,8 +398,9 @@ def run_case(rng: random.Random, folder: Path) -> Case:
     from euphoria_agents.progress import Progress
     from euphoria_agents.training.config import Options
     from euphoria_agents.training.curves import draw_curves
-    from euphoria_agents.training.run import RUN_FORMAT, STATE, open_run, reopen
-    from euphoria_agents.training.workers import Group
+    from euphoria_agents.training.machines import Group
+    from euphoria_agents.training.threads import Threads
+    from euphoria_agents.training.trainer import RUN_FORMAT, STATE, open_trainer, reopen
 
     saved, run_folder = saved_run(), folder / "run"
     shutil.rmtree(run_folder, ignore_errors=True)
@@ -416,18 +417,18 @@ def run_case(rng: random.Random, folder: Path) -> Case:
 
     def use(run: Any) -> None:
         try:
-            run.go()
+            run.train()
         except ValueError as error:  # numbers that can be, and diverge at once
             assert re.match(rf"{re.escape(str(run_folder))}, after update \d+: the tensors", str(error)), error
             return
-        assert all(np.isfinite(tensor.numpy()).all() for tensor in run.learner.policy.state_dict().values())
+        assert all(np.isfinite(tensor.numpy()).all() for tensor in run.network.state_dict().values())
         assert np.isfinite(run.league.chances()).all()
         if run.ratings.results != saved.header["ratings"]["results"] and run.ratings.results:
             draw_curves(run.ratings.results, run_folder / "curves.png")
         read_tensors(run_folder / STATE, RUN_FORMAT)
 
     def load() -> Any:
-        return open_run(reopen(Options(resume=run_folder), run_folder), bar, Group(), updates=3)
+        return open_trainer(reopen(Options(resume=run_folder), run_folder), bar, Group(), Threads(1), updates=3)
 
     return Case(load, use, re.escape(str(run_folder)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +11,17 @@ from rich.console import Console
 
 from euphoria_agents.network.checkpoint import read_tensors
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.run import RUN_FORMAT, Run, train_here
-from euphoria_agents.training.workers import Group
+from euphoria_agents.training.trainer import RUN_FORMAT, Trainer, train
 
 State = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
 def options(run: Path, **changed: Any) -> Options:
-    """A small run of four updates."""
+    """A small run of four updates, with one thread."""
     small = {
-        "decisions": 4 * 21 * 8, "players": [2, 2, 3], "workers": 1, "envs": 21, "rollout": 8, "batch": 64, "epochs": 2,
-        "max_turns": 40, "snapshot": 1, "save": 1, "league": 2, "rate": 3, "rating_games": 4, "trunk": [16, 12], "branch": [8],
+        "decisions": 400, "players": [2, 2, 3], "threads": 1, "envs": 21, "rollout": 8, "batch": 64, "epochs": 2,
+        "max_turns": 8, "snapshot": 1, "save": 1, "league": 2, "rate": 3, "rating_games": 0, "trunk": [16, 12], "branch": [8],
+        "win_probs_games": 0, "baselines": ["random", "weights"], "self_play": 0.4,
     }  # fmt: skip
     return Options(run=run, **(small | changed))
 
@@ -39,9 +40,9 @@ def arguments(chosen: Options) -> list[str]:
     return told
 
 
-def go(chosen: Options, updates: int | None = None) -> Run:
+def go(chosen: Options, updates: int | None = None) -> Trainer:
     """Trains silently, in this process."""
-    return train_here(chosen, Group(), Console(quiet=True), updates)
+    return train(chosen, Console(quiet=True), updates)
 
 
 def state_of(folder: Path) -> State:
@@ -58,3 +59,9 @@ def assert_same(one: State, other: State) -> None:
     assert one[0] == other[0]
     assert one[1].keys() == other[1].keys()
     assert [name for name in one[1] if not np.array_equal(one[1][name], other[1][name])] == []
+
+
+def logged(folder: Path) -> list[dict[str, str]]:
+    """The rows of the table of a run."""
+    with (folder / "progress.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))

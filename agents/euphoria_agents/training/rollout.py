@@ -237,13 +237,11 @@ class Actor:
                 Reader.fail("opponents", f"there is no agent {shown(name)}")
         self._opponents.restore(state, [self._agents[name] for name in agents])
         self.rng = generator_from(generator)
-        self._restore_decisions(
-            {name.removeprefix("decisions."): one for name, one in state.items() if name.startswith("decisions.")}
-        )
+        self._restore_decisions(state)
 
-    def _restore_decisions(self, arrays: dict[str, np.ndarray]) -> None:
+    def _restore_decisions(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Takes over recorded decisions, once each number is known to be one that it can be."""
-        n = min(np.size(arrays.get("game", ())), self._decisions.capacity)
+        n = min(np.size(arrays.get("decisions.game", ())), self._decisions.capacity)
         games, players = self.batch.rewards.shape
         most = 2**62
         limits: dict[str, tuple[Any, float, float]] = {
@@ -251,7 +249,7 @@ class Actor:
             "elapsed": (np.int64, 0, most), "reward": (np.float32, -np.inf, np.inf), "following": (np.int64, ENDED, n - 1),
             "move": (np.int64, 0, NUM_ACTIONS - 1), "log_prob": (np.float32, -np.inf, 0.001),
         }  # fmt: skip
-        found = {name: read_array(arrays, name, (n,), *limit) for name, limit in limits.items()}
+        found = {name: read_array(arrays, f"decisions.{name}", (n,), *limit) for name, limit in limits.items()}
         following = found["following"]
         if ((following >= 0) & (following <= np.arange(n))).any():
             Reader.fail("decisions.following", "a decision follows an earlier one")
@@ -260,10 +258,11 @@ class Actor:
             Reader.fail("decisions.following", "two decisions of one seat are open")
         lists = {}
         for name, values in (("row", self._limit), ("legal", NUM_ACTIONS)):
-            ends = read_array(arrays, f"{name}_ends", (n + 1,), np.int64, 0, np.size(arrays.get(name, ())))
-            index = read_array(arrays, name, (int(ends[-1]),), np.int16, 0, values - 1)
+            full = f"decisions.{name}"
+            ends = read_array(arrays, f"{full}_ends", (n + 1,), np.int64, 0, np.size(arrays.get(full, ())))
+            index = read_array(arrays, full, (int(ends[-1]),), np.int16, 0, values - 1)
             if ends[0] or (np.diff(ends) < 0).any():
-                Reader.fail(f"decisions.{name}_ends", "must ascend from 0")
+                Reader.fail(f"{full}_ends", "must ascend from 0")
             lists[name] = CSR(np.zeros(self._decisions.capacity + 1, np.int64), index.copy())
             lists[name].indptr[: n + 1] = ends
         ends, index = lists["legal"].indptr[: n + 1], lists["legal"].indices

@@ -103,6 +103,7 @@ class Trainer:
         self.interrupted = False
         self._seconds = 0.0
         self._run_log: RunLog | None = None
+        self._new = job.state is None
         if job.state is not None:
             self._restore(*job.state)
 
@@ -134,7 +135,7 @@ class Trainer:
 
     def _go(self) -> None:
         """Makes updates until the end, and saves."""
-        if not self.update:
+        if self._new:
             self._begin()
         while not self._over():
             facts = self.advance()
@@ -162,6 +163,7 @@ class Trainer:
 
     def _begin(self) -> None:
         """Begins a new run: with the network as it is in the league, and with the first games."""
+        self._new = False
         self._take_in_self()
         self._seat()
         for actor in self.actors:
@@ -171,6 +173,7 @@ class Trainer:
         if self.lagging:
             self.play()
             self.await_games()
+            self._seat()
 
     def advance(self) -> dict[str, float]:
         """Makes an update; returns what is to be reported.

@@ -1,0 +1,258 @@
+"""What is learnt from decisions: gradients, the steps of the optimizer, and that both ways to compute them give one network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from euphoria_agents.training.config import Options  # noqa: E402
+from euphoria_agents.training.learner import EPSILON, FACTS, STEEPEST, DeviceLearner, Learner, ThreadedLearner  # noqa: E402
+from euphoria_agents.training.network import Network, make_features  # noqa: E402
+from euphoria_agents.training.rollout import Rollout  # noqa: E402
+from euphoria_agents.training.threads import Threads  # noqa: E402
+from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
+from euphoria_env.observations import OBS_SIZE  # noqa: E402
+from euphoria_env.trajectories import ENDED, OPEN  # noqa: E402
+from tests.tools.small_runs import go, options  # noqa: E402
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "trunk": {"trunk": [16, 12]},
+    "one layer": {"trunk": [16]},
+    "trunk and branch": {"trunk": [16, 12], "branch": [8, 6]},
+    "features of cards": {"trunk": [16, 12], "branch": [8], "described": True},
+}
+KINDS = (1, 2, 3, "device")  # numbers of threads, or PyTorch's operations as on a card
+
+
+@pytest.fixture(scope="module")
+def rollout(tmp_path_factory: pytest.TempPathFactory) -> Rollout:
+    """Decisions of an untrained network, some of them open, in games of which many have ended."""
+    run = go(options(tmp_path_factory.mktemp("rollout") / "run", rollout=24), updates=0)
+    run.play()
+    run.await_games()
+    found = run.take()
+    assert {OPEN, ENDED} < set(found.following) and len(found.move) > 200
+    return found
+
+
+def network(shape: str) -> Network:
+    """The same one every time, with weights that are nowhere 0."""
+    torch.manual_seed(0)
+    made = Network(make_features(True), **SHAPES[shape])
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter += 0.1 * torch.randn(parameter.shape)
+    return made
+
+
+@pytest.fixture
+def learners() -> Iterator[Any]:
+    """Makes learners; their threads end with the test."""
+    made: list[Threads] = []
+
+    def make(shape: str, kind: int | str, average: Any = None, **changed: Any) -> Learner:
+        chosen = options(Path("run"), **changed)
+        if isinstance(kind, str):
+            return DeviceLearner(network(shape), chosen, average)
+        made.append(Threads(kind))
+        return ThreadedLearner(network(shape), chosen, made[-1], average)
+
+    yield make
+    for threads in made:
+        threads.close()
+
+
+def judged(model: Network, rollout: Rollout) -> tuple[Any, Any, Any]:
+    """Values, logarithms of the probabilities of all moves, and the legal ones: by the plain formula, for autograd."""
+    n, features = len(rollout.move), model.first.features
+    seen, legal = np.zeros((n, OBS_SIZE), np.float32), np.zeros((n, NUM_ACTIONS), np.bool_)
+    owner = np.repeat(np.arange(n), np.diff(rollout.rows.indptr))
+    entry = np.searchsorted(model.first.begins, rollout.rows.indices, "right") - 1
+    seen[owner, entry] = rollout.rows.indices - model.first.begins[entry] + 1
+    legal[np.repeat(np.arange(n), np.diff(rollout.legal.indptr)), rollout.legal.indices] = True
+    x = np.clip((seen[:, features.source] - features.offset) * features.scale, -1, 1) - features.rest
+    hidden = torch.relu(torch.from_numpy(x).float() @ model.first.weight + model.first.bias)
+    for layer in model.trunk:
+        hidden = torch.relu(layer(hidden))
+    policy = value = hidden
+    for layer in model.policy:
+        policy = torch.relu(layer(policy))
+    for layer in model.value:
+        value = torch.relu(layer(value))
+    logits = model.head(policy).masked_fill(torch.from_numpy(~legal), -torch.inf)
+    return model.value_head(value)[:, 0], logits.log_softmax(1), torch.from_numpy(legal)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_values_and_probabilities_are_those_of_the_formula(shape: str, kind: Any, learners: Any, rollout: Rollout) -> None:
+    values, log_probs = learners(shape, kind).judge(rollout)
+    expected, chances, _ = judged(network(shape), rollout)
+    assert values == pytest.approx(expected.detach().numpy(), abs=1e-4)
+    assert log_probs == pytest.approx(chances.detach().numpy()[np.arange(len(values)), rollout.move], abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners: Any, rollout: Rollout) -> None:
+    """Clipped objective, entropy and the error of the values, of some decisions; some ratios are beyond the clip."""
+    rng, n = np.random.default_rng(0), len(rollout.move)
+    learner, model = learners(shape, kind, clip=0.1, entropy=0.3), network(shape)
+    values, chances, legal = judged(model, rollout)
+    chosen = chances.gather(1, torch.from_numpy(rollout.move)[:, None])[:, 0]
+    old = (chosen.detach() + 0.2 * torch.randn(n, generator=torch.manual_seed(1))).numpy()
+    advantages, returns = rng.normal(size=(2, n)).astype(np.float32)
+    which = rng.permutation(n)[: n // 2]
+    ratio, gain = (chosen - torch.from_numpy(old)).exp(), torch.from_numpy(advantages)
+    objective = torch.min(gain * ratio, gain * ratio.clamp(0.9, 1.1))
+    entropy = -(chances.exp() * chances.masked_fill(~legal, 0)).sum(1)
+    error = (values - torch.from_numpy(returns)).square()
+    (0.5 * error - objective - 0.3 * entropy)[which].mean().backward()
+    facts = objective, entropy, ((ratio - 1).abs() > 0.1).float(), ratio - 1 - ratio.log(), error
+
+    learner.judge(rollout)
+    learner.begin(rollout, advantages, returns, old)
+    for _ in range(2):  # nothing is left over from the time before
+        found = learner.differentiate(which)
+    assert found == pytest.approx([fact[which].sum().item() for fact in facts], rel=1e-3) and 0 < found[2] < len(which)
+    for (name, mine), theirs in zip(learner.network.named_parameters(), model.parameters(), strict=True):
+        assert theirs.grad.abs().max() > 1e-4, name
+        assert torch.allclose(mine.grad, theirs.grad, rtol=1e-3, atol=1e-5), name
+
+
+def slow_targets(learner: Learner, rollout: Rollout, options: Options) -> tuple[np.ndarray, np.ndarray]:
+    """What the steps of an update learn from, one decision after another: weighted advantages, and returns."""
+    values, log_probs = learner.judge(rollout)
+    advantages = [0.0] * len(values)
+    for k in reversed(range(len(values))):
+        after = rollout.following[k]
+        if after == ENDED:
+            advantages[k] = rollout.reward[k] - values[k]
+        elif after >= 0:
+            following = values[after] + options.gae_lambda * advantages[after]
+            advantages[k] = rollout.reward[k] + options.gamma * following - values[k]
+    closed = [k for k in range(len(values)) if rollout.following[k] != OPEN]
+    mean, spread = np.mean([advantages[k] for k in closed]), np.std([advantages[k] for k in closed])
+    weights = [min(1.0, np.exp(log_probs[k] - rollout.log_prob[k])) for k in range(len(values))]
+    weighted = [(advantage - mean) / spread * weight for advantage, weight in zip(advantages, weights, strict=True)]
+    return np.array(weighted), np.array(advantages) + values
+
+
+@pytest.mark.parametrize("kind", [2, "device"])
+def test_an_update_learns_from_advantages_that_count_less_where_the_network_has_changed(
+    kind: Any, learners: Any, rollout: Rollout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = learners("trunk", kind, gamma=0.9, gae_lambda=0.7)
+    weighted, returns = slow_targets(learner, rollout, learner.options)
+    taken: list[Any] = []
+    begin = type(learner).begin
+    monkeypatch.setattr(type(learner), "begin", lambda self, *given: (taken.append(given), begin(self, *given)))
+    rates, learnt = [], []
+    step, differentiate = learner.step, learner.differentiate
+    monkeypatch.setattr(learner, "step", lambda rate: (rates.append(rate), step(rate)))
+    monkeypatch.setattr(learner, "differentiate", lambda which: (learnt.append(which), differentiate(which))[1])
+    told = learner.update(rollout, 1e-3, np.random.default_rng(0), 3)
+    (_, advantages, wanted, log_probs) = taken[0]
+    closed = np.flatnonzero(rollout.following != OPEN)
+    assert advantages[closed] == pytest.approx(weighted[closed], abs=1e-4)
+    assert wanted[closed] == pytest.approx(returns[closed], abs=1e-4)
+    assert rates == [1e-3] * 3 * learner.options.epochs and learner.steps == len(rates)
+    for epoch in range(learner.options.epochs):  # each decision that is closed once in each of them
+        assert sorted(np.concatenate(learnt[3 * epoch : 3 * epoch + 3])) == closed.tolist()
+    assert not np.array_equal(learnt[0], learnt[3])
+    assert told["importance"] == pytest.approx(np.minimum(1, np.exp(log_probs - rollout.log_prob)).mean(), abs=1e-4)
+    assert told["importance"] < 0.99 and set(FACTS) < told.keys() and all(np.isfinite([*told.values()]))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_both_ways_give_the_same_network(shape: str, learners: Any, rollout: Rollout) -> None:
+    found = []
+    for kind in (1, 3, "device"):
+        learner = learners(shape, kind)
+        before = learner.flat.clone()
+        told = learner.update(rollout, 1e-3, np.random.default_rng(5), 4)
+        assert (learner.flat - before).abs().max() > 1e-3
+        found.append((learner.flat.clone(), told, learner.mean.clone()))
+    for flat, told, mean in found[1:]:
+        assert torch.allclose(flat, found[0][0], rtol=0, atol=1e-4) and torch.allclose(mean, found[0][2], rtol=0, atol=1e-4)
+        assert told == pytest.approx(found[0][1], abs=1e-4)
+
+
+@pytest.mark.parametrize("shape", ["trunk", "features of cards"])
+def test_equal_numbers_of_threads_give_equal_bits(shape: str, learners: Any, rollout: Rollout) -> None:
+    found = []
+    for _ in range(2):
+        learner = learners(shape, 3)
+        learner.update(rollout, 1e-3, np.random.default_rng(5), 4)
+        found.append((learner.flat, learner.mean, learner.square))
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("kind", [1, 3, "device"])
+@pytest.mark.parametrize("scale", [1e-3, 10.0])
+def test_a_step_is_that_of_adam_with_gradients_cut_to_a_norm(kind: Any, scale: float, learners: Any) -> None:
+    learner, model = learners("trunk", kind), network("trunk")
+    optimizer = torch.optim.Adam(model.parameters(), eps=EPSILON)
+    for number in range(1, 4):
+        rate = 1e-2 / number
+        gradient = scale * torch.randn(learner.flat.shape, generator=torch.manual_seed(number))
+        learner.gradient.copy_(gradient)
+        learner.steps = number
+        learner.step(rate)
+        at = 0
+        for parameter in model.parameters():
+            parameter.grad = gradient[at : at + parameter.numel()].view_as(parameter).clone()
+            at += parameter.numel()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), STEEPEST)
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.step()
+    for mine, theirs in zip(learner.network.parameters(), model.parameters(), strict=True):
+        assert torch.allclose(mine, theirs, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [1, "device"])
+def test_gradients_may_be_averaged(kind: Any, learners: Any, rollout: Rollout) -> None:
+    largest: list[float] = []
+
+    def average(gradient: Any) -> None:
+        largest.append(float(gradient.abs().max()))
+        gradient.zero_()
+
+    learner = learners("trunk and branch", kind, average)
+    before = learner.flat.clone()
+    learner.update(rollout, 1e-3, np.random.default_rng(0), 3)
+    assert len(largest) == 3 * learner.options.epochs and min(largest) > 0
+    assert torch.equal(learner.flat, before)
+
+
+def test_there_may_be_more_threads_than_decisions(learners: Any, rollout: Rollout) -> None:
+    closed = np.flatnonzero(rollout.following != OPEN)
+    found = []
+    for kind in (1, 3):
+        learner = learners("trunk", kind)
+        learner.begin(rollout, *(np.ones(len(rollout.move), np.float32) for _ in range(2)), rollout.log_prob)
+        learner.differentiate(closed[:2])
+        found.append(learner.gradient.clone())
+    assert torch.allclose(*found, rtol=0, atol=1e-6)
+
+
+def test_what_plays_does_not_change_while_the_network_learns(learners: Any, rollout: Rollout) -> None:
+    learner = learners("trunk and branch", 1)
+    player = learner.network.player()
+    before = [array.copy() for array in player]
+    learner.update(rollout, 1e-2, np.random.default_rng(0), 3)
+    assert all(np.array_equal(one, other) for one, other in zip(player, before, strict=True))
+    assert not any(np.array_equal(one, other) for one, other in zip(player[1:3], learner.network.player()[1:3], strict=True))
+
+
+def test_threads_are_closed() -> None:
+    with closing(Threads(3)) as threads:
+        others = threads._others
+        assert len(others) == 2 and all(thread.is_alive() for thread in others)
+    assert not any(thread.is_alive() for thread in others)
