@@ -374,7 +374,9 @@ def test_a_finished_run_says_so_and_goes_on_with_more_decisions(straight: Path, 
     assert checkpoint.read_tensors(run / "state.safetensors", RUN_FORMAT)[0]["options"]["decisions"] == made + 150
 
 
-def test_a_run_that_was_killed_at_its_end_gets_what_is_left(straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_killed_at_its_end_gets_what_is_left(
+    straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its last rating, and the win probabilities of its player."""
     chosen = options(tmp_path / "run", rating_games=2, win_probs_games=4, win_probs_widths=[4])
 
@@ -717,7 +719,11 @@ def test_every_array_of_a_run_is_checked(straight: Path, tmp_path: Path) -> None
         ("seconds", lambda v: float("nan"), "seconds: expected float"),
         ("processes", lambda v: [{**v[0], "actors": v[0]["actors"][:1]}], r"processes\[0\].actors: must have 2 entries"),
         ("processes", lambda v: [{**v[0], "generator": {}}], "generator.bit_generator"),
-        ("processes", lambda v: [{**v[0], "actors": [{"generator": {}, "opponents": []}] * 2}], "process.0.actor.0: next: must be"),
+        (
+            "processes",
+            lambda v: [{**v[0], "actors": [{"generator": {}, "opponents": []}] * 2}],
+            "process.0.actor.0: next: must be",
+        ),
         (
             "processes",
             lambda v: [{**v[0], "actors": [{**v[0]["actors"][0], "opponents": [["random"]]}]}],

@@ -105,7 +105,9 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
         assert np.roll(chances[:n], -observer) == pytest.approx(by_hand, abs=1e-5)  # the observer's comes first
     model = WinProbs(found.features, [16, 8])
     rows = rows_of(game.observation(0)[None], model.first.begins)
-    assert model(rows, np.arange(1), torch.tensor([n])).exp()[0].tolist() == pytest.approx([*[1 / n] * n, *[0] * (6 - n)], abs=0.05)
+    assert model(rows, np.arange(1), torch.tensor([n])).exp()[0].tolist() == pytest.approx(
+        [*[1 / n] * n, *[0] * (6 - n)], abs=0.05
+    )
 
 
 def test_it_learns_who_wins() -> None:
