@@ -40,8 +40,8 @@ class Batch:
         observe: whether `observation` and `final_observation` are written; without them a step is faster.
         events: K, how many events `events` holds; 0: none are noted, which costs nothing.
 
-    The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them all in place:
-    copy what a learner keeps.
+    The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them all in
+    place: copy what a learner keeps.
 
     Attributes:
         player: (N,) int8, who must decide in each game.

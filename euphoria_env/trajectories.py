@@ -57,8 +57,8 @@ class Trajectories:
         if last > self.capacity:
             raise ValueError(f"there is room for {self.capacity} decisions, not {last}")
         trajectory_kernels.link_decisions(
-            games, self._batch.player, self._turns, self._latest, first, self.game, self.seat, self.turn, self.reward, self.elapsed,
-            self.following,
+            games, self._batch.player, self._turns, self._latest, first,
+            self.game, self.seat, self.turn, self.reward, self.elapsed, self.following,
         )  # fmt: skip
         self.size = last
         return slice(first, last)

@@ -176,7 +176,7 @@ def test_both_ways_give_the_same_network(shape: str, learners: Any, rollout: Rol
     for kind in (1, 3, "device"):
         learner = learners(shape, kind)
         before = learner.flat.clone()
-        told = learner.update(rollout, 1e-3, np.random.default_rng(5), 4)
+        told = learner.update(rollout, 1e-3, np.random.default_rng(0), 4)  # no rounding decides here whether a ratio is clipped
         assert (learner.flat - before).abs().max() > 1e-3
         found.append((learner.flat.clone(), told, learner.mean.clone()))
     for flat, told, mean in found[1:]:

@@ -82,7 +82,7 @@ def _rate(update: Callable[[], int]) -> float:
 
 
 def _rates_of_maskable_ppo(plan: TrainingPlan) -> list[float]:
-    """Decisions per second of sb3-contrib's MaskablePPO, with one thread of PyTorch and its own network, against the same baselines."""
+    """Decisions per second of sb3-contrib's MaskablePPO with its own network and one thread, against the same baselines."""
     import torch
     from sb3_contrib import MaskablePPO
 

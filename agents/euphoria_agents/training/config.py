@@ -39,14 +39,14 @@ class Options:
     """Trains a player by masked PPO: it plays against itself and against a league of baselines and past selves.
 
     Everything is in the run's folder: `ppo.safetensors` plays (as the agent ppo:RUN/ppo.safetensors), `state.safetensors` goes on
-    (--resume RUN, exactly as if it had not been interrupted), `ratings.json`, `progress.csv` and `tensorboard` show its progress. Ctrl-C ends
-    the update under way, saves and stops; a second one stops at once.
+    (--resume RUN, exactly as if it had not been interrupted), `ratings.json`, `progress.csv` and `tensorboard` show its
+    progress. Ctrl-C ends the update under way, saves and stops; a second one stops at once.
     """
 
     run: Path = option(Path("runs/ppo"), "folder of the run")
     resume: Path | None = option(
         None,
-        "go on with the run in this folder; besides, only --decisions, --minutes and --finish count; name your own --baselines again",
+        "go on with the run in this folder; besides, only --decisions, --minutes and --finish count; name your own baselines again",
     )
     threads: Threads = option(
         os.cpu_count() or 1, "threads that play and learn; a run keeps their number, on which its games depend"
@@ -119,11 +119,12 @@ def check(options: Options) -> None:
     """
     checked(vars(options), Options)
     if options.cards not in CARDS:
-        raise ValueError(f"cards: must be one of {', '.join(CARDS)}, not {shown(options.cards)}")
+        raise ValueError(f"cards must be one of {', '.join(CARDS)}, not {shown(options.cards)}")
     least = len(options.players) * options.threads
     if options.envs < least:
         raise ValueError(
-            f"envs: must be at least 1 for each of players and threads, {least}, not {options.envs}: use fewer --threads or more --envs"
+            f"envs must be at least 1 for each of players and threads, {least}, not {options.envs}: "
+            "use fewer --threads or more --envs"
         )
     if options.envs * options.rollout > MOST_IN_UPDATE:
         raise ValueError(f"rollout: envs * rollout must be at most {MOST_IN_UPDATE}, not {options.envs} * {options.rollout}")

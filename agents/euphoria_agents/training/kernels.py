@@ -1,7 +1,7 @@
 """The compiled parts of the trainer: each works on a range, so that threads can share the work.
 
-An observation is a list of *rows* (`network.weight_layout`): one for each entry that is not 0, by its value. A row stands for a few
-features of the network with their values; `ends`, `index` and `value` say for which (`network.weight_layout.features_of_rows`).
+An observation is a list of *rows* (`network.weight_layout`): one for each entry that is not 0, by its value. A row stands for a
+few features of the network with their values: `ends`, `index` and `value`, see `network.weight_layout.features_of_rows`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def dot(x, y):  # type: ignore[no-untyped-def]
 
 @entry
 def play_and_record(  # type: ignore[no-untyped-def]
-    observations, masks, games, uniforms, begins, rows, weights, table, head, bias, n, move, log_prob, row_ends, row, legal_ends, legal
+    observations, masks, games, uniforms, begins, rows, weights, table, head, bias,
+    n, move, log_prob, row_ends, row, legal_ends, legal,
 ):  # fmt: skip
     """Draws a move in each of these games by one uniform each, and records the decision.
 

@@ -124,7 +124,7 @@ class League:
         baselines = [member.name for member in self.members if not member.past]
         names, past_names = [one.name for one in state], [one.name for one in state if one.past]
         if names != [*baselines, *past_names] or len(set(names)) < len(names) or len(past_names) > self._size:
-            Reader.fail("league", f"must be {', '.join(baselines)} and up to {self._size} past selves, each once")
+            Reader.must("league", f"be {', '.join(baselines)} and up to {self._size} past selves, each once")
         self.members = [Member(one.name, one.past, one.score, one.games) for one in state]
 
     def __iter__(self) -> Iterator[Member]:

@@ -1,7 +1,7 @@
 """Masked PPO (Schulman et al. 2017): what is learnt from the decisions of an update.
 
-`Learner` has the algorithm. Its two subclasses compute gradients: `ThreadedLearner` on the processor by compiled kernels, shared by
-threads, and `DeviceLearner` on any device of PyTorch by automatic differentiation; both give the same network but for rounding.
+`Learner` has the algorithm. Its two subclasses compute gradients: `ThreadedLearner` on the processor by compiled kernels, shared
+by threads, and `DeviceLearner` on any device of PyTorch by automatic differentiation; they differ by rounding only.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class Learner:
     def update(self, rollout: Rollout, rate: float, rng: np.random.Generator, steps: int) -> dict[str, float]:
         """Learns from the decisions of a rollout, and returns what is to be reported of it.
 
-        They may have been made by an older network. So values, advantages and probabilities are computed with the present one, the
-        clipped ratio is to these, and an advantage counts less where the present network would rarely have made the move: it is
+        They may have been made by an older network. So values, advantages and probabilities are computed with the present one,
+        and the clipped ratio is to these. An advantage counts less where the present network would rarely have made the move: it is
         multiplied by the ratio of the probabilities, truncated at 1, as in IMPALA (Espeholt et al. 2018).
 
         Args:
@@ -204,7 +204,7 @@ class ThreadedLearner(Learner):
     def _forward(
         self, matrices: list[Tensor], rollout: Rollout, which: np.ndarray
     ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-        """What comes out of each layer of the trunk, the first one included; of the policy, and of the value, behind the trunk."""
+        """The outputs of the layers of the trunk, the first one included; of the policy, and of the value, behind the trunk."""
         seen = np.empty((len(which), self._table.shape[1]), np.float32)
         kernels.first_layer(*rollout.rows, which, self._table, matrices[1].numpy(), seen)
         network = self.network

@@ -1,8 +1,8 @@
 """Several machines that train together: one process on each, started by PyTorch's `torchrun`.
 
 This is synchronous data-parallel training by `torch.distributed` (gloo): in each step of the optimizer every process computes the
-gradients of its share of the decisions, and all apply their mean, so that the networks stay equal. The first process, rank 0, reads
-the run, reports, rates and saves. Within a process, threads share the work (`training.threads`).
+gradients of its share of the decisions, and all apply their mean, so that the networks stay equal. The first process, rank 0,
+reads the run, reports, rates and saves. Within a process, threads share the work (`training.threads`).
 """
 
 from __future__ import annotations

@@ -262,13 +262,13 @@ class Actor:
             ends = read_array(arrays, f"{full}_ends", (n + 1,), np.int64, 0, np.size(arrays.get(full, ())))
             index = read_array(arrays, full, (int(ends[-1]),), np.int16, 0, values - 1)
             if ends[0] or (np.diff(ends) < 0).any():
-                Reader.fail(f"{full}_ends", "must ascend from 0")
+                Reader.must(f"{full}_ends", "ascend from 0")
             lists[name] = CSR(np.zeros(self._decisions.capacity + 1, np.int64), index.copy())
             lists[name].indptr[: n + 1] = ends
         ends, index = lists["legal"].indptr[: n + 1], lists["legal"].indices
         of_decision = np.repeat(np.arange(n), np.diff(ends))
         if not np.isin(np.arange(n), of_decision[index == found["move"][of_decision]]).all():
-            Reader.fail("decisions.move", "must be among the legal ones")
+            Reader.must("decisions.move", "be among the legal ones")
         self._rows, self._legal = lists["row"], lists["legal"]
         self._move[:n], self._log_prob[:n] = found["move"], found["log_prob"]
         self._decisions.restore(found)

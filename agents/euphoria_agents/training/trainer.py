@@ -1,4 +1,4 @@
-"""A training run: games are played, the network learns from them, and between updates the league, ratings and files are seen to."""
+"""A training run: games are played, the network learns from them, and each update ends with the league, ratings and files."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class Trainer:
             self.save()
 
     def _conclude(self) -> bool:
-        """Waits for the ratings that are due, and gives the finished player its win probabilities; whether there was any of it."""
+        """Waits for the ratings that are due, and gives the finished player its win probabilities; returns whether it did any."""
         due = bool(self._group.share(bool(self.ratings.due)))
         if due:
             self._tell_ratings(wait=True)
@@ -374,10 +374,10 @@ class Trainer:
         """
         rank, learner = self._group.rank, self.learner
         if len(metadata.processes) != self._group.size:
-            Reader.fail("processes", f"must have {self._group.size} entries")
+            Reader.must("processes", f"have {self._group.size} entries")
         state, own = metadata.processes[rank], under(f"process.{rank}.", arrays)
         if len(state.actors) != len(self.actors):
-            Reader.fail(f"processes[{rank}].actors", f"must have {len(self.actors)} entries")
+            Reader.must(f"processes[{rank}].actors", f"have {len(self.actors)} entries")
         self.league.restore(metadata.league, [*self.options.baselines, *self._selves])
         for k, (actor, saved) in enumerate(zip(self.actors, state.actors, strict=True)):
             try:

@@ -1,9 +1,9 @@
 """The last layers of a trained player: how probable it is that each seat wins, learnt from games that it plays against itself.
 
-They are a network of their own beside policy and value, from what one player sees to a logit for each seat, counted from that player
-on; their softmax over the seats that play adds up to 1. It is trained on who won (cross-entropy), when the policy is finished: during
-training the learner meets others than itself, and the value that it learns counts what is won against those. In a checkpoint these
-layers are called `outlook`.
+They are a network of their own beside policy and value, from what one player sees to a logit for each seat, counted from that
+player on; their softmax over the seats that play adds up to 1. It is trained on who won (cross-entropy), when the policy is
+finished: during training the learner meets others than itself, and the value that it learns counts what is won against those.
+In a checkpoint these layers are called `outlook`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class WinProbs(nn.Module):
         self.head = linear(widths[-1], MAX_PLAYERS, 0.01)
 
     def forward(self, rows: CSR, which: np.ndarray, players: Tensor) -> Tensor:
-        """The logarithms of the probabilities of some positions, (N, MAX_PLAYERS), the observer's first; -inf for absent seats."""
+        """The log-probabilities of the seats in some positions, (N, MAX_PLAYERS), the observer's first; -inf for absent ones."""
         logits = self.head(relu_layers(self.hidden, torch.relu(self.first.of(rows, which))))
         absent = torch.arange(MAX_PLAYERS) >= players[:, None]
         log_probs: Tensor = logits.masked_fill(absent, -torch.inf).log_softmax(1)
