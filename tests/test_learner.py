@@ -122,7 +122,7 @@ def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners:
         found = learner.differentiate(which)
     assert found == pytest.approx([fact[which].sum().item() for fact in facts], rel=1e-3) and 0 < found[2] < len(which)
     for (name, mine), theirs in zip(learner.network.named_parameters(), model.parameters(), strict=True):
-        assert theirs.grad.abs().max() > 1e-4, name
+        assert theirs.grad.abs().max() > 1e-4 or "shared" in name, name  # some kinds of cards were not seen
         assert torch.allclose(mine.grad, theirs.grad, rtol=1e-3, atol=1e-5), name
 
 

@@ -16,6 +16,7 @@ from euphoria_agents.speed.measure import Measurement
 from euphoria_agents.speed.settings import TrainingPlan
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.machines import Group
+from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.threads import Threads
 from euphoria_agents.training.trainer import Trainer, open_job
 
@@ -61,10 +62,10 @@ def _rates(trainer: Trainer, repeats: int) -> dict[str, list[float]]:
         trainer.advance()
         return trainer.decisions - before
 
-    rollouts = [trainer.take()]
+    rollouts: list[Rollout] = []
     found: dict[str, list[float]] = {"playing alone": [], "learning alone": [], "both": []}
     for _ in range(repeats):
-        rollouts.clear()
+        trainer.take()
         found["playing alone"].append(_rate(play))
         found["learning alone"].append(_rate(learn))
         if trainer.lagging:

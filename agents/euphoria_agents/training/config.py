@@ -46,7 +46,7 @@ class Options:
     run: Path = option(Path("runs/ppo"), "folder of the run")
     resume: Path | None = option(
         None,
-        "go on with the run in this folder; besides, only --decisions, --minutes and --finish count; name your own baselines again",
+        "go on with the run in this folder; besides, only --decisions, --minutes and --finish count; name --baselines again",
     )
     threads: Threads = option(
         os.cpu_count() or 1, "threads that play and learn; a run keeps their number, on which its games depend"

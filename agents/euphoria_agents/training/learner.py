@@ -63,8 +63,8 @@ class Learner:
         """Learns from the decisions of a rollout, and returns what is to be reported of it.
 
         They may have been made by an older network. So values, advantages and probabilities are computed with the present one,
-        and the clipped ratio is to these. An advantage counts less where the present network would rarely have made the move: it is
-        multiplied by the ratio of the probabilities, truncated at 1, as in IMPALA (Espeholt et al. 2018).
+        and the clipped ratio is to these. An advantage counts less where the present network would rarely have made the move: it
+        is multiplied by the ratio of the probabilities, truncated at 1, as in IMPALA (Espeholt et al. 2018).
 
         Args:
             rollout: the decisions; open ones only lend their values to those before them.
@@ -79,7 +79,7 @@ class Learner:
         advantages = estimate_advantages(values, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
         (learnt,) = np.nonzero(rollout.following != OPEN)
         returns, known = advantages + values, advantages[learnt]
-        importance = np.minimum(1.0, np.exp(log_probs - rollout.log_prob))
+        importance = np.exp(np.minimum(0.0, log_probs - rollout.log_prob))
         weighted = (advantages - known.mean()) / (known.std() + 1e-8) * importance
         facts = np.zeros(len(FACTS))
         self.begin(rollout, weighted.astype(np.float32), returns, log_probs)
