@@ -453,3 +453,15 @@ def test_an_interrupt_leaves_no_thread_at_work(monkeypatch: pytest.MonkeyPatch) 
     assert finished.wait(300) and late == [False]
     monkeypatch.undo()
     batch.step(batch.sample(np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("n", [1, 3, 300])
+def test_the_arrays_can_be_shared_and_stay_where_they_are(n: int) -> None:
+    """They begin at multiples of 64 bytes, as JAX wants them, and a step writes into them (`Batch`)."""
+    batch, rng = Batch(n, Rules(num_players=3, max_turns=3), seed=0), np.random.default_rng(0)
+    names = ("player", "mask", "observation", "rewards", "terminated", "truncated", "ranking", "final_observation", "states")
+    arrays = {name: getattr(batch, name) for name in names}
+    assert {name: array.ctypes.data % 64 for name, array in arrays.items()} == dict.fromkeys(names, 0)
+    for _ in range(12):
+        batch.step(batch.sample(rng))
+    assert all(getattr(batch, name) is array and array.any() for name, array in arrays.items() if name != "terminated")
