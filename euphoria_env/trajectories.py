@@ -88,7 +88,7 @@ class Trajectories:
         return {name: getattr(self, name) for name in ("game", "seat", "turn", "reward", "elapsed", "following")}
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """Goes on with the first entries of `arrays` of another one on the same games, which must be consistent."""
+        """Continues with the first entries of `arrays` of another one on the same games, which must be consistent."""
         self.size = len(arrays["game"])
         for name, array in self.arrays().items():
             array[: self.size] = arrays[name]
@@ -114,7 +114,7 @@ def estimate_advantages(
         gae_lambda: between 0, which trusts the next value, and 1, which trusts the rewards.
 
     Returns:
-        float32 (N,); 0 for open decisions, from which nothing can be learnt yet.
+        float32 (N,); 0 for open decisions, from which nothing can be learned yet.
     """
     advantages = np.empty(len(values), np.float32)
     discounts = np.broadcast_to(np.asarray(discount, np.float32), advantages.shape).copy()

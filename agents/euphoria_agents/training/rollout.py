@@ -288,8 +288,8 @@ def join(rollouts: Sequence[Rollout]) -> Rollout:
     move, log_prob, reward, following, rows, legal = zip(*rollouts, strict=True)
     firsts = np.cumsum([0, *map(len, move)])
     numbered = [np.where(one >= 0, one + first, one) for one, first in zip(following, firsts, strict=False)]
-    decisions = [np.concatenate(arrays) for arrays in (move, log_prob, reward, numbered)]
-    return Rollout._make([*decisions, join_lists(rows), join_lists(legal)])
+    moves, log_probs, rewards, nexts = (np.concatenate(arrays) for arrays in (move, log_prob, reward, numbered))
+    return Rollout(moves, log_probs, rewards, nexts, join_lists(rows), join_lists(legal))
 
 
 def join_lists(parts: Sequence[CSR]) -> CSR:
