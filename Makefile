@@ -9,6 +9,9 @@ PYTEST_ARGS ?=
 JOBS ?= auto
 PIP_FLAGS ?= $(if $(CI),-q)
 
+# The tests start many processes: without the compiled sources each would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 PY := $(VENV)/bin/python
 RLLIB := .venv-rllib

@@ -36,6 +36,7 @@ napoleon_use_ivar = True
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:obj", ".*"),  # backticks around anything else
+    ("py:class", "Outcome"),  # a short name for a tuple
     ("py:exc", r"\w+"),  # of another module, or of a library
     ("py:.*", r"(collections|gymnasium|np|numpy|pathlib|pettingzoo|stable_baselines3|types)\..*"),
 ]

@@ -14,8 +14,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the t
 
 # The files that take longest, as measured with `--durations=0`: they begin, so that no worker is left with one at the end.
 FIRST = (
-    *("study", "differential", "workers", "hidden", "docs", "commands", "files", "browser", "words", "tasks", "scenarios"),
-    *("complete", "play", "picture", "sessions", "scripts", "tournament", "training", "fuzz", "serve", "fuzz_files"),
+    *("workers", "words", "hidden", "study", "tasks", "differential", "commands", "outlook", "sessions", "picture", "serve"),
+    *("training", "browser", "render", "files", "fuzz_files", "vector", "docs", "scenarios", "plain_python", "fuzz", "scripts"),
 )
 
 

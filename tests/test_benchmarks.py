@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from euphoria_agents.__main__ import main
+from tests.tools.commands import euphoria
 from tests.tools.scripts import run
 
 pytest.importorskip("rich")
@@ -26,24 +26,14 @@ def call(script: Path, *arguments: Any, code: int = 0) -> str:
     return printed + told
 
 
-@pytest.fixture
-def speed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def speed(*arguments: Any, code: int = 0) -> str:
     """Runs `euphoria speed`; what it printed."""
-
-    def measured(*arguments: Any, code: int = 0) -> str:
-        status = 0
-        try:
-            main(["speed", *map(str, arguments)])
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        told = "".join(capsys.readouterr())
-        assert status == code, told
-        return told
-
-    return measured
+    status, printed, told = euphoria("speed", *arguments)
+    assert status == code, printed + told
+    return printed + told
 
 
-def test_help(speed: Callable[..., str]) -> None:
+def test_help() -> None:
     for script in ("peers", "playouts"):
         assert "--help" in call(FOLDER / f"{script}.py", "--help")
     for words in ([], ["compare"]):
@@ -69,7 +59,7 @@ def test_help(speed: Callable[..., str]) -> None:
         ),
     ],
 )
-def test_bad_input(wrong: str, message: str, speed: Callable[..., str]) -> None:
+def test_bad_input(wrong: str, message: str) -> None:
     told = speed(*wrong.split(), code=2)
     assert told.startswith("error: ") and message in told and told.count("\n") == 1
 
@@ -95,7 +85,7 @@ def test_playouts_are_counted() -> None:
 
 
 @pytest.mark.long
-def test_every_layer_runs_and_is_written(tmp_path: Path, speed: Callable[..., str]) -> None:
+def test_every_layer_runs_and_is_written(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     found, drawing = tmp_path / "new" / "found.json", tmp_path / "found.png"
     tiny = ("--quick", "--players", 2, "--sizes", 1, 3, "--seconds", 0.001, "--repeats", 2)
@@ -123,7 +113,7 @@ def test_every_layer_runs_and_is_written(tmp_path: Path, speed: Callable[..., st
     assert "2.00" in speed("compare", slower, found)
 
 
-def test_compare_refuses_what_is_no_benchmark(tmp_path: Path, speed: Callable[..., str]) -> None:
+def test_compare_refuses_what_is_no_benchmark(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("{}")
     assert "is not a measurement" in speed("compare", other, other, code=2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -445,7 +446,7 @@ def test_a_study(server: ServerProcess, tab: Tab, tmp_path: Path) -> None:
     page.locator("#guessing").check()
     assert page.locator("tr.played, .heat").count() == 0
     page.locator("#moves button.move").last.click()
-    page.get_by_text("yours").wait_for()
+    page.locator("tr.played th", has_text=re.compile(r"\(.*yours\)$")).wait_for()
     assert page.locator("tr.played").count() >= 1
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     assert [one["id"] for one in axe.run(page).response["violations"]] == []

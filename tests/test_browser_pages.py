@@ -232,7 +232,7 @@ def test_how_to_play_is_a_click_away(server: ServerProcess, chromium: Any, width
     tab = Tab(chromium, width=width)
     tab.page.goto(server.url)
     tab.page.get_by_role("link", name="How to play").click()
-    tab.page.get_by_role("heading", name="Bumping, and the knowledge check").wait_for()
+    tab.page.get_by_role("heading", name="Why low knowledge and high morale").wait_for()
     check_eyes(tab)
     tab.context.close()
     assert tab.faults == []

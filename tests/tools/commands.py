@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +20,33 @@ from euphoria_agents.matches import tournament
 PATHS = os.pathsep.join(filter(None, sys.path))
 
 
+def run_here(main: Callable[[], Any], *argv: Any) -> tuple[int, str, str]:
+    """Status, output and errors of a program, run in this process with these words in `sys.argv`."""
+    printed, told, status = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(told):
+        patch.setattr(sys, "argv", [*map(str, argv)])
+        try:
+            main()
+        except SystemExit as ended:
+            status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+            told.write(ended.code if isinstance(ended.code, str) else "")
+    return status, printed.getvalue(), told.getvalue()
+
+
 def euphoria(*arguments: Any, cwd: Path | None = None) -> tuple[int, str, str]:
     """Status, output and errors of `euphoria`; modules of the folder where it runs are imported afresh."""
-    words, printed, told, status = [*map(str, arguments)], io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(told):
-        patch.setattr(sys, "argv", ["euphoria", *words])
+    words = [*map(str, arguments)]
+    with pytest.MonkeyPatch.context() as patch:
         if cwd is not None:
             patch.chdir(cwd)
             patch.syspath_prepend(cwd)
         try:
-            main(words)
-        except SystemExit as ended:
-            status = int(ended.code or 0)
+            return run_here(lambda: main(words), "euphoria", *words)
         finally:
-            for name in [
-                name for name, module in sys.modules.items() if Path(getattr(module, "__file__", None) or "/").parent == cwd
-            ]:
+            files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
+            for name in [name for name, file in files.items() if cwd is not None and file and Path(file).parent == cwd]:
                 del sys.modules[name]
             tournament._hash_once.cache_clear()
-    return status, printed.getvalue(), told.getvalue()
 
 
 def start(*arguments: Any, cwd: Path | None = None, session: bool = False) -> subprocess.Popen[str]:

@@ -1,4 +1,4 @@
-"""Calls a function in a forked process."""
+"""Forked processes: they have imported what their parent has."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import multiprocessing
 import multiprocessing.connection
 import warnings
 from collections.abc import Callable
+from multiprocessing import resource_tracker
 from typing import Any
 
 import pytest
@@ -29,5 +30,12 @@ def in_a_fork(work: Callable[[], Any]) -> Any:
         child.join()
 
 
+def become_a_parent() -> None:
+    """Lets a fork start processes of its own: what watches over those of its parent is no child of it."""
+    tracker: Any = resource_tracker._resource_tracker
+    tracker._fd = tracker._pid = None
+
+
 def _tell(work: Callable[[], Any], connection: multiprocessing.connection.Connection) -> None:
+    become_a_parent()
     connection.send(work())

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import runpy
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.tools.commands import run_here
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
 def run(script: Path, *arguments: Any) -> tuple[int, str, str]:
     """Status, output and errors of a script."""
-    printed, told, status = io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(told):
-        patch.setattr(sys, "argv", [str(script), *map(str, arguments)])
+    with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(script.parent)
         patch.setenv("COLUMNS", "120")
-        try:
-            runpy.run_path(str(script), run_name="__main__")
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-    return status, printed.getvalue(), told.getvalue()
+        return run_here(lambda: runpy.run_path(str(script), run_name="__main__"), script, *arguments)
 
 
 def call(name: str, *arguments: Any, code: int = 0) -> str:

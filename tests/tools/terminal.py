@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from euphoria_agents.__main__ import main
+from tests.tools.forking import become_a_parent
 
 PATHS = os.pathsep.join(str(Path(__file__).parents[2] / part) for part in (".", "agents"))
 LIMIT = 300.0  # seconds for an answer; a busy machine compiles, too
@@ -97,6 +98,7 @@ def _become(words: list[str], folder: Path, environment: Mapping[str, str]) -> N
     """Makes `euphoria` of this process, whose parent has imported all of it."""
     status = 1
     try:
+        become_a_parent()
         os.chdir(folder)
         for name in ("NO_COLOR", "COLUMNS", "LINES"):
             os.environ.pop(name, None)
