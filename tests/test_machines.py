@@ -114,7 +114,7 @@ def _three(rank: int, port: int, answers: Any) -> None:
 
 @pytest.mark.long
 def test_what_processes_tell_each_other() -> None:
-    store = dist.TCPStore("127.0.0.1", 0, 3, is_master=True, wait_for_processes=False)
+    store = dist.TCPStore("127.0.0.1", 0, 3, is_master=True, wait_for_workers=False)
     context = multiprocessing.get_context("spawn")
     answers = context.Queue()
     processes = [context.Process(target=_three, args=(rank, store.port, answers)) for rank in range(3)]
