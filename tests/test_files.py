@@ -98,7 +98,7 @@ def test_a_command_tells_of_a_full_disk_in_a_line(words: str, tmp_path: Path) ->
         return euphoria(*words.split(), cwd=folder)
 
     status, _, said = in_a_fork(run)
-    told = [line for line in said.splitlines() if not line.startswith("euphoria_env: compiling")]
+    told = [line for line in said.splitlines() if not line.startswith("compiling ")]
     assert status == 2 and len(told) == 1, said
     assert re.fullmatch("error: (out/.* cannot be written: .*|.*)File too large.*", told[0])
     assert not [*folder.rglob(".*")]

@@ -6,7 +6,7 @@ import multiprocessing
 import multiprocessing.connection
 import warnings
 from collections.abc import Callable
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
 from typing import Any
 
 import pytest
@@ -31,9 +31,11 @@ def in_a_fork(work: Callable[[], Any]) -> Any:
 
 
 def become_a_parent() -> None:
-    """Lets a fork start processes of its own: what watches over those of its parent is no child of it."""
+    """Lets a fork start processes of its own: the helpers of multiprocessing that its parent has started are not its children."""
     tracker: Any = resource_tracker._resource_tracker
     tracker._fd = tracker._pid = None
+    server: Any = forkserver._forkserver
+    server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None
 
 
 def _tell(work: Callable[[], Any], connection: multiprocessing.connection.Connection) -> None:
