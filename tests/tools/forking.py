@@ -35,6 +35,8 @@ def become_a_parent() -> None:
     tracker: Any = resource_tracker._resource_tracker
     tracker._fd = tracker._pid = None
     server: Any = forkserver._forkserver
+    server._forkserver_pid = server._forkserver_alive_fd = server._forkserver_address = None
+    server: Any = forkserver._forkserver
     server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None
 
 
