@@ -277,6 +277,14 @@ def test_a_device_that_is_not_here(device: str, tmp_path: Path) -> None:
         go(options(tmp_path / "run", device=device))
 
 
+def test_a_run_whose_device_is_not_here_is_not_called_damaged(straight: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(straight, run)
+    forge(run, options=checkpoint.read_tensors(run / "state.safetensors", RUN_FORMAT)[0]["options"] | {"device": "cuda:77"})
+    with pytest.raises(ValueError, match=r"^device must be one that is here \(cpu.*\), not 'cuda:77'"):
+        go(Options(resume=run))
+
+
 def test_a_run_on_a_card_resumes_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the processor, which stands for the card."""
     monkeypatch.setattr(config, "devices", lambda: ["cpu", "cpu:0"])
@@ -741,7 +749,6 @@ def test_every_array_of_a_run_is_checked(straight: Path, tmp_path: Path) -> None
         ("options", lambda v: v | {"threads": 3}, "options.envs: 21 for 3 threads"),
         ("options", lambda v: v | {"trunk": [2**14] * 50}, "options.trunk"),
         ("options", lambda v: v | {"epochs": True}, "epochs: expected int"),
-        ("options", lambda v: v | {"device": "cuda:77"}, "device must be one that is here"),
     ],
 )
 def test_facts_of_a_run_that_cannot_be(straight: Path, tmp_path: Path, key: str, change: Any, message: str) -> None:

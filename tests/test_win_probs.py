@@ -43,10 +43,14 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "ppo.safetensors"
 
 
-def learnt(player: Path, new: Path, threads: int = 1, widths: tuple[int, ...] = (16, 8), games: int = 24) -> Path:
+def learnt(
+    player: Path, new: Path, threads: int = 1, widths: tuple[int, ...] = (16, 8), games: int = 24, half: bool = False
+) -> Path:
     """A copy of the player that has learnt them in seconds."""
     new.write_bytes(player.read_bytes())
-    chosen = options(new.parent, players=[2, 3], threads=threads, win_probs_games=games, win_probs_widths=[*widths], seed=3)
+    chosen = options(
+        new.parent, players=[2, 3], threads=threads, win_probs_games=games, win_probs_widths=[*widths], half=half, seed=3
+    )
     return learn_win_probs(chosen, new, Console(quiet=True))
 
 
@@ -136,9 +140,9 @@ def test_the_positions_of_a_round(player: Path) -> None:
     assert set(first.players.tolist()) == {2, 5} and (first.winners >= 0).all() and (first.winners < first.players).all()
 
 
-def test_half_the_space(fitted: Path, tmp_path: Path) -> None:
-    header, whole = read_checkpoint(fitted)
-    half = save_checkpoint(tmp_path / "half.safetensors", whole, header["training"], np.float16)
+def test_half_the_space(player: Path, fitted: Path, tmp_path: Path, quick: None) -> None:
+    whole = read_checkpoint(fitted)[1]
+    half = learnt(player, tmp_path / "half.safetensors", half=True)
     assert half.stat().st_size < 0.6 * fitted.stat().st_size
     tensors = read_checkpoint(half)[1]
     assert all(tensors[name].dtype == tensor.dtype for name, tensor in whole.items())

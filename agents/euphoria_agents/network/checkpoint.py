@@ -30,7 +30,7 @@ PARTS = ("trunk", "policy", "value", "outlook")
 
 
 class Features:
-    """What a network sees of an observation; see the module.
+    """The features that a network sees of an observation; see the module.
 
     Args:
         source: (F,) entries of the observation, ascending.
@@ -45,16 +45,11 @@ class Features:
         self.source = source.astype(np.int32)
         self.offset, self.scale = offset.astype(np.float32), scale.astype(np.float32)
         self.rest = self.at(np.zeros(1, np.float32))[:, 0]
-        self._starts = np.searchsorted(self.source, np.arange(observations.OBS_SIZE + 1)).astype(np.int64)
 
     def at(self, values: np.ndarray) -> np.ndarray:
         """The features where their entries have these values, float32 (V,): float32 (F, V)."""
         found: np.ndarray = np.clip((values - self.offset[:, None]) * self.scale[:, None], -1, 1)
         return found
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """As `network.compiled_layers` takes them."""
-        return self._starts, self.offset, self.scale, self.rest
 
     def tensors(self) -> dict[str, np.ndarray]:
         """As a checkpoint has them."""
@@ -62,7 +57,7 @@ class Features:
 
 
 def layout() -> dict[str, Any]:
-    """What a network depends on: sizes of observation and action space, and a hash of the names and places of all entries."""
+    """Sizes of observation and action space, and a hash of the names and places of all entries; a network fits one layout."""
     return {"observations": observations.OBS_SIZE, "actions": actions.NUM_ACTIONS, "layout": _layout_hash()}
 
 

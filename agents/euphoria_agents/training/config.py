@@ -46,7 +46,7 @@ class Options:
     run: Path = option(Path("runs/ppo"), "folder of the run")
     resume: Path | None = option(
         None,
-        "go on with the run in this folder; besides, only --decisions, --minutes and --finish count; name --baselines again",
+        "continue the run in this folder; of the other options --decisions, --minutes, --finish and your --baselines count",
     )
     threads: Threads = option(
         os.cpu_count() or 1, "threads that play and learn; a run keeps their number, on which its games depend"
@@ -55,18 +55,18 @@ class Options:
         None, f"decisions of the learner in all; default {DECISIONS:,}, or those that a resumed run was given before"
     )
     minutes: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
-        None, "save and stop after so many minutes, if that comes first"
+        None, "save and stop after this number of minutes, if that comes first"
     )
     finish: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
-        None, "end the run after so many minutes of training in all; the learning rate goes down to 0 until then"
+        None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
     )
     device: str = option("cpu", "where the network learns: cpu, or cuda")
     start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
     players: Annotated[list[Players], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
     )
-    reward: str = option("stars", "what is learnt from", choices=REWARD_NAMES)
-    max_turns: Annotated[int, Meta(ge=1, le=2**31 - 1)] = option(600, "training games are cut off after so many turns")
+    reward: str = option("stars", "the reward that is learned from", choices=REWARD_NAMES)
+    max_turns: Annotated[int, Meta(ge=1, le=2**31 - 1)] = option(600, "training games are cut off after this number of turns")
     baselines: list[str] = option(["random", "weights"], "fixed opponents in the league")
     self_play: Share = option(0.4, "share of the seats, besides one in each game, that the learner plays and learns from, too")
     newest: Share = option(0.2, "share of the seats for the newest past self")
@@ -98,6 +98,7 @@ class Options:
         2000, "games of each number of players, after the training, from which it learns each seat's chances to win; 0: none"
     )
     win_probs_widths: Annotated[list[Width], Meta(min_length=1)] = option([96, 48], "widths of the layers that learn them")
+    half: bool = option(False, "write the finished player, with its win probabilities, in 16 bits, which takes half the space")
     mixed: Share = option(0.0, "share of the games in which the options below that are not set are drawn at random")
     game: dict[str, Any] = rules_options(without=NOT_OF_GAME)
 
@@ -128,11 +129,19 @@ def check(options: Options) -> None:
         )
     if options.envs * options.rollout > MOST_IN_UPDATE:
         raise ValueError(f"rollout: envs * rollout must be at most {MOST_IN_UPDATE}, not {options.envs} * {options.rollout}")
-    if options.device not in devices():
-        raise ValueError(f"device must be one that is here ({', '.join(devices())}), not {shown(options.device)}")
     Reader().mapping("game", options.game, set(OPTIONS) - set(NOT_OF_GAME))
     for n in options.players:
         Rules.from_dict({**options.game, "num_players": n, "max_turns": options.max_turns})
+
+
+def check_device(options: Options) -> None:
+    """Checks that the device is one of this machine.
+
+    Raises:
+        ValueError: it is not; names those that are.
+    """
+    if options.device not in devices():
+        raise ValueError(f"device must be one that is here ({', '.join(devices())}), not {shown(options.device)}")
 
 
 def devices() -> list[str]:

@@ -3,7 +3,7 @@
 This is prioritized fictitious self-play. Of every opponent the league keeps a running score: how often the learner came in
 before them (1), level with them (1/2) or after them (0). Their pfsp_weight is (1 - score)^2, plus a little: nobody is forgotten.
 The newest self gets a fixed share of the seats, the older ones and the baselines a share each, which they divide in proportion to
-pfsp_weight. Who plays is drawn when a game begins; nobody is replaced in the middle of one.
+pfsp_weight. The players are drawn when a game begins; nobody is replaced in the middle of one.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class League:
         """
         for k, one in enumerate(state):
             if one.name not in known:
-                Reader.fail(f"league[{k}].name", f"there is no agent {shown(one.name)}")
+                Reader.fail(f"league[{k}].name", f"no agent is called {shown(one.name)}")
         baselines = [member.name for member in self.members if not member.past]
         names, past_names = [one.name for one in state], [one.name for one in state if one.past]
         if names != [*baselines, *past_names] or len(set(names)) < len(names) or len(past_names) > self._size:

@@ -1,4 +1,4 @@
-"""Masked PPO (Schulman et al. 2017): what is learnt from the decisions of an update.
+"""Masked PPO (Schulman et al. 2017): how the network learns from the decisions of an update.
 
 `Learner` has the algorithm. Its two subclasses compute gradients: `ThreadedLearner` on the processor by compiled kernels, shared
 by threads, and `DeviceLearner` on any device of PyTorch by automatic differentiation; they differ by rounding only.
@@ -7,6 +7,7 @@ by threads, and `DeviceLearner` on any device of PyTorch by automatic differenti
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -19,7 +20,8 @@ from torch.nn import functional
 
 from euphoria_agents.training import kernels
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.network import CSR, Network
+from euphoria_agents.training.csr import CSR
+from euphoria_agents.training.network import Network
 from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.threads import Threads, ranges
 from euphoria_env.trajectories import OPEN, estimate_advantages
@@ -27,14 +29,14 @@ from euphoria_env.trajectories import OPEN, estimate_advantages
 BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
 STEEPEST = 0.5  # gradients are scaled down to this norm
 VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
-FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # of the decisions learnt from, as means
+FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # means over the decisions
 REPORTED = (*FACTS, "explained_variance", "importance")  # of an update
 JUDGED = 1024  # decisions at a time
 
 Average = Callable[[Tensor], None]
 
 
-class Learner:
+class Learner(ABC):
     """The network with its optimizer.
 
     Args:
@@ -77,40 +79,40 @@ class Learner:
         options = self.options
         values, log_probs = self.judge(rollout)
         advantages = estimate_advantages(values, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
-        (learnt,) = np.nonzero(rollout.following != OPEN)
-        returns, known = advantages + values, advantages[learnt]
+        (closed,) = np.nonzero(rollout.following != OPEN)
+        returns, known = advantages + values, advantages[closed]
         importance = np.exp(np.minimum(0.0, log_probs - rollout.log_prob))
         weighted = (advantages - known.mean()) / (known.std() + 1e-8) * importance
         facts = np.zeros(len(FACTS))
         self.begin(rollout, weighted.astype(np.float32), returns, log_probs)
         for _ in range(options.epochs):
-            order = rng.permutation(learnt)
+            order = rng.permutation(closed)
             for which in np.array_split(order, steps):
                 facts += self.differentiate(which)
                 if self.average is not None:
                     self.average(self.gradient)
                 self.steps += 1
                 self.step(rate)
-        spread = returns[learnt].var()
+        spread = returns[closed].var()
         explained = float(1 - known.var() / spread) if spread else 0.0
-        means = (facts / (len(learnt) * options.epochs)).tolist()
+        means = (facts / (len(closed) * options.epochs)).tolist()
         return dict(zip(REPORTED, [*means, explained, float(importance.mean())], strict=True))
 
+    @abstractmethod
     def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
         """The values of all decisions, and the logarithms of the probabilities of their moves, with the present network."""
-        raise NotImplementedError
 
+    @abstractmethod
     def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
-        """Takes what the steps of an update learn from, an entry for each decision."""
-        raise NotImplementedError
+        """Takes the targets of an update, an entry for each decision."""
 
+    @abstractmethod
     def differentiate(self, which: np.ndarray) -> np.ndarray:
         """Computes the gradients of the mean loss of some decisions; returns the sums of their `FACTS`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, rate: float) -> None:
         """Scales the gradients down where they are too steep, and takes a step of Adam (Kingma and Ba 2015)."""
-        raise NotImplementedError
 
 
 class ThreadedLearner(Learner):
@@ -212,7 +214,7 @@ class ThreadedLearner(Learner):
         return trunk, self._through(matrices, network.policy, trunk[-1]), self._through(matrices, network.value, trunk[-1])
 
     def _through(self, matrices: list[Tensor], layers: Any, x: Tensor) -> list[Tensor]:
-        """What goes into the first layer, and what comes out of each."""
+        """The input of the first of some layers, and the output of each."""
         found = [x]
         for layer in layers:
             weight, bias = self._of(matrices, layer)

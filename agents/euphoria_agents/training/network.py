@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,24 +16,13 @@ from euphoria_agents.network.checkpoint import Features, Layers, widened
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
 from euphoria_agents.training.card_embedding import describe
+from euphoria_agents.training.csr import CSR
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.observations import FIELDS
 
 FIRST_SPREAD = 0.06  # standard deviation of the first layer's initial weights
 MOST_ROWS = 2**15  # so that int16 can number them
 _NONE = np.empty(0)
-
-
-class CSR(NamedTuple):
-    """Lists of different lengths, as in a compressed sparse row matrix without values.
-
-    Attributes:
-        indptr: int64 (N + 1,), where each list begins in `indices`; the last one is where they all end.
-        indices: int16, all lists one after another.
-    """
-
-    indptr: np.ndarray
-    indices: np.ndarray
 
 
 class FirstLayer(nn.Module):
@@ -74,7 +63,7 @@ class FirstLayer(nn.Module):
         return functional.embedding_bag(index, table, ends, mode="sum", include_last_offset=True) + self.bias
 
     def table(self) -> np.ndarray:
-        """What each row adds to the layer, float32 (rows, width)."""
+        """The contribution of each row to the layer, float32 (rows, width)."""
         weight = self.weight.detach().cpu().numpy()
         table = np.empty((self.rows, weight.shape[1]), np.float32)
         kernels.weigh_rows(*self.row_features, weight, 0, self.rows, table)
@@ -228,7 +217,7 @@ STEPPED = (
     "placed_face", "further_left", "resolving", "payment",
 )  # fmt: skip
 MOST_STEPS = {"goods": 6, "hand_size": 6, "occupant": 2, "units": 3}
-FULL_SCALE = 6  # a count of so many is 1 in the plain feature of an entry
+FULL_SCALE = 6  # a count of this many is 1 in the plain feature of an entry
 
 
 def make_features(steps: bool) -> Features:

@@ -64,7 +64,7 @@ class Ratings:
         self.due.append(due)
 
     def finished(self, wait: bool = False) -> list[tuple[list[Rating], str]]:
-        """What has been found since the last call: the results of each rating, and the same in words.
+        """Returns the ratings that were finished since the last call: the results of each, and a report.
 
         Args:
             wait: whether for all that are due.

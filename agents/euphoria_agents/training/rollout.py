@@ -1,4 +1,4 @@
-"""Playing: games in which the network plays some seats and the league the others, and the decisions that are learnt from."""
+"""Playing: games in which the network plays some seats and the league the others, and the decisions to learn from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.training import kernels
-from euphoria_agents.training.network import CSR
+from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.batch import Batch
 from euphoria_env.envs.asking import Generators, ask
@@ -22,7 +22,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 from euphoria_env.trajectories import ENDED, OPEN, Trajectories
 
-LEARNER = "learner"  # who plays the seats that are learnt from
+LEARNER = "learner"  # plays the seats whose decisions the network learns from
 
 
 class Rollout(NamedTuple):
@@ -64,7 +64,7 @@ class Actor:
     Args:
         games: how many.
         rules: of all of them.
-        reward: the name of the reward that is learnt from.
+        reward: the name of the reward that the network learns from.
         steps: decisions in each game between two updates, of everybody.
         seed: of the games and of what is drawn.
         baselines: the fixed opponents by their specs; this actor's own, as others may be asked at the same time.
@@ -80,7 +80,8 @@ class Actor:
         self.batch = Batch(games, rules, seed, reward, threads=1)
         self.rng = np.random.default_rng(seed)
         self._learner = _Learner()
-        self._agents: dict[str, Any] = {LEARNER: self._learner, **baselines}
+        self._fixed: dict[str, Any] = {LEARNER: self._learner, **baselines}
+        self._agents = self._fixed  # by name, with the past selves
         self._opponents = Opponents(games, rules.num_players, self._learner)
         self._seats = np.zeros(games, np.int64)  # where the learner always sits; it may sit elsewhere, too
         self._games, self._steps, self._left = np.arange(games), steps, 0
@@ -113,8 +114,8 @@ class Actor:
     def know(self, agents: Mapping[str, Agent]) -> None:
         """Takes in agents by name, and forgets those of earlier calls that play no game any more."""
         playing = {id(agent) for agent in self._opponents.agents}
-        kept = {name: agent for name, agent in self._agents.items() if id(agent) in playing or not name.isdigit()}
-        self._agents = {**kept, **agents}
+        kept = {name: agent for name, agent in self._agents.items() if id(agent) in playing}
+        self._agents = {**kept, **self._fixed, **agents}
 
     def names(self) -> list[str]:
         """The names of the agents that play, as `restore` wants them."""
@@ -172,7 +173,7 @@ class Actor:
 
     @staticmethod
     def _room(lists: CSR, needed: int) -> CSR:
-        """The same lists, with room for so many entries in all."""
+        """The same lists, with room for `needed` entries in all."""
         if needed <= len(lists.indices):
             return lists
         return CSR(lists.indptr, np.concatenate([lists.indices, np.empty(2 * needed - len(lists.indices), np.int16)]))
@@ -196,7 +197,7 @@ class Actor:
         kept = self._decisions.carry_over()
         for array in (self._move, self._log_prob):
             array[: len(kept)] = array[kept]
-        self._rows, self._legal = (_chosen(lists, kept, len(lists.indptr)) for lists in (self._rows, self._legal))
+        self._rows, self._legal = (chosen_lists(lists, kept, len(lists.indptr)) for lists in (self._rows, self._legal))
         return rollout
 
     def _rollout(self) -> Rollout:
@@ -234,7 +235,7 @@ class Actor:
         self._seats[:] = read_array(state, "seats", self._seats.shape, np.int64, 0, self.batch.rules.num_players - 1)
         for name in agents:
             if name not in self._agents:
-                Reader.fail("opponents", f"there is no agent {shown(name)}")
+                Reader.fail("opponents", f"no agent is called {shown(name)}")
         self._opponents.restore(state, [self._agents[name] for name in agents])
         self.rng = generator_from(generator)
         self._restore_decisions(state)
@@ -274,15 +275,6 @@ class Actor:
         self._decisions.restore(found)
 
 
-def _chosen(lists: CSR, which: np.ndarray, room: int) -> CSR:
-    """Some of the lists, with room for so many ends."""
-    starts, sizes = lists.indptr[which], np.diff(lists.indptr)[which]
-    ends = np.zeros(room, np.int64)
-    np.cumsum(sizes, out=ends[1 : len(which) + 1])
-    places = np.repeat(starts - ends[: len(which)], sizes) + np.arange(sizes.sum())
-    return CSR(ends, lists.indices[places])
-
-
 def join(rollouts: Sequence[Rollout]) -> Rollout:
     """The decisions of several rollouts, one after another."""
     move, log_prob, reward, following, rows, legal = zip(*rollouts, strict=True)
@@ -290,9 +282,3 @@ def join(rollouts: Sequence[Rollout]) -> Rollout:
     numbered = [np.where(one >= 0, one + first, one) for one, first in zip(following, firsts, strict=False)]
     moves, log_probs, rewards, nexts = (np.concatenate(arrays) for arrays in (move, log_prob, reward, numbered))
     return Rollout(moves, log_probs, rewards, nexts, join_lists(rows), join_lists(legal))
-
-
-def join_lists(parts: Sequence[CSR]) -> CSR:
-    """The lists of several, one after another."""
-    sizes = np.concatenate([np.diff(part.indptr) for part in parts])
-    return CSR(np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([part.indices for part in parts]))

@@ -25,7 +25,7 @@ def game_parts(options: Options, rank: int) -> list[tuple[int, dict[str, Any]]]:
     found: list[tuple[int, dict[str, Any]]] = []
     for n, games in options.shares().items():
         rules = {**options.game, "num_players": n, "max_turns": options.max_turns}
-        enough = {"market_draft": False} if "markets" in options.game else {}  # the draft needs more tiles than may be there
+        enough = {"market_draft": False} if "markets" in options.game else {}  # the draft may need more tiles than there are left
         mixed = int(games * options.mixed) // DRAWS
         found.append((games - DRAWS * mixed, rules))
         for k in range(DRAWS if mixed else 0):

@@ -102,7 +102,7 @@ class RunMetadata(msgspec.Struct):
     """All of it but the options.
 
     Attributes:
-        decisions, updates, steps: how many decisions were learnt from, in how many updates and steps of the optimizer.
+        decisions, updates, steps: the numbers of decisions learned from, of updates, and of steps of the optimizer.
         seconds: how long it took.
         processes, league, ratings: their states.
     """
@@ -145,4 +145,4 @@ def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
     sizes = [games for games, _ in game_parts(options, 0)]
     found = [len(np.atleast_1d(arrays.get(f"process.0.actor.{k}.games", ()))) for k in range(len(sizes))]
     if found != sizes:
-        Reader.fail("options.envs", f"{options.envs} for {options.threads} threads are not the games that are there")
+        Reader.fail("options.envs", f"{options.envs} for {options.threads} threads are not the games of the state")

@@ -11,8 +11,7 @@ import numpy as np
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.players.random import Uniform
 from euphoria_agents.training import kernels
-from euphoria_agents.training.network import CSR
-from euphoria_agents.training.rollout import join_lists
+from euphoria_agents.training.csr import CSR, join_lists
 from euphoria_agents.training.rules_mixture import draw_options
 from euphoria_env.batch import Batch
 from euphoria_env.engine.batch_kernels import show_seats
@@ -31,9 +30,9 @@ class Round(NamedTuple):
 
     Attributes:
         player: the file of the one who plays all seats.
-        players: numbers of players; of each so many games.
+        players: numbers of players; `games` are played of each.
         games: of each number of players.
-        mixed: share of these with other options, drawn anew.
+        mixed: share of these with other options, drawn again in each round.
         epsilon: share of the moves that are drawn from all that are legal, so that what the player would never do is judged too.
         seed, number: of the round.
     """

@@ -16,7 +16,7 @@ Task = Callable[[], Any]
 
 
 class Threads:
-    """So many threads, the caller's among them; urgent tasks come before those in the background.
+    """A number of threads, the caller's among them; urgent tasks come before those in the background.
 
     Compiled kernels and PyTorch's operations release the interpreter's lock, so that the threads run side by side.
 
@@ -87,7 +87,7 @@ class Threads:
             raise error
 
     def _work(self) -> None:
-        """What each of the other threads does."""
+        """Takes and runs tasks until `close`: the loop of each of the other threads."""
         torch.set_num_threads(1)
         while True:
             with self._changed:
@@ -118,6 +118,6 @@ class Threads:
 
 
 def ranges(size: int, parts: int) -> list[tuple[int, int]]:
-    """The numbers from 0 to `size` - 1 as so many ranges of almost equal length, each from the first to behind the last."""
+    """Divides the numbers from 0 to `size` - 1 into ranges of almost equal length: the first one and the one after the last."""
     bounds = [size * k // parts for k in range(parts + 1)]
     return list(zip(bounds[:-1], bounds[1:], strict=True))

@@ -23,7 +23,7 @@ from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tens
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.registry import load, load_untrusted
-from euphoria_agents.training.config import CARDS, Options, check, plain, read_options
+from euphoria_agents.training.config import CARDS, Options, check, check_device, plain, read_options
 from euphoria_agents.training.league import League
 from euphoria_agents.training.learner import DeviceLearner, Learner, ThreadedLearner
 from euphoria_agents.training.machines import Group, ProcessLost
@@ -45,12 +45,12 @@ PAST_SELF = "[0-9]+"  # the names of past selves: the number of the update
 
 
 class Job(NamedTuple):
-    """What every process of a run begins with; the first one has read it.
+    """The beginning of a run, the same in every process; the first one has read it.
 
     Attributes:
         options: of the run.
         start: the network to begin with; None: an untrained one.
-        state: metadata and arrays of a run to go on with; None: it is a new one.
+        state: metadata and arrays of a run to continue; None: it is a new one.
         selves: the networks of its past selves by their names.
     """
 
@@ -68,10 +68,10 @@ class Trainer:
         bar: shows how far it is.
         group: the processes.
         threads: play and learn; as many as the options say.
-        updates: stop after so many updates, counted from the first one; None: at the end.
+        updates: stop after this number of updates, counted from the first one; None: at the end.
 
     Attributes:
-        decisions, update: how many decisions were learnt from, in all processes, and in how many updates.
+        decisions, update: the numbers of decisions learned from, in all processes, and of updates.
         interrupted: whether it was asked to stop.
     """
 
@@ -101,7 +101,7 @@ class Trainer:
         self.ratings = Ratings(options)
         self.decisions = self.update = 0
         self.interrupted = False
-        self._seconds = 0.0
+        self._seconds = 0.0  # of training, by the clock of the first process at the end of the last update
         self._run_log: RunLog | None = None
         self._new = job.state is None
         if job.state is not None:
@@ -221,11 +221,7 @@ class Trainer:
     def progress(self) -> float:
         """How much of the run is done, from 0 to 1: of its decisions or of its time, whichever is more."""
         done, limit = self.decisions / self.options.total, self.options.finish
-        return min(1.0, done if limit is None else max(done, self._spent() / (60 * limit)))
-
-    def _spent(self) -> float:
-        """The seconds of training that processes agree on: those of the first one at the end of the last update."""
-        return self._seconds
+        return min(1.0, done if limit is None else max(done, self._seconds / (60 * limit)))
 
     def _over(self) -> bool:
         """Whether to stop here, on the word of the first process."""
@@ -438,10 +434,13 @@ def train(options: Options, console: Console, updates: int | None = None) -> Tra
 def open_job(options: Options, processes: int = 1) -> Job:
     """Begins or reopens a run; errors as of `train`."""
     if options.resume is not None:
-        return reopen(options, options.resume, processes)
+        job = reopen(options, options.resume, processes)
+        check_device(job.options)
+        return job
     if (options.run / STATE).exists():
         raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
     check(options)
+    check_device(options)
     return Job(options, None if options.start is None else read_checkpoint(options.start)[1], None, {})
 
 

@@ -1,4 +1,4 @@
-"""The last layers of a trained player: how probable it is that each seat wins, learnt from games that it plays against itself.
+"""The last layers of a trained player: how probable it is that each seat wins, learned from games that it plays against itself.
 
 They are a network of their own beside policy and value, from what one player sees to a logit for each seat, counted from that
 player on; their softmax over the seats that play adds up to 1. It is trained on who won (cross-entropy), when the policy is
@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_outlook
 from euphoria_agents.progress import Progress
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.network import CSR, SparseFirstLayer, hidden_layers, layer_tensors, linear, relu_layers
+from euphoria_agents.training.csr import CSR
+from euphoria_agents.training.network import SparseFirstLayer, hidden_layers, layer_tensors, linear, relu_layers
 from euphoria_agents.training.self_play import MOST_TURNS, Positions, Round, play_round
 from euphoria_env.board import MAX_PLAYERS
 
@@ -65,7 +66,7 @@ def learn_win_probs(options: Options, player: Path, console: Console) -> Path:
     """Gives a player these layers, in place of those it may have; equal options give equal ones, whatever the number of threads.
 
     Args:
-        options: `win_probs_games` of each number of players, `win_probs_widths`, `players`, `mixed`, `threads` and `seed` count.
+        options: `win_probs_games` of each number of players, `win_probs_widths`, `players`, `half`, `threads` and `seed` count.
         player: its file, which is replaced.
         console: for a progress bar.
 
@@ -92,9 +93,10 @@ def learn_win_probs(options: Options, player: Path, console: Console) -> Path:
     found = {str(n): round(losses[n], 4) for n in players if not np.isnan(losses[n])}
     if not found:
         raise ValueError(f"{player}: none of its games was won within {MOST_TURNS} turns, so there is nothing to learn from")
-    learnt = {"games": options.win_probs_games, "widths": options.win_probs_widths, "losses": found}
-    training = {**header.get("training", {}), "outlook": learnt}
-    return save_checkpoint(player, without_outlook(tensors) | model.tensors(), training)
+    learned = {"games": options.win_probs_games, "widths": options.win_probs_widths, "losses": found}
+    training = {**header.get("training", {}), "outlook": learned}
+    kind = np.float16 if options.half else np.float32
+    return save_checkpoint(player, without_outlook(tensors) | model.tensors(), training, kind)
 
 
 def _played(rounds: list[Round], threads: int) -> Iterator[Positions]:
@@ -125,7 +127,7 @@ def _learn(
             loss.mean().backward()
             nn.utils.clip_grad_norm_(model.parameters(), STEEPEST)
             optimizer.step()
-        if epoch == 0:  # of positions that it has not learnt from
+        if epoch == 0:  # of positions that are new to it
             for n in np.unique(positions.players):
                 new = first[positions.players == n].mean()
                 losses[n] = new if np.isnan(losses[n]) else losses[n] + (new - losses[n]) / 10

@@ -1,0 +1,35 @@
+"""Lists of numbers one after another: the rows that observations add up, and the legal moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class CSR(NamedTuple):
+    """Lists of different lengths, as in a compressed sparse row matrix without values.
+
+    Attributes:
+        indptr: int64 (N + 1,), where each list begins in `indices`; the last one is where they all end.
+        indices: int16, all lists one after another.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+
+
+def chosen_lists(lists: CSR, which: np.ndarray, room: int) -> CSR:
+    """Some of the lists, with `room` ends."""
+    starts, sizes = lists.indptr[which], np.diff(lists.indptr)[which]
+    ends = np.zeros(room, np.int64)
+    np.cumsum(sizes, out=ends[1 : len(which) + 1])
+    places = np.repeat(starts - ends[: len(which)], sizes) + np.arange(sizes.sum())
+    return CSR(ends, lists.indices[places])
+
+
+def join_lists(parts: Sequence[CSR]) -> CSR:
+    """The lists of several, one after another."""
+    sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+    return CSR(np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([part.indices for part in parts]))
