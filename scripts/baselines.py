@@ -76,8 +76,9 @@ def euphoria_train(task: Task, decisions: int, seed: int, folder: Path) -> list[
         rules += [f"--{name.replace('_', '-')}", *map(str, values)]
     return [
         "-m", "euphoria_agents", "train", "--run", str(folder / "run"), "--decisions", str(decisions), "--seed", str(seed),
-        "--players", *map(str, task.players), "--threads", "1", "--rating-games", "0", "--learning-rate", "0.0012",
-        "--envs", "512", "--snapshot", "10", "--baselines", "weights", "--newest", "0.2", "--older", "0.1", *rules,
+        "--players", *map(str, task.players), "--threads", "1", "--rating-games", "0",
+        "--win-probs-games", "0", "--learning-rate", "0.0012", "--envs", "512", "--snapshot", "10",
+        "--baselines", "weights", "--newest", "0.2", "--older", "0.1", *rules,
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ the observation, attends to them. `--events 0` is the same without a memory, to 
     python scripts/train_with_memory.py --events 32
     python scripts/train_with_memory.py --events 0
 
-At the end the learner plays `--rating-games` games against each opponent in `--rate-against`, all of them begun anew.
+At the end the learner plays `--rating-games` games against each opponent in `--rate-against`, all from the setup.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GAMMA, GAE_LAMBDA, CLIP, ENTROPY = 0.995, 0.95, 0.2, 0.01
 
 
 class Seen(NamedTuple):
-    """What the learners see: observations (N, OBS_SIZE), masks (N, NUM_ACTIONS) and events (N, K, EVENT_SIZE); K may be 0."""
+    """The inputs of the learners: observations (N, OBS_SIZE), masks (N, NUM_ACTIONS), events (N, K, EVENT_SIZE)."""
 
     observation: Tensor
     mask: Tensor
@@ -59,7 +59,7 @@ class Memory(nn.Module):
         self.value = nn.Sequential(nn.Linear(size, size), nn.ReLU(), nn.Linear(size, size))
 
     def forward(self, hidden: Tensor, events: Tensor) -> Tensor:
-        """What is remembered (N, size)."""
+        """The memory, (N, size)."""
         kind, player, a, b = events.long().unbind(2)
         embedded = self.kind(kind) * (1 + self.a(a + 1) + self.b(b + 1)) + self.player(player + 1) + self.age
         scores = (self.key(embedded) * self.query(hidden)[:, None]).sum(2) / math.sqrt(embedded.shape[2])
