@@ -29,14 +29,14 @@ _Done = TypeVar("_Done")
 
 
 class Batch:
-    """N games that advance together, one decision each; a finished game starts anew in the same step.
+    """N games that advance together, one decision each; a finished game restarts in the same step.
 
     Args:
         n: number of games, N.
         rules: the options of all games.
-        seed: game i depends on this seed, on i and on how often it started anew, and on nothing else.
+        seed: game i depends on this seed, on i and on how often it restarted, and on nothing else.
         reward: what is paid, by its name in the table of docs/environment.md.
-        threads: how many threads share the games; None: one a core. Any number gives the same games.
+        threads: how many threads share the games; None: one per core. Any number gives the same games.
         observe: whether `observation` and `final_observation` are written; without them a step is faster.
         events: K, how many events `events` holds; 0: none are noted, which costs nothing.
 
@@ -57,7 +57,7 @@ class Batch:
         states: (N,) the structured array of the games.
 
     Raises:
-        ValueError: a number of games or threads below 1, an unknown reward, a seed that is no integer, events out of range.
+        ValueError: a number of games or threads below 1, an unknown reward, a seed that is not an integer, events out of range.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Batch:
         self._active = np.ones(self.n, np.bool_)
         self._blank = np.zeros(1, GAME_DTYPE)
         write_rules(self._blank[0], self.rules)
-        # Nothing is ever loaded. Games that note events have a tape each; else all threads share one that is never written to.
+        # Nothing is ever loaded. Games that note events have a tape each; the others share one that is never written to.
         self._tapes = np.tile(tape.empty_tape(k), (self.n if k else 1, 1))
         self._end_tapes = self._tapes[:1].copy()  # of the games in `_ends`
         self._pool: ThreadPoolExecutor | None = None
@@ -175,12 +175,12 @@ class Batch:
             legal = ", ".join(self.game(wrong).legal())
             raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
         if any(self._share(self._step_slice)):
-            self._begin_anew(np.flatnonzero(self.terminated | self.truncated))
+            self._restart_ended(np.flatnonzero(self.terminated | self.truncated))
         else:
             self._ended = _NO_GAMES
 
-    def _begin_anew(self, ended: np.ndarray) -> None:
-        """Keeps the rows of games that have ended, from which `final_observation` is made, and begins them anew."""
+    def _restart_ended(self, ended: np.ndarray) -> None:
+        """Keeps the rows of games that have ended, from which `final_observation` is made, and restarts them."""
         if len(ended) > len(self._ends):
             self._ends = np.zeros(min(self.n, 2 * len(ended)), GAME_DTYPE)
         copy_chosen(self.states, ended, self._ends)
@@ -192,7 +192,7 @@ class Batch:
 
     @property
     def final_observation(self) -> np.ndarray:
-        """What all players saw of the games that ended in the last step; see the class."""
+        """The last views of all players of the games that ended in the last step; see the class."""
         if self._final_observation is None:
             self._final_observation = _aligned((self.n * self._observe, self.rules.num_players, OBS_SIZE), np.int8)
         if self._shown is not self._ended and self._observe:
@@ -202,7 +202,7 @@ class Batch:
         return self._final_observation
 
     def observed_at_end(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
-        """What one player each saw of some games that ended in the last step: a part of `final_observation`, made alone.
+        """The last view of one player each of some games that ended in the last step: a part of `final_observation`, made alone.
 
         Args:
             games: their numbers, (K,).
@@ -270,7 +270,7 @@ class Batch:
         return np.searchsorted(self._ended, games)
 
     def restart(self, games: Sequence[int], starts: Mapping[int, Game] | None = None) -> None:
-        """Begins some games anew, whether or not they have ended; `terminated` and the like stay those of the last step.
+        """Restarts some games, whether or not they have ended; `terminated` and the like stay those of the last step.
 
         Args:
             games: their numbers.
@@ -384,7 +384,7 @@ def _positive(name: str, value: Any) -> int:
 
 
 def _check_row(i: int, rows: np.ndarray, rules: Rules) -> None:
-    """Refuses a game that is none of these rules, or that no position says."""
+    """Refuses a game of other rules, or one that no position can describe."""
     try:
         game = Game.from_rows(copy_rows(rows))
         same = game.rules == rules

@@ -63,7 +63,7 @@ class Game:
         load: the next random outcomes by kind, as for `load`; they serve the setup too.
 
     Raises:
-        ValueError: a seed that is no integer, or an impossible outcome.
+        ValueError: a seed that is not an integer, or an impossible outcome.
     """
 
     def __init__(
@@ -113,12 +113,12 @@ class Game:
 
     @property
     def player(self) -> int:
-        """Who must decide now, 0 to n - 1; keeps its last value after the end."""
+        """The player who must decide now, 0 to n - 1; keeps its last value after the end."""
         return int(self._row["player"])
 
     @property
     def prompt(self) -> str:
-        """What is being decided, in a few words."""
+        """The decision that is due, in a few words."""
         return prompt(self._row)
 
     @property
@@ -243,7 +243,7 @@ class Game:
         same for all games that differ only in what the player cannot know.
 
         Raises:
-            ValueError: no such player, or a seed that is no integer.
+            ValueError: no such player, or a seed that is not an integer.
         """
         self._check_player(player)
         seed = position.read_seed(seed)
@@ -252,7 +252,7 @@ class Game:
         return Game.from_rows(rows)
 
     def observation(self, player: int) -> np.ndarray:
-        """What a player may see: a fresh int8 array of shape (OBS_SIZE,); see `observations.table`.
+        """The observation of a player: a fresh int8 array of shape (OBS_SIZE,); see `observations.table`.
 
         Raises:
             ValueError: no such player.
@@ -357,7 +357,7 @@ class Game:
         return self._loaded
 
     def _lay_out(self) -> None:
-        """Lays out the tape anew if outcomes were loaded that are not on it; what was noted is drained first."""
+        """Lays out the tape again if outcomes were loaded that are not on it; events on it are drained first."""
         if self._to_lay_out is None:
             return
         waiting, self._to_lay_out = self._to_lay_out, None
@@ -478,7 +478,7 @@ class Game:
         """Replays a record.
 
         Raises:
-            ValueError: the text is no record, or a line does not replay as written; names the line.
+            ValueError: the text is not a record, or a line does not replay as written; names the line.
         """
         for game, _ in record.replayed(text, cls):
             end = game

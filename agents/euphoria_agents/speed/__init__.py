@@ -1,1 +1,1 @@
-"""What `euphoria speed` measures with: the layers, the clock, and the comparison of two runs."""
+"""The parts of `euphoria speed`: the layers, the clock, and the comparison of two runs."""

@@ -1,4 +1,4 @@
-"""What is measured: each layer is a function that makes a chunk of work for so many players and games."""
+"""The layers that are measured: each is a function that makes a chunk of work for a number of players and games."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rows_in_the_middle(rules: Rules, n: int, seed: int) -> np.ndarray:
 
 
 def game_in_the_middle(players: int, seed: int, decisions: int = 300) -> Game:
-    """A game after so many uniformly random decisions."""
+    """A game after a number of uniformly random decisions."""
     rng = np.random.default_rng(seed)
     while True:
         game = Game(Rules(num_players=players), seed=int(rng.integers(2**62)))
@@ -446,7 +446,7 @@ LAYERS = (
     Layer("Game.legal() + play(text)", "game", game_loop),
     Layer("Game.clone", "copy", clone, "calls/s"),
     Layer("Game.determinize", "copy", determinize_game, "calls/s"),
-    Layer("row copied and dealt anew", "copy", determinize_row, "calls/s"),
+    Layer("row copied and dealt again", "copy", determinize_row, "calls/s"),
     Layer("AEC raw", "aec", aec_raw),
     Layer("AEC empty raw", "aec", empty_raw),
     Layer("AEC wrapped", "aec", aec_wrapped),

@@ -64,7 +64,7 @@ class Measurement:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What the same figure of another run has in common with this one."""
+        """The properties that the same figure of another run shares with this one."""
         return self.layer, self.players, self.n
 
     @property
@@ -109,7 +109,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], list[Measurement]]:
     """A report and its results.
 
     Raises:
-        ValueError: there is no such file, or it is none of ours.
+        ValueError: there is no such file, or it is not one of ours.
     """
     text = read_text(path)
     try:

@@ -60,7 +60,7 @@ class SpeedOptions:
 
 
 def plan_of(options: SpeedOptions) -> Plan:
-    """What is measured: the preset, and what the command line says otherwise.
+    """The plan of a measurement: the preset, as changed by the command line.
 
     Raises:
         ValueError: a number is wrong, or an option goes with --training only.
@@ -80,7 +80,7 @@ def plan_of(options: SpeedOptions) -> Plan:
 
 
 def training_plan_of(options: SpeedOptions) -> TrainingPlan:
-    """What of training is measured.
+    """The plan of a measurement of training.
 
     Raises:
         ValueError: a number is wrong, or an option does not go with --training.
