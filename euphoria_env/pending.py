@@ -148,7 +148,7 @@ def _check_stack(row: np.void, reader: Reader) -> None:
 def _check_workers(row: np.void, reader: Reader) -> None:
     """Workers being retrieved stand on the board; those to be rolled again lie with their owners."""
     taken, n = row["taken"].tolist(), int(row["num_taken"])
-    player = int(row["active"])
+    player = int(row["turn_player"])
     if min(taken[:n], default=0) < 0 or any(worker >= 0 for worker in taken[n:]):
         reader.must("pending.taken", f"be {n} workers, then -1")
     if any(on_board(row, player, worker) < taken.count(worker) for worker in taken[:n]):
@@ -173,7 +173,7 @@ def _check_question(row: np.void, reader: Reader) -> None:
         reader.fail("pending.ask", "is not what the operation on top of the stack takes the answer to")
     if asked == Decision.FURTHER and (row["placed_face"] == 0 or row["available"][p, int(row["placed_face"]) - 1] == 0):
         reader.must("pending.placed_face", "be the face of an available worker")
-    if asked in (Decision.TRADE, Decision.REPLY) and (row["partner"] < 0 or row["partner"] == row["active"]):
+    if asked in (Decision.TRADE, Decision.REPLY) and (row["partner"] < 0 or row["partner"] == row["turn_player"]):
         reader.must("pending.partner", "be another player")
 
 
@@ -183,7 +183,7 @@ def _check_chosen(row: np.void, reader: Reader) -> None:
     if (row["chosen"].any() and not trading and not series) or (row["asked"].any() and not trading):
         reader.fail("pending.chosen" if row["chosen"].any() else "pending.asked", "nothing is being chosen")
     if trading or (series and row["verb"] not in (Verb.GAIN, Verb.MINE)):
-        p = int(row["active"] if trading else row["player"])
+        p = int(row["turn_player"] if trading else row["player"])
         held = [*row["goods"][p], *row["artifacts"][p], 0 if trading else TRACK_END - row["knowledge"][p]]
         if (row["chosen"] > held).any():
             reader.fail("pending.chosen", f"is more than player {p} has")

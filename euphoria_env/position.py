@@ -92,7 +92,7 @@ def to_dict(row: np.void) -> Json:
             for name, stars in zip(TERRITORIES, row["territory"].tolist(), strict=True)
         },
         "discards": _counts(ARTIFACTS, row["discards"].tolist()),
-        "active": int(row["active"]),
+        "active": int(row["turn_player"]),
         "status": _STATUS[row["status"]],
         "offers": int(row["offers"]),
         "recruits_out": _out_to_dict(RECRUIT_NAMES, row["recruit_place"].tolist()),
@@ -233,8 +233,8 @@ def from_dict(d: Any, row: np.void, seeder: Any) -> None:
     row["turn"] = read.integer("turn", given.get("turn", 1), 0 if free else 1, rules.max_turns or MOST_TURNS)
     player = read.integer("player", given.get("player", 0), 0, n - 1)
     row["player"] = player
-    row["active"] = read.integer("active", given.get("active", player), 0, n - 1)
-    if not free and row["active"] != player:
+    row["turn_player"] = read.integer("active", given.get("active", player), 0, n - 1)
+    if not free and row["turn_player"] != player:
         read.fail("active", "with nothing pending the player to decide is the one whose turn it is")
     row["offers"] = read.integer("offers", given.get("offers", 0), 0, rules.trades_per_turn if rules.trading else 0)
     if "generator" in given:

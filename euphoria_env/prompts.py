@@ -55,7 +55,7 @@ def _source(row: np.void, named: Callable[[int], str], titled: Callable[[str], s
 def _tracks(row: np.void) -> str:
     """The markers that a player of the track draft may place now; the last player places morale first (R17.3)."""
     missing = [name for name in ("morale", "knowledge") if not row[name][row["player"]]]
-    last = (int(row["active"]) - 1) % int(row["num_players"]) == row["player"]
+    last = (int(row["turn_player"]) - 1) % int(row["num_players"]) == row["player"]
     return " or ".join(missing[:1] if last else missing)
 
 
@@ -80,5 +80,5 @@ def prompt(row: np.void, named: Callable[[int], str] = _identifier, titled: Call
         source=_source(row, named, titled) if "{source}" in text else "",
         track=_tracks(row),
         partner=int(row["partner"]),
-        active=int(row["active"]),
+        active=int(row["turn_player"]),
     )

@@ -95,7 +95,7 @@ def test_a_game_that_somebody_else_ends_is_lost() -> None:
     ended_by_the_other = 0
     for seed in range(8):
         steps, info = play(env, seed)
-        if env._rows[0]["active"] == 1 and info["winner"] == 1:
+        if env._rows[0]["turn_player"] == 1 and info["winner"] == 1:
             ended_by_the_other += 1
             assert steps[-1][1] == -1.0
     assert ended_by_the_other > 0

@@ -126,7 +126,7 @@ def shown_cards(g, p, kind):
     asked = int(g["ask"])
     if asked == Decision.SERIES and g["player"] == p and (g["verb"] == Verb.PAY or g["verb"] == Verb.DISCARD):
         return int(g["chosen"][item])
-    if (asked == Decision.TRADE or asked == Decision.REPLY) and g["active"] == p:
+    if (asked == Decision.TRADE or asked == Decision.REPLY) and g["turn_player"] == p:
         return int(g["chosen"][item])
     if asked == Decision.REPLY and g["player"] == p:
         return int(g["asked"][item])

@@ -151,7 +151,7 @@ def advance(g, tape):
             only = find_legal(g)
             if only < 0:
                 g["answer"] = 0
-                if g["player"] != (decider if g["turn"] == turn else g["active"]):
+                if g["player"] != (decider if g["turn"] == turn else g["turn_player"]):
                     note(tape, EventKind.ASKED, g["player"], -1, -1)
                 return
             answer(g, tape, only)

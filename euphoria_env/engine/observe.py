@@ -274,7 +274,7 @@ def fill_observation(g, p, out):
     copy_bytes(out, 0, g["shown_rules"], OPTIONS_SIZE)
     digits(out, _TURN, g["turn"])
     out[_STATUS] = g["status"]
-    out[_ACTIVE + place_of(g["active"], p, n)] = 1
+    out[_ACTIVE + place_of(g["turn_player"], p, n)] = 1
     if g["ask"] != Decision.NOTHING:
         out[_DECIDER + place_of(g["player"], p, n)] = 1
     for k in range(n):

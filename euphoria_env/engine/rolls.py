@@ -98,7 +98,7 @@ def reroll(g, tape):
             roll(g, tape, p, n, old_faces)
             return
     if g["new_worker"]:
-        p = int(g["active"])
+        p = int(g["turn_player"])
         g["new_worker"] = 0
         g["owned"][p] += 1
         note_cause(tape, EventKind.WORKER_GAINED, p, -1, -1)

@@ -241,7 +241,7 @@ def lay_tiles(g, tape):
         first += 1
     if tied & (tied - 1):
         first = draw_lot(g, tape, tied)
-    g["active"] = first
+    g["turn_player"] = first
     note(tape, EventKind.STARTS, first, -1, -1)
     if g["track_draft"]:
         for p in range(int(g["num_players"])):
@@ -258,7 +258,7 @@ def lay_tiles(g, tape):
 def begin_play(g, tape):
     """The first turn."""
     g["status"] = PLAYING
-    begin_turn(g, tape, int(g["active"]))
+    begin_turn(g, tape, int(g["turn_player"]))
 
 
 @jit

@@ -181,7 +181,7 @@ _POSITION = [
     # the turn
     ("status", np.int8),  # SETUP, PLAYING, OVER, TRUNCATED
     ("turn", np.int32),
-    ("active", np.int8),  # whose turn it is
+    ("turn_player", np.int8),  # whose turn it is
     ("offers", np.int8),  # trades begun this turn
     ("winner", np.int8),  # -1: none
     ("ranking", np.int8, (_P,)),  # 0 before the end
@@ -386,7 +386,7 @@ def stars_missing(g, p):
 @jit
 def seat_after(g, k):
     """The k-th player in turn order, from the active one (R4.11); k is at most the number of players."""
-    p = int(g["active"]) + k
+    p = int(g["turn_player"]) + k
     return p - int(g["num_players"]) if p >= g["num_players"] else p
 
 

@@ -66,15 +66,15 @@ def clear_pending(g):
 def open_turn(g):
     """Asks the active player what to do; also after a trade (R15.2)."""
     clear_pending(g)
-    push(g, Operation.OPENED, int(g["active"]), 0, 0)
-    ask_for(g, Decision.OPEN, int(g["active"]))
+    push(g, Operation.OPENED, int(g["turn_player"]), 0, 0)
+    ask_for(g, Decision.OPEN, int(g["turn_player"]))
 
 
 @jit
 def begin_turn(g, tape, p):
     """Begins the turn of a player (R3.1)."""
     g["turn"] += 1
-    g["active"] = p
+    g["turn_player"] = p
     g["offers"] = 0
     note_cause(tape, EventKind.TURN, p, -1, -1)
     for q in range(MAX_PLAYERS):

@@ -192,7 +192,7 @@ def _dice(old: np.void, new: np.void, action: int, dice: list[int]) -> Iterator[
         return
     rolls = [(p, 2) for p in range(int(old["num_players"]))] if old["status"] == SETUP else _rolls(old, new, action)
     if old["status"] != SETUP and _gained(old, new, action, dice):
-        rolls.append((int(old["active"]), 1))
+        rolls.append((int(old["turn_player"]), 1))
     if sum(n for _, n in rolls) != len(dice):
         yield f"dice: {listed(str(face) for face in dice)}"
         return
@@ -214,7 +214,7 @@ def _rolls(old: np.void, new: np.void, action: int) -> list[tuple[int, int]]:
         slots = range(first, first + SLOTS_PER_SITE)
         order += [actor if placing and slot == space else int(old["occupant"][slot]) for slot in slots]
     rolls = []
-    for p in [owner for owner in dict.fromkeys([*order, int(old["active"])]) if owner >= 0]:
+    for p in [owner for owner in dict.fromkeys([*order, int(old["turn_player"])]) if owner >= 0]:
         n = _coming(old, p) - _coming(new, p) + (placing and p == actor) - (p == actor and _given(old, new, action))
         n -= bool(old["set_face"] or actions.SET <= action < actions.SACRIFICE) and not new["set_face"] and p == _setter(old)
         if n > 0:
@@ -225,7 +225,7 @@ def _rolls(old: np.void, new: np.void, action: int) -> list[tuple[int, int]]:
 def _setter(g: np.void) -> int:
     """Whose worker is given a face: the one that is bumped, or one that is retrieved."""
     owner = int(g["back_owner"][0])
-    return owner if owner >= 0 else int(g["active"])
+    return owner if owner >= 0 else int(g["turn_player"])
 
 
 def _coming(g: np.void, p: int) -> int:
@@ -244,7 +244,7 @@ def _given(old: np.void, new: np.void, action: int) -> bool:
 
 def _gained(old: np.void, new: np.void, action: int, dice: list[int]) -> bool:
     """Whether a worker was gained and rolled: after those that came back, another die."""
-    p = int(old["active"])
+    p = int(old["turn_player"])
     if new["status"] == OVER:  # there may be roll-offs among the dice
         lost = new["lost_worker"][p] > old["lost_worker"][p]
         return bool(new["owned"][p] + lost > old["owned"][p])
@@ -256,7 +256,7 @@ def _changes(old: np.void, new: np.void, action: int, dice: list[int], seat: int
     if old["status"] == SETUP:
         return
     workers = old["owned"].astype(int)  # with what the move itself gained and gave away
-    workers[int(old["active"])] += (gained := _gained(old, new, action, dice))
+    workers[int(old["turn_player"])] += (gained := _gained(old, new, action, dice))
     workers[int(old["player"])] -= _given(old, new, action)
     for p in range(int(old["num_players"])):
         parts = [f"{signed(name, n)}" for k, name in enumerate(GOODS) if (n := int(new["goods"][p, k]) - int(old["goods"][p, k]))]
@@ -268,7 +268,7 @@ def _changes(old: np.void, new: np.void, action: int, dice: list[int], seat: int
             parts.append(f"{amount(len(places), 'star')} {listed(places)}")
         if p == old["player"] and action < actions.SKIP and _given(old, new, action):
             parts.append("gives up a worker")
-        if gained and p == old["active"]:
+        if gained and p == old["turn_player"]:
             parts.append("gains a worker")
         if int(new["owned"][p]) < workers[p]:
             parts.append("loses a worker to the knowledge check")

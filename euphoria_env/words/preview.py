@@ -609,7 +609,7 @@ def _new_worker(g: np.void, account: Account, owner: int, others: list[int]) -> 
 
 def out_of_reach(rows: np.ndarray, account: Account, ability: Ability) -> str:
     """The risk of an ability that acts before the placement is paid: that too little is left for its cost (R4.3)."""
-    if ability.on not in (*_BEFORE_PAYING, Event.GETTING_BUMPED) or rows[0]["active"] != account.p:
+    if ability.on not in (*_BEFORE_PAYING, Event.GETTING_BUMPED) or rows[0]["turn_player"] != account.p:
         return ""
     after = copy_rows(rows)
     g, p = after[0], account.p

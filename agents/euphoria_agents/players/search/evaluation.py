@@ -152,7 +152,7 @@ def describe(g, p, out):  # type: ignore[no-untyped-def]
     out[F_PENALTIES] = count_bits(g["penalty"][p])
     if open_spaces(g, p, 0) & star_spaces(g, p):
         out[F_READY if available else F_READY_LATER] = 1.0
-    out[F_TO_MOVE] = g["active"] == p
+    out[F_TO_MOVE] = g["turn_player"] == p
 
 
 @jit
