@@ -66,7 +66,7 @@ def test_every_command_has_help(name: str, capsys: Any) -> None:
 
 def test_help_needs_the_core_only() -> None:
     """Neither what draws, nor what trains; the overview, which comes first, needs no library at all."""
-    extras = {"rich", "torch", "stable_baselines3", "safetensors", "matplotlib", "openskill", "ray"}
+    extras = {"rich", "torch", "stable_baselines3", "safetensors", "matplotlib", "openskill", "pyarrow", "ray"}
     program = (
         "import sys\nfrom euphoria_agents.__main__ import main\n"
         f"for words in {[[], *(name.split() for name in COMMANDS)]}:\n"

@@ -63,7 +63,7 @@ LATER += ("euphoria_env/words/event_text.py", "euphoria_env/words/preview.py")
 
 def _covered() -> Iterator[Path]:
     """The README, the pages, and the sources of the environment and of what learns and measures."""
-    folders = ("docs", "euphoria_env", "agents/euphoria_agents/training", "agents/euphoria_agents/speed")
+    folders = ["docs", "euphoria_env", *(f"agents/euphoria_agents/{name}" for name in ("data", "training", "speed"))]
     for file in [ROOT / "README.md", *(file for folder in folders for file in sorted((ROOT / folder).rglob("*")))]:
         if file.suffix not in (".md", ".py"):
             continue

@@ -34,6 +34,7 @@ COMMANDS = {
     "evaluate": Subcommand("compare an agent with others, with intervals", f"{ARGUMENTS}:EvaluateOptions"),
     "tournament": Subcommand("many agents against each other, with ratings", f"{ARGUMENTS}:TournamentOptions"),
     "benchmark": Subcommand("judge an agent by a task with a fixed protocol", f"{ARGUMENTS}:BenchmarkOptions"),
+    "collect": Subcommand("play games and write every decision, to learn from", f"{ARGUMENTS}:CollectOptions", "data", "pyarrow"),
     "play": Subcommand("play a game in the terminal, against agents or people", f"{ARGUMENTS}:TableOptions"),
     "serve": Subcommand("games in the browser: play, watch, study", f"{ARGUMENTS}:ServeOptions", "web", "starlette"),
     "replay": Subcommand("show a recorded game", f"{ARGUMENTS}:ReplayOptions"),

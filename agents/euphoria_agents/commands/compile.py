@@ -15,6 +15,7 @@ import numpy as np
 
 from euphoria_agents.agent import explained
 from euphoria_agents.commands.shared_arguments import CompileOptions
+from euphoria_agents.data.kernels import expand
 from euphoria_agents.network.checkpoint import Features
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.registry import BUILTIN, load
@@ -71,6 +72,7 @@ def steps() -> dict[str, Callable[[], None]]:
         "speed": measure_engine,
         **{spec: partial(ask_agent, spec) for spec in agents()},
         "trajectories": learn_from_batch,
+        "data": read_data,
         "training": train_a_little,
     }
 
@@ -156,6 +158,14 @@ def learn_from_batch() -> None:
     batch.step(batch.sample(np.random.default_rng(0)))
     decisions.credit()
     estimate_advantages(np.zeros(2, np.float32), decisions.reward, decisions.following, 1.0, 1.0)
+
+
+def read_data() -> None:
+    """What loading a data set calls; pyarrow itself is not needed."""
+    one, begins = np.zeros(1, np.int64), np.array([0, 1])
+    entries, values = (np.frombuffer(bytes(kind.itemsize), kind) for kind in (np.dtype(np.int16), np.dtype(np.int8)))
+    observation, mask = np.zeros((1, OBS_SIZE), np.int8), np.zeros((1, NUM_ACTIONS), np.bool_)
+    expand(one, begins, entries, values, begins, entries, observation, mask)
 
 
 def train_a_little() -> None:

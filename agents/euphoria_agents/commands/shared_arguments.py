@@ -58,6 +58,24 @@ class TournamentOptions(MatchOptions):
 
 
 @dataclasses.dataclass(kw_only=True)
+class CollectOptions(PlayOptions):
+    """Plays games and writes every decision as a row of Parquet, to learn from; `euphoria_agents.data.load` reads them.
+
+    Each game seats the agents in random order: each of them as often as all fit, and others drawn for the seats that are left.
+    Equal commands give equal files, however many processes play. An interrupted command goes on where it was when it is called
+    again. docs/data.md explains the columns, and has recipes.
+    """
+
+    agents: list[str] = option(["weights"], "who plays, as for euphoria_agents.load; named twice: on twice as many seats")
+    players: int = option(2, "number of players, 2 to 6")
+    games: int = option(1000, "how many games")
+    seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
+    reward: str = option("win", "what the column `reward` counts, by its name in docs/environment.md")
+    out: Path = option(Path("runs/data"), "folder of the data set; what is finished there is not played again", metavar="FOLDER")
+    game: dict[str, Any] = rules_options(without=["num_players"])
+
+
+@dataclasses.dataclass(kw_only=True)
 class BenchmarkOptions(PlayOptions):
     """Judges an agent by a task with a fixed protocol: opponents, deals, seats and limits are always the same.
 

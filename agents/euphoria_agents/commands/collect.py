@@ -1,0 +1,26 @@
+"""`euphoria collect`: games as data to learn from."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from euphoria_agents.commands.match_output import executor, warm_up
+from euphoria_agents.commands.shared_arguments import CollectOptions
+from euphoria_agents.data.collecting import collect, parts_of
+from euphoria_agents.matches.tournament import check_counts, players_ended
+from euphoria_agents.progress import Progress
+from euphoria_env import Rules
+
+
+@players_ended()
+def run(options: CollectOptions) -> None:
+    """The command."""
+    check_counts(processes=options.processes)
+    rules, console = Rules(num_players=options.players, **options.game), Console(emoji=False)
+    parts = parts_of(options.agents, rules, options.games, options.seed, options.reward)
+    warm_up(dict.fromkeys(options.agents, rules))
+    with Progress(console, "collecting", "games", options.games) as progress:
+        found = collect(options.out, parts, executor(options), progress.advance)
+    size = sum((options.out / file["name"]).stat().st_size for file in found["files"])
+    told = f"{found['games']:,} games, {found['decisions']:,} decisions, {size / found['decisions']:.0f} bytes a decision"
+    console.print(f"{told}, SHA-256 {found['sha256'][:16]}: {options.out}", soft_wrap=True, highlight=False)

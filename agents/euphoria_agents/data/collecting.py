@@ -1,0 +1,284 @@
+"""Playing the games of a data set, part by part, and the files that hold them.
+
+A `Part` depends on nothing but what it says, so parts can be played in any order, in any number of processes, and again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from euphoria_agents.agent import Agent
+from euphoria_agents.data.parts import SCALARS, Columns, rows_of, sha256, write_part
+from euphoria_agents.files import keep_to, write_whole
+from euphoria_agents.machine import versions
+from euphoria_agents.matches.tournament import check_counts, player, sources
+from euphoria_agents.network.checkpoint import layout
+from euphoria_agents.players.ppo import checkpoint_path
+from euphoria_agents.registry import files_of, is_builtin
+from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
+from euphoria_env import Batch, Rules
+from euphoria_env.engine.rewards import reward_number
+from euphoria_env.envs.aec import raw_env
+from euphoria_env.envs.asking import BatchGames, Generators, play_agents
+from euphoria_env.trajectories import Trajectories
+
+FORMAT, VERSION = "euphoria-dataset", 1
+DATASET = "dataset.json"
+PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # whose versions games or files can depend on
+GAMES, GAMES_OF_SEARCHERS = 256, 16  # of a part: searchers' games are long, and little is lost with a part
+MOST_AGENTS = 100
+ROOM = 1 << 14  # decisions, at first
+
+Run = Callable[[Callable[["Part"], bytes], Iterable["Part"]], Iterator[tuple["Part", bytes]]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some games of a data set: the smallest piece of work, and a file.
+
+    Attributes:
+        agents: their specs; one that is named twice sits on twice as many seats.
+        rules, reward, seed: of the games.
+        number: of the part.
+        first: the number of its first game.
+        games: how many.
+        sources: `tournament.sources` of the agents.
+    """
+
+    agents: tuple[str, ...]
+    rules: Rules
+    reward: str
+    seed: int
+    number: int
+    first: int
+    games: int
+    sources: str
+
+    @property
+    def name(self) -> str:
+        """Of the file."""
+        return part_name(self.number)
+
+
+def part_name(number: int) -> str:
+    """The name of the file of a part."""
+    return f"part-{number:05}.parquet"
+
+
+def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[Part]:
+    """The parts of a data set.
+
+    Raises:
+        ValueError: a wrong agent, number or reward.
+    """
+    check_counts(games=games, seed=seed)
+    reward_number(reward)
+    if not 1 <= len(agents) <= MOST_AGENTS:
+        raise ValueError(f"agents must be 1 to {MOST_AGENTS}, not {len(agents)}")
+    searching = any(getattr(player(spec), "needs_game", False) for spec in agents)
+    size, code = GAMES_OF_SEARCHERS if searching else GAMES, sources(agents)
+    return [
+        Part(tuple(agents), rules, reward, seed, number, first, min(size, games - first), code)
+        for number, first in enumerate(range(0, games, size))
+    ]
+
+
+def lineups(part: Part, rng: np.random.Generator) -> np.ndarray:
+    """Seats the agents, (games, players): places in the list of them.
+
+    In each game the agents sit as often as all of them fit, others of them are drawn for the seats that are left, and the order
+    is random.
+    """
+    n, k = part.rules.num_players, len(part.agents)
+    rows = [[*list(range(k)) * (n // k), *rng.permutation(k)[: n % k]] for _ in range(part.games)]
+    return rng.permuted(np.array(rows), axis=1)
+
+
+def play_part(part: Part) -> bytes:
+    """Plays a part, the same whenever and wherever it is played: its file.
+
+    Raises:
+        ValueError: code or checkpoints here are not those with which the data set began.
+        AgentFailed: an agent failed; what is raised by `asking.ask`, too.
+    """
+    if part.sources != sources(part.agents):
+        raise ValueError("code or checkpoints are not those with which the data set began")
+    games, seated, choices, deals = map(
+        np.random.default_rng, np.random.SeedSequence((part.seed, part.rules.num_players, part.first)).spawn(4)
+    )
+    tables, generators = _Games(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
+    while play_agents([tables], generators):
+        pass
+    return write_part(tables.columns(), specs_of(part))
+
+
+def specs_of(part: Part) -> list[str]:
+    """The agents of a part, each once."""
+    return list(dict.fromkeys(part.agents))
+
+
+class _Games(BatchGames):
+    """The games of a part side by side, and what was decided in them; see `asking.Games`.
+
+    Args:
+        part: the part.
+        seed: of the games.
+        seated: their line-ups, as `lineups` gives them.
+        rng: what the games that agents get are dealt from.
+    """
+
+    def __init__(self, part: Part, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
+        super().__init__(part.games)
+        self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
+        self._first, self._all = part.first, np.arange(part.games)
+        specs = specs_of(part)
+        self._agents = [player(spec) for spec in specs]
+        self._seated = np.array([specs.index(spec) for spec in part.agents])[seated]
+        self._active = np.ones(part.games, np.bool_)
+        self._ranks = np.zeros(seated.shape, np.int8)
+        self._decisions = Trajectories(self.batch, ROOM)
+        self._moves: list[np.ndarray] = []
+        self._seen: list[CSR] = []
+        self._values: list[np.ndarray] = []
+        self._legal: list[CSR] = []
+
+    def asked(self) -> Iterator[tuple[Agent, np.ndarray]]:
+        """See `asking.Games.asked`."""
+        deciding = np.where(self._active, self._seated[self._all, self.batch.player], -1)
+        for place, agent in enumerate(self._agents):
+            games = np.flatnonzero(deciding == place)
+            if len(games):
+                yield agent, games
+
+    def advance(self) -> None:
+        """Keeps the decisions, plays the moves, and sees who has ended."""
+        games, batch = np.flatnonzero(self._active), self.batch
+        self._make_room(len(games))
+        self._decisions.add(games)
+        observed = batch.observation[games]
+        active = observed != 0
+        self._seen.append(_lists(active))
+        self._values.append(observed[active])
+        self._legal.append(_lists(batch.mask[games]))
+        self._moves.append(self.moves[games])
+        batch.step(self.moves, self._active)
+        self._decisions.credit()
+        ended = batch.terminated | batch.truncated
+        self._ranks[ended] = batch.ranking[ended]
+        self._active &= ~ended
+
+    def _make_room(self, more: int) -> None:
+        """Moves the decisions to where there is room for more."""
+        old = self._decisions
+        if old.size + more > old.capacity:
+            self._decisions = Trajectories(self.batch, 2 * max(old.capacity, more))
+            self._decisions.restore({name: array[: old.size] for name, array in old.arrays().items()})
+
+    def columns(self) -> Columns:
+        """All decisions, game after game, each in the order in which they were made."""
+        size = self._decisions.size
+        order = np.argsort(self._decisions.game[:size], kind="stable")
+        found = {name: array[:size][order] for name, array in self._decisions.arrays().items()}
+        game, seat = found["game"], found["seat"]
+        begins = np.searchsorted(game, self._all)
+        scalars = {
+            "game": game + self._first,
+            "index": np.arange(size) - begins[game],
+            "seat": seat,
+            "agent": self._seated[game, seat],
+            "turn": found["turn"],
+            "action": np.concatenate(self._moves)[order],
+            "reward": found["reward"],
+            "turns": found["elapsed"],
+            "rank": self._ranks[game, seat],
+        }
+        seen, values = join_lists(self._seen), np.concatenate(self._values)
+        return Columns(
+            {name: scalars[name].astype(kind) for name, kind in SCALARS.items()},
+            chosen_lists(seen, order, size + 1),
+            chosen_lists(CSR(seen.indptr, values), order, size + 1).indices,
+            chosen_lists(join_lists(self._legal), order, size + 1),
+        )
+
+
+def _lists(active: np.ndarray) -> CSR:
+    """The places where a row is true, for each row."""
+    ends = np.zeros(len(active) + 1, np.int64)
+    np.cumsum(active.sum(1), out=ends[1:])
+    return CSR(ends, np.nonzero(active)[1].astype(np.int16))
+
+
+def collect(folder: Path, parts: Sequence[Part], run: Run, progress: Callable[[int], None] | None = None) -> dict[str, Any]:
+    """Plays what a folder does not have yet of a data set, and writes `dataset.json`.
+
+    Args:
+        folder: of the data set.
+        parts: all of it.
+        run: plays them: `in_processes`, or on a cluster.
+        progress: called with the number of games that have been added.
+
+    Returns:
+        The content of `dataset.json`; docs/data.md explains it.
+
+    Raises:
+        ValueError: the folder holds another data set, or a damaged file.
+        AgentFailed: an agent of one's own failed.
+        IllegalMove: a move was not legal.
+    """
+    whole, report = parts[0], progress or (lambda games: None)
+    about: dict[str, Any] = {
+        "agents": list(whole.agents),
+        "rules": whole.rules.to_dict(),
+        "reward": whole.reward,
+        "seed": whole.seed,
+        "games": sum(part.games for part in parts),
+    }
+    keep_to(folder, {**about, "version of code or files": whole.sources})
+    missing = [part for part in parts if not (folder / part.name).exists()]
+    report(about["games"] - sum(part.games for part in missing))
+    try:
+        for part, content in run(play_part, missing):
+            write_whole(folder / part.name, content)
+            report(part.games)
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note("the same command goes on where it was")
+        raise
+    files = [{"name": part.name, "games": part.games, **_content(folder / part.name)} for part in parts]
+    found = {
+        "format": FORMAT,
+        "version": VERSION,
+        "environment": {"name": raw_env.metadata["name"], **layout()},
+        "versions": {name: one for name, one in versions(PACKAGES).items() if name in PACKAGES},
+        **about,
+        "agents": [{"spec": spec, "files": _hashes(spec)} for spec in whole.agents],
+        "code": whole.sources,
+        "decisions": sum(file["decisions"] for file in files),
+        "sha256": sha256("".join(file["sha256"] for file in files).encode()),
+        "files": files,
+    }
+    write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """The number of decisions and the hash of a file, for `dataset.json`."""
+    content = path.read_bytes()
+    try:
+        return {"decisions": rows_of(content), "sha256": sha256(content)}
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged ({error}): delete it, and the same command plays its games again") from None
+
+
+def _hashes(spec: str) -> dict[str, str]:
+    """The files of an agent, the network that ships included, each with the beginning of its SHA-256."""
+    files, (*_, after) = files_of(spec), spec.partition("ppo")
+    if is_builtin(spec) and "ppo" in spec.split(":"):
+        path = checkpoint_path(after.removeprefix(":"))
+        files = {path.name: path}
+    return {name: sha256(path.read_bytes())[:16] for name, path in files.items()}

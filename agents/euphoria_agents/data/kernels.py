@@ -1,0 +1,23 @@
+"""The compiled part of loading: from lists of entries to arrays."""
+
+from __future__ import annotations
+
+from euphoria_env.engine.jit import entry
+
+
+@entry
+def expand(rows, begins, entries, values, legal_begins, legal, observation, mask):  # type: ignore[no-untyped-def]
+    """Writes the observations and masks of some rows into arrays of zeros.
+
+    Args:
+        rows: int64 (K,), their numbers.
+        begins, entries, values: where the active entries of each row begin, int64; their places, int16; their values, int8.
+        legal_begins, legal: where the legal moves of each row begin, int64; their ids, int16.
+        observation, mask: int8 (K, OBS_SIZE) and bool (K, NUM_ACTIONS), written.
+    """
+    for k in range(len(rows)):
+        row = rows[k]
+        for j in range(begins[row], begins[row + 1]):
+            observation[k, entries[j]] = values[j]
+        for j in range(legal_begins[row], legal_begins[row + 1]):
+            mask[k, legal[j]] = True

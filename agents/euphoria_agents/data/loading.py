@@ -1,0 +1,207 @@
+"""Reading a data set as arrays, game by game or in shuffled batches."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+from msgspec import Meta, Struct
+
+from euphoria_agents.data import kernels
+from euphoria_agents.data.collecting import DATASET, FORMAT, VERSION, part_name
+from euphoria_agents.data.parts import Columns, joined, read_part, sha256
+from euphoria_agents.files import read_text
+from euphoria_agents.network.checkpoint import layout
+from euphoria_agents.validation import checked
+from euphoria_env import Rules
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.json_reader import Json, read_json
+from euphoria_env.observations import OBS_SIZE
+
+WINDOW = 1_000_000  # decisions that are shuffled together
+Count = Annotated[int, Meta(ge=0)]
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+class _File(Struct):
+    name: str
+    games: Annotated[int, Meta(ge=1)]
+    decisions: Count
+    sha256: str
+
+
+class _Agent(Struct):
+    spec: str
+    files: dict[str, str]
+
+
+class _Description(Struct):
+    environment: Json
+    agents: Annotated[list[_Agent], Meta(min_length=1, max_length=100)]
+    rules: Json
+    reward: str
+    seed: Count
+    games: Count
+    decisions: Count
+    files: list[_File]
+
+
+def load(folder: str | os.PathLike[str], threads: int | None = None) -> Dataset:
+    """A data set that `euphoria collect` has written.
+
+    Args:
+        folder: where it lies.
+        threads: how many read files while others are used; None: one for each core.
+
+    Raises:
+        ValueError: there is no data set, it is damaged, or it is of another version of the environment or of the format.
+    """
+    path = Path(folder)
+    if not (path / DATASET).exists():
+        raise ValueError(f"{path}: no data set: there is no {DATASET}, which `euphoria collect` writes when all games are played")
+    try:
+        found = read_json(read_text(path / DATASET))
+        if found.get("format") != FORMAT or found.get("version") != VERSION:
+            raise ValueError(f"not of the format {FORMAT}, version {VERSION}")
+        about = checked(found, _Description)
+        _check(about)
+        rules = Rules.from_dict(about.rules)
+    except (ValueError, AttributeError) as error:
+        raise ValueError(f"{path / DATASET}: {error}") from None
+    return Dataset(path, found, about, rules, threads or os.cpu_count() or 1)
+
+
+def _check(about: _Description) -> None:
+    """Checks what types cannot."""
+    here, there = layout(), {key: about.environment.get(key) for key in layout()}
+    if here != there:
+        raise ValueError(f"its observations and actions are those of another version, {there}, not {here}: collect it again")
+    if [file.name for file in about.files] != [part_name(k) for k in range(len(about.files))]:
+        raise ValueError("files must be named in their order, part-00000.parquet and so on")
+    for name in ("games", "decisions"):
+        if getattr(about, name) != sum(getattr(file, name) for file in about.files):
+            raise ValueError(f"{name} must be the sum of those of the files")
+
+
+class Dataset:
+    """A data set in a folder. Iterating gives its games, one after another, each as a dict of arrays; its length is their number.
+
+    The arrays, of T decisions in the order in which they were made:
+
+        observation: int8 (T, OBS_SIZE), what the seat that decided could see.
+        action_mask: bool (T, NUM_ACTIONS), its legal moves.
+        action: int64 (T,), the move that was played.
+        seat: int8 (T,), who decided.
+        reward: float32 (T,), of the seat, from this decision until its next one or the end of the game.
+        turns: int32 (T,), the turns from this decision until the next one of the seat; 0 for the last.
+        rank: int8 (T,), the final rank of the seat, 1 is best.
+        game, index: int32 (T,), the numbers of the game and of the decision in it.
+        turn: int32 (T,), the number of the turn.
+        agent: int8 (T,), who decided: a place in `agents`.
+
+    Attributes:
+        agents: the specs of the agents, each once.
+        rules: of the games.
+        reward: its name.
+        decisions: how many there are.
+        about: all that `dataset.json` says.
+    """
+
+    def __init__(self, folder: Path, about: Json, description: _Description, rules: Rules, threads: int) -> None:
+        self.agents = list(dict.fromkeys(agent.spec for agent in description.agents))
+        self.rules, self.reward, self.decisions, self.about = rules, description.reward, description.decisions, about
+        self._folder, self._files, self._games, self._threads = folder, description.files, description.games, threads
+
+    def __len__(self) -> int:
+        return self._games
+
+    def __repr__(self) -> str:
+        return f"Dataset({str(self._folder)!r}: {self._games:,} games, {self.decisions:,} decisions of {', '.join(self.agents)})"
+
+    def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
+        """The games.
+
+        Raises:
+            ValueError: a file is missing or damaged; names it.
+        """
+        for columns in self._in_threads(self._read_file, self._files):
+            ends = np.flatnonzero(np.diff(columns.scalars["game"], append=-1)) + 1
+            for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+                yield _arrays(columns, np.arange(first, last))
+
+    def batches(self, size: int, seed: int = 0, window: int = WINDOW) -> Iterator[dict[str, np.ndarray]]:
+        """All decisions once, in random order, in batches.
+
+        The files are drawn in random order, and the decisions of as many as hold a window together are shuffled: all of a data
+        set that is not larger.
+
+        Args:
+            size: decisions of a batch; the last one of a window may have fewer.
+            seed: equal seeds give equal batches.
+            window: the number of decisions in memory at a time, about 300 bytes each; those of a file are added.
+
+        Raises:
+            ValueError: a size or window below 1; or a file is missing or damaged.
+        """
+        for name, value in (("size", size), ("window", window)):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, not {value}")
+        rng = np.random.default_rng(seed)
+        files = [self._files[k] for k in rng.permutation(len(self._files))]
+        waiting: list[Columns] = []
+        for left, columns in zip(range(len(files) - 1, -1, -1), self._in_threads(self._read_file, files), strict=True):
+            waiting.append(columns)
+            if left and sum(one.size for one in waiting) < window:
+                continue
+            together = joined(waiting)
+            waiting.clear()
+            order = rng.permutation(together.size)
+            slices = (order[first : first + size] for first in range(0, together.size, size))
+            yield from self._in_threads(partial(_arrays, together), slices)
+
+    def _in_threads(self, work: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[Answer]:
+        """The results of `work` for each item, in their order; the next ones are worked on meanwhile."""
+        with ThreadPoolExecutor(self._threads) as pool:
+            ahead: deque[Future[Answer]] = deque()
+            for item in items:
+                ahead.append(pool.submit(work, item))
+                if len(ahead) > self._threads:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+
+    def _read_file(self, file: _File) -> Columns:
+        path = self._folder / file.name
+        try:
+            content = path.read_bytes()
+            if sha256(content) != file.sha256:
+                raise ValueError(f"its SHA-256 is not that in {DATASET}")
+            return read_part(content, self.agents)
+        except FileNotFoundError:
+            raise ValueError(f"{path} is missing") from None
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def _arrays(columns: Columns, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Some rows of a part as the arrays of `Dataset`."""
+    observation, mask = np.zeros((len(rows), OBS_SIZE), np.int8), np.zeros((len(rows), NUM_ACTIONS), np.bool_)
+    entries, legal = columns.entries, columns.legal
+    places, values, moves = map(_read_only, (entries.indices, columns.values, legal.indices))
+    kernels.expand(rows, entries.indptr, places, values, legal.indptr, moves, observation, mask)
+    found: dict[str, Any] = {name: array[rows] for name, array in columns.scalars.items()}
+    return {"observation": observation, "action_mask": mask, **found, "action": found["action"].astype(np.int64)}
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """A view that cannot be written, as arrays of Arrow cannot: one type for compiled code."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

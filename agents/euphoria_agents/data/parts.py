@@ -1,0 +1,154 @@
+"""The files of a data set: the columns of a part as Parquet, and back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from euphoria_agents.training.csr import CSR, join_lists
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.observations import OBS_SIZE
+
+LEVEL = 6  # of the compression: a higher one takes longer and saves 2 %
+ROWS = 1 << 17  # of a row group
+PAGE = 1 << 24  # bytes: what repeats is found within a page
+# Plain columns, in their order, then those that are lists.
+SCALARS = {
+    "game": np.int32,
+    "index": np.int32,
+    "seat": np.int8,
+    "agent": np.int8,
+    "turn": np.int32,
+    "action": np.int16,
+    "reward": np.float32,
+    "turns": np.int32,
+    "rank": np.int8,
+}
+LISTS = {"entries": np.int16, "values": np.int8, "legal": np.int16}
+
+
+class Columns(NamedTuple):
+    """The decisions of some games.
+
+    Attributes:
+        scalars: (T,), by the names and of the types in `SCALARS`; an agent is its place in the list of the specs.
+        entries: the places of the active entries of each observation.
+        values: int8, those of `entries.indices`.
+        legal: the legal moves of each decision.
+    """
+
+    scalars: dict[str, np.ndarray]
+    entries: CSR
+    values: np.ndarray
+    legal: CSR
+
+    @property
+    def size(self) -> int:
+        """How many decisions there are, T."""
+        return len(self.legal.indptr) - 1
+
+
+def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
+    """A part as a file of Parquet; equal parts give equal bytes with one version of pyarrow."""
+    agent = pa.DictionaryArray.from_arrays(pa.array(columns.scalars["agent"]), pa.array(agents, pa.string()))
+    lists = {"entries": columns.entries, "values": CSR(columns.entries.indptr, columns.values), "legal": columns.legal}
+    arrays = [pa.array(columns.scalars[name]) if name != "agent" else agent for name in SCALARS]
+    arrays += [
+        pa.ListArray.from_arrays(pa.array(one.indptr, pa.int32()), pa.array(one.indices), _list(LISTS[name]))
+        for name, one in lists.items()
+    ]
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        pa.Table.from_arrays(arrays, schema=_schema()), sink, row_group_size=ROWS, data_page_size=PAGE, compression="zstd",
+        compression_level=LEVEL, use_dictionary=["agent"], write_statistics=["game"],
+    )  # fmt: skip
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def rows_of(content: bytes) -> int:
+    """How many decisions a part has.
+
+    Raises:
+        ValueError: it is no such file.
+    """
+    try:
+        rows: int = pq.ParquetFile(pa.BufferReader(content)).metadata.num_rows
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"not a file of Parquet: {error}") from None
+    return rows
+
+
+def read_part(content: bytes, agents: Sequence[str]) -> Columns:
+    """The columns of a part.
+
+    Args:
+        content: of the file.
+        agents: the specs of the data set, each once.
+
+    Raises:
+        ValueError: it is no such file, or holds what cannot be.
+    """
+    try:
+        table = pq.read_table(pa.BufferReader(content), use_threads=False).combine_chunks()
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"not a file of Parquet: {error}") from None
+    if not table.schema.equals(_schema()):
+        raise ValueError("its columns are not those of a data set")
+    arrays = {name: table.column(name).chunk(0) for name in table.column_names}
+    arrays["agent"] = _places(arrays["agent"], agents)
+    scalars = {name: arrays[name].to_numpy() for name in SCALARS}
+    entries, values, legal = (_lists(arrays[name]) for name in LISTS)
+    if not np.array_equal(entries.indptr, values.indptr):
+        raise ValueError("there are not as many entries as values")
+    _check_range("an entry", entries.indices, OBS_SIZE)
+    _check_range("a legal move", legal.indices, NUM_ACTIONS)
+    _check_range("an action", scalars["action"], NUM_ACTIONS)
+    return Columns(scalars, entries, values.indices, legal)
+
+
+def joined(parts: Sequence[Columns]) -> Columns:
+    """Several parts as one."""
+    if len(parts) == 1:
+        return parts[0]
+    scalars = {name: np.concatenate([part.scalars[name] for part in parts]) for name in SCALARS}
+    entries, legal = (join_lists([getattr(part, name) for part in parts]) for name in ("entries", "legal"))
+    return Columns(scalars, entries, np.concatenate([part.values for part in parts]), legal)
+
+
+def sha256(content: bytes) -> str:
+    """The hash of a file, or of what names others."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _list(kind: Any) -> Any:
+    return pa.list_(pa.field("element", pa.from_numpy_dtype(kind), nullable=False))
+
+
+def _schema() -> Any:
+    kinds: Mapping[str, Any] = {name: pa.from_numpy_dtype(kind) for name, kind in SCALARS.items()}
+    kinds = {**kinds, "agent": pa.dictionary(pa.int8(), pa.string()), **{name: _list(kind) for name, kind in LISTS.items()}}
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds.items()])
+
+
+def _lists(array: Any) -> CSR:
+    begins = array.offsets.to_numpy().astype(np.int64)
+    return CSR(begins - begins[0], array.flatten().to_numpy())
+
+
+def _places(array: Any, agents: Sequence[str]) -> Any:
+    """The places of the agents in a list of them."""
+    specs = array.dictionary.to_pylist()
+    if not set(specs) <= set(agents):
+        raise ValueError(f"its agents are {', '.join(specs)}, not some of {', '.join(agents)}")
+    return pa.array([agents.index(spec) for spec in specs], pa.int8()).take(array.indices)
+
+
+def _check_range(what: str, found: np.ndarray, end: int) -> None:
+    if len(found) and not (found.min() >= 0 and found.max() < end):
+        raise ValueError(f"{what} is not one from 0 to {end - 1}")

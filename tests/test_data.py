@@ -1,0 +1,316 @@
+"""Data sets: what `euphoria collect` writes, and what `euphoria_agents.data.load` reads."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pq = pytest.importorskip("pyarrow.parquet")
+
+from euphoria_agents.agent import Agent  # noqa: E402
+from euphoria_agents.data import collecting, load  # noqa: E402
+from euphoria_agents.data.collecting import Part, collect, lineups, parts_of  # noqa: E402
+from euphoria_agents.matches.processes import in_processes  # noqa: E402
+from euphoria_agents.players.weights import Weights  # noqa: E402
+from euphoria_env import Rules  # noqa: E402
+from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
+from euphoria_env.observations import OBS_SIZE  # noqa: E402
+from tests.tools.commands import euphoria  # noqa: E402
+
+SHORT = Rules(num_players=3, stars_to_win=2)
+SMALL = ("--players", 3, "--stars-to-win", 2, "--games", 10, "--processes", 1)
+here = functools.partial(in_processes, processes=1)
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "GAMES", 4)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data set of ten games in three files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(collecting, "GAMES", 4)
+        path = tmp_path_factory.mktemp("data") / "set"
+        collect(path, parts_of(["weights", "random"], SHORT, 10, 1, "win"), here)
+    return path
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    """The same, to be damaged."""
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    return tmp_path
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+# ------------------------------------------------------------------------------------------------------------ collecting
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_equal_commands_give_equal_files(folder: Path, tmp_path: Path, processes: int) -> None:
+    words = ("--agents", "weights", "random", "--seed", 1, *SMALL[:-1], processes, "--out", tmp_path / "out")
+    status, printed, told = euphoria("collect", *words)
+    assert status == 0, told
+    assert "10 games" in printed and json.loads((folder / "dataset.json").read_text())["sha256"][:16] in printed
+    assert content(tmp_path / "out") == content(folder)
+
+
+def test_an_interrupted_collection_continues(folder: Path, tmp_path: Path) -> None:
+    parts, played = parts_of(["weights", "random"], SHORT, 10, 1, "win"), []
+
+    def interrupted(work: Callable[[Part], bytes], some: list[Part]) -> Iterator[tuple[Part, bytes]]:
+        yield some[0], work(some[0])
+        raise KeyboardInterrupt
+
+    def counted(work: Callable[[Part], bytes], some: list[Part]) -> Iterator[tuple[Part, bytes]]:
+        played.extend(some)
+        return here(work, some)
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        collect(tmp_path, parts, interrupted)
+    assert stopped.value.__notes__ == ["the same command goes on where it was"]
+    with pytest.raises(ValueError, match=r"no data set: there is no dataset\.json"):
+        load(tmp_path)
+    shown: list[int] = []
+    collect(tmp_path, parts, counted, shown.append)
+    assert played == parts[1:] and shown == [4, 4, 2]
+    assert content(tmp_path) == content(folder)
+
+
+class Spy(Agent):
+    """Plays as `Weights` does, and notes what it sees and plays."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[bytes, bytes, int]] = []
+
+    def act(self, *_: Any) -> int:
+        raise NotImplementedError
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        moves = Weights().act_batch(observations.copy(), masks.copy(), rng)
+        self.seen += [
+            (o.tobytes(), m.tobytes(), int(a)) for o, m, a in zip(observations, masks.astype(bool), moves.tolist(), strict=True)
+        ]
+        return moves
+
+
+@pytest.mark.parametrize("reward", ["win", "stars"])
+def test_rows_are_the_decisions_that_were_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reward: str) -> None:
+    spies = {spec: Spy() for spec in ("weights", "random")}
+    monkeypatch.setattr(collecting, "player", spies.__getitem__)
+    collect(tmp_path, parts_of(["weights", "random"], SHORT, 6, 2, reward), here)
+    games = list(load(tmp_path))
+    for k, spy in enumerate(spies.values()):
+        rows: Counter[Any] = Counter()
+        for game in games:
+            for t in np.flatnonzero(game["agent"] == k):
+                rows[game["observation"][t].tobytes(), game["action_mask"][t].tobytes(), int(game["action"][t])] += 1
+        assert rows == Counter(spy.seen) and len(spy.seen) > 100
+    for number, game in enumerate(games):
+        check_game(number, game, reward)
+
+
+def check_game(number: int, game: dict[str, np.ndarray], reward: str) -> None:
+    """Numbers, ranks, rewards and turns that fit each other."""
+    size = len(game["action"])
+    assert game["observation"].shape == (size, OBS_SIZE) and game["observation"].dtype == np.int8
+    assert game["action_mask"].shape == (size, NUM_ACTIONS) and game["action_mask"].dtype == np.bool_
+    assert set(game["game"]) == {number} and game["index"].tolist() == list(range(size)) and (np.diff(game["turn"]) >= 0).all()
+    assert set(game["seat"]) == {0, 1, 2} and abs(game["reward"].sum()) < 1e-5
+    for seat in range(3):
+        own = game["seat"] == seat
+        (rank,), total = set(game["rank"][own]), float(game["reward"][own].sum())
+        assert game["turns"][own].tolist() == [*np.diff(game["turn"][own]), 0]
+        if reward == "win":
+            assert total == (1.0 if rank == 1 else -0.5) and not game["reward"][own][:-1].any()
+        else:
+            assert np.count_nonzero(game["reward"][own]) > 0 and (total > 0 or rank > 1)
+
+
+def test_other_programs_read_the_files(folder: Path) -> None:
+    table = pq.read_table(folder / "part-00000.parquet").to_pylist()
+    first = next(iter(load(folder)))
+    row, t = table[7], 7
+    assert row["agent"] in ("weights", "random") and row["game"] == 0 and row["index"] == 7
+    assert row["entries"] == np.flatnonzero(first["observation"][t]).tolist()
+    assert row["values"] == first["observation"][t][row["entries"]].tolist()
+    assert row["legal"] == np.flatnonzero(first["action_mask"][t]).tolist() and row["action"] in row["legal"]
+
+
+def test_the_description_names_versions_rules_and_agents(folder: Path) -> None:
+    found = json.loads((folder / "dataset.json").read_text())
+    assert found["environment"]["name"] == "euphoria_v0" and set(found["versions"]) == set(collecting.PACKAGES)
+    assert Rules.from_dict(found["rules"]) == SHORT and found["reward"] == "win" and found["seed"] == 1
+    assert [file["games"] for file in found["files"]] == [4, 4, 2]
+    assert collecting._hashes("weights") == {}
+    shipped = collecting._hashes("mcts:9:ppo:@b109aa4237be")
+    assert [value[:12] for value in shipped.values()] == ["b109aa4237be"]
+
+
+@pytest.mark.parametrize(("agents", "players"), [(1, 4), (2, 4), (3, 2), (4, 3), (3, 4)])
+def test_agents_sit_everywhere_equally_often(agents: int, players: int) -> None:
+    part = Part(tuple("abcd"[:agents]), Rules(num_players=players), "win", 0, 0, 0, 600, "")
+    seated = lineups(part, np.random.default_rng(0))
+    in_a_game = np.stack([(seated == k).sum(1) for k in range(agents)])
+    assert in_a_game.min() >= players // agents and in_a_game.max() <= -(-players // agents)
+    shares = np.stack([(seated == k).mean(0) for k in range(agents)])
+    assert np.abs(shares - 1 / agents).max() < 0.08
+
+
+def test_an_agent_named_twice_sits_on_twice_as_many_seats(tmp_path: Path) -> None:
+    collect(tmp_path, parts_of(["weights", "random", "weights"], SHORT, 2, 0, "rank"), here)
+    data = load(tmp_path)
+    assert data.agents == ["weights", "random"] and len(data.about["agents"]) == 3
+    for game in data:
+        by_seat = {int(seat): int(game["agent"][game["seat"] == seat][0]) for seat in range(3)}
+        assert sorted(by_seat.values()) == [0, 0, 1]
+
+
+MY_AGENTS = """
+class Mine:
+    def act(self, observation, mask, rng):
+        return int(mask.argmax())
+class Illegal(Mine):
+    def act(self, observation, mask, rng):
+        return int(mask.argmin())
+class Raises(Mine):
+    def act(self, observation, mask, rng):
+        raise KeyError("gold")
+"""
+
+
+def test_agents_of_your_own_play(tmp_path: Path) -> None:
+    (tmp_path / "my_agents.py").write_text(MY_AGENTS)
+    words = ("collect", "--agents", "my_agents:Mine", "random", *SMALL[:-4], "--games", 2, "--processes", 1, "--out", "out")
+    status, _, told = euphoria(*words, cwd=tmp_path)
+    assert status == 0, told
+    assert set(load(tmp_path / "out").about["agents"][0]["files"]) == {"my_agents.py"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--agents nobody", "no agent is called 'nobody'"),
+        ("--agents my_agents:Illegal", "the agent my_agents:Illegal answered"),
+        ("--agents my_agents:Raises", "the agent my_agents:Raises raised KeyError: 'gold' (my_agents.py, line 10)"),
+        ("--players 7", "rules.num_players must be an integer from 2 to 6"),
+        ("--games 0", "games must be at least 1, not 0"),
+        ("--seed -1", "seed must be at least 0, not -1"),
+        ("--reward gold", "reward must be one of"),
+        ("--processes 0", "processes must be at least 1, not 0"),
+        ("--out my_agents.py", "my_agents.py is no folder"),
+    ],
+)
+def test_bad_input_is_told_in_a_line(words: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "my_agents.py").write_text(MY_AGENTS)
+    status, _, told = euphoria("collect", *SMALL, *words.split(), cwd=tmp_path)
+    assert status == 2 and told.startswith(f"error: {message}") and told.count("\n") == 1
+    assert not [*tmp_path.rglob("*.parquet")]
+
+
+def test_a_folder_holds_one_data_set(copy: Path) -> None:
+    words = ("collect", "--agents", "weights", "random", *SMALL, "--out", copy)
+    before = content(copy)
+    status, _, told = euphoria(*words, "--seed", 2)
+    assert status == 2 and "another seed: choose another --out" in told and content(copy) == before
+    (copy / "part-00001.parquet").write_bytes(b"PAR1")
+    status, _, told = euphoria(*words, "--seed", 1)
+    assert status == 2 and "part-00001.parquet is damaged" in told and "delete it" in told
+    (copy / "part-00001.parquet").unlink()
+    assert euphoria(*words, "--seed", 1)[0] == 0 and content(copy) == before
+
+
+# --------------------------------------------------------------------------------------------------------------- loading
+
+
+def test_batches_have_every_decision_once(folder: Path) -> None:
+    data = load(folder)
+    assert len(data) == 10 and data.decisions == sum(len(game["action"]) for game in data)
+    games = {(k, t): seen.tobytes() for k, game in enumerate(data) for t, seen in enumerate(game["observation"])}
+    orders = []
+    for window in (1, 1 << 20):
+        for seed in (0, 0, 1):
+            batches = list(data.batches(100, seed=seed, window=window))
+            assert max(len(batch["action"]) for batch in batches) == 100
+            assert all(batch["action_mask"][np.arange(len(a := batch["action"])), a].all() for batch in batches)
+            order = [*zip(*(np.concatenate([b[key] for b in batches]).tolist() for key in ("game", "index")), strict=True)]
+            seen = np.concatenate([batch["observation"] for batch in batches])
+            assert sorted(order) == sorted(games) and all(games[key] == o.tobytes() for key, o in zip(order, seen, strict=True))
+            orders.append(order)
+    assert orders[0] == orders[1] != orders[2] and orders[3] == orders[4] != orders[5] and orders[0] != orders[3]
+    files = [game // 4 for game, _ in orders[0]]
+    assert files == sorted(files, key=files.index), "file after file"
+    with pytest.raises(ValueError, match="size must be at least 1, not 0"):
+        next(data.batches(0))
+
+
+def test_damaged_data_are_refused(copy: Path) -> None:
+    path = copy / "part-00001.parquet"
+    whole = path.read_bytes()
+    for damaged in (whole[:-1], b"", whole[:500] + bytes([whole[500] ^ 1]) + whole[501:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"part-00001\.parquet is damaged: its SHA-256 is not that in dataset\.json"):
+            list(load(copy))
+    path.unlink()
+    with pytest.raises(ValueError, match=r"part-00001\.parquet is missing"):
+        list(load(copy).batches(10))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "not of the format euphoria-dataset, version 1"),
+        ({"version": 2}, "not of the format euphoria-dataset, version 1"),
+        ({"environment": {"observations": 3}}, "those of another version"),
+        ({"rules": {"players": 3}}, r"rules\.players: no such option"),
+        ({"agents": []}, "agents: expected array of length >= 1"),
+        ({"games": 11}, "games must be the sum of those of the files"),
+        ({"files": [{"name": "../a", "games": 10, "decisions": 1, "sha256": ""}]}, "files must be named in their order"),
+    ],
+)
+def test_other_versions_are_refused(copy: Path, change: dict[str, Any], message: str) -> None:
+    found = json.loads((copy / "dataset.json").read_text())
+    (copy / "dataset.json").write_text(json.dumps(found | change))
+    with pytest.raises(ValueError, match=f"dataset\\.json: .*{message}"):
+        load(copy)
+
+
+def test_what_cannot_be_never_reaches_compiled_code(copy: Path) -> None:
+    """A file whose hash is right can still be anybody's."""
+    path, about = copy / "part-00000.parquet", json.loads((copy / "dataset.json").read_text())
+    good = pq.read_table(path)
+    bad = {
+        "an entry is not one from 0 to": with_entries(good, OBS_SIZE),
+        "its columns are not those of a data set": good.drop_columns(["rank"]),
+    }
+    for message, table in bad.items():
+        pq.write_table(table, path)
+        about["files"][0]["sha256"] = collecting.sha256(path.read_bytes())
+        (copy / "dataset.json").write_text(json.dumps(about))
+        with pytest.raises(ValueError, match=f"part-00000.parquet is damaged: {message}"):
+            list(load(copy))
+
+
+def with_entries(table: Any, entry: int) -> Any:
+    """The table with another entry in the first row."""
+    import pyarrow as pa
+
+    place, column = table.schema.get_field_index("entries"), table.column("entries").combine_chunks()
+    entries = column.flatten().to_numpy().copy()
+    entries[0] = entry
+    return table.set_column(
+        place, table.schema.field("entries"), pa.ListArray.from_arrays(column.offsets, pa.array(entries), column.type)
+    )
