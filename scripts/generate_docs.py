@@ -1,6 +1,6 @@
-"""Writes the generated pages of docs/ (actions.md, cards.md, events.md, leaderboard.md with its picture, observations.md,
-rules-map.md, the picture setup.svg), the tables in benchmark.md and environment.md, and the text that teaches the game in
-learn.md and help.html.
+"""Writes the generated pages of docs/ (actions.md, cards.md, events.md, leaderboard.md and matrices.md with their pictures,
+observations.md, rules-map.md, the picture setup.svg), the tables in benchmark.md and environment.md, and the text that teaches
+the game in learn.md and help.html.
 
 `python scripts/generate_docs.py` writes them; `--check` writes nothing and exits with 1 if one is stale.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import re
 import sys
@@ -27,7 +28,7 @@ from markdown_it import MarkdownIt  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from euphoria_agents.benchmark import leaderboard  # noqa: E402
+from euphoria_agents.benchmark import leaderboard, matrices  # noqa: E402
 from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, Task  # noqa: E402
 from euphoria_env import Game, actions, events, observations, words  # noqa: E402
 from euphoria_env.board import FACTIONS, MARKETS, NUM_AREAS, SLOTS, SLOTS_PER_SITE, SPACES  # noqa: E402
@@ -574,6 +575,88 @@ def leaderboard_picture() -> str:
     return leaderboard.draw(results())
 
 
+# ------------------------------------------------------------------------------------------------------------- matrices
+
+OLDER = "ppo:benchmarks/players/ppo-35m.safetensors"
+CALLED = {OLDER: "ppo-35m"}  # in tables and pictures
+
+
+@cache
+def payoffs() -> tuple[list[matrices.Payoffs], list[matrices.Payoffs]]:
+    """The tables of the tasks, and those of the tournament."""
+    tournament = json.loads((ROOT / "benchmarks" / "tournament.json").read_text(encoding="utf-8"))
+    played = [(n, tournament["standings"][n]) for n in sorted(tournament["standings"]) if n.isdecimal()]
+    return (
+        [matrices.of_results(name, results()) for name in TASKS],
+        [matrices.of_tournament(f"{n} players", standings, CALLED) for n, standings in played],
+    )
+
+
+def _matrix(table_: matrices.Payoffs) -> list[str]:
+    """A section of docs/matrices.md."""
+    found = matrices.scores(table_)
+    rows = (
+        (
+            f"`{agent}`",
+            *(f"{100 * share:.1f}" for share in table_.rates[k].mean(-1)),
+            matrices.percent(found.averages[:, k]),
+            matrices.percent(found.ranks[:, k]),
+        )
+        for k, agent in enumerate(table_.agents)
+    )
+    mixed = zip(table_.against, found.opponents.T, strict=True)
+    mixture = ", ".join(f"`{name}` {matrices.percent(ends)}" for name, ends in mixed if ends[2] > 0.0005)
+    heads = "agent", *(f"`{name}`" for name in table_.against), "Nash average", "alpha-rank"
+    return ["", f"## {table_.title}", "", f"Opponents in the equilibrium, in percent: {mixture}.", "", *table(heads, rows)]
+
+
+MATRICES = f"""
+How much each agent wins against each opponent, in percent, and two scores that say more than a mean, which counts easy opponents
+as much as hard ones, and a copy of an opponent twice. All intervals are 95 % intervals, over the deals and, where a training has
+several seeds, over the seeds.
+
+- The *Nash average* ([Balduzzi et al. 2018](https://arxiv.org/abs/1806.02643)) reads a table as a game: one side chooses the
+  agent, the other one the opponent. It is the share won against the opponents in the proportions of the equilibrium (the one of
+  largest entropy).
+- *Alpha-rank* ([Omidshafiei et al. 2019](https://arxiv.org/abs/1903.01373)) is the share of time for which a population
+  consists of an agent if now and then another agent enters and spreads if it wins more (intensity 100, 50 members).
+
+![How much the row wins against the column](matrices.svg)
+
+*How much the row wins against the column, in percent.*
+
+The tables of the tasks come from the [results](leaderboard.md): each row is an agent alone against copies of the opponent that
+the column names. Entries have met the four frozen opponents, but never each other. The alpha-ranks of the opponents are those in
+one population of the four. With two players one table says how both sides do: there the alpha-rank of an entry is that in a
+population of the four and itself. With more players it is not known, because no opponent has been alone among copies of an entry.
+
+In all six tasks the equilibrium is the frozen network alone, the hardest opponent of every entry, so the Nash average is the
+share won against `{NETWORK}`. With two players an entry has an alpha-rank of 100 % as soon as it wins clearly more than half of
+those games.
+
+The last two tables come from a tournament among the agents that ship with the project; `{CALLED[OLDER]}` is an earlier network
+(`benchmarks/players/ppo-35m.safetensors`). They show in what share of their encounters the row ranked above the column; with four
+players the tables were mixed. `benchmarks/tournament.json` is the `results.json` of
+
+```sh
+euphoria tournament --agents random weights greedy {NETWORK} {OLDER} \\
+    --players 2 4 --games 800 --out runs/tournament
+```
+
+An agent that searches can be added by its name; with `mcts:100:ppo` that takes hours.
+"""
+
+
+def matrices_page() -> str:
+    """docs/matrices.md."""
+    return page("Payoff tables", MATRICES.strip().splitlines(), *map(_matrix, chain.from_iterable(payoffs())))
+
+
+def matrices_picture() -> str:
+    """docs/matrices.svg."""
+    return matrices.draw([*chain.from_iterable(payoffs())], {NETWORK: "network", f"mcts:100:{NETWORK}": "mcts:100:network"})
+
+
 # ----------------------------------------------------------------------------------------------------------------- main
 
 PAGES: dict[Path, Callable[[], str]] = {
@@ -582,6 +665,8 @@ PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "events.md": events_page,
     DOCS / "leaderboard.md": leaderboard_page,
     DOCS / "leaderboard.svg": leaderboard_picture,
+    DOCS / "matrices.md": matrices_page,
+    DOCS / "matrices.svg": matrices_picture,
     DOCS / "observations.md": observations_page,
     DOCS / "rules-map.md": rules_map_page,
     DOCS / "setup.svg": setup_picture,

@@ -81,14 +81,19 @@ class LeaderboardRow(NamedTuple):
         return float(np.mean(self.rates))
 
 
-def standings(task: str, results: Iterable[Mapping[str, Any]]) -> list[LeaderboardRow]:
-    """All agents that were judged by a task, the best first."""
+def group(task: str, results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
+    """The results of each agent that was judged by a task, by its name and the decisions of its training."""
     agents: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for result in results:
         if result["task"] == task:
             name = result["agent"]["name"] + ("" if result["agent"]["repeatable"] else ", not repeatable")
             agents.setdefault((name, result.get("training", {}).get("decisions", 0)), []).append(result)
-    return sorted((_standing(*agent, seeds) for agent, seeds in agents.items()), key=lambda one: -one.mean)
+    return agents
+
+
+def standings(task: str, results: Iterable[Mapping[str, Any]]) -> list[LeaderboardRow]:
+    """All agents that were judged by a task, the best first."""
+    return sorted((_standing(*agent, seeds) for agent, seeds in group(task, results).items()), key=lambda one: -one.mean)
 
 
 def _standing(name: str, decisions: int, seeds: list[Mapping[str, Any]]) -> LeaderboardRow:

@@ -48,7 +48,7 @@ class Part:
         number: of the part.
         first: the number of its first game.
         games: how many.
-        sources: `tournament.sources` of the agents.
+        sources: `euphoria_agents.matches.tournament.sources` of the agents.
     """
 
     agents: tuple[str, ...]
