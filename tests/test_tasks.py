@@ -385,6 +385,37 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     assert picture == leaderboard.draw([*results, result_of("$\\x$", 0.2)]) and ">$\\x$<" in picture
 
 
+def test_a_row_links_code_and_paper_and_says_who_reproduced_it(tmp_path: Path) -> None:
+    seeds = [result_of("ours", rate, 2_000_000, seed=k) for k, rate in enumerate((0.5, 0.6, 0.7))]
+    seeds[0]["entry"] = {"date": "2026-11-23", "code": "docs/tutorials/agent.md", "reproduced_by": ["B. Curious"]}
+    seeds[1]["entry"] = {"date": "2026-11-24", "paper": "https://example.org/a", "reproduced_by": ["A. Careful"]}
+    (tmp_path / "duel-v1").mkdir()
+    for k, seed in enumerate(seeds):
+        (tmp_path / "duel-v1" / f"{k}.json").write_text(json.dumps(seed))
+    results = leaderboard.read_results(tmp_path).values()
+    (found,) = (leaderboard.row(one) for one in leaderboard.standings("duel-v1", results))
+    links = "[code](../docs/tutorials/agent.md), [paper](https://example.org/a)"
+    assert found[leaderboard.HEADINGS.index("entry")] == f"{links}, 2026-11-24, reproduced by A. Careful, B. Curious"
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({}, "entry: object missing required field date"),
+        ({"date": "yesterday"}, "entry.date: expected str matching regex"),
+        ({"date": "2026-11-24", "code": "javascript:alert(1)"}, "entry.code: expected str matching regex"),
+        ({"date": "2026-11-24", "paper": "https://a.b/) | x"}, "entry.paper: expected str matching regex"),
+        ({"date": "2026-11-24", "reproduced_by": ["a | b"]}, "name must be a printable text"),
+        ({"date": "2026-11-24", "by": "me"}, "entry: object contains unknown field by"),
+    ],
+)
+def test_an_entry_is_checked(entry: dict[str, Any], message: str, tmp_path: Path) -> None:
+    (tmp_path / "duel-v1").mkdir()
+    (tmp_path / "duel-v1" / "one.json").write_text(json.dumps(result_of("ours", 0.5) | {"entry": entry}))
+    with pytest.raises(ValueError, match=f"one.json: {message}"):
+        leaderboard.read_results(tmp_path)
+
+
 def test_the_leaderboard_says_who_cannot_be_had_again() -> None:
     result = result_of("mcts:0.5s", 0.5)
     result["agent"]["repeatable"] = False

@@ -17,7 +17,7 @@ RESAMPLES = 10_000  # of the bootstrap
 HEADINGS = (
     *("agent", "decisions", "all"),
     *("network" if opponent == NETWORK else f"`{opponent}`" for opponent in OPPONENTS),
-    *("each seed", "rank", "rating"),
+    *("each seed", "rank", "rating", "entry"),
 )
 
 
@@ -59,6 +59,7 @@ class LeaderboardRow(NamedTuple):
         low, high: the interval of their mean: over the seeds by the bootstrap, or over the deals, if there is one only.
         rank: the mean one.
         rating: the mean one.
+        entry: links to code and paper, the date, and who reproduced it, as Markdown.
     """
 
     name: str
@@ -69,6 +70,7 @@ class LeaderboardRow(NamedTuple):
     high: float
     rank: float
     rating: float
+    entry: str
 
     @property
     def budget(self) -> str:
@@ -101,7 +103,18 @@ def _standing(name: str, decisions: int, seeds: list[Mapping[str, Any]]) -> Lead
     low, high = _bootstrap(rates) if len(rates) > 1 else seeds[0]["all"]["paired_interval"]
     against = [float(np.mean([seed["opponents"][opponent]["win_rate"] for seed in seeds])) for opponent in OPPONENTS]
     rank, rating = (float(np.mean([seed[part][key] for seed in seeds])) for part, key in (("all", "mean_rank"), ("rating", "mu")))
-    return LeaderboardRow(name, decisions, against, rates, low, high, rank, rating)
+    entries = [seed["entry"] for seed in seeds if "entry" in seed]
+    told = _entry_as_text(entries) if entries else ""
+    return LeaderboardRow(name, decisions, against, rates, low, high, rank, rating, told)
+
+
+def _entry_as_text(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Links, the latest date, and everybody who reproduced one of the seeds."""
+    links = {name: link for one in entries for name in ("code", "paper") if (link := one.get(name))}
+    addresses = {name: link if "://" in link else f"../{link}" for name, link in links.items()}
+    people = sorted({name for one in entries for name in one.get("reproduced_by", ())})
+    parts = [*(f"[{name}]({address})" for name, address in addresses.items()), max(one["date"] for one in entries)]
+    return ", ".join([*parts, *(["reproduced by " + ", ".join(people)] if people else [])])
 
 
 def row(one: LeaderboardRow) -> tuple[str, ...]:
@@ -114,6 +127,7 @@ def row(one: LeaderboardRow) -> tuple[str, ...]:
         ", ".join(f"{100 * rate:.1f}" for rate in one.rates) if len(one.rates) > 1 else "",
         f"{one.rank:.2f}",
         f"{one.rating:.1f}",
+        one.entry,
     )
 
 

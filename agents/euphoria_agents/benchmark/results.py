@@ -62,6 +62,24 @@ class _Training(Struct):
     command: str
 
 
+Link = Annotated[str, Meta(pattern=r"^(https?://[^\s|()<>]+|\w[\w./-]*)$", max_length=300)]  # elsewhere, or in this repository
+
+
+class Entry(Struct, forbid_unknown_fields=True):
+    """What an entry says of itself.
+
+    Attributes:
+        date: when it was judged.
+        code, paper: where they are: an address, or a path in this repository.
+        reproduced_by: who had the agent play some of its games again (`--check`), or trained it again.
+    """
+
+    date: Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d$")]
+    code: Link | None = None
+    paper: Link | None = None
+    reproduced_by: list[str] = []
+
+
 class _Result(Struct, forbid_unknown_fields=True):
     format: Literal["euphoria-result"]
     version: Literal[1]
@@ -73,6 +91,7 @@ class _Result(Struct, forbid_unknown_fields=True):
     all: _Score
     rating: _Rating
     training: _Training | None = None
+    entry: Entry | None = None
 
 
 def check_name(name: str) -> None:
@@ -102,7 +121,8 @@ def read_result(path: Path, task: Task) -> Json:
 
 def _check(result: _Result, task: Task) -> None:
     """Checks what types cannot: names, and sums."""
-    check_name(result.agent.name)
+    for name in (result.agent.name, *(result.entry.reproduced_by if result.entry else [])):
+        check_name(name)
     _same("task", result.task, task.name)
     _same(
         "matches", [(one.players, one.against) for one in result.matches], [(n, one) for n in task.players for one in OPPONENTS]
