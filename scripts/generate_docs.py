@@ -555,6 +555,7 @@ def leaderboard_page() -> str:
         "none, and neither has the network, whose 157 million exceed every budget. *rank* is the mean rank, *rating* is",
         "openskill's, from games against opponents with [fixed ratings](benchmark.md#ratings). *entry* has links, the date of",
         "the judging, and who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](join.md).",
+        "The [payoff tables](matrices.md) have Nash averages and alpha-ranks.",
         "",
         "![Games won by each agent, task by task](leaderboard.svg)",
         "",

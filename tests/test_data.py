@@ -31,14 +31,14 @@ here = functools.partial(in_processes, processes=1)
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collecting, "GAMES", 4)
+    monkeypatch.setattr(collecting, "SEATS", 12)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data set of ten games in three files."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(collecting, "GAMES", 4)
+        patch.setattr(collecting, "SEATS", 12)
         path = tmp_path_factory.mktemp("data") / "set"
         collect(path, parts_of(["weights", "random"], SHORT, 10, 1, "win"), here)
     return path

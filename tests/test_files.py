@@ -78,6 +78,7 @@ COMMANDS = [
     "evaluate --games 40 --max-turns 20 --processes 1 --out out",
     "evaluate --games 40 --max-turns 20 --processes 2 --records out",
     "tournament --games 40 --max-turns 20 --processes 2 --out out --records out",
+    "collect --agents random --games 4 --max-turns 20 --processes 1 --out out",
     "replay ../a.record --svg out",
     "speed --quick --groups engine --seconds 0.01 --repeats 1 --json out/a.json",
     "train --run out --threads 1 --players 2 --baselines random --envs 4 --rollout 4 --batch 8 --trunk 4 --rating-games 0",
@@ -87,8 +88,9 @@ COMMANDS = [
 @needs_fork
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_command_tells_of_a_full_disk_in_a_line(words: str, tmp_path: Path) -> None:
-    if words.startswith("train"):
-        pytest.importorskip("torch")
+    for command, library in (("train", "torch"), ("collect", "pyarrow")):
+        if words.startswith(command):
+            pytest.importorskip(library)
     (tmp_path / "a.record").write_text(play_match([load("random")] * 2, 1, records=True).records[0])
     folder = tmp_path / "here"
     folder.mkdir()
@@ -102,7 +104,7 @@ def test_a_command_tells_of_a_full_disk_in_a_line(words: str, tmp_path: Path) ->
     assert status == 2 and len(told) == 1, said
     assert re.fullmatch("error: (out/.* cannot be written: .*|.*)File too large.*", told[0])
     assert not [*folder.rglob(".*")]
-    assert not [path for path in folder.rglob("*") if path.suffix in (".record", ".svg", ".json", ".safetensors")]
+    assert not [path for path in folder.rglob("*") if path.suffix in (".record", ".svg", ".json", ".safetensors", ".parquet")]
 
 
 def test_a_line_that_cannot_be_written_names_its_file(tmp_path: Path) -> None:

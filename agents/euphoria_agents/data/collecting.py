@@ -31,7 +31,8 @@ from euphoria_env.trajectories import Trajectories
 FORMAT, VERSION = "euphoria-dataset", 1
 DATASET = "dataset.json"
 PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # whose versions games or files can depend on
-GAMES, GAMES_OF_SEARCHERS = 256, 16  # of a part: searchers' games are long, and little is lost with a part
+SEATS = 512  # of the games of a part, which is held in memory
+GAMES_OF_SEARCHERS = 16  # of a part: their games take long, and little is lost with a part
 MOST_AGENTS = 100
 ROOM = 1 << 14  # decisions, at first
 
@@ -82,7 +83,7 @@ def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward:
     if not 1 <= len(agents) <= MOST_AGENTS:
         raise ValueError(f"agents must be 1 to {MOST_AGENTS}, not {len(agents)}")
     searching = any(getattr(player(spec), "needs_game", False) for spec in agents)
-    size, code = GAMES_OF_SEARCHERS if searching else GAMES, sources(agents)
+    size, code = GAMES_OF_SEARCHERS if searching else SEATS // rules.num_players, sources(agents)
     return [
         Part(tuple(agents), rules, reward, seed, number, first, min(size, games - first), code)
         for number, first in enumerate(range(0, games, size))

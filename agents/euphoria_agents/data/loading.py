@@ -53,7 +53,7 @@ class _Description(Struct):
     files: list[_File]
 
 
-def load(folder: str | os.PathLike[str], threads: int | None = None) -> Dataset:
+def load(folder: str | Path, threads: int | None = None) -> Dataset:
     """A data set that `euphoria collect` has written.
 
     Args:
@@ -63,19 +63,26 @@ def load(folder: str | os.PathLike[str], threads: int | None = None) -> Dataset:
     Raises:
         ValueError: there is no data set, it is damaged, or it is of another version of the environment or of the format.
     """
-    path = Path(folder)
-    if not (path / DATASET).exists():
-        raise ValueError(f"{path}: no data set: there is no {DATASET}, which `euphoria collect` writes when all games are played")
+    return Dataset(Path(folder), threads or os.cpu_count() or 1)
+
+
+def _read_description(folder: Path) -> tuple[Json, _Description]:
+    """The content of `dataset.json`, and the same as a checked type."""
+    path = folder / DATASET
+    if not path.exists():
+        raise ValueError(
+            f"{folder}: no data set: there is no {DATASET}, which `euphoria collect` writes when all games are played"
+        )
     try:
-        found = read_json(read_text(path / DATASET))
-        if found.get("format") != FORMAT or found.get("version") != VERSION:
+        found = read_json(read_text(path))
+        if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("version") != VERSION:
             raise ValueError(f"not of the format {FORMAT}, version {VERSION}")
         about = checked(found, _Description)
         _check(about)
-        rules = Rules.from_dict(about.rules)
-    except (ValueError, AttributeError) as error:
-        raise ValueError(f"{path / DATASET}: {error}") from None
-    return Dataset(path, found, about, rules, threads or os.cpu_count() or 1)
+        Rules.from_dict(about.rules)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return found, about
 
 
 def _check(about: _Description) -> None:
@@ -91,7 +98,7 @@ def _check(about: _Description) -> None:
 
 
 class Dataset:
-    """A data set in a folder. Iterating gives its games, one after another, each as a dict of arrays; its length is their number.
+    """A data set in a folder; `load` makes one. Iterating gives its games, each as a dict of arrays; its length is their number.
 
     The arrays, of T decisions in the order in which they were made:
 
@@ -114,10 +121,11 @@ class Dataset:
         about: all that `dataset.json` says.
     """
 
-    def __init__(self, folder: Path, about: Json, description: _Description, rules: Rules, threads: int) -> None:
-        self.agents = list(dict.fromkeys(agent.spec for agent in description.agents))
-        self.rules, self.reward, self.decisions, self.about = rules, description.reward, description.decisions, about
-        self._folder, self._files, self._games, self._threads = folder, description.files, description.games, threads
+    def __init__(self, folder: Path, threads: int) -> None:
+        self.about, found = _read_description(folder)
+        self.agents = list(dict.fromkeys(agent.spec for agent in found.agents))
+        self.rules, self.reward, self.decisions = Rules.from_dict(found.rules), found.reward, found.decisions
+        self._folder, self._files, self._games, self._threads = folder, found.files, found.games, threads
 
     def __len__(self) -> int:
         return self._games
