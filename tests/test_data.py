@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -231,6 +232,24 @@ def test_a_folder_holds_one_data_set(copy: Path) -> None:
     assert status == 2 and "part-00001.parquet is damaged" in told and "delete it" in told
     (copy / "part-00001.parquet").unlink()
     assert euphoria(*words, "--seed", 1)[0] == 0 and content(copy) == before
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "data.md"
+RECIPES = re.findall(
+    r"^\| .* \| `euphoria (collect .*) --out \S+` \| [\d,]+ \| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("command", "digest"), RECIPES)
+def test_recipes_give_what_the_page_says(command: str, digest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # parts as large as they are
+    assert euphoria(*command.split(), "--out", tmp_path / "out")[0] == 0
+    assert json.loads((tmp_path / "out" / "dataset.json").read_text())["sha256"].startswith(digest)
+
+
+def test_there_are_recipes() -> None:
+    assert len(RECIPES) == 4
 
 
 # --------------------------------------------------------------------------------------------------------------- loading
