@@ -71,22 +71,21 @@ def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------------ gate
 
 PAIRED = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # what one may win more in the two games of a deal
+SHARES, TILT = np.array([1, 2, 4, 2, 1]) / 10, np.array([-2, -1, 0, 1, 2]) / 5
 
 
 @pytest.mark.parametrize(
     ("gains", "verdict"),
     [((0.0, 0.0), "refused"), ((0.1, 0.1), "accepted"), ((0.25, 0.1), "accepted"), ((0.25, -0.2), "refused")],
 )
-def test_the_gate_is_as_often_wrong_as_it_says(
-    gains: tuple[float, float], verdict: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_gate_is_as_often_wrong_as_it_says(gains: tuple[float, float], verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who loses to one of the pool is refused, whatever else it gains."""
     monkeypatch.syspath_prepend(SCRIPTS)
     script, rng, found = importlib.import_module("gate"), np.random.default_rng(1), []
     for _ in range(150):
         gate, told = script.Gate(["a", "b"], gain=0.1, loss=0.1, error=0.05), "undecided"
         while told == "undecided":
-            drawn = [rng.choice(PAIRED, 16, p=np.array([1, 2, 4, 2, 1]) / 10 + g * np.array([-2, -1, 0, 1, 2]) / 5) for g in gains]
+            drawn = [rng.choice(PAIRED, 16, p=SHARES + gain * TILT) for gain in gains]
             told = gate.add(np.stack(drawn, 1))
         found.append(told)
     assert found.count(verdict) >= 0.9 * len(found)
