@@ -101,7 +101,7 @@ def test_the_gate_plays_until_it_knows_and_goes_on_where_it_was(tmp_path: Path) 
     journal.write_text("".join(lines[:-1]) + lines[-1][:100])
     assert call("gate", "--agent", "weights", *asked) == told
     assert len(journal.read_text().splitlines()) == len(lines) + 1, "the torn line stays, and its games are played again"
-    asked[1] = "weights"
+    asked[1] = asked[3] = "weights"
     assert "random instead of weights: refused" in run(SCRIPTS / "gate.py", "--agent", "random", *asked)[1]
 
 

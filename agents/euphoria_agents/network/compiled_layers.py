@@ -133,6 +133,12 @@ def add_products(out, weights, x, index, n):  # type: ignore[no-untyped-def]
 
 
 @jit
+def row_of(value, first, last):  # type: ignore[no-untyped-def]
+    """The row of an entry with this value, whose rows are `first` to `last` - 1; -1 if there is none."""
+    return min(first + value, last) - 1 if value > 0 and first < last else -1
+
+
+@jit
 def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
     """Writes which rows (`network.weight_layout`) an observation adds up into `index`; returns how many."""
     observation, begins, index = borrowed(observation), borrowed(begins), borrowed(index)
@@ -142,16 +148,9 @@ def find_rows(observation, begins, index):  # type: ignore[no-untyped-def]
     for w in range(whole + 1):
         if w == whole or words[w] != 0:  # most entries are 0
             for e in range(WORD * w, min(WORD * (w + 1), len(observation))):
-                if observation[e] > 0 and begins[e] < begins[e + 1]:
-                    index[n] = min(begins[e] + observation[e], begins[e + 1]) - 1
-                    n += 1
+                index[n] = row_of(observation[e], begins[e], begins[e + 1])
+                n += index[n] >= 0
     return n
-
-
-@jit
-def row_of(value, first, last):  # type: ignore[no-untyped-def]
-    """The row of an entry with this value, whose rows are `first` to `last` - 1; -1 if there is none."""
-    return min(first + value, last) - 1 if value > 0 and first < last else -1
 
 
 @jit

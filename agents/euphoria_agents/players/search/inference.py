@@ -75,12 +75,6 @@ def no_network() -> Network:
     return build_network(Parts(Features(empty, empty, empty), layers, layers, layers, []))
 
 
-def with_own_workspace(net: Network) -> Network:
-    """The same network for another thread: it shares what does not change."""
-    changing = ("base", "trunk_base", "outlook_base", "observation", "places", "known", "x", "y", "seen")
-    return net._replace(**{name: getattr(net, name).copy() for name in changing})
-
-
 def load_network(path: str | Path) -> tuple[Network, int]:
     """The network of a checkpoint, and the number of the reward that its values count.
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explanation
-from euphoria_agents.players.search.inference import Network, no_network, with_own_workspace
+from euphoria_agents.players.search.inference import Network, no_network
 from euphoria_agents.players.search.tree_search import SearchPlan, empty_tree, empty_workspace, most_visited, root_edges, search
 
 if TYPE_CHECKING:
@@ -24,41 +22,30 @@ MOST = 2**40  # simulations
 
 
 class Budget(NamedTuple):
-    """How much to search for a decision: so many simulations, or for so many seconds, in each of so many threads."""
+    """How much to search for a decision: so many simulations, or for so many seconds."""
 
     simulations: int
     seconds: float
-    threads: int = 1
 
     def __str__(self) -> str:
-        amount = str(self.simulations) if math.isinf(self.seconds) else f"{self.seconds:g}s"
-        return amount if self.threads == 1 else f"{self.threads}x{amount}"
+        return str(self.simulations) if math.isinf(self.seconds) else f"{self.seconds:g}s"
 
 
 def read_budget(text: str) -> Budget:
-    """A budget from a text such as "200" (simulations), "0.5s" (seconds) or "2x200" (in each of two threads).
+    """A budget from a text such as "200" (simulations) or "0.5s" (seconds).
 
     Raises:
-        ValueError: it is none of them, or not positive, or of more threads than there are cores.
+        ValueError: it is neither, or not positive.
     """
-    found = re.fullmatch(r"(?:([0-9]{1,9})x)?(?:([0-9]+)|([0-9]+(?:\.[0-9]*)?|\.[0-9]+)s)", text)
-    threads, simulations, seconds = (
-        (1, 0, 0.0) if found is None else (int(found[1] or 1), int(found[2] or 0), float(found[3] or 0))
-    )
-    if threads < 1 or not (0 < simulations <= MOST or 0 < seconds < 1e6):
-        shape = "a number of simulations such as 200 or a time such as 0.5s"
-        raise ValueError(f"a budget is {shape}, not {text!r}; 2x200 is the same in each of two threads")
-    cores = os.cpu_count() or 1
-    if threads > cores:
-        raise ValueError(f"the budget {text!r} is for {threads} threads, but this machine has no more than {cores} cores")
-    return Budget(simulations or MOST, seconds or math.inf, threads)
+    if re.fullmatch(r"[0-9]+", text) and 0 < int(text) <= MOST:
+        return Budget(int(text), math.inf)
+    if re.fullmatch(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)s", text) and 0 < float(text[:-1]) < 1e6:
+        return Budget(MOST, float(text[:-1]))
+    raise ValueError(f"a budget is a number of simulations such as 200 or a time such as 0.5s, not {text!r}")
 
 
 class Searcher(Agent):
     """Plays the move that its search followed most often; a single legal move is played at once.
-
-    Each further thread has a searcher of its own, which grows another tree from other deals; what they find at the root is summed
-    up, so that equal seeds give equal moves however fast the threads are.
 
     Args:
         plan: how to search.
@@ -74,10 +61,6 @@ class Searcher(Agent):
         self._net = no_network() if net is None else net
         self._tree, self._workspace = empty_tree(), empty_workspace()
         self._pace = 0.0  # simulations a second, as of late
-        self._stopped = False  # from outside, by the thread that has been interrupted
-        self._others = [
-            Searcher(plan, budget._replace(threads=1), with_own_workspace(self._net)) for _ in range(1, budget.threads)
-        ]
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`.
@@ -90,22 +73,20 @@ class Searcher(Agent):
         if len(moves) == 1:
             return int(moves[0])
         self._search_from(game, rng)
-        return most_visited(self._root())
+        return most_visited(self._tree)
 
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
         """Says what the search found, of a single legal move too; see `Agent.explain`.
 
-        The first simulation judges the position itself and follows no move, so that the visits are one less than the simulations
-        of each thread.
+        The first simulation judges the position itself and follows no move, so that the visits are one less than the simulations.
         The value of a move is the mean of what its mover got, or None if it was never followed; the chances of the seats are the
         mean of all simulations.
         """
         game = _open(game)
         self._search_from(game, copy.deepcopy(rng))
-        edges, trees = self._root(), [self, *self._others]
-        seats = np.sum([one._workspace.seats[: game.rules.num_players] for one in trees], axis=0)
+        edges, seats = root_edges(self._tree), self._workspace.seats[: game.rules.num_players]
         visits = edges["visits"]
         values = self._chances_of_moves(edges["value"] / np.maximum(visits, 1), len(seats))
         return explanation(
@@ -113,7 +94,7 @@ class Searcher(Agent):
             priors=(edges["prior"] / edges["prior"].sum()).tolist(),
             visits=visits.tolist(),
             values=[value if followed else None for value, followed in zip(values.tolist(), visits, strict=True)],
-            seats=self._chances_of_seats(seats / (len(trees) + visits.sum())).tolist(),
+            seats=self._chances_of_seats(seats / (1 + visits.sum())).tolist(),
         )
 
     def _chances_of_moves(self, results: np.ndarray, players: int) -> np.ndarray:
@@ -124,50 +105,21 @@ class Searcher(Agent):
         """The chances of the seats, from the mean of what each got; here they only have to add up to 1."""
         return shares(results)
 
-    def _root(self) -> np.ndarray:
-        """The edges of the root, those of all threads together."""
-        return merged([root_edges(one._tree) for one in (self, *self._others)])
-
     def _search_from(self, game: Game, rng: np.random.Generator) -> None:
         """Searches a position."""
-        seed, trees = int(rng.integers(2**62)), [self, *self._others]
-        for one in trees:
-            one.budget, one._stopped = self.budget, False
-            one._workspace.rows[1] = game.states[0]
-        if not self._others:
-            self._search(seed)
-            return
-        with ThreadPoolExecutor(len(self._others)) as pool:
-            searches = [pool.submit(one._search, seed + k * MOST) for k, one in enumerate(self._others, 1)]
-            try:
-                self._search(seed)
-                for search in searches:
-                    search.result()
-            finally:
-                for one in trees:
-                    one._stopped = True
+        self._workspace.rows[1] = game.states[0]
+        self._search(int(rng.integers(2**62)))
 
     def _search(self, seed: int) -> None:
         """Searches until the budget is spent, at least one simulation; how many at a time changes nothing in the tree."""
         start, done, left = time.perf_counter(), 0, self.budget.seconds
         before = start
-        while done == 0 or (done < self.budget.simulations and left > 0 and not self._stopped):
+        while done == 0 or (done < self.budget.simulations and left > 0):
             until = min(self.budget.simulations, done + max(1, int(self._pace * min(AT_A_TIME, left))))
             search(self._tree, self._workspace, self._net, self._plan, seed, done, until)
             now = time.perf_counter()
             self._pace = (until - done) / (now - before)
             done, before, left = until, now, self.budget.seconds - (now - start)
-
-
-def merged(roots: list[np.ndarray]) -> np.ndarray:
-    """The edges of several roots as one: counts and values are sums, priors the mean."""
-    rows = np.concatenate(roots)
-    _, first, which = np.unique(rows["move"], return_index=True, return_inverse=True)
-    found = rows[first]
-    for name in ("prior", "value", "availability", "visits"):
-        found[name] = np.bincount(which, rows[name])
-    found["prior"] /= len(roots)
-    return found
 
 
 def _open(game: Game | None) -> Game:

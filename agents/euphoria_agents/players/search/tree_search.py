@@ -541,9 +541,10 @@ def root_edges(tree: Tree) -> np.ndarray:
     return tree.edges[found]
 
 
-def most_visited(rows: np.ndarray) -> int:
-    """The move of a root, from its edges, that was followed most often, virtual visits included; of equal ones the better.
+def most_visited(tree: Tree) -> int:
+    """The move of the root that was followed most often, virtual visits included; of equal ones the better, then the first.
 
     A prior of PUCT is less than a visit, and decides only between moves followed equally often.
     """
+    rows = root_edges(tree)
     return int(rows["move"][np.lexsort((-rows["value"], -(rows["visits"] + rows["prior"])))[0]])
