@@ -34,7 +34,7 @@ def speed(*arguments: Any, code: int = 0) -> str:
 
 
 def test_help() -> None:
-    for script in ("peers", "playouts"):
+    for script in ("peers", "playouts", "simulations"):
         assert "--help" in call(FOLDER / f"{script}.py", "--help")
     for words in ([], ["compare"]):
         assert "--help" in speed(*words, "--help")
@@ -82,6 +82,13 @@ def test_playouts_are_counted() -> None:
     text = call(FOLDER / "playouts.py", "--playouts", 3)
     rows = [line.split()[0] for line in text.splitlines()[1:] if not line.startswith("compiling ")]  # which tells of compiling
     assert rows == ["start", "turn", "start,"]
+
+
+def test_simulations_are_counted() -> None:
+    text = call(FOLDER / "simulations.py", "--agent", "mcts:2:greedy", "--players", 3, "--positions", 1, "--rounds", 1)
+    assert "3 players: " in text and text.endswith(" simulations/s of mcts:2:greedy\n")
+    for agent in ("greedy", "mcts:0.5s", "boardspace"):
+        assert "must be a search with a number of simulations" in call(FOLDER / "simulations.py", "--agent", agent, code=2)
 
 
 @pytest.mark.long

@@ -24,7 +24,7 @@ from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
 from euphoria_agents.training.config import Options, check  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
-from tests.tools.scripts import SCRIPTS, call  # noqa: E402
+from tests.tools.scripts import SCRIPTS, call, run  # noqa: E402
 
 
 @pytest.mark.parametrize("name", ["calibration", "best_response", "gain"])
@@ -66,6 +66,54 @@ def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("league/*")}  # nothing is trained again
     told = call("best_response", *small, "--decisions", "40000", "--players", "3", code=2)
     assert f"{tmp_path} holds what came of another players, decisions: choose another --out" in " ".join(told.split())
+
+
+# ------------------------------------------------------------------------------------------------------------------ gate
+
+PAIRED = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # what one may win more in the two games of a deal
+SHARES, TILT = np.array([1, 2, 4, 2, 1]) / 10, np.array([-2, -1, 0, 1, 2]) / 5
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [((0.0, 0.0), "refused"), ((0.1, 0.1), "accepted"), ((0.25, 0.1), "accepted"), ((0.25, -0.2), "refused")],
+)
+def test_the_gate_is_as_often_wrong_as_it_says(gains: tuple[float, float], verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who loses to one of the pool is refused, whatever else it gains."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    script, rng, found = importlib.import_module("gate"), np.random.default_rng(1), []
+    for _ in range(150):
+        gate, told = script.Gate(["a", "b"], gain=0.1, loss=0.1, error=0.05), "undecided"
+        while told == "undecided":
+            drawn = [rng.choice(PAIRED, 16, p=SHARES + gain * TILT) for gain in gains]
+            told = gate.add(np.stack(drawn, 1))
+        found.append(told)
+    assert found.count(verdict) >= 0.9 * len(found)
+
+
+def test_the_gate_plays_until_it_knows_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    asked = ["--instead-of", "random", "--against", "random", "--players", "2", "--stars-to-win", "3", "--processes", "1"]
+    asked += ["--out", str(tmp_path)]
+    told = call("gate", "--agent", "weights", *asked)
+    assert told.splitlines()[-1] == "weights instead of random: accepted" and "deals, bounds ±2.94: all +" in told
+    journal = tmp_path / "chunks.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:-1]) + lines[-1][:100])
+    assert call("gate", "--agent", "weights", *asked) == told
+    assert len(journal.read_text().splitlines()) == len(lines) + 1, "the torn line stays, and its games are played again"
+    asked[1] = asked[3] = "weights"
+    assert "random instead of weights: refused" in run(SCRIPTS / "gate.py", "--agent", "random", *asked)[1]
+
+
+def test_what_the_gate_cannot_test() -> None:
+    for wrong, why in (
+        (("--agent", "greedy"), "--agent and --instead-of are both 'greedy'"),
+        (("--agent", "weights"), "--against must not have the candidate, 'weights'"),
+        (("--gain", "0"), "--gain must be between 0 and 1, not 0"),
+        (("--error", "0.5"), "--error must be between 0 and 0.5, not 0.5"),
+        (("--deals", "0"), "deals must be at least 1, not 0"),
+    ):
+        assert why in call("gate", *wrong, code=2)
 
 
 # ------------------------------------------------------------------------------------------------------------- baselines

@@ -145,6 +145,22 @@ def test_a_search_in_parts_is_the_same_search(spec: str, checkpoint: Path, monke
     assert found[0] == found[1]
 
 
+def test_priors_found_later_are_those_found_at_once(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without memory for what was seen the network is asked at every new node, and the search is the same."""
+    from euphoria_agents.players.search import tree_search
+
+    game, found = middle(3), []
+    for memory in (2**20, 0):
+        monkeypatch.setattr(tree_search, "SEEN", memory)
+        agent = searching("mcts:300:ppo+greedy", checkpoint)
+        assert isinstance(agent, Searcher)
+        ask(agent, game, 1)
+        asked = edges(agent._tree)["prior"] > 0
+        assert asked.all() == (memory == 0)
+        found.append(edges(agent._tree)[["move", "visits", "value"]].tolist())
+    assert found[0] == found[1]
+
+
 class Slow:
     """A search of a thousand simulations a second."""
 
@@ -314,6 +330,19 @@ def test_the_network_says_what_its_tensors_say(n: int, checkpoint: Path) -> None
     assert agent._workspace.values[game.player] == pytest.approx(worth, abs=1e-4)
     if n == 2:
         assert agent._workspace.values[:2].sum() == pytest.approx(1)
+
+
+def test_what_differs_from_the_root_is_seen_as_if_alone(checkpoint: Path) -> None:
+    """Another player, other cards and another time: the sums of the first layers are the same, but for rounding."""
+    plain, compared = (inference.load_network(checkpoint)[0] for _ in range(2))
+    first, later = middle(3, 40), middle(3, 150)
+    for game in (first, later):
+        for p in range(3):
+            inference.rebase(compared, first.states[0], p)
+            for net in (plain, compared):
+                inference.observe(net, game.states[0], p)
+            assert compared.seen == pytest.approx(plain.seen, abs=1e-5)
+            assert (compared.known.sum() < plain.known.sum()) and (game is later or not compared.known.any())
 
 
 @pytest.mark.parametrize(("priors", "values"), [("ppo", "greedy"), ("weights", "ppo"), ("greedy", "weights")])

@@ -210,10 +210,14 @@ def random_card(g, cards):
 @jit
 def shuffle_places(g, places, cards):
     """Shuffles the places of the cards whose bits are set."""
-    while cards:
-        a, b = lowest_bit(cards), random_card(g, cards)
-        places[a], places[b] = places[b], places[a]
+    n = count_bits(cards)
+    order = np.empty(n, np.int64)
+    for k in range(n):
+        order[k] = lowest_bit(cards)
         cards &= cards - 1
+    for k in range(n):
+        a, b = order[k], order[k + random_below(g["rng"], n - k)]
+        places[a], places[b] = places[b], places[a]
 
 
 @jit
@@ -230,7 +234,8 @@ def deal_recruits(g, player):
                     places[int(g["hand"][q, k])] = _FREE
                 if g["kept"][q, k] >= 0:
                     places[int(g["kept"][q, k])] = _FREE
-    forget_places(places, unknown_cards(places, player))
+    unknown = unknown_cards(places, player)
+    forget_places(places, unknown)
     concealed = 0
     revealed = int(g["revealed"]) if g["status"] < OVER else 0  # a game can end before they become active (R4.7, R4.9)
     for card in range(NUM_RECRUITS):
@@ -238,15 +243,21 @@ def deal_recruits(g, player):
     for q in range(n):
         if q != player:
             for k in range(int(g["num_active"][q]), int(g["num_recruits"][q])):
-                g["recruits"][q, k] = deal_one(g, places, HELD + q, unknown_cards(places, player) & concealed)
+                card = deal_one(g, places, HELD + q, unknown & concealed)
+                g["recruits"][q, k] = card
+                unknown &= ~(1 << card)
     for q in range(n):
         if q != player:
             for k in range(DEALT_RECRUITS):
                 if g["hand"][q, k] >= 0:
-                    g["hand"][q, k] = deal_one(g, places, HELD + q, unknown_cards(places, player))
+                    card = deal_one(g, places, HELD + q, unknown)
+                    g["hand"][q, k] = card
+                    unknown &= ~(1 << card)
                 if g["kept"][q, k] >= 0:
-                    g["kept"][q, k] = deal_one(g, places, HELD + q, unknown_cards(places, player))
-    shuffle_places(g, places, unknown_cards(places, player))
+                    card = deal_one(g, places, HELD + q, unknown)
+                    g["kept"][q, k] = card
+                    unknown &= ~(1 << card)
+    shuffle_places(g, places, unknown)
 
 
 @jit
@@ -277,11 +288,14 @@ def deal_hidden_tiles(g, player):
     for k in range(NUM_MARKETS):
         if not g["built"][k] and marks[k] != IN_BY + player:
             places[int(g["tile"][k])] = _FREE
-    forget_places(places, unknown_cards(places, player))
+    unknown = unknown_cards(places, player)
+    forget_places(places, unknown)
     for k in range(NUM_MARKETS):
         if not g["built"][k] and marks[k] != IN_BY + player:
-            g["tile"][k] = deal_one(g, places, ON_SITE, unknown_cards(places, player))
-    shuffle_places(g, places, unknown_cards(places, player))
+            card = deal_one(g, places, ON_SITE, unknown)
+            g["tile"][k] = card
+            unknown &= ~(1 << card)
+    shuffle_places(g, places, unknown)
     for k in range(NUM_MARKETS):
         if marks[k] != IN_BY + player:
             other = k + random_below(g["rng"], NUM_MARKETS - k)

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Parts, parts, read_checkpoint
-from euphoria_agents.network.compiled_layers import find_rows, hidden, layer, log_chances, softmax
+from euphoria_agents.network.compiled_layers import change_rows, find_changed_rows, later_layers, layer, log_chances, softmax
 from euphoria_agents.network.weight_layout import active_feature_rows, flatten
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import Reward, reward_number
@@ -34,7 +36,10 @@ class Network(NamedTuple):
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
         seats, seats_bias: float32 (MAX_PLAYERS, in) and (MAX_PLAYERS,), the last layer of the outlook.
-        observation, places, known, x, y: workspace; `places` are the rows that what was seen last adds up, `known` how many.
+        base: int8 (MAX_PLAYERS, OBS_SIZE), an observation of each player that others are compared with; zeros at first.
+        trunk_base, outlook_base: float32 (MAX_PLAYERS, out), what the first layers make of those, before the rectifier.
+        observation, places, known, x, y: workspace; `places` are the rows in which what was seen last differs from the base, as
+            `find_changed_rows` has them, and `known` how many come and go.
         seen: float32, what came out of the trunk last.
     """
 
@@ -52,6 +57,9 @@ class Network(NamedTuple):
     worth_bias: np.ndarray
     seats: np.ndarray
     seats_bias: np.ndarray
+    base: np.ndarray
+    trunk_base: np.ndarray
+    outlook_base: np.ndarray
     observation: np.ndarray
     places: np.ndarray
     known: np.ndarray
@@ -118,9 +126,12 @@ def build_network(found: Parts) -> Network:
         np.ascontiguousarray(worth_bias, np.float32),
         np.ascontiguousarray(seats.T, np.float32),
         np.ascontiguousarray(seats_bias, np.float32),
+        np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8),
+        np.tile(weights[trunk_table[0, 0] :][: rows.shape[1]], (MAX_PLAYERS, 1)),
+        np.tile(weights[outlook_table[0, 0] :][: outlook_rows.shape[1]], (MAX_PLAYERS, 1)),
         np.zeros(OBS_SIZE, np.int8),
-        np.zeros(OBS_SIZE, np.int32),
-        np.zeros(1, np.int64),
+        np.zeros(2 * OBS_SIZE, np.int32),
+        np.zeros(2, np.int64),
         np.zeros(widest, np.float32),
         np.zeros(widest, np.float32),
         np.zeros(found.trunk[-1][0].shape[1], np.float32),
@@ -128,18 +139,69 @@ def build_network(found: Parts) -> Network:
 
 
 @jit
+def borrowed_network(net):  # type: ignore[no-untyped-def]
+    """The same network, in which nobody counts references."""
+    return Network(
+        borrowed(net.begins),
+        borrowed(net.rows),
+        borrowed(net.weights),
+        borrowed(net.trunk),
+        borrowed(net.policy),
+        borrowed(net.value),
+        borrowed(net.outlook_rows),
+        borrowed(net.outlook),
+        borrowed(net.logits),
+        borrowed(net.bias),
+        borrowed(net.worth),
+        borrowed(net.worth_bias),
+        borrowed(net.seats),
+        borrowed(net.seats_bias),
+        borrowed(net.base),
+        borrowed(net.trunk_base),
+        borrowed(net.outlook_base),
+        borrowed(net.observation),
+        borrowed(net.places),
+        borrowed(net.known),
+        borrowed(net.x),
+        borrowed(net.y),
+        borrowed(net.seen),
+    )
+
+
+@jit
+def rebase(net, g, p):  # type: ignore[no-untyped-def]
+    """Compares what a player sees with the present from now on: near it few rows come and go."""
+    net.base[p] = 0
+    net.trunk_base[p] = net.weights[net.trunk[0, 0] :][: net.trunk_base.shape[1]]
+    net.outlook_base[p] = net.weights[net.outlook[0, 0] :][: net.outlook_base.shape[1]]
+    look(net, g, p)
+    net.base[p] = net.observation
+    change_rows(net.trunk_base[p], net.rows, net.places, net.known[0], net.known[1])
+    change_rows(net.outlook_base[p], net.outlook_rows, net.places, net.known[0], net.known[1])
+
+
+@jit
 def look(net, g, p):  # type: ignore[no-untyped-def]
-    """Finds what a player sees."""
+    """Finds in what rows that which a player sees differs from the base."""
     fill_observation(g, p, net.observation)
-    net.known[0] = find_rows(net.observation, net.begins, net.places)
+    net.known[0], net.known[1] = find_changed_rows(net.observation, net.base[p], net.begins, net.places)
+
+
+@jit
+def think(net, p, places, more, less):  # type: ignore[no-untyped-def]
+    """Takes what a player sees, as rows that come and go, through the trunk."""
+    x = net.x[: net.trunk_base.shape[1]]
+    x[:] = net.trunk_base[p]
+    change_rows(x, net.rows, places, more, less)
+    last = later_layers(net.weights, net.trunk, net.x, net.y)
+    net.seen[:] = last[: len(net.seen)]
 
 
 @jit
 def observe(net, g, p):  # type: ignore[no-untyped-def]
     """Takes what a player sees through the trunk."""
     look(net, g, p)
-    last = hidden(net.places, net.known[0], net.rows, net.weights, net.trunk, net.x, net.y)
-    net.seen[:] = last[: len(net.seen)]
+    think(net, p, net.places, net.known[0], net.known[1])
 
 
 @jit
@@ -201,7 +263,10 @@ def has_outlook(net):  # type: ignore[no-untyped-def]
 def outlook(net, g, observer, chances):  # type: ignore[no-untyped-def]
     """Writes everybody's chance to win by seat, from what this player sees, who has just been looked for."""
     n = int(g["num_players"])
-    x = hidden(net.places, net.known[0], net.outlook_rows, net.weights, net.outlook, net.x, net.y)
+    first = net.x[: net.outlook_base.shape[1]]
+    first[:] = net.outlook_base[observer]
+    change_rows(first, net.outlook_rows, net.places, net.known[0], net.known[1])
+    x = later_layers(net.weights, net.outlook, net.x, net.y)
     for k in range(n):
         logit = net.seats_bias[k]
         for j in range(net.seats.shape[1]):

@@ -18,29 +18,42 @@ from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
 from euphoria_agents.players.weights import weigh
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS, STARS
-from euphoria_env.engine.byte_copies import pointer_to
+from euphoria_env.engine.byte_copies import borrowed, pointer_to
 from euphoria_env.engine.determinize import deal_hidden_row
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
-from euphoria_env.engine.move_set import is_legal, list_moves
+from euphoria_env.engine.move_set import WORD_BITS, count_legal, is_legal, list_moves
 from euphoria_env.engine.state import GAME_DTYPE, OVER, stars_missing
 from euphoria_env.engine.tape import empty_tape
 
-NODES, EDGES = 2**19, 2**22  # when they are used up the tree grows no further; memory is taken only as far as it is used
+# When nodes or edges are used up the tree grows no further; memory is taken only as far as it is used.
+NODES, EDGES, SEEN = 2**19, 2**22, 2**25
 DEEPEST = 200  # decisions from the root
 LONGEST_PLAYOUT = 2000  # decisions; then the position is judged as it stands
-NODE = np.dtype([("decision", np.int32), ("first", np.int32), ("sibling", np.int32)])
+NODE = np.dtype(
+    [
+        ("decision", np.int32),
+        ("first", np.int32),  # edge with the lowest move, or -1
+        ("sibling", np.int32),
+        ("waits", np.int32),  # whether its priors are still to be found, from what lies in `Tree.seen`
+        ("first_seen", np.int32),
+        ("more_seen", np.int32),
+        ("last_seen", np.int32),
+    ],
+    align=True,
+)
 EDGE = np.dtype(
     [
-        ("move", np.int16),
-        ("next", np.int32),  # edge of the same node, or -1
-        ("child", np.int32),  # first of the nodes that the move led to, which are siblings; or -1
         ("prior", np.float64),  # probability; for boardspace virtual visits
+        ("value", np.float64),  # sum of what the mover got
         ("availability", np.int32),  # simulations in which the move was legal
         ("visits", np.int32),
-        ("value", np.float64),  # sum of what the mover got
-    ]
+        ("next", np.int32),  # edge of the same node with the next move, or -1
+        ("child", np.int32),  # first of the nodes that the move led to, which are siblings; or -1
+        ("move", np.int64),
+    ],
+    align=True,
 )
 
 # Who says how probable the moves of a new node are thought to be (priors), and what it is worth (values).
@@ -73,10 +86,15 @@ class SearchPlan(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Nodes and moves (edges); node 0 is the root. `used`, int64 (2,), says how many there are of each."""
+    """Nodes and moves (edges); node 0 is the root. `used`, int64 (3,), says how many there are of each, and of `seen`.
+
+    A network is asked for the priors of a node when a second simulation comes there, which happens to half of them. Until then
+    `seen`, int32, keeps the rows in which the observation of the first one differs from the root (`inference.look`).
+    """
 
     nodes: np.ndarray
     edges: np.ndarray
+    seen: np.ndarray
     used: np.ndarray
 
 
@@ -92,7 +110,6 @@ class Workspace(NamedTuple):
     moves: np.ndarray
     weights: np.ndarray
     found: np.ndarray
-    edge_of: np.ndarray
     path: np.ndarray
     movers: np.ndarray
     features: np.ndarray
@@ -103,7 +120,7 @@ class Workspace(NamedTuple):
 
 def empty_tree() -> Tree:
     """An empty tree with memory to grow."""
-    return Tree(np.empty(NODES, NODE), np.empty(EDGES, EDGE), np.zeros(2, np.int64))
+    return Tree(np.empty(NODES, NODE), np.empty(EDGES, EDGE), np.empty(SEEN, np.int32), np.zeros(3, np.int64))
 
 
 def empty_workspace() -> Workspace:
@@ -114,7 +131,6 @@ def empty_workspace() -> Workspace:
         np.empty(NUM_ACTIONS, np.int64),
         np.empty(NUM_ACTIONS),
         np.empty(NUM_ACTIONS, np.int64),
-        np.full(NUM_ACTIONS, -1, np.int64),
         np.empty(DEEPEST, np.int64),
         np.empty(DEEPEST, np.int64),
         np.empty(NUM_FEATURES),
@@ -124,7 +140,31 @@ def empty_workspace() -> Workspace:
     )
 
 
+@jit
+def borrowed_workspace(w):  # type: ignore[no-untyped-def]
+    """The same workspace, in which nobody counts references."""
+    return Workspace(
+        borrowed(w.rows),
+        borrowed(w.tape),
+        borrowed(w.moves),
+        borrowed(w.weights),
+        borrowed(w.found),
+        borrowed(w.path),
+        borrowed(w.movers),
+        borrowed(w.features),
+        borrowed(w.values),
+        borrowed(w.scores),
+        borrowed(w.seats),
+    )
+
+
 # ---- the tree --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def borrowed_tree(tree):  # type: ignore[no-untyped-def]
+    """The same tree, in which nobody counts references."""
+    return Tree(borrowed(tree.nodes), borrowed(tree.edges), borrowed(tree.seen), borrowed(tree.used))
 
 
 @jit
@@ -137,6 +177,7 @@ def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
     tree.nodes[node]["decision"] = decision(g)
     tree.nodes[node]["first"] = -1
     tree.nodes[node]["sibling"] = sibling
+    tree.nodes[node]["waits"] = 0
     return node
 
 
@@ -161,40 +202,42 @@ def child_of(tree, edge, g):  # type: ignore[no-untyped-def]
 
 
 @jit
-def find_edges(tree, node, workspace, n):  # type: ignore[no-untyped-def]
-    """Looks up the edges of n moves, -1 for those that the node does not have yet; how many these are."""
+def find_edges(tree, node, legal, found):  # type: ignore[no-untyped-def]
+    """Writes the edges that a node has of the legal moves, ascending; how many these are."""
+    n = 0
     edge = int(tree.nodes[node]["first"])
     while edge >= 0:
-        workspace.edge_of[tree.edges[edge]["move"]] = edge
+        move = int(tree.edges[edge]["move"])
+        found[n] = edge
+        n += (legal[move // WORD_BITS] >> (move % WORD_BITS)) & 1
         edge = int(tree.edges[edge]["next"])
-    missing = 0
-    for k in range(n):
-        workspace.found[k] = workspace.edge_of[workspace.moves[k]]
-        missing += workspace.found[k] < 0
-    edge = int(tree.nodes[node]["first"])
-    while edge >= 0:
-        workspace.edge_of[tree.edges[edge]["move"]] = -1
-        edge = int(tree.edges[edge]["next"])
-    return missing
+    return n
 
 
 @jit
 def add_edges(tree, node, workspace, n):  # type: ignore[no-untyped-def]
-    """Gives a node those of n moves that it does not have yet, with what `weights` says as their prior."""
+    """Gives a node those of n moves, ascending, that it does not have yet, their weights as priors; finds the edges of all."""
+    before, edge = -1, int(tree.nodes[node]["first"])
     for k in range(n):
-        if workspace.found[k] < 0:
-            new = int(tree.used[1])
-            tree.used[1] = new + 1
-            edge = tree.edges[new]
-            edge["move"] = workspace.moves[k]
-            edge["next"] = tree.nodes[node]["first"]
-            edge["child"] = -1
-            edge["prior"] = workspace.weights[k]
-            edge["availability"] = 0
-            edge["visits"] = 0
-            edge["value"] = 0.0
-            tree.nodes[node]["first"] = new
-            workspace.found[k] = new
+        move = int(workspace.moves[k])
+        while edge >= 0 and tree.edges[edge]["move"] < move:
+            before, edge = edge, int(tree.edges[edge]["next"])
+        if edge < 0 or tree.edges[edge]["move"] > move:
+            after, edge = edge, int(tree.used[1])
+            tree.used[1] = edge + 1
+            new = tree.edges[edge]
+            new["move"] = move
+            new["next"] = after
+            new["child"] = -1
+            new["prior"] = workspace.weights[k]
+            new["availability"] = 0
+            new["visits"] = 0
+            new["value"] = 0.0
+            if before < 0:
+                tree.nodes[node]["first"] = edge
+            else:
+                tree.edges[before]["next"] = edge
+        workspace.found[k] = edge
 
 
 @jit
@@ -228,6 +271,49 @@ def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
     for k in range(n):
         by_weight = workspace.weights[k] / total if total else 1.0 / n
         workspace.weights[k] = (1.0 - EVEN) * by_weight + EVEN / n
+
+
+@jit
+def postpone_priors(tree, node, g, workspace, net, n):  # type: ignore[no-untyped-def]
+    """Keeps what the mover at a node sees, so that `give_priors` can ask the network later; False: there is no memory left."""
+    inference.look(net, g, int(g["player"]))
+    more, less = int(net.known[0]), int(net.known[1])
+    first = int(tree.used[2])
+    middle, last = first + more, first + more + less
+    if last > len(tree.seen):
+        return False
+    tree.seen[first:middle] = net.places[:more]
+    tree.seen[middle:last] = net.places[len(net.places) - less :]
+    tree.used[2] = last
+    new = tree.nodes[node]
+    new["waits"], new["first_seen"], new["more_seen"], new["last_seen"] = 1, first, more, last
+    workspace.weights[:n] = 0.0
+    return True
+
+
+@jit
+def postpones(plan, net, node):  # type: ignore[no-untyped-def]
+    """Whether the priors of a new node may wait: not at the root, and not where its value needs the same layers at once."""
+    return node > 0 and plan.priors == BY_NETWORK and (plan.values != BY_NETWORK or inference.has_outlook(net))
+
+
+@jit
+def give_priors(tree, node, workspace, net):  # type: ignore[no-untyped-def]
+    """Asks the network for the priors of all edges of a node, from what was kept."""
+    n = 0
+    edge = int(tree.nodes[node]["first"])
+    while edge >= 0:
+        workspace.moves[n] = tree.edges[edge]["move"]
+        edge = int(tree.edges[edge]["next"])
+        n += 1
+    places, more = tree.seen[tree.nodes[node]["first_seen"] : tree.nodes[node]["last_seen"]], int(tree.nodes[node]["more_seen"])
+    inference.think(net, tree.nodes[node]["decision"] % MAX_PLAYERS, places, more, len(places) - more)
+    inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
+    edge = int(tree.nodes[node]["first"])
+    for k in range(n):
+        tree.edges[edge]["prior"] = workspace.weights[k]
+        edge = int(tree.edges[edge]["next"])
+    tree.nodes[node]["waits"] = 0
 
 
 @jit
@@ -306,13 +392,16 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
     node = depth = 0
     observed = False
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
-        n = list_moves(g["legal"], workspace.moves)
-        new = tree.nodes[node]["first"] < 0
-        missing = find_edges(tree, node, workspace, n)
+        new, n = tree.nodes[node]["first"] < 0, count_legal(g["legal"])
+        if tree.nodes[node]["waits"]:
+            give_priors(tree, node, workspace, net)
+        missing = n - find_edges(tree, node, g["legal"], workspace.found)
         if tree.used[1] + missing > len(tree.edges):
             break
         if missing:
-            set_priors(g, workspace, net, plan, n)
+            list_moves(g["legal"], workspace.moves)
+            if not (new and postpones(plan, net, node) and postpone_priors(tree, node, g, workspace, net, n)):
+                set_priors(g, workspace, net, plan, n)
             add_edges(tree, node, workspace, n)
         if new:
             observed = plan.priors == BY_NETWORK
@@ -322,7 +411,7 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
         workspace.path[depth] = edge
         workspace.movers[depth] = g["player"]
         depth += 1
-        answer(g, pointer_to(workspace.tape, 0), int(workspace.moves[k]))
+        answer(g, pointer_to(workspace.tape, 0), int(tree.edges[edge]["move"]))
         advance(g, pointer_to(workspace.tape, 0))
         if g["status"] < OVER:
             node = child_of(tree, edge, g)
@@ -351,7 +440,7 @@ def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
         if own > 0:
             mean = (tree.edges[edge]["value"] + tree.edges[edge]["prior"] * expected) / own
             score = mean + exploration * math.sqrt(math.log(visits) / own)
-        if score > highest:
+        if score >= highest:
             best, highest = edge, score
         edge = int(tree.edges[edge]["next"])
     return best
@@ -405,7 +494,6 @@ def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
     for k in range(n):
         share = max(0.0, workspace.weights[k]) / total if total else 1.0 / n
         workspace.weights[k] = VIRTUAL_VISITS * share
-        workspace.found[k] = -1
     add_edges(tree, node, workspace, n)
 
 
@@ -415,11 +503,15 @@ def search(tree, workspace, net, plan, seed, first, last):  # type: ignore[no-un
 
     What is dealt and diced in a simulation depends on the seed and its number alone.
     """
+    tree, workspace, net = borrowed_tree(tree), borrowed_workspace(workspace), inference.borrowed_network(net)
     root = workspace.rows[1]
     if first == 0:
         tree.used[:] = 0
         workspace.seats[:] = 0.0
         add_node(tree, root, -1)
+        if plan.priors == BY_NETWORK or plan.values == BY_NETWORK:
+            for p in range(int(root["num_players"])):
+                inference.rebase(net, root, p)
     for number in range(first, last):
         workspace.rows[0] = root
         deal_hidden_row(workspace.rows[0], int(root["player"]), seed + number)
@@ -446,8 +538,7 @@ def root_edges(tree: Tree) -> np.ndarray:
     while edge >= 0:
         found.append(edge)
         edge = int(tree.edges[edge]["next"])
-    rows = tree.edges[found]
-    return rows[rows["move"].argsort()]
+    return tree.edges[found]
 
 
 def most_visited(tree: Tree) -> int:

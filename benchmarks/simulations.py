@@ -1,0 +1,57 @@
+"""Simulations a second of a searching agent on one core, in positions from games of the player that ships against itself."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+
+from euphoria_agents import load
+from euphoria_agents.dataclass_arguments import command
+from euphoria_agents.matches.tournament import check_counts
+from euphoria_agents.players.search.searcher import Searcher
+from euphoria_env import Game, Rules
+
+FIRST, LAST = 20, 250  # decisions of a game between which positions are taken
+CHOICES = 4  # at least
+
+
+def positions(players: int, count: int, seed: int) -> list[Game]:
+    """Games in which there is something to decide, each dealt for its mover."""
+    rng, player, found = np.random.default_rng(seed), load("ppo"), list[Game]()
+    while len(found) < count:
+        game, left = Game(Rules(num_players=players), seed=int(rng.integers(2**62))), int(rng.integers(FIRST, LAST))
+        while not (game.over or game.truncated) and (left > 0 or len(game.legal()) < CHOICES):
+            game.play(player.act(game.observation(game.player), game.mask(), rng))
+            left -= 1
+        if not (game.over or game.truncated):
+            found.append(game.determinize(game.player, int(rng.integers(2**62))))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument("--agent", default="mcts:1000:ppo", help="whose budget is a number of simulations")
+    parser.add_argument("--players", type=int, nargs="+", default=[2, 4], help="numbers of players, 2 to 6")
+    parser.add_argument("--positions", type=int, default=12, help="searched in each round")
+    parser.add_argument("--rounds", type=int, default=5, help="of which the median counts")
+    parser.add_argument("--seed", type=int, default=1, help="equal seeds give equal positions and searches")
+    options = parser.parse_args()
+    check_counts(positions=options.positions, rounds=options.rounds, seed=options.seed)
+    agent = load(options.agent)
+    if not isinstance(agent, Searcher) or np.isfinite(agent.budget.seconds):
+        raise ValueError(f"--agent must be a search with a number of simulations, not {options.agent!r}")
+    for players in options.players:
+        games, rates = positions(players, options.positions, options.seed), list[float]()
+        for _ in range(options.rounds + 1):  # the first one compiles
+            rng, start = np.random.default_rng(options.seed), time.thread_time()
+            for game in games:
+                agent.explain(game.observation(game.player), game.mask(), rng, game)
+            rates.append(agent.budget.simulations * len(games) / (time.thread_time() - start))
+        print(f"{players} players: {statistics.median(rates[1:]):,.0f} simulations/s of {options.agent}")
+
+
+if __name__ == "__main__":
+    command(main)
