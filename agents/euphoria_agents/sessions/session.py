@@ -87,11 +87,10 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Decision(NamedTuple):
-    """A decision that was made: by whom, in what state, an array of one row, after how many outcomes, and which."""
+    """A decision that was made: by whom, in what state, an array of one row, and which."""
 
     seat: int
     rows: np.ndarray
-    outcomes: int
     action: int
 
 
@@ -254,19 +253,12 @@ class Session:
         if seat is not None:
             self._check_seat(seat)
         lines = self._logs.setdefault(seat, [])
-        for k in range(len(lines), len(self._decisions)):
-            before, after = self._at(k), self._at(k + 1)
-            lines.append(words.event(before, self._decisions[k].action, after, self._drawn(k), seat))
+        lines += words.log(self._game, seat, [one.name for one in self.seats], len(lines))
         return lines[since:]
 
     def _at(self, k: int | None) -> Game:
         """The game before decision k, to look at; as it is now after the last one, or if none is named."""
         return self._game if k in (None, len(self._decisions)) else Game.from_rows(self._decisions[k].rows)
-
-    def _drawn(self, k: int) -> list[tuple[str, int | str]]:
-        """What chance gave after decision k."""
-        outcomes = self._game.outcomes
-        return outcomes[self._decisions[k].outcomes : self._decisions[k + 1].outcomes if k + 1 < len(self._decisions) else None]
 
     def _check_seat(self, seat: Any) -> None:
         if isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < len(self.seats):
@@ -350,6 +342,7 @@ class Session:
             self._agents.check(spec)
         taken = Seat(self.seats[seat].name if name is None else name, spec)
         self.seats = (*self.seats[:seat], taken, *self.seats[seat + 1 :])
+        self._logs.clear()  # which have the names
         self.version += 1
 
     # -------------------------------------------------------------------------------------------------------- taking back
@@ -369,8 +362,8 @@ class Session:
             return last is not None
         if last + 1 < self.decisions:
             return False
-        views = self.view(None, last), self.view()
-        return may_be_taken_back(self._at(last), self._game, bool(self._drawn(last)), *views)
+        drawn, views = " | " in self._game.history[last], (self.view(None, last), self.view())
+        return may_be_taken_back(self._at(last), self._game, drawn, *views)
 
     def undo(self, seat: int, version: int | None = None) -> None:
         """Takes back the last decision of a seat.
@@ -468,9 +461,9 @@ class Session:
 _BUILT_IN = Agents()
 
 
-def _now(game: Game) -> tuple[int, np.ndarray, int]:
+def _now(game: Game) -> tuple[int, np.ndarray]:
     """What is kept of a game before a decision."""
-    return game.player, game.states.copy(), len(game.outcomes)
+    return game.player, game.states.copy()
 
 
 def _public(error: Exception) -> str:
