@@ -453,16 +453,21 @@ class Game:
             self._check_player(player)
         return events.hide(self._all_events(), player)
 
-    @property
-    def decided(self) -> list[Decided]:
-        """The decisions so far, and which events belong to each; those before the first one belong to none."""
+    def decided(self, since: int = 0) -> list[Decided]:
+        """The decisions from number `since` on; the first is 0. The events before decision 0 belong to none.
+
+        Raises:
+            ValueError: less than 0.
+        """
+        if since < 0:
+            raise ValueError(f"since must be 0 or more, not {since}")
         noted = self._all_events()
         asked = np.flatnonzero(_ASKS[noted[:, 0]])  # nobody decides who was not asked
         start = self._start[0] if isinstance(self._start, np.ndarray) else self._start.get("position", {"player": 0})
-        players = [int(start["player"]), *noted[asked, 1].tolist()]
-        marks = [self._setup_events, *self._marks]
-        of = np.searchsorted(asked, marks).tolist()
-        return [Decided(players[of[k]], action, *marks[k : k + 2]) for k, action in enumerate(self._moves)]
+        players = np.append(start["player"], noted[asked, 1])
+        marks = [self._setup_events, *self._marks][since:]
+        of = players[np.searchsorted(asked, marks)].tolist()
+        return [Decided(of[k], action, *marks[k : k + 2]) for k, action in enumerate(self._moves[since:])]
 
     # -------------------------------------------------------------------------------------------------- positions, records
 

@@ -126,7 +126,7 @@ def test_every_kind_of_event_has_words() -> None:
         used = set(re.findall(r"{(a|b|whose)}", told.item + told.why))
         assert ("{}" in told.says) == bool(told.item), kind
         assert bool(told.hidden) == row.secret and (
-            told.count in ("", "1") or getattr(row, told.count).startswith(("number", "steps"))
+            told.number in ("", "1") or getattr(row, told.number).startswith(("number", "steps"))
         )
         assert all(getattr(row, "a" if field == "whose" else field) for field in used), kind
 
@@ -135,7 +135,7 @@ def test_lines_of_any_decision_on_are_the_same() -> None:
     game, _ = played(RULES[3])
     for seat in (None, 0, 2):
         whole = words.log(game, seat)
-        assert len(whole) == len(game.decided)
+        assert len(whole) == len(game.decided())
         assert all(words.log(game, seat, None, since) == whole[since:] for since in range(0, len(whole) + 2, 7))
 
 
@@ -176,7 +176,7 @@ def test_a_game_from_a_position_is_told_from_there() -> None:
             if game.legal():
                 game.play(random_move(game, rng))
         said = words.log(game, None)
-        assert len(said) == len(game.decided) and all(said) and not re.search(r"decides|{|}|-1|  ", "".join(said))
+        assert len(said) == len(game.decided()) and all(said) and not re.search(r"decides|{|}|-1|  ", "".join(said))
 
 
 # ------------------------------------------------------------------------------------------------------------- who and why
@@ -203,11 +203,11 @@ def ada(*cards: str, **more: Any) -> list[dict[str, Any]]:
     return [{"workers": [4], "recruits": recruits(*cards), **more}, BO]
 
 
-def tied(hers: list[int], his: list[int], **more: Any) -> dict[str, Any]:
+def tied(first: list[int], second: list[int], **more: Any) -> dict[str, Any]:
     """Both place their last star when Ada places a worker on the generator."""
     players = [
         {"workers": workers, "recruits": recruits(card)}
-        for workers, card in ((hers, "gary_the_electrician"), (his, "ben_the_ludologist"))
+        for workers, card in ((first, "gary_the_electrician"), (second, "ben_the_ludologist"))
     ]
     return {"rules": {"num_players": 2, "stars_to_win": 1}, "players": players, "allegiance": {"euphorian": 10}, **more}
 
@@ -226,7 +226,7 @@ DRAWN = ["lee_the_gossip", "matthew_the_thief"]
 
 
 def case(said: str, moves: str, load: dict[str, Any] | None = None, **position: Any) -> tuple[Any, ...]:
-    """A part of the lines that Ada reads when she plays these moves from a position."""
+    """A part of the lines that Ada reads when they play these moves from a position."""
     return said, position, moves.split(", "), load or {}
 
 

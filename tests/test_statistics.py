@@ -136,7 +136,7 @@ def test_the_counts_are_those_of_a_plain_recount() -> None:
         assert found.decisions == len(game.history) and found.agents == [] and found.deal == 0
         for seat, one in enumerate(found.stars):
             sources.update(one)
-            used = Counter(d.action - actions.USE for d in game.decided if d.player == seat)
+            used = Counter(d.action - actions.USE for d in game.decided() if d.player == seat)
             for k, name in enumerate(RECRUIT_NAMES):
                 assert used[k] <= found.abilities[seat].get(name, 0)
                 assert name in found.recruits[seat] or name not in found.abilities[seat]

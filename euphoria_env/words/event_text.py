@@ -41,14 +41,14 @@ class Told(NamedTuple):
     Attributes:
         says: what the player does, {} being the items; a sentence without a subject where the kind has no player. "": nothing.
         item: with the fields {a} and {b}, and {whose}: of the player `a`.
-        count: the field with the number of items, which are added up; "1": it is one of them; "": `item` is text.
+        number: the field with the number of items, which are added up; "1": it is one of them; "": `item` is text.
         why: what is said of the events that it causes.
         hidden: what is counted where the reader may not know `a`.
     """
 
     says: str = ""
     item: str = ""
-    count: str = ""
+    number: str = ""
     why: str = ""
     hidden: str = ""
 
@@ -130,6 +130,7 @@ TOLD = {
     _K.CUT_OFF: Told("the game is cut off"),
     _K.RANK: Told("ends on rank {}", "{a}"),
 }
+_ROWS, _TOLD = list(KIND_ROWS.values()), list(TOLD.values())
 _GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])  # for certain
 _EFFECTS = {*range(_K.GAINED, _K.MINER + 1), _K.STAR, _K.SACRIFICED} - {_K.SHUFFLED}  # of which is told why
 _IMPLIED = {_K.ROLL, _K.ABILITY, _K.REACTION, _K.BONUS, _K.PENALTY, _K.HAND_LIMIT}  # told only where no effect follows
@@ -165,7 +166,7 @@ class _Teller:
         row = game.states[0]
         tiles = zip(row["tile"].tolist(), row["built"].tolist(), strict=True)
         self._tiles = [TILES[tile] if built else None for tile, built in tiles]
-        self._names, self._seat = called(game.rules.num_players, seat, names), seat
+        self._names, self._seat = called(int(row["num_players"]), seat, names), seat
         self.turn = game.turn
         self.clauses: list[_Clause] = []
         self._obvious = set[str]()  # why things happen that the line says anyway
@@ -195,17 +196,17 @@ class _Teller:
     def tell(self, events: list[list[int]]) -> None:
         """Adds the clauses of events."""
         for (kind, player, a, b), (following, *_) in zip(events, [*events[1:], [0]], strict=False):
-            row, told = KIND_ROWS[EventKind(kind)], TOLD[EventKind(kind)]
+            row, told = _ROWS[kind], _TOLD[kind]
             self.turn += kind == _K.TURN
             fields = {"a": self._field(row.a, a), "b": self._field(row.b, b), "turn": self.turn}
             fields["whose"] = possessive(self._names[a]) if row.a == "player" else ""
             if told.says and not (kind in _IMPLIED and _follows(kind, following)):
                 source, why = self._source, self._next or self._interruption or self._group
-                clause = _Clause(player, told.says, why if kind in _EFFECTS else "", bool(told.count), source=source)
+                clause = _Clause(player, told.says, why if kind in _EFFECTS else "", bool(told.number), source=source)
                 if row.secret and a < 0:
                     clause = clause._replace(counted=True, item=told.hidden)
                 else:
-                    n = {"a": a, "b": b}.get(told.count, 1)
+                    n = {"a": a, "b": b}.get(told.number, 1)
                     clause = clause._replace(item=told.item.format_map(fields), n=n)
                 self.clauses.append(clause)
             self._note_cause(kind, causes(kind, a), told.why.format_map(fields))
@@ -260,19 +261,19 @@ def log(game: Game, seat: int | None = None, names: Sequence[str] | None = None,
         since: only the lines of the decisions from this number on; the first is 0, and tells of the deal too.
 
     Raises:
-        ValueError: no such seat, or another number of names.
+        ValueError: no such seat, another number of names, or a number less than 0.
     """
-    events, decided, teller = game.event_array(seat), game.decided, _Teller(game, seat, names)
-    if since >= len(decided):
+    events, decided, teller = game.event_array(seat), game.decided(since), _Teller(game, seat, names)
+    if not decided:
         return []
-    first = decided[since].first if since else 0
+    first = decided[0].first if since else 0
     groups = np.flatnonzero(_GROUP[events[:first, 0]])
     begin = int(groups[-1]) if len(groups) else 0
     teller.turn -= int(np.count_nonzero(events[begin:, 0] == _K.TURN))
     teller.tell(events[begin:first].tolist())
     teller.line()
     lines = []
-    for player, action, _, end in decided[since:]:
+    for player, action, _, end in decided:
         teller.tell(events[first:end].tolist())
         first = end
         if action == actions.END or all(clause.says == TOLD[_K.TURN].says for clause in teller.clauses):

@@ -23,6 +23,7 @@ from euphoria_agents.sessions.undo import may_be_taken_back
 from euphoria_agents.validation import checked
 from euphoria_env import Game, Rules, actions, words
 from euphoria_env.envs import asking
+from euphoria_env.event_kinds import KIND_ROWS, EventKind
 from euphoria_env.json_reader import as_key, read_json, shown
 from euphoria_env.render.text import TEXT_WIDTH, board_text
 from euphoria_env.render.view import View, view_of
@@ -362,8 +363,14 @@ class Session:
             return last is not None
         if last + 1 < self.decisions:
             return False
-        drawn, views = " | " in self._game.history[last], (self.view(None, last), self.view())
-        return may_be_taken_back(self._at(last), self._game, drawn, *views)
+        views = self.view(None, last), self.view()
+        return may_be_taken_back(self._at(last), self._game, self._by_chance(last), *views)
+
+    def _by_chance(self, k: int) -> bool:
+        """Whether anything was drawn or rolled after decision k."""
+        decided = self._game.decided(k)[0]
+        kinds = self._game.event_array(None)[decided.first : decided.end, 0].tolist()
+        return any(KIND_ROWS[EventKind(kind)].outcome for kind in kinds)
 
     def undo(self, seat: int, version: int | None = None) -> None:
         """Takes back the last decision of a seat.

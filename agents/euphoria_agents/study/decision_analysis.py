@@ -35,13 +35,13 @@ class Replayed(Game):
     @cached_property
     def played(self) -> list[int]:
         """The ids of the moves played."""
-        return [decision.action for decision in self.decided]
+        return [decision.action for decision in self.decided()]
 
     @cached_property
     def by_chance(self) -> list[list[tuple[str, int]]]:
         """What was drawn or rolled after each move, before the next decision: of what kind, and by whom; -1: by nobody."""
         events = self.event_array(None).tolist()
-        return [sorted({(_OUTCOMES[e[0]], e[1]) for e in events[d.first : d.end] if _OUTCOMES[e[0]]}) for d in self.decided]
+        return [sorted({(_OUTCOMES[e[0]], e[1]) for e in events[d.first : d.end] if _OUTCOMES[e[0]]}) for d in self.decided()]
 
     def play(self, move: str | int) -> None:
         """Plays a move; see `Game.play`."""

@@ -109,7 +109,7 @@ def count(record: str, agents: Sequence[str] = (), deal: int = 0) -> Counted:
         winner=game.winner,
         ranking=game.ranking,
         turns=game.turn,
-        decisions=len(game.decided),
+        decisions=len(game.decided()),
         recruits=[[name for k, name in enumerate(RECRUIT_NAMES) if cards >> k & 1] for cards in active],
         markets={TILES[tile]: built.get(k) for k, tile in enumerate(tiles) if tile >= 0},
         **{key: [dict(one) for one in counts] for key, counts in seats.items()},
