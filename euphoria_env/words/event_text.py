@@ -201,14 +201,11 @@ class _Teller:
             fields = {"a": self._field(row.a, a), "b": self._field(row.b, b), "turn": self.turn}
             fields["whose"] = possessive(self._names[a]) if row.a == "player" else ""
             if told.says and not (kind in _IMPLIED and _follows(kind, following)):
-                source, why = self._source, self._next or self._interruption or self._group
-                clause = _Clause(player, told.says, why if kind in _EFFECTS else "", bool(told.number), source=source)
-                if row.secret and a < 0:
-                    clause = clause._replace(counted=True, item=told.hidden)
-                else:
-                    n = {"a": a, "b": b}.get(told.number, 1)
-                    clause = clause._replace(item=told.item.format_map(fields), n=n)
-                self.clauses.append(clause)
+                hidden = row.secret and a < 0
+                item = told.hidden if hidden else told.item.format_map(fields)
+                n = 1 if hidden else {"a": a, "b": b}.get(told.number, 1)
+                why = (self._next or self._interruption or self._group) if kind in _EFFECTS else ""
+                self.clauses.append(_Clause(player, told.says, why, hidden or bool(told.number), item, n, self._source))
             self._note_cause(kind, causes(kind, a), told.why.format_map(fields))
 
     def _note_cause(self, kind: int, scope: str, why: str) -> None:
@@ -223,11 +220,10 @@ class _Teller:
             self._group = listed(filter(None, [self._group if self._group not in self._obvious else "", why]))
         elif kind == _K.RESUMED:
             self._interruption = ""
-        elif kind == _K.RETRIEVED:
-            self._obvious.add(_RETRIEVING)
         if kind == _K.PLACED:
             self._obvious.add(why)
-            self._group = ""
+        elif kind == _K.RETRIEVED:
+            self._obvious.add(_RETRIEVING)
 
     def line(self) -> str:
         """The clauses so far as a line; the next one begins."""
