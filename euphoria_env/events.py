@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_env.board import FIRST_ARTIFACT, ITEMS, MARKETS, TERRITORIES
-from euphoria_env.cards.recruits import GAMBLER, GEEK, RECRUIT_NAMES
+from euphoria_env.cards.recruits import ESME, GAMBLER, GEEK, RECRUIT_NAMES
 from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS, KINDS, NAMES, SECRET, EventKind
 from euphoria_env.json_reader import Json, shown
+
+_INTERRUPT = (ESME, GAMBLER, GEEK)  # recruits that act in the middle of something else
 
 __all__ = ["EVENT_SIZE", "KINDS", "NAMES", "Event", "EventKind", "Row", "follow", "public", "table"]
 
@@ -52,6 +54,11 @@ class Row(NamedTuple):
 def table() -> list[Row]:
     """Every kind of event with the meaning of its fields."""
     return [Row(int(kind), KINDS[kind], *row[:-1]) for kind, row in KIND_ROWS.items()]
+
+
+def causes(kind: int, a: int) -> str:
+    """Which events that follow an event is the cause of, as `KindRow.causes` says."""
+    return "interruption" if kind == EventKind.ABILITY and a in _INTERRUPT else KIND_ROWS[EventKind(kind)].causes
 
 
 def hide(events: np.ndarray, player: int | None) -> np.ndarray:

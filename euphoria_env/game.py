@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from itertools import starmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import DECISIONS
 from euphoria_env.engine import chance, determinize, loop, observe, tape
 from euphoria_env.engine.state import GAME_DTYPE, HELD, OUT_BY, OVER, TRUNCATED, copy_rows
-from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS
+from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS, EventKind
 from euphoria_env.events import Event
 from euphoria_env.json_reader import as_key, shown
 from euphoria_env.observations import OBS_SIZE
@@ -30,6 +30,7 @@ _EVENTS = 1024  # for which a tape has room; far more than one move makes
 _EVENTS_KEPT = 256  # on the tape, at most, when a move begins
 _EVENTS_OF_LOADED = 4  # to which a loaded outcome leads, at most
 _OUTCOME_KINDS = np.array([bool(row.outcome) for row in KIND_ROWS.values()])
+_ASKS = np.isin(np.arange(len(KIND_ROWS)), [EventKind.TURN, EventKind.ASKED])
 _OUTCOME_OF = [row.outcome for row in KIND_ROWS.values()]
 # Names of the outcomes of each kind; numbers for dice and lots.
 _OUTCOME_NAMES: dict[str, tuple[str, ...]] = {
@@ -38,6 +39,21 @@ _OUTCOME_NAMES: dict[str, tuple[str, ...]] = {
     "markets": TILES,
     "dilemmas": ARTIFACTS,
 }
+
+
+class Decided(NamedTuple):
+    """A decision that was made.
+
+    Attributes:
+        player: who decided.
+        action: the move, as an action id.
+        first, end: what happened then: `Game.events` from number `first` to before `end`.
+    """
+
+    player: int
+    action: int
+    first: int
+    end: int
 
 
 class IllegalMove(ValueError):
@@ -425,9 +441,33 @@ class Game:
         Raises:
             ValueError: no such player.
         """
+        return [*starmap(Event, self.event_array(player).tolist())]
+
+    def event_array(self, player: int | None) -> np.ndarray:
+        """The same as an int32 array, (n, EVENT_SIZE).
+
+        Raises:
+            ValueError: no such player.
+        """
         if player is not None:
             self._check_player(player)
-        return [*starmap(Event, events.hide(self._all_events(), player).tolist())]
+        return events.hide(self._all_events(), player)
+
+    def decided(self, since: int = 0) -> list[Decided]:
+        """The decisions from number `since` on; the first is 0. The events before decision 0 belong to none.
+
+        Raises:
+            ValueError: less than 0.
+        """
+        if since < 0:
+            raise ValueError(f"since must be 0 or more, not {since}")
+        noted = self._all_events()
+        asked = np.flatnonzero(_ASKS[noted[:, 0]])  # nobody decides who was not asked
+        start = self._start[0] if isinstance(self._start, np.ndarray) else self._start.get("position", {"player": 0})
+        players = np.append(start["player"], noted[asked, 1])
+        marks = [self._setup_events, *self._marks][since:]
+        of = players[np.searchsorted(asked, marks)].tolist()
+        return [Decided(of[k], action, *marks[k : k + 2]) for k, action in enumerate(self._moves[since:])]
 
     # -------------------------------------------------------------------------------------------------- positions, records
 

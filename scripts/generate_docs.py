@@ -264,7 +264,10 @@ assert events.follow(start, game.events_for(None)) == events.public(game.to_dict
 ```
 
 - `game.events` is everything since the start of the game, `game.events_for(player)` what that player may know of it
-  ([R19](rules.md#r19-1)), `game.events_for(None)` what everybody may. Hidden numbers are -1.
+  ([R19](rules.md#r19-1)), `game.events_for(None)` what everybody may. Hidden numbers are -1. `game.event_array(player)` is the
+  same as an array.
+- `game.decided()` lists the decisions: who made each, and which events belong to it. `words.log(game, seat, names)` tells them in
+  words, a line for each ([environment.md](environment.md#in-words-and-pictures)).
 - `events.public(position)` is what everybody may know of a position ([positions.md](positions.md)), and
   `events.follow(start, events)` brings it up to date: the public events are complete.
 - The history of a game from a position, of a copy by `determinize` and of `Batch.game` begins there.

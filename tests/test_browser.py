@@ -387,7 +387,7 @@ def test_names_roles_and_contrast(server: ServerProcess, tab: Tab, width: int, t
     for region in ("board", "players", "Euphoria", "Subterra", "Wastelands", "Icarus"):
         assert page.get_by_role("region", name=region, exact=True).count() == 1
     log = page.get_by_role("log", name="What happened").get_by_role("listitem").all_inner_texts()
-    assert len(log) > 5 and all(line.strip().startswith((ANN["name"], AGENT["name"])) for line in log)
+    assert len(log) > 5 and all(line.strip().startswith(("You ", AGENT["name"])) for line in log)
     for track in ("Euphoria", "Subterra", "Wastelands", "Icarus"):
         label = page.get_by_role("img", name=f"{track}: allegiance").get_attribute("aria-label")
         assert label.endswith("of 11")

@@ -29,12 +29,11 @@ from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.cards.vocabulary import Effect, Event, Price, When
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine import observe, tape
+from euphoria_env.engine import observe
 from euphoria_env.engine.rewards import REWARD_NAMES, Reward
 from euphoria_env.engine.state import Operation
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.rules import OPTIONS, Option
-from euphoria_env.words import event_text
 from tests.test_batch import EXPECTED
 from tests.tools.playing import all_rules, other_value, prefer, random_move
 from tests.tools.positions import any_position, random_rules
@@ -469,14 +468,6 @@ def test_ids_change_only_with_the_version_of_the_environment() -> None:
         f"ids or layout changed under the name {version}: give the environment the next version (envs/aec.py, envs/__init__.py), "
         "write what is found here into PINNED, and run `make docs` and scripts/regenerate_golden.py"
     )
-
-
-def test_every_kind_of_outcome_is_told() -> None:
-    """What chance logs and no line of the log tells would be seen by nobody."""
-    assert not (untold := set(tape.KINDS) ^ set(event_text.TOLD)), f"{', '.join(untold)}: logged, or in event_text.TOLD, alone"
-    game = Game(seed=1)
-    with pytest.raises(ValueError, match="no line tells outcomes of the kind coins"):
-        event_text.event(game, game.legal()[0], game, [("coins", 1)])
 
 
 def test_a_false_assertion_of_a_helper_says_what_differs() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from euphoria_env import Batch, Game, Rules, env, events
+from euphoria_env import Batch, Game, Rules, env, events, words
 from euphoria_env.engine import tape
 from euphoria_env.event_kinds import KIND_ROWS, MOST_EVENTS
 from euphoria_env.events import KINDS, Event, EventKind, follow, public
@@ -354,6 +354,7 @@ def check_pair(game: Game, observer: int, rng: random.Random) -> bool:
         if not np.array_equal(one.observation(observer), other.observation(observer)) or shown(one) != shown(other):
             break
         assert one.events_for(observer) == other.events_for(observer), (move, names(one.events), names(other.events))
+        assert words.log(one, observer) == words.log(other, observer), move
         compared = True
     return compared
 

@@ -284,7 +284,7 @@ def test_a_missing_name_is_found() -> None:
         "euphoria_env.Game",
     ):
         assert resolves(name), name
-    for name in ("engine.nowhere", "engine.state.pull", "Game.decided", "cards.effects", "agents.network", "Nobody.act"):
+    for name in ("engine.nowhere", "engine.state.pull", "Game.settled", "cards.effects", "agents.network", "Nobody.act"):
         assert not resolves(name), name
     assert DOTTED.findall("`engine.state` and `Game.play(x)`, `a b.c`") == ["engine.state", "Game.play"]
 

@@ -19,7 +19,9 @@ import pytest
 from euphoria_agents import Agent
 from euphoria_agents.matches.processes import Worker
 from euphoria_agents.study.statistics import STAR_SOURCES, Counted, count, play_deal, tables
-from euphoria_env import Game, Rules
+from euphoria_env import Game, Rules, actions
+from euphoria_env.board import AREAS
+from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.served import Served, Visitor
 
 QUICK = {"max_turns": 40}
@@ -79,7 +81,7 @@ def recount(record: str) -> dict[str, Any]:
     first = json.loads(record.partition("\n")[0])
     game = Game.from_dict(first["position"]) if "position" in first else Game(Rules.from_dict(first["rules"]), first["seed"])
     n = game.rules.num_players
-    stars, spaces = [Counter[str]() for _ in range(n)], [Counter[str]() for _ in range(n)]
+    stars, spaces, bumps = ([Counter[str]() for _ in range(n)] for _ in range(3))
     built: dict[str, int | None] = {}
     space = ""
     for line in final.history:
@@ -88,7 +90,11 @@ def recount(record: str) -> dict[str, Any]:
         if move.startswith("place "):
             space = move.split()[2]
             kind = "_".join(space.split("_")[:3]) if "_site_" in space else space
-            spaces[game.player][old["markets"][space]["tile"] if "_market_" in space else kind] += 1
+            name = old["markets"][space]["tile"] if "_market_" in space else kind
+            spaces[game.player][name] += 1
+            if "_site_" not in space and space not in AREAS:
+                for owner, _ in old["workers"].get(space, ()):
+                    bumps[owner][name] += 1
         game.play(move)
         new = game.to_dict()
         for name, market in new["markets"].items():
@@ -111,13 +117,14 @@ def recount(record: str) -> dict[str, Any]:
         "stars": [{source: k for source, k in one.items() if k} for one in stars],
         "placed": [10 - player["stars"] for player in players],
         "spaces": [dict(one) for one in spaces],
+        "bumps": [dict(one) for one in bumps],
         "markets": {market["tile"]: built.get(market["tile"]) for market in game.to_dict()["markets"].values()},
         "recruits": [sorted(card["name"] for card in player["recruits"] if card["active"]) for player in players],
     }
 
 
 def test_the_counts_are_those_of_a_plain_recount() -> None:
-    sources = Counter[str]()
+    sources, acted, suffered = Counter[str](), Counter[str](), Counter[str]()
     for seed in range(14):
         record = a_record(seed, num_players=2 + seed % 5, max_turns=500)
         found, plain, game = count(record), recount(record), Game.from_record(record)
@@ -127,9 +134,17 @@ def test_the_counts_are_those_of_a_plain_recount() -> None:
         }
         assert (found.winner, found.ranking, found.turns) == (game.winner, game.ranking, game.turn)
         assert found.decisions == len(game.history) and found.agents == [] and found.deal == 0
-        for one in found.stars:
+        for seat, one in enumerate(found.stars):
             sources.update(one)
+            used = Counter(d.action - actions.USE for d in game.decided() if d.player == seat)
+            for k, name in enumerate(RECRUIT_NAMES):
+                assert used[k] <= found.abilities[seat].get(name, 0)
+                assert name in found.recruits[seat] or name not in found.abilities[seat]
+            acted.update(found.abilities[seat])
+            suffered.update(found.penalties[seat])
+            assert all(found.markets[tile] is not None for tile in found.penalties[seat])
     assert set(sources) == set(STAR_SOURCES), sources  # the games have all of them
+    assert len(acted) > 20 and len(suffered) > 5
 
 
 def test_a_record_that_begins_with_a_position() -> None:
@@ -175,9 +190,33 @@ def game_of(deal: int, agents: list[str], winner: int | None, turns: int, **more
 
 
 GAMES = [
-    game_of(0, ["a", "b"], 0, 10, stars=[{"market": 2}, {"dilemma": 1}], recruits=[["ben_the_ludologist"], []]),
-    game_of(0, ["b", "a"], 0, 20, stars=[{"market": 1}, {}], markets={"bemusement_park": 8, "clinic_of_blind_hindsight": None}),
-    game_of(1, ["a", "b"], 0, 60, spaces=[{"farm": 3}, {"farm": 1, "wind_salon": 4}], recruits=[["ben_the_ludologist"], []]),
+    game_of(
+        0,
+        ["a", "b"],
+        0,
+        10,
+        stars=[{"market": 2}, {"dilemma": 1}],
+        recruits=[["ben_the_ludologist"], []],
+        abilities=[{"ben_the_ludologist": 4}, {}],
+    ),
+    game_of(
+        0,
+        ["b", "a"],
+        0,
+        20,
+        stars=[{"market": 1}, {}],
+        markets={"bemusement_park": 8, "clinic_of_blind_hindsight": None},
+        penalties=[{"bemusement_park": 2}, {}],
+    ),
+    game_of(
+        1,
+        ["a", "b"],
+        0,
+        60,
+        spaces=[{"farm": 3}, {"farm": 1, "wind_salon": 4}],
+        bumps=[{"wind_salon": 1}, {}],
+        recruits=[["ben_the_ludologist"], []],
+    ),
     game_of(1, ["b", "a"], None, 30, recruits=[["ben_the_ludologist"], []], markets={"bemusement_park": None}),
 ]
 
@@ -205,10 +244,14 @@ def test_the_tables_of_some_games() -> None:
     assert rows["stars"]["market"] == {"source": "market", "stars": 3, "share": 0.75, "a game: a": 0.5, "a game: b": 0.25}
     assert list(rows["stars"]) == list(STAR_SOURCES) and rows["stars"]["icarus"]["stars"] == 0
     ben = rows["recruits"]["ben_the_ludologist"]
+    assert (ben["acted"], ben["a game"]) == (4, 1.333333)
     assert (ben["active"], ben["won"], ben["rate"]) == (3, 2, 0.666667) and 0.2 < ben["low"] < ben["high"] < 0.95
-    assert list(rows["markets"]["bemusement_park"].values()) == ["bemusement_park", 2, 1, 0.5, 8]
-    assert list(rows["markets"]["clinic_of_blind_hindsight"].values()) == ["clinic_of_blind_hindsight", 1, 0, 0, None]
-    assert [list(row.values()) for row in rows["spaces"].values()] == [["farm", 4, 0.5, 1], ["wind_salon", 4, 0.5, 1]]
+    assert list(rows["markets"]["bemusement_park"].values()) == ["bemusement_park", 2, 1, 0.5, 8, 2, 2]
+    assert list(rows["markets"]["clinic_of_blind_hindsight"].values()) == ["clinic_of_blind_hindsight", 1, 0, 0, None, 0, None]
+    assert [list(row.values()) for row in rows["spaces"].values()] == [
+        ["farm", 4, 0.5, 1, 0, 0],
+        ["wind_salon", 4, 0.5, 1, 1, 0.25],
+    ]
 
 
 def test_csv_has_the_same_numbers() -> None:

@@ -24,7 +24,7 @@ from euphoria_agents.matches.match import Chance
 from euphoria_agents.study import game_analysis as analysis_module
 from euphoria_agents.study.decision_analysis import FUTURES, Judge, best_of, outcome
 from euphoria_agents.study.game_analysis import Analysis, Entry, analyse
-from euphoria_agents.study.summary import mistakes, summarise
+from euphoria_agents.study.summary import cause, mistakes, summarise
 from euphoria_env import Game, Rules, actions
 from tests.tools.commands import euphoria, start
 
@@ -83,7 +83,7 @@ def beginning(record: str, decisions: int) -> str:
 def test_every_decision_has_an_entry(record: str, entries: list[Entry]) -> None:
     assert len(entries) == len(Game.from_record(record).history)
     for ply, (entry, game) in enumerate(zip(entries, positions(record), strict=False)):
-        assert list(entry) == ["ply", "player", "played", "moves", "values", "regret", "luck"]
+        assert list(entry) == ["ply", "player", "played", "moves", "values", "regret", "luck", "chance"]
         assert (entry["ply"], entry["player"]) == (ply, game.player)
         assert [row[0] for row in entry["moves"]] == game.legal_actions().tolist() and entry["played"] in game.legal_actions()
         assert sum(entry["values"]) == pytest.approx(1, abs=1e-4) and sum(row[2] for row in entry["moves"]) == 11
@@ -159,6 +159,19 @@ def test_luck_is_where_something_was_drawn(record: str, entries: list[Entry]) ->
     assert drawn and quiet and all(entry["luck"] == [0.0, 0.0] for entry in quiet)
     assert sum(any(entry["luck"]) for entry in drawn) > len(drawn) / 2
     assert all(sum(entry["luck"]) == pytest.approx(0, abs=1e-4) for entry in entries)
+
+
+def test_luck_by_what_caused_it(record: str, entries: list[Entry]) -> None:
+    """Everything that was drawn or rolled has its cause, and the causes add up to the luck."""
+    for entry, line in zip(entries, Game.from_record(record).history, strict=True):
+        assert sorted({part.split()[0] for part in line.split(" | ")[1:]}) == sorted({kind for kind, _ in entry["chance"]})
+    for one in summarise(entries, 2):
+        assert sum(one.luck_by_cause.values()) == pytest.approx(one.luck)
+        assert {"own dice", "others' dice", "own artifacts", "others' artifacts", "several"} <= set(one.luck_by_cause)
+    mine, theirs = summarise(entries, 2)
+    assert mine.luck_by_cause["own dice"] == pytest.approx(-theirs.luck_by_cause["others' dice"], abs=1e-3)
+    assert cause([("dice", 1), ("dice", 0)], 0) == cause([("dice", 0), ("artifacts", 0)], 0) == "several"
+    assert cause([("lots", -1)], 0) == "lots" and cause([("dice", 1), ("dice", 2)], 0) == "others' dice"
 
 
 def dice(faces: list[int]) -> str:
@@ -321,7 +334,7 @@ def changed(line: bytes, **what: Any) -> bytes:
 
 HEADERS = [
     ({"format": "euphoria-record"}, "no analysis of this project"),
-    ({"version": 2}, "version is 2 there and 1 here"),
+    ({"version": 1}, "version is 1 there and 2 here"),
     ({"seed": 5}, "seed is 5 there and 0 here"),
     ({"agent": "greedy"}, "agent is 'greedy' there and 'mcts:12:greedy' here"),
     ({"record": "ab"}, "record is 'ab' there and '.*' here"),
@@ -352,6 +365,7 @@ ENTRIES = [
     ({"values": [0.5]}, "values must have 2 entries"),
     ({"values": [0.5, float("nan")]}, r"values\[1\]: expected float"),
     ({"regret": -0.5}, "regret: expected float >= 0"),
+    ({"chance": [["coins", 0]]}, r"chance\[0\]\[0\]: .*coins"),
     ({"luck": [2, 0]}, r"luck\[0\]: expected float <= 1"),
     ({"more": 0}, "object contains unknown field more"),
 ]

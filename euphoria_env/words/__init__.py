@@ -23,7 +23,7 @@ from euphoria_env.words.card_text import (
     step_words,
     tile_words,
 )
-from euphoria_env.words.event_text import event
+from euphoria_env.words.event_text import log
 from euphoria_env.words.learning import lessons
 from euphoria_env.words.move_text import Move, legal_moves, question
 from euphoria_env.words.names import short_title, signed, title
@@ -41,9 +41,9 @@ __all__ = [
     "area_gains",
     "cost_words",
     "dilemma_words",
-    "event",
     "legal_moves",
     "lessons",
+    "log",
     "question",
     "recruit_words",
     "short_gain",

@@ -1,326 +1,315 @@
-"""What happened by a decision, as everybody or the player of a seat may know it (R19)."""
+"""What happened, in words: a row for each kind of event, and a line for each decision.
+
+A line is made of clauses with "; " between them: who, what, and in brackets why. A clause without a subject is of the one before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from euphoria_env import actions
-from euphoria_env.board import (
-    ARTIFACTS,
-    FACTIONS,
-    FIRST_MARKET,
-    FIRST_SLOT,
-    GAINS,
-    GOODS,
-    ITEMS,
-    MARKETS,
-    NUM_AREAS,
-    SLOTS_PER_SITE,
-    STAR_PLACES,
-    TERRITORIES,
-    TUNNELS,
-)
-from euphoria_env.cards.recruits import RECRUIT_NAMES, RECRUITS
+from euphoria_env.board import MARKETS, SPACES, STAR_PLACES, TERRITORIES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.cards.vocabulary import Price
-from euphoria_env.engine.retrieval import WORKER_SPACE
-from euphoria_env.engine.state import OVER, PLAYING, RESOLVED_STAR, SETUP, TRUNCATED
-from euphoria_env.words.names import amount, faction, gain_name, listed, short_name, signed, space_name, territory_name, title
-from euphoria_env.words.preview import named
+from euphoria_env.event_kinds import KIND_ROWS, NAMES, EventKind
+from euphoria_env.events import causes
+from euphoria_env.words.names import (
+    amount,
+    called,
+    gain_name,
+    listed,
+    possessive,
+    second_person,
+    short_name,
+    site_name,
+    space_name,
+    territory_name,
+    title,
+    totals,
+)
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
-Outcome = tuple[str, int | str]
-# Each kind of outcome that chance logs, and which part of a line tells it.
+
+class Told(NamedTuple):
+    """How a kind of event is told.
+
+    Attributes:
+        says: what the player does, {} being the items; a sentence without a subject where the kind has no player. "": nothing.
+        item: with the fields {a} and {b}, and {whose}: of the player `a`.
+        number: the field with the number of items, which are added up; "1": it is one of them; "": `item` is text.
+        why: what is said of the events that it causes.
+        hidden: what is counted where the reader may not know `a`.
+    """
+
+    says: str = ""
+    item: str = ""
+    number: str = ""
+    why: str = ""
+    hidden: str = ""
+
+
+_K = EventKind
 TOLD = {
-    "dice": "who rolls what",
-    "artifacts": "who has how many more",
-    "recruits": "who has which active, once it is",
-    "markets": "which is built, once it is",
-    "dilemmas": "whose is resolved, once it is",
-    "lots": "who has won",
+    _K.NOTHING: Told(),
+    _K.DILEMMA_DEALT: Told("is dealt {}", "the dilemma of the {a}", hidden="dilemma"),
+    _K.RECRUIT_DEALT: Told("is dealt {}", "{a}", hidden="recruit"),
+    _K.DRAFTED: Told("keeps {}", "{a}", hidden="recruit"),
+    _K.PASSED: Told("is passed {}", "{a}", hidden="recruit"),
+    _K.RECRUIT_KEPT: Told("keeps {}", "{a}", hidden="recruit"),
+    _K.RECRUIT_OUT: Told("puts {} out of the game", "{a}", hidden="recruit"),
+    _K.TILE_DEALT: Told("is dealt {}", "{a}", hidden="market tile"),
+    _K.TILE_IN: Told("puts {} in the game", "{a}", hidden="market tile"),
+    _K.TILE_OUT: Told("puts {} out of the game", "{a}", hidden="market tile"),
+    _K.TILE_LAID: Told("{} are laid face down", "{a}", hidden="market tile"),
+    _K.STARTS: Told("is the first player"),
+    _K.MORALE_SET: Told("puts {}", "the morale marker on {a}"),
+    _K.KNOWLEDGE_SET: Told("puts {}", "the knowledge marker on {a}"),
+    _K.TURN: Told("begins turn {}", "{turn}"),
+    _K.ASKED: Told(),
+    _K.LOT: Told("the lot falls on {}", "{a}"),
+    _K.PLACED: Told("places {}", "a {b} on {a}", why="{a}"),
+    _K.SITE_BEGUN: Told("is the first on {}", "{a}"),
+    _K.BUMPED: Told("gets back {}", "the bumped {b}"),
+    _K.RETRIEVES: Told("retrieves workers {}", "{a}", why="retrieving"),
+    _K.RETRIEVED: Told("takes back {}", "the {b} from {a}"),
+    _K.RETURNED: Told("gets back {}", "the {b} from {a}"),
+    _K.SACRIFICED: Told("sacrifices {}", "the {b} on {a}"),
+    _K.WORKER_GAINED: Told("gains {}", "worker", "1"),
+    _K.ROLL: Told("has no worker to roll"),
+    _K.DIE: Told("rolls {}", "{a}"),
+    _K.FACE_SET: Told("sets {}", "the {b} to {a}"),
+    _K.WORKER_LOST: Told("loses {}", "the {a} (knowledge check: {b})"),
+    _K.PAYS: Told(why="{a}"),
+    _K.STAYS: Told("can no longer pay and gets nothing for the worker on {}", "{a}"),
+    _K.GAINS: Told(why="{a}"),
+    _K.ABILITY: Told("uses {}", "{a}", why="{a}"),
+    _K.DECLINED: Told("does not use {}", "{a}"),
+    _K.WAY: Told(why="{a}"),
+    _K.REACTION: Told("has {} act", "{a}", why="{a}"),
+    _K.BONUS: Told("gets nothing for {}", "allegiance"),
+    _K.PENALTY: Told("is under {}", "the penalty of the {a}", why="penalty of the {a}"),
+    _K.HAND_LIMIT: Told("holds {} too many", "artifact", "a", why="hand limit"),
+    _K.RESUMED: Told(),
+    _K.GAINED: Told("gains {}", "{a}", "b"),
+    _K.PAID: Told("pays {}", "{a}", "b"),
+    _K.LOST: Told("loses {}", "{a}", "b"),
+    _K.GIVEN: Told("hands over {}", "{a}", "b"),
+    _K.RECEIVED: Told("receives {}", "{a}", "b"),
+    _K.DRAWN: Told("draws {}", "{a}", "1", hidden="artifact"),
+    _K.NONE_LEFT: Told("finds no artifact left to draw"),
+    _K.SHUFFLED: Told("the discards are shuffled into a new deck"),
+    _K.DISCARDED: Told("discards {}", "{a}", "b"),
+    _K.KNOWLEDGE_GAINED: Told("gains {}", "knowledge", "a"),
+    _K.KNOWLEDGE_PAID: Told("pays {}", "knowledge +", "a"),
+    _K.KNOWLEDGE_LOST: Told("loses {}", "knowledge", "a"),
+    _K.MORALE_GAINED: Told("gains {}", "morale", "a"),
+    _K.MORALE_PAID: Told("pays {}", "morale", "a"),
+    _K.MORALE_LOST: Told("loses {}", "morale", "a"),
+    _K.ALLEGIANCE: Told("advances {}", "the {a} allegiance to {b}"),
+    _K.MINER: Told("advances {}", "the {a} miner to {b}"),
+    _K.REVEALED: Told("the hidden {} recruits become active", "{a}"),
+    _K.RECRUIT_ACTIVE: Told("has {} active", "{a}"),
+    _K.BUILT: Told("completes {}", "{a}: the {b}"),
+    _K.STAR: Told("places {}", "a star {a}"),
+    _K.STAR_ON_RECRUIT: Told("places {}", "a star on {a}"),
+    _K.STAR_ON_DILEMMA: Told("places {}", "a star on the dilemma"),
+    _K.DILEMMA: Told("resolves {}", "the dilemma of the {a} for {b}"),
+    _K.OFFER: Told("begins an offer to {}", "{a}"),
+    _K.OFFERED: Told("offers {}", "{a}", "b"),
+    _K.WANTED: Told("asks for {}", "{a}", "b"),
+    _K.ACCEPTED: Told("accepts {} offer", "{whose}"),
+    _K.REFUSED: Told("refuses {} offer", "{whose}"),
+    _K.REFUSED_UNASKED: Told("cannot meet {} offer", "{whose}"),
+    _K.TIE_BROKEN: Told("wins the tie by {}", "{a}"),
+    _K.WON: Told("wins the game"),
+    _K.CUT_OFF: Told("the game is cut off"),
+    _K.RANK: Told("ends on rank {}", "{a}"),
 }
+_ROWS, _TOLD = list(KIND_ROWS.values()), list(TOLD.values())
+_GROUP = np.array([row.causes == "group" and kind != _K.ABILITY for kind, row in KIND_ROWS.items()])  # for certain
+_EFFECTS = {*range(_K.GAINED, _K.MINER + 1), _K.STAR, _K.SACRIFICED} - {_K.SHUFFLED}  # of which is told why
+_IMPLIED = {_K.ROLL, _K.ABILITY, _K.REACTION, _K.BONUS, _K.PENALTY, _K.HAND_LIMIT}  # told only where no effect follows
+_TIES = ("more stars", "higher morale", "lower knowledge", "more markets", "more territories", "the lower roll", "the lot")
+_NAMED: dict[str, Callable[[str], str]] = {  # the fields that stand for names
+    "artifact": str,
+    "faction": str.capitalize,
+    "item": str,
+    "market": lambda name: site_name(name.replace("market", "site")),
+    "payment": "for {}".format,
+    "recruit": short_name,
+    "resolution": "a {}".format,
+    "tie-break": dict(zip(NAMES["tie-break"], _TIES, strict=True)).__getitem__,
+    "tile": title,
+}
+_RETRIEVING = TOLD[_K.RETRIEVES].why
 
 
-def event(before: Game, move: str | int, after: Game, outcomes: Sequence[Outcome], seat: int | None = None) -> str:
-    """One line of the log: what happened by a decision.
+class _Clause(NamedTuple):
+    player: int  # -1: none
+    says: str
+    why: str = ""
+    counted: bool = False
+    item: str = ""
+    n: int = 1
+    source: str = ""
+
+
+class _Teller:
+    """Tells events one after the other, with what caused them, to the player of a seat or to everybody."""
+
+    def __init__(self, game: Game, seat: int | None, names: Sequence[str] | None) -> None:
+        row = game.states[0]
+        tiles = zip(row["tile"].tolist(), row["built"].tolist(), strict=True)
+        self._tiles = [TILES[tile] if built else None for tile, built in tiles]
+        self._names, self._seat = called(int(row["num_players"]), seat, names), seat
+        self.turn = game.turn
+        self.clauses: list[_Clause] = []
+        self._obvious = set[str]()  # why things happen that the line says anyway
+        self._group = self._interruption = self._next = self._source = ""  # why what comes next happens
+
+    def space(self, space: str) -> str:
+        """The name of a space; of a market by its tile."""
+        return space_name(space, self._tiles[MARKETS.index(space)] if space in MARKETS else None)
+
+    def star_place(self, place: str) -> str:
+        """Where a star is."""
+        return f"in {territory_name(place)}" if place in TERRITORIES else f"on {self.space(place)}"
+
+    def _field(self, meaning: str, value: int) -> str:
+        if value < 0:
+            return ""
+        if meaning in _NAMED:
+            return _NAMED[meaning](NAMES[meaning][value])
+        if meaning == "space":
+            return self.space(SPACES[value])
+        if meaning == "star place":
+            return self.star_place(STAR_PLACES[value])
+        if meaning == "player":
+            return self._names[value]
+        return str(value) if value or meaning != "now at" else "no step"
+
+    def tell(self, events: list[list[int]]) -> None:
+        """Adds the clauses of events."""
+        for (kind, player, a, b), (following, *_) in zip(events, [*events[1:], [0]], strict=False):
+            row, told = _ROWS[kind], _TOLD[kind]
+            self.turn += kind == _K.TURN
+            fields = {"a": self._field(row.a, a), "b": self._field(row.b, b), "turn": self.turn}
+            fields["whose"] = possessive(self._names[a]) if row.a == "player" else ""
+            if told.says and not (kind in _IMPLIED and _follows(kind, following)):
+                hidden = row.secret and a < 0
+                item = told.hidden if hidden else told.item.format_map(fields)
+                n = 1 if hidden else {"a": a, "b": b}.get(told.number, 1)
+                why = (self._next or self._interruption or self._group) if kind in _EFFECTS else ""
+                self.clauses.append(_Clause(player, told.says, why, hidden or bool(told.number), item, n, self._source))
+            self._note_cause(kind, causes(kind, a), told.why.format_map(fields))
+
+    def _note_cause(self, kind: int, scope: str, why: str) -> None:
+        """Keeps why the events happen that follow."""
+        self._next = why if scope == "next" else ""
+        self._source = "allegiance" if kind == _K.BONUS else ""
+        if scope == "interruption":
+            self._interruption = why
+        elif scope == "group":
+            self._group, self._interruption = why, ""
+        elif kind == _K.WAY:
+            self._group = listed(filter(None, [self._group if self._group not in self._obvious else "", why]))
+        elif kind == _K.RESUMED:
+            self._interruption = ""
+        if kind == _K.PLACED:
+            self._obvious.add(why)
+        elif kind == _K.RETRIEVED:
+            self._obvious.add(_RETRIEVING)
+
+    def line(self) -> str:
+        """The clauses so far as a line; the next one begins."""
+        parts, last = list[str](), -1
+        for (player, says, why, counted), run in groupby(self.clauses, key=lambda clause: clause[:4]):
+            told = [clause[4:] for clause in run]
+            items = totals(told) if counted else [item for item, *_ in told]
+            text = says.format(listed(items)) + (f" ({why})" if why and why not in self._obvious else "")
+            if player >= 0:
+                text = second_person(text) if player == self._seat else text
+                text = text if player == last else f"{self._names[player]} {text}"
+            last = player
+            parts.append(text)
+        self.clauses, self._obvious = [], set()
+        text = "; ".join(parts)
+        return text[:1].upper() + text[1:] if text.startswith(("you ", "player ", "the ")) else text
+
+
+def _follows(kind: int, following: int) -> bool:
+    """Whether the next event is told as what this one brings about, or is another of the same penalties."""
+    return following in ((_K.DIE, _K.FACE_SET) if kind == _K.ROLL else _EFFECTS) or kind == following == _K.PENALTY
+
+
+def log(game: Game, seat: int | None = None, names: Sequence[str] | None = None, since: int = 0) -> list[str]:
+    """What happened, a line for each decision: who did what, and why.
 
     Args:
-        before, after: each a `Game`, before the move and after it.
-        move: in notation, or as an action id; legal in `before`.
-        outcomes: what chance gave with it, as in `Game.outcomes`.
-        seat: who reads the line; None: everybody. Choices and cards that the reader may not know are left out.
+        game: with its history.
+        seat: who reads it, who is "you"; None: everybody. Cards that the reader may not know are not named (R19).
+        names: what the players are called; None: "player 0" and so on.
+        since: only the lines of the decisions from this number on; the first is 0, and tells of the deal too.
 
     Raises:
-        ValueError: no such move, no such seat, or a kind of outcome that no part of the line tells.
+        ValueError: no such seat, another number of names, or a number less than 0.
     """
-    if untold := {kind for kind, _ in outcomes} - set(TOLD):
-        raise ValueError(f"no line tells outcomes of the kind {', '.join(sorted(untold))}")
-    old, new = before.states[0], after.states[0]
-    n = int(old["num_players"])
-    if seat is not None and (isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n):
-        raise ValueError(f"seat must be None or an integer from 0 to {n - 1}, not {seat!r}")
-    action = actions.parse(move) if isinstance(move, str) else actions.number(move)
-    player = int(old["player"])
-    first, say = next((first, say) for first, say in reversed(_SAID) if action >= first)
-    said = f"Player {player} {say(old, action - first, seat in (None, player) and seat == player)}"
-    dice = [int(value) for kind, value in outcomes if kind == "dice"]
-    parts = [*_dice(old, new, action, dice), *_changes(old, new, action, dice, seat), *_table(old, new, seat)]
-    return "; ".join([said, *parts])
+    events, decided, teller = game.event_array(seat), game.decided(since), _Teller(game, seat, names)
+    if not decided:
+        return []
+    first = decided[0].first if since else 0
+    groups = np.flatnonzero(_GROUP[events[:first, 0]])
+    begin = int(groups[-1]) if len(groups) else 0
+    teller.turn -= int(np.count_nonzero(events[begin:, 0] == _K.TURN))
+    teller.tell(events[begin:first].tolist())
+    teller.line()
+    lines = []
+    for player, action, _, end in decided:
+        teller.tell(events[first:end].tolist())
+        first = end
+        if action == actions.END or all(clause.says == TOLD[_K.TURN].says for clause in teller.clauses):
+            teller.clauses.insert(0, _choice(teller, player, action))
+        lines.append(teller.line())
+    return lines
 
 
-# ------------------------------------------------------------------------------------------------------------- the choice
+# What is chosen, where nothing happens yet: by the first word of the notation, what is said and how the item is told.
+_CHOICES = {
+    "end": "places no further worker",
+    "done": "takes no further worker",
+    "take": "chooses {}",
+    "sacrifice": "chooses {}",
+    "dilemma": "wants {} for the dilemma",
+    "pay": "chooses to pay {}",
+    "gain": "chooses {}",
+    "lose": "chooses to lose {}",
+    "discard": "chooses to discard {}",
+    "star": "chooses to place a star {}",
+    "set": "chooses the face {}",
+    "give": "chooses to offer {}",
+    "ask": "chooses to ask for {}",
+}
+_WAYS = {"three": "any 3 artifacts", "match": "the artifact of the dilemma", "two": "any 2 artifacts", "one": "1 artifact"}
+_WAYS |= {"knowledge": "knowledge +1"}
 
 
-def _place(g: np.void, k: int, own: bool) -> str:
-    face, space = k // NUM_SPACES + 1, k % NUM_SPACES
-    text = f"places a {face} on {named(g, space)}"
-    owner = int(g["occupant"][space]) if space >= NUM_AREAS else -1
-    if owner < 0:
-        return text
-    whose = "their own" if owner == g["player"] else f"player {owner}'s"
-    return f"{text}, bumping {whose} {int(g['face'][space])}"
-
-
-def _worker(g: np.void, worker: int) -> str:
-    space = int(WORKER_SPACE[worker])
-    face = worker % 6 + 1 if space < NUM_AREAS else int(g["face"][space])
-    return f"the {face} {{}} {named(g, space)}"
-
-
-def _take(g: np.void, k: int, own: bool) -> str:
-    return "takes back " + _worker(g, k).format("from")
-
-
-def _sacrifice(g: np.void, k: int, own: bool) -> str:
-    return "sacrifices " + _worker(g, k).format("on")
-
-
-_PAYMENTS = ("free of charge", "for 1 food", "for 1 bliss", "for 1 energy")
-
-
-def _retrieve(g: np.void, k: int, own: bool) -> str:
-    return f"retrieves workers {_PAYMENTS[k]}"
-
-
-def _gain(g: np.void, k: int, own: bool) -> str:
-    return f"chooses {gain_name(GAINS[k])}"
-
-
-def _star(g: np.void, k: int, own: bool) -> str:
-    name = STAR_PLACES[k]
-    if name in TERRITORIES:
-        return f"chooses {territory_name(name)} for the star"
-    return f"chooses {space_name(name, TILES[int(g['tile'][MARKETS.index(name)])])} for the star"
-
-
-def _choose_recruit(g: np.void, card: int, own: bool) -> str:
-    if not own:
-        return "chooses a recruit"
-    return f"chooses {title(RECRUIT_NAMES[card])}"
-
-
-def _choose_tile(g: np.void, tile: int, own: bool) -> str:
-    return f"puts {space_name(MARKETS[0], TILES[tile]) if own else 'a market tile'} in the game"
-
-
-def _trade(g: np.void, k: int, own: bool) -> str:
-    return f"begins an offer to player {(int(g['player']) + k + 1) % int(g['num_players'])}"
-
-
-def _items(counts: np.ndarray) -> str:
-    return listed(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
-
-
-def _offer(g: np.void, k: int, own: bool) -> str:
-    return f"offers player {int(g['partner'])} {_items(g['chosen'])} for {_items(g['asked'])}"
-
-
-def _plain(text: str):  # type: ignore[no-untyped-def]
-    return lambda g, k, own: text
-
-
-def _item(verb: str, names: Sequence[str]):  # type: ignore[no-untyped-def]
-    return lambda g, k, own: f"{verb} " + ("knowledge +1" if names[k] == "knowledge" else amount(1, names[k]))
-
-
-NUM_SPACES = actions.END // 6
-_SAID = [
-    (actions.PLACE, _place),
-    (actions.END, _plain("places no further worker")),
-    (actions.RETRIEVE, _retrieve),
-    (actions.TAKE, _take),
-    (actions.DONE, _plain("takes no further worker")),
-    (actions.DILEMMA, lambda g, k, own: f"resolves the dilemma for a {('star', 'recruit')[k]}"),
-    (actions.PAY, _item("pays", ITEMS)),
-    (actions.PAY_PAIR, lambda g, k, own: f"pays {amount(2, ARTIFACTS[k])}"),
-    (actions.PAY_THREE, _plain("pays any 3 artifacts")),
-    (actions.PAY_MATCH, _plain("pays the artifact of the dilemma")),
-    (actions.PAY_TWO, _plain("pays any 2 artifacts")),
-    (actions.PAY_ONE, _plain("pays 1 artifact")),
-    (actions.GAIN, _gain),
-    (actions.LOSE, _item("loses", GOODS)),
-    (actions.DISCARD, _item("discards", ARTIFACTS)),
-    (actions.STAR, _star),
-    (actions.USE, lambda g, k, own: f"uses {short_name(RECRUIT_NAMES[k])}"),
-    (actions.SKIP, lambda g, k, own: f"does not use {short_name(RECRUIT_NAMES[int(g['card'])])}"),
-    (actions.SET, lambda g, k, own: f"sets the worker to {k + 1}"),
-    (actions.SACRIFICE, _sacrifice),
-    (actions.CHOOSE_RECRUIT, _choose_recruit),
-    (actions.CHOOSE_TILE, _choose_tile),
-    (actions.SET_MORALE, lambda g, k, own: f"starts with morale {k + 1}"),
-    (actions.SET_KNOWLEDGE, lambda g, k, own: f"starts with knowledge {k + 1}"),
-    (actions.TRADE, _trade),
-    (actions.GIVE, _item("offers", ITEMS)),
-    (actions.ASK, _item("asks for", ITEMS)),
-    (actions.OFFER, _offer),
-    (actions.ACCEPT, _plain("accepts")),
-    (actions.REFUSE, _plain("refuses")),
-]
-
-
-# -------------------------------------------------------------------------------------------------------- what followed
-
-
-def _dice(old: np.void, new: np.void, action: int, dice: list[int]) -> Iterator[str]:
-    """The dice that were rolled, by player where one roll came after another; at the end of the game there may be roll-offs."""
-    if not dice:
-        return
-    rolls = [(p, 2) for p in range(int(old["num_players"]))] if old["status"] == SETUP else _rolls(old, new, action)
-    if old["status"] != SETUP and _gained(old, new, action, dice):
-        rolls.append((int(old["turn_player"]), 1))
-    if sum(n for _, n in rolls) != len(dice):
-        yield f"dice: {listed(str(face) for face in dice)}"
-        return
-    at = 0
-    for p, n in rolls:
-        yield f"player {p} rolls {listed(str(face) for face in dice[at : at + n])}"
-        at += n
-
-
-def _rolls(old: np.void, new: np.void, action: int) -> list[tuple[int, int]]:
-    """Who rolled how many workers that came back with a move, in order (R4.2, R4.8, R3.4)."""
-    placing = action < actions.END
-    actor, space = int(old["player"]), action % NUM_SPACES if placing else int(old["space"])
-    order = [int(owner) for owner in old["back_owner"]]
-    if placing and space >= NUM_AREAS:
-        order.append(int(old["occupant"][space]))
-    if FIRST_SLOT <= space < FIRST_MARKET:
-        first = space - (space - FIRST_SLOT) % SLOTS_PER_SITE
-        slots = range(first, first + SLOTS_PER_SITE)
-        order += [actor if placing and slot == space else int(old["occupant"][slot]) for slot in slots]
-    rolls = []
-    for p in [owner for owner in dict.fromkeys([*order, int(old["turn_player"])]) if owner >= 0]:
-        n = _coming(old, p) - _coming(new, p) + (placing and p == actor) - (p == actor and _given(old, new, action))
-        n -= bool(old["set_face"] or actions.SET <= action < actions.SACRIFICE) and not new["set_face"] and p == _setter(old)
-        if n > 0:
-            rolls.append((p, n))
-    return rolls
-
-
-def _setter(g: np.void) -> int:
-    """Whose worker is given a face: the one that is bumped, or one that is retrieved."""
-    owner = int(g["back_owner"][0])
-    return owner if owner >= 0 else int(g["turn_player"])
-
-
-def _coming(g: np.void, p: int) -> int:
-    """The workers of a player on the board, and those that came back and are not yet rolled."""
-    return int(g["area"][:, p].sum() + (g["occupant"] == p).sum() + (g["back_owner"] == p).sum())
-
-
-def _given(old: np.void, new: np.void, action: int) -> bool:
-    """Whether the one who decided paid with a worker (R13.4)."""
-    if actions.USE <= action < actions.SKIP:
-        prices = {ability.price for ability in RECRUITS[action - actions.USE].abilities}
-        p = int(old["player"])
-        return bool(prices & {Price.PLACED_WORKER, Price.RETRIEVED_WORKER}) and bool(new["owned"][p] < old["owned"][p])
-    return actions.SACRIFICE <= action < actions.CHOOSE_RECRUIT
-
-
-def _gained(old: np.void, new: np.void, action: int, dice: list[int]) -> bool:
-    """Whether a worker was gained and rolled: after those that came back, another die."""
-    p = int(old["turn_player"])
-    if new["status"] == OVER:  # there may be roll-offs among the dice
-        lost = new["lost_worker"][p] > old["lost_worker"][p]
-        return bool(new["owned"][p] + lost > old["owned"][p])
-    return len(dice) > sum(n for _, n in _rolls(old, new, action))
-
-
-def _changes(old: np.void, new: np.void, action: int, dice: list[int], seat: int | None) -> Iterator[str]:
-    """What changed for each player that everybody sees, and the artifacts of the reader."""
-    if old["status"] == SETUP:
-        return
-    workers = old["owned"].astype(int)  # with what the move itself gained and gave away
-    workers[int(old["turn_player"])] += (gained := _gained(old, new, action, dice))
-    workers[int(old["player"])] -= _given(old, new, action)
-    for p in range(int(old["num_players"])):
-        parts = [f"{signed(name, n)}" for k, name in enumerate(GOODS) if (n := int(new["goods"][p, k]) - int(old["goods"][p, k]))]
-        parts += list(_artifacts(old, new, p, p == seat))
-        for track in ("knowledge", "morale"):
-            if n := int(new[track][p]) - int(old[track][p]):
-                parts.append(signed(track, n))
-        if places := list(_star_places(old, new, p)):
-            parts.append(f"{amount(len(places), 'star')} {listed(places)}")
-        if p == old["player"] and action < actions.SKIP and _given(old, new, action):
-            parts.append("gives up a worker")
-        if gained and p == old["turn_player"]:
-            parts.append("gains a worker")
-        if int(new["owned"][p]) < workers[p]:
-            parts.append("loses a worker to the knowledge check")
-        if parts:
-            yield f"player {p}: {', '.join(parts)}"
-
-
-def _star_places(old: np.void, new: np.void, p: int) -> Iterator[str]:
-    """Where the stars are that a player has placed (R1.5)."""
-    for k, name in enumerate(TERRITORIES):
-        if new["territory"][k, p] > old["territory"][k, p]:
-            yield f"in {territory_name(name)}"
-    for k, name in enumerate(MARKETS):
-        if int(new["market_stars"][k]) & ~int(old["market_stars"][k]) & 1 << p:
-            yield f"on {space_name(name, TILES[int(new['tile'][k])])}"
-    for card in new["recruits"][p, : new["num_recruits"][p]].tolist():
-        if int(new["starred"]) & ~int(old["starred"]) & 1 << card:
-            yield f"on {short_name(RECRUIT_NAMES[card])}"
-    if new["resolved"][p] == RESOLVED_STAR != old["resolved"][p]:
-        yield "on the dilemma"
-
-
-def _artifacts(old: np.void, new: np.void, p: int, own: bool) -> Iterator[str]:
-    if own:
-        for k, name in enumerate(ARTIFACTS):
-            if n := int(new["artifacts"][p, k]) - int(old["artifacts"][p, k]):
-                yield signed(name, n)
-    elif n := int(new["hand_size"][p]) - int(old["hand_size"][p]):
-        yield signed("artifacts", n)
-
-
-def _table(old: np.void, new: np.void, seat: int | None) -> Iterator[str]:
-    """What changed on the board, and who has what cards now."""
-    for k in range(len(FACTIONS)):
-        if n := int(new["allegiance"][k]) - int(old["allegiance"][k]):
-            yield f"{signed(f'{faction(k)} allegiance', n)} (now {int(new['allegiance'][k])})"
-    for k in range(len(TUNNELS)):
-        if n := int(new["miners"][k]) - int(old["miners"][k]):
-            yield f"{signed(f'{faction(k)} miner', n)} (now {int(new['miners'][k])})"
-    for k in range(len(MARKETS)):
-        if new["built"][k] and not old["built"][k]:
-            yield f"{space_name(MARKETS[k], TILES[int(new['tile'][k])])} is built"
-    for p in range(int(new["num_players"])):
-        fresh = int(new["active_cards"][p]) & ~int(old["active_cards"][p])
-        for card in range(len(RECRUIT_NAMES)):
-            if fresh >> card & 1:
-                yield f"player {p} has {title(RECRUIT_NAMES[card])} active"
-        if new["resolved"][p] and not old["resolved"][p]:
-            yield f"player {p}'s dilemma was {ARTIFACTS[int(new['dilemma'][p])]}"
-    if old["status"] == SETUP and new["status"] == PLAYING:
-        yield f"player {int(new['active'])} begins"
-    if new["status"] == OVER:
-        yield f"player {int(new['winner'])} has won"
-    elif new["status"] == TRUNCATED and old["status"] != TRUNCATED:
-        yield "the game is cut off"
+def _choice(teller: _Teller, player: int, action: int) -> _Clause:
+    """What is said of a move."""
+    verb, *rest = actions.NAMES[action].split()
+    what = rest[-1] if rest else ""
+    if verb in ("take", "sacrifice"):
+        item = f"the {rest[0] if len(rest) > 1 else 'worker'} on {teller.space(what)}"
+    elif verb == "star":
+        item = teller.star_place(what)
+    elif verb == "gain":
+        item = gain_name(what)
+    elif verb in ("set", "dilemma"):
+        item = what if verb == "set" else f"a {what}"
+    else:
+        item = _WAYS.get(what) or amount(len(rest), what)  # "pay pair bat": two
+    return _Clause(player, _CHOICES.get(verb, "decides"), item=item)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from euphoria_env.board import (
     ARTIFACT_SET,
@@ -18,6 +18,7 @@ from euphoria_env.board import (
 )
 
 _PLURALS = {"bat": "bats", "bear": "bears", "book": "books", "box": "boxes", "artifact": "artifacts", "resource": "resources"}
+_PLURALS |= {"recruit": "recruits", "market tile": "market tiles"}
 _PLURALS |= {"star": "stars", "worker": "workers", "more worker": "more workers", "commodity": "commodities"}
 _PLURALS |= {"Balloons card": "Balloons cards", "Bifocals card": "Bifocals cards"}
 _SINGULARS = {"balloons": "Balloons card", "bifocals": "Bifocals card"}  # artifacts whose names are plurals
@@ -153,3 +154,32 @@ def site_name(site: str) -> str:
 def territory_name(territory: str) -> str:
     """A territory: "the Euphorian territory"."""
     return f"the {title(territory).replace('Territory', 'territory')}"
+
+
+def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[str]:
+    """Names of the players for a text: the reader is "you"; equal ones get their seat in brackets.
+
+    Raises:
+        ValueError: another number of names.
+    """
+    if names is None:
+        found = [f"player {k}" for k in range(players)]
+    elif len(names) != players:
+        raise ValueError(f"a game of {players} needs as many names, not {len(names)}")
+    else:
+        found = [name if names.count(name) == 1 else f"{name} ({k})" for k, name in enumerate(names)]
+    return ["you" if k == seat else name for k, name in enumerate(found)]
+
+
+def possessive(name: str) -> str:
+    """Of whom something is: "Ada's", "your"."""
+    return "your" if name == "you" else f"{name}'s"
+
+
+def second_person(text: str) -> str:
+    """A text that says what a player does, said to that player: "gains 1 gold" becomes "gain 1 gold"."""
+    verb, space, rest = text.partition(" ")
+    return f"{_IRREGULAR.get(verb, verb.removesuffix('s'))}{space}{rest}"
+
+
+_IRREGULAR = {"is": "are", "has": "have", "does": "do"}

@@ -50,12 +50,13 @@ def analyse(options: AnalyseOptions, console: Console) -> None:
 
 
 def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[ResultTable]:
-    """The worst mistakes, and the players."""
+    """The worst mistakes, the players, and what caused their luck."""
     wrong = mistakes(entries, threshold)
     worst = [
         [str(e["ply"]), str(e["player"]), NAMES[e["played"]], NAMES[best_of(e["moves"])[0]], f"{e['regret']:.1%}"]
         for e in wrong[:SHOWN]
     ]
+    summaries = summarise(entries, players, threshold)
     lines = [
         [
             str(one.player),
@@ -64,12 +65,16 @@ def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[Re
             "" if one.mean_regret is None else str(one.mistakes),
             "" if one.luck is None else f"{one.luck:+.1%}",
         ]
-        for one in summarise(entries, players, threshold)
+        for one in summaries
     ]
+    causes = sorted({what for one in summaries for what in one.luck_by_cause})
+    lucks = [[what, *(f"{one.luck_by_cause.get(what, 0):+.1%}" for one in summaries)] for what in causes]
+    seats = tuple(Column(f"player {one.player}") for one in summaries)
     title = f"{len(wrong)} mistakes, which cost more than {threshold:.1%}" + f"; the worst {SHOWN}" * (len(wrong) > SHOWN)
     return [
         *([ResultTable(title, MISTAKES, worst)] if wrong else []),
         ResultTable("players", PLAYERS, lines),
+        *([ResultTable("luck by what was drawn or rolled", (Column("cause", NAME), *seats), lucks)] if lucks else []),
     ]
 
 

@@ -23,6 +23,7 @@ from euphoria_agents.sessions.undo import may_be_taken_back
 from euphoria_agents.validation import checked
 from euphoria_env import Game, Rules, actions, words
 from euphoria_env.envs import asking
+from euphoria_env.event_kinds import KIND_ROWS, EventKind
 from euphoria_env.json_reader import as_key, read_json, shown
 from euphoria_env.render.text import TEXT_WIDTH, board_text
 from euphoria_env.render.view import View, view_of
@@ -87,11 +88,10 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Decision(NamedTuple):
-    """A decision that was made: by whom, in what state, an array of one row, after how many outcomes, and which."""
+    """A decision that was made: by whom, in what state, an array of one row, and which."""
 
     seat: int
     rows: np.ndarray
-    outcomes: int
     action: int
 
 
@@ -254,19 +254,12 @@ class Session:
         if seat is not None:
             self._check_seat(seat)
         lines = self._logs.setdefault(seat, [])
-        for k in range(len(lines), len(self._decisions)):
-            before, after = self._at(k), self._at(k + 1)
-            lines.append(words.event(before, self._decisions[k].action, after, self._drawn(k), seat))
+        lines += words.log(self._game, seat, [one.name for one in self.seats], len(lines))
         return lines[since:]
 
     def _at(self, k: int | None) -> Game:
         """The game before decision k, to look at; as it is now after the last one, or if none is named."""
         return self._game if k in (None, len(self._decisions)) else Game.from_rows(self._decisions[k].rows)
-
-    def _drawn(self, k: int) -> list[tuple[str, int | str]]:
-        """What chance gave after decision k."""
-        outcomes = self._game.outcomes
-        return outcomes[self._decisions[k].outcomes : self._decisions[k + 1].outcomes if k + 1 < len(self._decisions) else None]
 
     def _check_seat(self, seat: Any) -> None:
         if isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < len(self.seats):
@@ -350,6 +343,7 @@ class Session:
             self._agents.check(spec)
         taken = Seat(self.seats[seat].name if name is None else name, spec)
         self.seats = (*self.seats[:seat], taken, *self.seats[seat + 1 :])
+        self._logs.clear()  # which have the names
         self.version += 1
 
     # -------------------------------------------------------------------------------------------------------- taking back
@@ -370,7 +364,13 @@ class Session:
         if last + 1 < self.decisions:
             return False
         views = self.view(None, last), self.view()
-        return may_be_taken_back(self._at(last), self._game, bool(self._drawn(last)), *views)
+        return may_be_taken_back(self._at(last), self._game, self._by_chance(last), *views)
+
+    def _by_chance(self, k: int) -> bool:
+        """Whether anything was drawn or rolled after decision k."""
+        decided = self._game.decided(k)[0]
+        kinds = self._game.event_array(None)[decided.first : decided.end, 0].tolist()
+        return any(KIND_ROWS[EventKind(kind)].outcome for kind in kinds)
 
     def undo(self, seat: int, version: int | None = None) -> None:
         """Takes back the last decision of a seat.
@@ -468,9 +468,9 @@ class Session:
 _BUILT_IN = Agents()
 
 
-def _now(game: Game) -> tuple[int, np.ndarray, int]:
+def _now(game: Game) -> tuple[int, np.ndarray]:
     """What is kept of a game before a decision."""
-    return game.player, game.states.copy(), len(game.outcomes)
+    return game.player, game.states.copy()
 
 
 def _public(error: Exception) -> str:

@@ -14,11 +14,13 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, explained
 from euphoria_agents.matches.match import Chance
 from euphoria_agents.registry import load
-from euphoria_env import Game, actions
+from euphoria_env import Game
 from euphoria_env.envs.derived_seeds import derived_seed
+from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.game import seed_row
 
 Row = list[Any]  # of a move: id, prior, visits, value; see `euphoria_agents.agent`
+_OUTCOMES = [row.outcome for row in KIND_ROWS.values()]
 FUTURES = 8  # in which a move is tried whose worth nobody says, or after which something is drawn or rolled
 
 
@@ -33,12 +35,13 @@ class Replayed(Game):
     @cached_property
     def played(self) -> list[int]:
         """The ids of the moves played."""
-        return [actions.parse(line.partition(" | ")[0]) for line in self.history]
+        return [decision.action for decision in self.decided()]
 
     @cached_property
-    def by_chance(self) -> list[bool]:
-        """Whether anything was drawn or rolled after each move, before the next decision."""
-        return [" | " in line for line in self.history]
+    def by_chance(self) -> list[list[tuple[str, int]]]:
+        """What was drawn or rolled after each move, before the next decision: of what kind, and by whom; -1: by nobody."""
+        events = self.event_array(None).tolist()
+        return [sorted({(_OUTCOMES[e[0]], e[1]) for e in events[d.first : d.end] if _OUTCOMES[e[0]]}) for d in self.decided()]
 
     def play(self, move: str | int) -> None:
         """Plays a move; see `Game.play`."""

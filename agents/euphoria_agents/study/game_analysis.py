@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -18,9 +18,10 @@ from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
 from euphoria_agents.study.decision_analysis import Judge, Judged
 from euphoria_agents.validation import checked
+from euphoria_env.engine.tape import KINDS
 from euphoria_env.json_reader import read_json, shown
 
-ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 1
+ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 2
 DIGITS = 5  # of everything that is a chance
 
 Entry = dict[str, Any]
@@ -96,7 +97,8 @@ class Analysis:
     def _entry(self, ply: int, judged: Judged, after: list[float] | None) -> Entry:
         """The entry of a decision; `after`: the chances by seat when the next one comes."""
         luck: list[float] | None = None
-        if not self._judge.game.by_chance[ply]:
+        chance = self._judge.game.by_chance[ply]
+        if not chance:
             luck = [0.0] * self.players
         elif after is not None and judged.expected is not None:
             luck = [one - other for one, other in zip(after, judged.expected, strict=True)]
@@ -108,6 +110,7 @@ class Analysis:
             "values": None if judged.seats is None else [_rounded(chance) for chance in judged.seats],
             "regret": _rounded(judged.regret),
             "luck": None if luck is None or judged.seats is None else [_rounded(change) for change in luck],
+            "chance": [[kind, player] for kind, player in chance],
         }
 
     def in_file(self, path: str | Path, processes: int = 1) -> Iterator[Entry]:
@@ -192,6 +195,7 @@ class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
     values: list[Chance] | None = None
     regret: Chance | None = None
     luck: list[Change] | None = None
+    chance: list[tuple[Literal[KINDS], Annotated[int, Meta(ge=-1, le=5)]]] = []  # type: ignore[valid-type]
 
 
 def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:

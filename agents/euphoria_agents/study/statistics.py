@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from euphoria_agents.matches.match import score, wilson
 from euphoria_agents.matches.tournament import Chunk, play_chunk, sources
-from euphoria_agents.study.decision_analysis import Replayed
-from euphoria_env import Rules, actions
-from euphoria_env.board import ARTIFACT_MARKETS, ICARUS, MARKETS, NUM_SPACES, SLOTS, SPACES
+from euphoria_agents.record_steps import steps
+from euphoria_env import Rules
+from euphoria_env.board import ARTIFACT_MARKETS, ICARUS, MARKETS, SLOTS, SPACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.engine.state import RESOLVED_STAR
+from euphoria_env.events import EventKind
 
 # What places stars: the building of a market (R9.4), a worker on a market (R10.2), on an artifact market (R10.1) or in Icarus
 # (R11.1), an allegiance track at its end (R7.6), the ethical dilemma (R14.1).
 STAR_SOURCES = ("construction", "market", "artifact market", "icarus", "allegiance", "dilemma")
-_IN_TERRITORY = {
+_BY_SPACE = {
+    **dict.fromkeys(SLOTS, "construction"),
     **dict.fromkeys(MARKETS, "market"),
     **dict.fromkeys(ARTIFACT_MARKETS, "artifact market"),
     **dict.fromkeys(ICARUS, "icarus"),
+}
+_K = EventKind
+# What is counted by seat, and by what: the field of `Counted`, and the names of the event's `a`, or one name for all.
+_COUNTED: dict[int, tuple[str, Sequence[str] | str]] = {
+    _K.PLACED: ("spaces", SPACES),
+    _K.BUMPED: ("bumps", SPACES),
+    _K.ABILITY: ("abilities", RECRUIT_NAMES),
+    _K.WAY: ("abilities", RECRUIT_NAMES),
+    _K.REACTION: ("abilities", RECRUIT_NAMES),
+    _K.PENALTY: ("penalties", TILES),
+    _K.STAR_ON_RECRUIT: ("stars", "allegiance"),
+    _K.STAR_ON_DILEMMA: ("stars", "dilemma"),
 }
 
 
@@ -44,6 +57,9 @@ class Counted:
         recruits: by seat, those that were active at the end.
         markets: by tile on the board, the turn in which it was built, 0 if it stood from the start; None if it never was.
         spaces: by seat, the workers placed by space; a site is one space, and a built market has the name of its tile.
+        bumps: by seat, the own workers bumped, by space.
+        abilities: by seat, how often each recruit acted.
+        penalties: by seat, how often each market penalty was suffered.
     """
 
     deal: int
@@ -56,6 +72,9 @@ class Counted:
     recruits: list[list[str]]
     markets: dict[str, int | None]
     spaces: list[dict[str, int]]
+    bumps: list[dict[str, int]] = field(default_factory=list)
+    abilities: list[dict[str, int]] = field(default_factory=list)
+    penalties: list[dict[str, int]] = field(default_factory=list)
 
 
 def count(record: str, agents: Sequence[str] = (), deal: int = 0) -> Counted:
@@ -64,58 +83,44 @@ def count(record: str, agents: Sequence[str] = (), deal: int = 0) -> Counted:
     Raises:
         ValueError: it is no record, or the game has not ended.
     """
-    game: Any = Replayed.from_record(record)
+    replay = steps(record)
+    game, _ = next(replay)
+    space = int(game.states[0]["space"])  # of the placement under way, if there is one
+    deque(replay, 0)
     if game.ranking is None:
         raise ValueError("the game has not ended")
-    rows = [*(rows[0] for rows in game.before), game.states[0]]
-    n, last = game.rules.num_players, rows[-1]
-    stars, spaces = [Counter[str]() for _ in range(n)], [Counter[str]() for _ in range(n)]
-    turn_built = {k: 0 for k in range(len(MARKETS)) if rows[0]["built"][k]}
-    for action, old, new in zip(game.played, rows, rows[1:], strict=False):
-        placing = action < actions.END
-        space = SPACES[action % NUM_SPACES if placing else int(old["space"])]
-        if placing:
-            spaces[int(old["player"])][_name(space, old)] += 1
-        if (old["stars"] != new["stars"]).any():
-            for p in range(n):
-                stars[p].update(_stars(old, new, p, space))
-        for k in np.flatnonzero(new["built"] > old["built"]).tolist():
-            turn_built[k] = int(old["turn"])
+    events, row = game.event_array(None).tolist(), game.states[0]
+    tiles, players = row["tile"].tolist(), range(game.rules.num_players)
+    turn = game.turn - sum(event[0] == _K.TURN for event in events)
+    built = dict.fromkeys(np.flatnonzero(row["built"]).tolist(), 0)
+    seats = {key: [Counter[str]() for _ in players] for key in ("stars", "spaces", "bumps", "abilities", "penalties")}
+    for kind, player, a, _ in events:
+        turn += kind == _K.TURN
+        space = a if kind == _K.PLACED else space
+        if kind == _K.BUILT:
+            built[a] = turn
+        key, names = ("stars", _BY_SPACE[SPACES[space]]) if kind == _K.STAR else _COUNTED.get(kind, ("", ""))
+        if key:
+            seats[key][player][names if isinstance(names, str) else _name(names[a], tiles)] += 1
+    active = [int(row["active_cards"][p]) for p in players]
     return Counted(
         deal=deal,
         agents=list(agents),
         winner=game.winner,
         ranking=game.ranking,
         turns=game.turn,
-        decisions=len(game.played),
-        stars=[dict(one) for one in stars],
-        recruits=[[RECRUIT_NAMES[k] for k in _bits(int(last["active_cards"][p]))] for p in range(n)],
-        markets={TILES[tile]: turn_built.get(k) for k, tile in enumerate(last["tile"].tolist()) if tile >= 0},
-        spaces=[dict(one) for one in spaces],
+        decisions=len(game.decided()),
+        recruits=[[name for k, name in enumerate(RECRUIT_NAMES) if cards >> k & 1] for cards in active],
+        markets={TILES[tile]: built.get(k) for k, tile in enumerate(tiles) if tile >= 0},
+        **{key: [dict(one) for one in counts] for key, counts in seats.items()},
     )
 
 
-def _name(space: str, row: np.void) -> str:
-    if space in SLOTS:
-        return space.rpartition("_")[0]
-    return TILES[int(row["tile"][MARKETS.index(space)])] if space in MARKETS else space
-
-
-def _stars(old: np.void, new: np.void, p: int, space: str) -> dict[str, int]:
-    """The stars that a decision placed for a player, by source; `space`: where the worker stands that it is about."""
-    found: dict[str, int] = defaultdict(int)
-    found["allegiance"] += len(_bits(int(new["starred"]) & ~int(old["starred"]) & int(new["active_cards"][p])))
-    found["dilemma"] += int(new["resolved"][p] == RESOLVED_STAR != old["resolved"][p])
-    for k in range(len(MARKETS)):
-        if (int(new["market_stars"][k]) & ~int(old["market_stars"][k])) >> p & 1:
-            found["artifact market" if old["built"][k] else "construction"] += 1
-    if placed := int(new["territory"][:, p].sum() - old["territory"][:, p].sum()):
-        found[_IN_TERRITORY[space]] += placed
-    return {source: n for source, n in found.items() if n}
-
-
-def _bits(number: int) -> list[int]:
-    return [k for k in range(number.bit_length()) if number >> k & 1]
+def _name(name: str, tiles: list[int]) -> str:
+    """The name under which something is counted: a slot by its site, a market by its tile."""
+    if name in SLOTS:
+        return name.rpartition("_")[0]
+    return TILES[tiles[MARKETS.index(name)]] if name in MARKETS else name
 
 
 def play_deal(agents: Sequence[str], rules: Rules, seed: int, deal: int) -> list[Counted]:
@@ -194,7 +199,7 @@ def tables(games: Sequence[Counted]) -> list[StatisticsTable]:
         StatisticsTable("seats", "Wins by seat", [("seat", "text"), *_SCORE], _scores(by_seat), _NOTE),
         _length(games),
         _star_table(by_agent or by_seat),
-        _recruit_table(seats),
+        _recruit_table(games, seats),
         _market_table(games),
         _space_table(games),
     ]
@@ -242,36 +247,50 @@ def _star_table(groups: dict[str, list[Seat]]) -> StatisticsTable:
     return StatisticsTable("stars", "Stars by what placed them", columns, rows)
 
 
-def _recruit_table(seats: Sequence[Seat]) -> StatisticsTable:
-    held, won = Counter[str](), Counter[str]()
+def _recruit_table(games: Sequence[Counted], seats: Sequence[Seat]) -> StatisticsTable:
+    held, won, acted = Counter[str](), Counter[str](), _sum(games, "abilities")
     for game, seat in seats:
         held.update(game.recruits[seat])
         won.update(game.recruits[seat] if game.winner == seat else [])
-    rows = [[name, held[name], won[name], _ratio(won[name], held[name]), *wilson(won[name], held[name])] for name in held]
+    rows = [
+        [name, n, won[name], _ratio(won[name], n), *wilson(won[name], n), acted[name], _ratio(acted[name], n)]
+        for name, n in held.items()
+    ]
     columns = [("recruit", "recruit"), ("active", "count"), ("won", "count"), *((x, "share") for x in ("rate", "low", "high"))]
+    columns += [("acted", "count"), ("a game", "mean")]
     return StatisticsTable("recruits", "Wins of those with a recruit active at the end", columns, _ordered(rows, 3))
 
 
 def _market_table(games: Sequence[Counted]) -> StatisticsTable:
-    there = Counter(tile for game in games for tile in game.markets)
+    there, suffered = Counter(tile for game in games for tile in game.markets), _sum(games, "penalties")
     turns: dict[str, list[int]] = defaultdict(list)
     for game in games:
         for tile, turn in game.markets.items():
             if turn is not None:
                 turns[tile].append(turn)
     rows = [
-        [tile, n, len(turns[tile]), _ratio(len(turns[tile]), n), _ratio(sum(turns[tile]), len(turns[tile]))]
+        [tile, n, (m := len(turns[tile])), _ratio(m, n), _ratio(sum(turns[tile]), m), suffered[tile], _ratio(suffered[tile], m)]
         for tile, n in there.items()
     ]
     columns = [("market", "tile"), ("on the board", "count"), ("built", "count"), ("share", "share"), ("mean turn", "mean")]
-    return StatisticsTable("markets", "Markets built", columns, _ordered(rows, 3))
+    columns += [("penalties", "count"), ("a game", "mean")]
+    return StatisticsTable("markets", "Markets built, and penalties that changed something", columns, _ordered(rows, 3))
 
 
 def _space_table(games: Sequence[Counted]) -> StatisticsTable:
-    placed = sum((Counter(one) for game in games for one in game.spaces), Counter[str]())
-    rows = [[name, n, _ratio(n, placed.total()), _ratio(n, len(games))] for name, n in placed.items()]
+    placed, bumped = _sum(games, "spaces"), _sum(games, "bumps")
+    total = placed.total()
+    rows = [
+        [name, n, _ratio(n, total), _ratio(n, len(games)), bumped[name], _ratio(bumped[name], n)] for name, n in placed.items()
+    ]
     columns = [("space", "space"), ("workers", "count"), ("share", "share"), ("a game", "mean")]
+    columns += [("bumped", "count"), ("of those placed", "share")]
     return StatisticsTable("spaces", "Spaces used", columns, _ordered(rows, 1))
+
+
+def _sum(games: Sequence[Counted], key: str) -> Counter[str]:
+    """What was counted of all seats of all games together."""
+    return sum((Counter(one) for game in games for one in getattr(game, key)), Counter[str]())
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from euphoria_agents.study.game_analysis import Entry
 
 THRESHOLD = 0.06  # a regret above it is a mistake: about one decision of a hundred
 LARGEST = 3
+SEVERAL = "several"
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class PlayerSummary:
         mean_regret: over those whose regret is known; None if there are none.
         mistakes: how many regrets were above the threshold.
         luck: what chance did to their chance to win, over the decisions of everybody; None if it is not known of any.
+        luck_by_cause: the same by what was drawn or rolled, such as "own dice"; "several" where it was more than one.
         largest: the numbers of their worst mistakes, the worst first.
     """
 
@@ -29,6 +32,7 @@ class PlayerSummary:
     mean_regret: float | None
     mistakes: int
     luck: float | None
+    luck_by_cause: dict[str, float]
     largest: list[int]
 
 
@@ -38,15 +42,31 @@ def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Ent
     return sorted(found, key=lambda entry: (-entry["regret"], entry["ply"]))
 
 
+def cause(chance: Iterable[Sequence[Any]], player: int) -> str:
+    """What caused the luck of a player after a decision: one kind of outcome, their own or others', or several."""
+    kinds, whose = {kind for kind, _ in chance}, {seat == player for _, seat in chance}
+    if len(kinds) + len(whose) > 2:
+        return SEVERAL
+    kind = min(kinds)
+    if kind == "lots":
+        return kind
+    return f"own {kind}" if True in whose else f"others' {kind}"
+
+
 def summarise(entries: Sequence[Entry], players: int, threshold: float = THRESHOLD) -> list[PlayerSummary]:
     """A summary for each player of the entries of a game, which need not be all of them."""
-    wrong, lucks = mistakes(entries, threshold), [entry["luck"] for entry in entries if entry["luck"] is not None]
+    wrong, lucky = mistakes(entries, threshold), [entry for entry in entries if entry["luck"] is not None]
     found = []
     for player in range(players):
         own = [entry for entry in entries if entry["player"] == player]
         regrets = [entry["regret"] for entry in own if entry["regret"] is not None]
         mine = [entry["ply"] for entry in wrong if entry["player"] == player]
         mean = sum(regrets) / len(regrets) if regrets else None
-        luck = sum(changes[player] for changes in lucks) if lucks else None
-        found.append(PlayerSummary(player, len(own), mean, len(mine), luck, mine[:LARGEST]))
+        luck = sum(entry["luck"][player] for entry in lucky) if lucky else None
+        causes: dict[str, float] = {}
+        for entry in lucky:
+            if entry["chance"]:
+                what = cause(entry["chance"], player)
+                causes[what] = causes.get(what, 0.0) + entry["luck"][player]
+        found.append(PlayerSummary(player, len(own), mean, len(mine), luck, dict(sorted(causes.items())), mine[:LARGEST]))
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -208,8 +207,7 @@ class TerminalGame:
 
     def _tell(self, lines: Iterable[str], seat: int | None) -> None:
         for line in lines:
-            line = re.sub(r"^Player (\d)", lambda match: self._name(int(match[1])), line)
-            self.screen.say(line, QUIET if seat is None or not line.startswith(f"Player {seat}") else "", "  * ")
+            self.screen.say(line, "" if line.startswith("You ") else QUIET, "  * ")
 
     def _question(self, seat: int) -> None:
         """What must be decided, what the player has, and the moves."""

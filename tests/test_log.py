@@ -1,0 +1,357 @@
+"""The log: a reader of its lines alone knows how the game stands; it says why, and tells nobody what they may not know."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import pytest
+
+from euphoria_env import Game, Rules, words
+from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, TUNNELS
+from euphoria_env.event_kinds import KIND_ROWS, EventKind
+from euphoria_env.words.event_text import TOLD
+from euphoria_env.words.names import second_person
+from tests.tools.playing import all_rules, prefer, random_move
+from tests.tools.positions import any_position
+
+NAMES = ["Ada", "Ruud", "Dr. Cy; or Max", "Dee", "Ed (the first)", "Flo"]
+
+# ----------------------------------------------------------------------------------------------- a reader of the log alone
+
+_ITEM = re.compile(r"(\d+) ([A-Z]?[a-z]+(?: card)?s?)")
+_SINGULAR = {"books": "book", "bats": "bat", "bears": "bear", "boxes": "box", "artifacts": "artifact"}
+_SINGULAR |= {f"{name} card{s}": name.lower() for name in ("Balloons", "Bifocals") for s in ("", "s")} | {"worker": "workers"}
+_SIGNS = {"gains": 1, "draws": 1, "receives": 1, "pays": -1, "loses": -1, "discards": -1, "hands over": -1}
+
+
+class Reader:
+    """Reads lines, and knows what everybody has: by player a count of goods, artifacts, stars placed, workers and markers."""
+
+    def __init__(self, players: int) -> None:
+        self.names = NAMES[:players]
+        self.has = [Counter[str](knowledge=3, morale=1, workers=2) for _ in self.names]
+        self.tracks = Counter[str]()
+        self.ranks: dict[int, int] = {}
+        self.turn, self.active = 0, -1
+        self._subject = -1
+
+    def read(self, line: str) -> None:
+        """Takes in a line."""
+        self._subject = -1
+        for k, name in enumerate(self.names):
+            line = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"@{k}", line)
+        for clause in line.split("; "):
+            if named := re.match(r"@(\d) ", clause):
+                self._subject = int(named[1])
+            self._clause(re.sub(r" \([^)]*\)", "", clause.removeprefix(f"@{self._subject} ")), clause)
+
+    def _clause(self, text: str, whole: str) -> None:
+        has = self.has[self._subject]
+        has["stars"] += text.startswith("places ") and len(re.findall(r"\ba star (?:in|on) ", text))
+        for faction, kind, to in re.findall(r"the (\w+) (allegiance|miner) to (\d+)", text):
+            self.tracks[f"{faction} {kind}"] = int(to)
+        if rank := re.fullmatch(r"ends on rank (\d)", text):
+            self.ranks[self._subject] = int(rank[1])
+        if turn := re.fullmatch(r"begins turn (\d+)", text):
+            self.turn, self.active = int(turn[1]), self._subject
+        for marker, step in re.findall(r"the (morale|knowledge) marker on (\d)", text):
+            has[marker] = int(step)
+        if (lost := re.match(r"loses the \d", text)) or text.startswith("sacrifices "):
+            has["workers"] -= 1
+            assert not lost or re.search(r"\(knowledge check: \d+\)", whole), whole
+        if sign := next((sign for verb, sign in _SIGNS.items() if text.startswith(verb)), 0):
+            self._goods(text, sign, has)
+
+    def _goods(self, text: str, sign: int, has: Counter[str]) -> None:
+        if raised := re.search(r"knowledge \+(\d)", text):
+            has["knowledge"] += int(raised[1])
+        for n, what in _ITEM.findall(text):
+            item = _SINGULAR.get(what, what)
+            has["artifacts" if item in (*ARTIFACTS, "artifact") else item] += sign * int(n)
+
+
+def check(row: Any, reader: Reader) -> None:
+    """Asserts that a reader knows how a game stands."""
+    for p, has in enumerate(reader.has):
+        assert {name: has[name] for name in GOODS} == dict(zip(GOODS, row["goods"][p].tolist(), strict=True)), p
+        known = [has[one] for one in ("artifacts", "stars", "workers")]
+        assert known == [row["hand_size"][p], 10 - row["stars"][p], row["owned"][p]], p
+        if row["turn"]:
+            assert (has["knowledge"], has["morale"]) == (row["knowledge"][p], row["morale"][p]), p
+    for k, faction in enumerate(FACTIONS):
+        assert reader.tracks[f"{faction.capitalize()} allegiance"] == row["allegiance"][k]
+        assert reader.tracks[f"{faction.capitalize()} miner"] == (row["miners"][k] if k < len(TUNNELS) else 0)
+    assert reader.turn == row["turn"] and (not row["turn"] or reader.active == row["turn_player"])
+
+
+def play(rules: Rules, policy: Any = prefer, decisions: int = 10_000) -> tuple[Game, list[Any]]:
+    """A game, and its state after each decision."""
+    rng, rows = random.Random(f"{rules} {policy.__name__}"), []
+    game = Game(rules, seed=rng.getrandbits(32))
+    while game.legal() and len(rows) < decisions:
+        game.play(policy(game, rng))
+        rows.append(game.states[0].copy())
+    return game, rows
+
+
+RULES = list(all_rules())
+played = cache(play)
+
+
+@pytest.mark.parametrize("rules", RULES, ids=range(len(RULES)))
+def test_a_reader_of_the_log_alone_knows_how_the_game_stands(rules: Rules) -> None:
+    (game, rows), n = played(rules), rules.num_players
+    reader = Reader(n)
+    for line, row in zip(words.log(game, None, NAMES[:n]), rows, strict=True):
+        reader.read(line)
+        try:
+            check(row, reader)
+        except AssertionError as error:
+            raise AssertionError(f"{line}: {error}") from error
+    assert game.ranking == [reader.ranks[p] for p in range(n)]
+
+
+def test_every_kind_of_event_has_words() -> None:
+    """Those that say nothing themselves are why others happen, or nothing happens."""
+    assert list(TOLD) == list(EventKind) == list(KIND_ROWS)
+    silent = {kind for kind, told in TOLD.items() if not told.says}
+    assert silent == {EventKind[name] for name in ("NOTHING", "ASKED", "PAYS", "GAINS", "WAY", "RESUMED")}
+    for kind, row in KIND_ROWS.items():
+        told = TOLD[kind]
+        used = set(re.findall(r"{(a|b|whose)}", told.item + told.why))
+        assert ("{}" in told.says) == bool(told.item), kind
+        assert bool(told.hidden) == row.secret and (
+            told.number in ("", "1") or getattr(row, told.number).startswith(("number", "steps"))
+        )
+        assert all(getattr(row, "a" if field == "whose" else field) for field in used), kind
+
+
+def test_lines_of_any_decision_on_are_the_same() -> None:
+    game, _ = played(RULES[3])
+    for seat in (None, 0, 2):
+        whole = words.log(game, seat)
+        assert len(whole) == len(game.decided())
+        assert all(words.log(game, seat, None, since) == whole[since:] for since in range(0, len(whole) + 2, 7))
+
+
+@pytest.mark.parametrize("rules", RULES[1:4], ids=range(3))
+def test_the_reader_is_you_and_the_others_have_their_names(rules: Rules) -> None:
+    """The verbs agree; but for cards that only the reader knows the lines are those of everybody."""
+    game, _ = played(rules)
+    n = rules.num_players
+    says = {told.says.split()[0] for told in TOLD.values() if told.says} | {"chooses", "wants", "takes", "places"}
+    for seat in range(n):
+        own, every = words.log(game, seat, NAMES[:n]), words.log(game, None, NAMES[:n])
+        for mine, line in zip(own, every, strict=True):
+            assert NAMES[seat] not in mine and "player " not in mine.lower()
+            for verb in re.findall(r"(?:^|; )[Yy]ou (\w+)", mine):
+                assert verb in {second_person(one) for one in says}, mine
+            if not re.search("dealt|draws|keeps|puts|passed", line):
+                named = line.replace(NAMES[seat], "@")
+                assert mine.count(";") == named.count(";") and len(re.findall(r"\b[Yy]our?\b", mine)) == named.count("@")
+
+
+def test_names() -> None:
+    game, _ = played(RULES[2])
+    assert "Player 1 places a " in "\n".join(words.log(game)) and "player 2 " in "\n".join(words.log(game, 0))
+    named = "\n".join(words.log(game, 0, ["Ada", "ppo", "ppo"]))
+    assert "ppo (1) begins turn" in named and "You " in named and not re.search(r"player \d|ppo(?! \()", named)
+    assert "ada begins turn" in "\n".join(words.log(game, 1, ["ada", "Bo", "Cy"]))
+    with pytest.raises(ValueError, match="a game of 3 needs as many names, not 2"):
+        words.log(game, 0, ["Ada", "Bo"])
+    with pytest.raises(ValueError, match="player must be an integer from 0 to 2, not 3"):
+        words.log(game, 3)
+
+
+def test_a_game_from_a_position_is_told_from_there() -> None:
+    rng = random.Random(4)
+    for _ in range(40):
+        game = Game.from_dict({**any_position(rng), "seed": rng.getrandbits(32)})
+        for _ in range(12):
+            if game.legal():
+                game.play(random_move(game, rng))
+        said = words.log(game, None)
+        assert len(said) == len(game.decided()) and all(said) and not re.search(r"decides|{|}|-1|  ", "".join(said))
+
+
+# ------------------------------------------------------------------------------------------------------------- who and why
+
+
+def log_of(position: dict[str, Any], moves: list[str], seat: int | None = 0, **load: Any) -> str:
+    """The lines of a game of Ada and Bo from a position, in which these moves are played, with ` / ` between them."""
+    game = Game.from_dict({"rules": {"num_players": len(position["players"])}, "seed": 1, "player": 0, **copy.deepcopy(position)})
+    game.load(**load)
+    for move in moves:
+        game.play(move)
+    return " / ".join(words.log(game, seat, ["Ada", "Bo", "Cy"][: len(position["players"])]))
+
+
+def recruits(*names: str) -> list[dict[str, Any]]:
+    return [{"name": name, "active": True} for name in names]
+
+
+BO = {"workers": [1], "knowledge": 1, "recruits": []}
+
+
+def ada(*cards: str, **more: Any) -> list[dict[str, Any]]:
+    """Ada with a worker that shows a 4, and Bo."""
+    return [{"workers": [4], "recruits": recruits(*cards), **more}, BO]
+
+
+def tied(first: list[int], second: list[int], **more: Any) -> dict[str, Any]:
+    """Both place their last star when Ada places a worker on the generator."""
+    players = [
+        {"workers": workers, "recruits": recruits(card)}
+        for workers, card in ((first, "gary_the_electrician"), (second, "ben_the_ludologist"))
+    ]
+    return {"rules": {"num_players": 2, "stars_to_win": 1}, "players": players, "allegiance": {"euphorian": 10}, **more}
+
+
+def market(tile: str) -> dict[str, Any]:
+    return {"euphorian_market_1": {"tile": tile, "built": True, "stars": [1]}}
+
+
+RETRIEVES = {"workers": {"farm": [[0, 2]]}}
+TRADE = {
+    "rules": {"num_players": 2, "trading": True},
+    "players": [*ada(goods={"gold": 1})[:1], {**BO, "goods": {"food": 1}, "artifacts": {"bat": 1}}],
+}
+DILEMMA = {"players": ada(artifacts={"bat": 2}, morale=2), "allegiance": {"icarite": 11}}
+DRAWN = ["lee_the_gossip", "matthew_the_thief"]
+
+
+def case(said: str, moves: str, load: dict[str, Any] | None = None, **position: Any) -> tuple[Any, ...]:
+    """A part of the lines that Ada reads when they play these moves from a position."""
+    return said, position, moves.split(", "), load or {}
+
+
+CASES = [
+    # penalties without a choice
+    case(
+        "place a star in the Icarite territory; gain 1 knowledge (penalty of the Theater of Revelatory Propaganda); advance",
+        "place 4 nimbus_loft",
+        players=ada(goods={"gold": 3}),
+        markets=market("theater_of_revelatory_propaganda"),
+    ),
+    case(
+        "lose 1 morale; lose 1 knowledge (Curtis); lose 1 morale (penalty of the Cafeteria of Nameless Meat); lose 1",
+        "retrieve free",
+        players=ada("curtis_the_propagandist", morale=4),
+        markets=market("cafeteria_of_nameless_meat"),
+        **RETRIEVES,
+    ),
+    case(
+        "roll 3; lose 1 gold (penalty of the Bemusement Park); Bo begins turn 2",
+        "retrieve free",
+        {"dice": [3]},
+        players=ada(goods={"gold": 1}),
+        markets=market("bemusement_park"),
+        **RETRIEVES,
+    ),
+    case(
+        "are under the penalty of the Laboratory of Selective Genetics",
+        "place 4 tank_energy",
+        players=ada(workers=[4, 3], goods={"energy": 3}),
+        markets=market("laboratory_of_selective_genetics"),
+    ),
+    # which worker came back where only one could; which die the check took, and the sum
+    case(
+        "You retrieve workers for free; take back the 2 from the Farm; roll 3; lose the 6 (knowledge check: 18)",
+        "retrieve free",
+        {"dice": [3]},
+        players=ada(workers=[6, 5], knowledge=4),
+        **RETRIEVES,
+    ),
+    # cards drawn and discarded in one step, and what interrupts
+    case(
+        "draw 2 bats; advance the Icarite allegiance to 1; discard 1 bat (hand limit); Bo begins turn 2",
+        "place 4 breeze_bar",
+        {"artifacts": ["bat", "bat"]},
+        players=ada(goods={"bliss": 1, "energy": 1}),
+    ),
+    case(
+        "You pay knowledge +1 (Geek); gain 1 morale (Nick); draw 1 bat, 1 bear and 1 book (Geek) / You choose to discard 1 bat / "
+        "You discard 1 bat and 1 bear (Geek); draw 1 box (the Breeze Bar); advance the Icarite allegiance to 1 (the Breeze Bar)",
+        "place 4 breeze_bar, use geek_the_oracle, discard bat, discard bear",
+        {"artifacts": ["bat", "bear", "book", "box"]},
+        players=ada("geek_the_oracle", "nick_the_understudy", morale=5, goods={"bliss": 1, "energy": 1}),
+    ),
+    # who is the reason why something happens, or is paid so
+    case(
+        "Bo gets back the bumped 3; rolls 1; you pay knowledge +1 (Matthew)",
+        "place 4 euphorian_tunnel, gain gold",
+        {"dice": [1]},
+        players=ada("matthew_the_thief"),
+        workers={"euphorian_tunnel": [[1, 3]]},
+    ),
+    case(
+        "Bo gains 1 knowledge (Josiah); you gain 1 morale (Josiah)",
+        "place 4 generator",
+        players=ada("josiah_the_hacker"),
+        workers={"generator": [[1, 1]]},
+    ),
+    case("gain 1 energy (Faith)", "place 4 aquifer", players=ada("faith_the_hydroelectrician")),
+    case(
+        "you gain 2 morale (Ray)",
+        "place 4 euphorian_site_1_2",
+        players=ada("ray_the_foreman", goods={"gold": 1}),
+        workers={"euphorian_site_1_1": [[1, 2]]},
+    ),
+    case(
+        "You sacrifice the 2 on the Farm (Pete); gain 4 food (Pete) / You gain 1 gold (Pete)",
+        "retrieve free, use pete_the_cannibal, gain gold",
+        players=ada("pete_the_cannibal"),
+        **RETRIEVES,
+    ),
+    # the star of a recruit that is kept
+    case(
+        "are dealt Lee and Matthew / You put Matthew out of the game; keep Lee; have Lee active; place a star on Lee",
+        "dilemma recruit, choose lee_the_gossip",
+        {"recruits": DRAWN},
+        **DILEMMA,
+    ),
+    # others' stars, ties, whose dice, lots
+    case(
+        "place a star on Gary; Bo places a star on Ben; you roll 1; Bo rolls 2; you win the tie by the lower roll; win the game; "
+        "end on rank 1; Bo ends on rank 2",
+        "place 1 generator",
+        {"dice": [1, 2]},
+        **tied([1, 3], [1]),
+    ),
+    case(
+        "you have no worker to roll; Bo has no worker to roll; the lot falls on Bo; Bo wins the tie by the lot; wins the game",
+        "place 1 generator",
+        {"lots": [1]},
+        **tied([1], [], workers={"farm": [[1, 1]]}),
+    ),
+    # offers
+    case(
+        "You begin an offer to Bo / You choose to ask for 1 food / You offer 1 gold; ask for 1 food / Bo accepts your offer; "
+        "hands over 1 food; you hand over 1 gold; receive 1 food; Bo receives 1 gold",
+        "trade +1, ask food, offer, accept",
+        **TRADE,
+    ),
+    case("Bo refuses your offer", "trade +1, ask food, offer, refuse", **TRADE),
+    case("Bo cannot meet your offer", "trade +1, ask book", **TRADE),
+    # the end of a game that is cut off
+    case("; the game is cut off; you end on", "place 4 generator", rules={"num_players": 2, "max_turns": 1}, players=ada()),
+]
+
+
+@pytest.mark.parametrize(("said", "position", "moves", "load"), CASES, ids=range(len(CASES)))
+def test_a_line_says_who_what_and_why(said: str, position: dict[str, Any], moves: list[str], load: dict[str, Any]) -> None:
+    assert said in log_of(position, moves, **load)
+
+
+def test_what_is_drawn_is_named_to_whoever_draws_alone() -> None:
+    bar = {"players": ada(goods={"bliss": 1, "energy": 1}, morale=2)}
+    for seat, told in ((0, "draw 1 bat and 1 bear"), (1, "draws 2 artifacts"), (None, "draws 2 artifacts")):
+        assert told in log_of(bar, ["place 4 breeze_bar"], seat, artifacts=["bat", "bear"])
+    assert "Ada puts 1 recruit out of the game; keeps 1 recruit; has Lee" in log_of(
+        DILEMMA, ["dilemma recruit", "choose lee_the_gossip"], 1, recruits=DRAWN
+    )
