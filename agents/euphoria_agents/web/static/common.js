@@ -3,6 +3,7 @@
 import { svg } from "./elements.js";
 
 export * from "./elements.js";
+
 // A symbol of symbols.svg; without a label it is there for the eye alone.
 export function symbol(name, label, kind, viewBox) {
   const told = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
@@ -10,6 +11,7 @@ export function symbol(name, label, kind, viewBox) {
 }
 
 export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
+
 export class Failure extends Error {
   constructor(status, message) {
     super(message);
