@@ -17,7 +17,8 @@ The drawing is one for the picture and the page. Whoever moves its nodes may rel
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from euphoria_env.board import (
@@ -32,6 +33,7 @@ from euphoria_env.board import (
     MARKETS,
     MINER_END,
     RESOURCES,
+    SLOTS,
     SLOTS_PER_SITE,
     SPACES,
     TANK,
@@ -44,23 +46,23 @@ from euphoria_env.cards.vocabulary import Effect
 from euphoria_env.render.canvas import text_width
 from euphoria_env.render.layout import (
     BOARD,
-    PIPE_PITCH,
     PLACES,
-    RAIL_PITCH,
     REGIONS,
     WORKS,
     crowd,
-    dice_in,
+    is_low,
+    pipe_step,
+    rail_step,
     socket,
+    standing,
     star_places,
 )
 from euphoria_env.render.sheet import BODY, LARGE, SMALL, TITLE, Box, Part, Sheet, parts_width
-from euphoria_env.render.symbols import DIE_HEIGHT, DIE_WIDTH, TOKEN_SIZE
+from euphoria_env.render.symbols import TOKEN_SIZE
 from euphoria_env.render.theme import PAGE
 from euphoria_env.render.view import REGION_NAMES, View, cost_view, site_of
 from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
 
-_BONUS_STEPS = (2, 5, 8, 11)  # R7.2 to R7.6
 _REVEALING_STEP = 6  # of a miner (R7.5)
 _SYMBOL_OF = {
     Effect.STAR_IN_TERRITORY: "star",
@@ -68,7 +70,7 @@ _SYMBOL_OF = {
     Effect.ADVANCE: "flag",
     Effect.NEW_WORKER: "worker",
 }
-_MARKET_NAMES = dict(zip(ARTIFACT_MARKETS, ("Incinerator", "Free Press", "Ark of Memories"), strict=True))
+_LEAST_SHARE = 0.005  # of a search that is shown
 
 
 @dataclass(frozen=True)
@@ -151,16 +153,16 @@ def _ground(s: Sheet) -> None:
 
 
 def _head(s: Sheet, k: int, faction: str) -> None:
-    """The name of a region, and its allegiance rail with the four bonuses on it."""
+    """The name of a region, and its allegiance rail with the four bonuses on it (R7)."""
     x, y, _, _ = REGIONS[faction]
     s.text(x + 14, y + 26, REGION_NAMES[k].upper(), TITLE, faction, 700)
-    rail = PLACES[f"rail-{faction}"]
-    first, middle = rail.x + RAIL_PITCH / 2, rail.y + rail.h / 2
+    first, middle = rail_step(faction, 0)
+    last, _ = rail_step(faction, ALLEGIANCE_END)
     bonuses = {2: COMMODITIES[k], 5: "artifact", 8: "eye", 11: "star"}
     with s.group("rail", "allegiance"):
-        s.rect(Box(first, middle - 2, RAIL_PITCH * ALLEGIANCE_END, 4), "faint", 2)
+        s.rect(Box(first, middle - 2, last - first, 4), "faint", 2)
         for step in range(ALLEGIANCE_END + 1):
-            at = first + RAIL_PITCH * step
+            at, _ = rail_step(faction, step)
             if step in bonuses:
                 s.disc(at, middle, 11, f"{faction}-cell", faction)
                 s.icon(at - 7, middle - 7, bonuses[step], 14, "gold" if step == ALLEGIANCE_END else "ink")
@@ -168,30 +170,36 @@ def _head(s: Sheet, k: int, faction: str) -> None:
                 s.disc(at, middle, 4, "faint")
 
 
-def _cell(s: Sheet, view: View, marks: Marks, space: str, faction: str, box: Box, radius: float = 8) -> None:
-    """The ground of a space, with what is said of it."""
-    legal = space in view.open_spaces
-    s.rect(box, f"{faction}-cell" if faction else "panel", radius, "legal" if legal else "frame", 3 if legal else 1, "ground")
-    x, y, w, h = box
+@contextmanager
+def _space(
+    s: Sheet, view: View, marks: Marks, space: str, faction: str = "", tile: str | None = None, state: str = ""
+) -> Iterator[None]:
+    """The group of a space: its ground first, what is said of it last."""
+    legal, slot = space in view.open_spaces, space in SLOTS
+    said = [name for name in ("changed", "best", "played") if space in getattr(marks, name)]
+    kinds = " ".join(["space", *filter(None, [state, "legal" if legal else ""]), *said])
+    x, y = (crowd(space) if space in AREAS else socket(space)).middle
+    outline, width = ("legal", 3) if legal else (faction, 1.5) if slot else ("frame", 1)
+    fill = "slot" if slot else f"{faction}-cell" if faction else "panel"
+    with s.group(kinds, space_words(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
+        s.rect(PLACES[space], fill, 8, outline, width, "ground")
+        yield
+        _said(s, marks, space)
+
+
+def _said(s: Sheet, marks: Marks, space: str) -> None:
+    """The marks of a space: a bar, a corner, rings with a glyph."""
+    x, y, w, h = PLACES[space]
     share = marks.heat.get(space, 0)
-    if share >= 0.005:
+    if share >= _LEAST_SHARE:
         s.rect(Box(x + 4, y + h - 5, (w - 8) * share, 4), "best", 2, kind="heat")
     if space in marks.changed:
-        s.path(
-            f"M{x + w - 16:g} {y:g}h{16 - radius:g}q{radius:g} 0 {radius:g} {radius:g}v{16 - radius:g}Z", "changed", kind="corner"
-        )
-    for inset, name in ((1, "played"), (4, "best")):
+        s.path(f"M{x + w - 16:g} {y:g}h8q8 0 8 8v8Z", "changed", kind="corner")
+    for name, glyph, inset in (("played", "cross", 0), ("best", "tick", 3)):
         if space in getattr(marks, name):
-            ring = Box(x + inset, y + inset, w - 2 * inset, h - 2 * inset)
-            s.rect(ring, "none", radius - 2, name, 3, f"ring-{name}")
-
-
-def _space(s: Sheet, view: View, marks: Marks, space: str, tile: str | None = None, more: str = "") -> object:
-    """The group of a space."""
-    kinds = ["space", more, "legal" if space in view.open_spaces else ""]
-    kinds += [name for name in ("changed", "best", "played") if space in getattr(marks, name)]
-    x, y = (crowd(space) if space in AREAS else socket(space)).middle
-    return s.group(" ".join(filter(None, kinds)), space_words(space, tile), f"space-{space}", space=space, x=float(x), y=float(y))
+            s.rect(Box(x + inset, y + inset, w - 2 * inset, h - 2 * inset), "none", 7, name, 3, f"ring {name}")
+            s.disc(x + w - 8 - 5 * inset, y + 4, 8, name)
+            s.icon(x + w - 13 - 5 * inset, y - 1, glyph, 10, "paper")
 
 
 def _socket(s: Sheet, space: str, faction: str) -> None:
@@ -227,61 +235,43 @@ def _gain(space: str) -> list[Part]:
 
 
 def _area(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
-    """A commodity area: what each sum gives, and room for all the workers."""
-    area, box = AREAS[k], PLACES[AREAS[k]]
+    """A commodity area: what each sum gives, and room for all the workers (R6.1)."""
+    area, box, low = AREAS[k], PLACES[AREAS[k]], is_low(AREAS[k])
     there = view.workers.get(area, ())
-    with _space(s, view, marks, area):
-        _cell(s, view, marks, area, faction, box)
+    with _space(s, view, marks, area, faction):
         s.text(box.x + 10, box.y + 20, title(area), BODY, weight=700)
-        beside = box.w > 2 * box.h
         s.rect(crowd(area), "slot", 7, kind="socket")
         if there:
-            s.text(
-                box.x + (106 if beside else box.w - 10),
-                box.y + (box.h - 8 if beside else 20),
-                f"Σ {sum(face for _, face in there)}",
-                BODY,
-                "dim",
-                700,
-                "end",
-            )
+            end = crowd(area).x - 6 if low else box.x + box.w - 10
+            s.text(end, box.y + 20, str(sum(face for _, face in there)), BODY, "dim", 700, "end")
         for n, (sums, units, knowledge) in enumerate(AREA_SUMS):
-            parts: list[Part] = [COMMODITIES[k]] * units + ([_sign(knowledge), "knowledge"] if knowledge else ["flag"])
-            if beside:
-                x, y = box.x + 10, box.y + 27 + 20 * n
-                s.text(x, y + 13, _short(sums), SMALL, "dim")
-                s.parts(x + 28, y, parts)
-            else:
-                x, y = box.x + (12, 60, 124)[n], box.y + box.h - 32
-                s.text(x, y + 9, _short(sums), SMALL, "dim")
-                s.parts(x, y + 12, parts)
+            gain: list[Part] = [COMMODITIES[k]] * units + ([_sign(knowledge), "knowledge"] if knowledge else ["flag"])
+            x = box.x + (10 if low else (12, 60, 124)[n])
+            y = box.y + (28 + (box.h - 30) / 3 * n if low else box.h - 40)
+            s.text(x, y + 13, sums.replace(" to ", "–").replace(" or more", "+"), SMALL, "dim")
+            s.parts(x + (28 if low else 0), y + (0 if low else 17), gain)
 
 
 def _sign(n: int) -> str:
     return "+" if n > 0 else "−"
 
 
-def _short(sums: str) -> str:
-    return sums.replace(" to ", "–").replace(" or more", "+")
-
-
-def _plain(s: Sheet, view: View, marks: Marks, space: str, name: str, faction: str) -> None:
+def _plain(s: Sheet, view: View, marks: Marks, space: str, name: str, faction: str, tile: str | None = None) -> None:
     """A space for one worker with its name, its cost and its gain."""
     box, at = PLACES[space], socket(space)
-    with _space(s, view, marks, space):
-        _cell(s, view, marks, space, faction, box)
-        s.text(box.x + 10, box.y + 19, name, BODY, weight=700)
+    with _space(s, view, marks, space, faction, tile):
+        s.text(box.x + 10, box.y + 19, name, BODY if text_width(name, BODY, 700) < box.w - 16 else SMALL, weight=700)
         _socket(s, space, faction)
-        _recipe(s, at.x + at.w + 8, at.y - 2, box.x + box.w - at.x - at.w - 12, _cost(space), _gain(space))
+        _recipe(s, at.x + at.w + 8, at.middle[1], box.x + box.w - 8, _cost(space, tile), _gain(space))
 
 
-def _recipe(s: Sheet, x: float, y: float, w: float, cost: list[Part], gain: list[Part]) -> None:
+def _recipe(s: Sheet, x: float, middle: float, end: float, cost: list[Part], gain: list[Part]) -> None:
     """Cost and gain in a line, or in two where there is no room."""
-    if parts_width([*cost, "→", *gain]) <= w:
-        s.parts(x, y + 9, [*cost, "→", *gain])
-        return
-    s.parts(x, y, cost)
-    s.parts(x, y + 19, ["→", *gain])
+    if x + parts_width([*cost, "→", *gain]) <= end:
+        s.parts(x, middle - 8, [*cost, "→", *gain])
+    else:
+        s.parts(x, middle - 17, cost)
+        s.parts(x, middle + 2, ["→", *gain])
 
 
 def _land(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
@@ -293,91 +283,76 @@ def _land(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
                 _market(s, view, marks, market, tile, faction)
             else:
                 _site(s, view, marks, market, number, faction)
-    _plain(s, view, marks, ARTIFACT_MARKETS[k], _MARKET_NAMES[ARTIFACT_MARKETS[k]], faction)
+    _plain(s, view, marks, ARTIFACT_MARKETS[k], short_title(ARTIFACT_MARKETS[k]), faction)
     _tunnel(s, view, marks, k, faction)
 
 
 def _market(s: Sheet, view: View, marks: Marks, market: str, tile: str, faction: str) -> None:
-    box = PLACES[market]
-    with _space(s, view, marks, market, tile):
-        _cell(s, view, marks, market, faction, box)
-        name = short_title(tile)
-        s.text(box.x + 10, box.y + 19, name, BODY if text_width(name, BODY, 700) < box.w - 16 else SMALL, weight=700)
-        _socket(s, market, faction)
-        at = socket(market)
-        _recipe(s, at.x + at.w + 8, at.y - 2, box.x + box.w - at.x - at.w - 12, _cost(market, tile), _gain(market))
-        for x, y in star_places(market, len(view.players)):
-            s.disc(x + TOKEN_SIZE / 2, y + TOKEN_SIZE / 2, 9, "slot", faction, 1)
+    _plain(s, view, marks, market, short_title(tile), faction, tile)
+    for seat, place in enumerate(star_places(market, len(view.players))):
+        if seat not in view.markets[market].stars:
+            _star_place(s, place, faction)
+
+
+def _star_place(s: Sheet, place: tuple[float, float], faction: str) -> None:
+    s.disc(place[0] + TOKEN_SIZE / 2, place[1] + TOKEN_SIZE / 2, 9, "slot", faction, 1)
 
 
 def _site(s: Sheet, view: View, marks: Marks, market: str, number: int, faction: str) -> None:
-    """The four slots of a site: each shows the resource that it costs, until a worker stands there."""
+    """The four slots of a site: each shows the resource that it costs, until a worker stands there (R9.1)."""
     box = PLACES[market]
     slots = [f"{site_of(market)}_{k}" for k in range(1, SLOTS_PER_SITE + 1)]
     taken = sum(slot in view.workers for slot in slots)
     s.rect(box, f"{faction}-cell", 8, "frame", 1)
-    s.text(box.x + 10, box.y + 19, f"Site {number}", BODY, weight=700)
-    s.text(box.x + box.w - 10, box.y + 19, f"{taken} of {view.workers_to_build}", BODY, "dim", anchor="end")
+    s.text(box.x + 10, box.y + 18, f"Site {number}", BODY, weight=700)
+    s.text(box.x + box.w - 10, box.y + 18, f"{taken} of {view.workers_to_build}", BODY, "dim", anchor="end")
     for slot in slots:
-        with _space(s, view, marks, slot):
-            at = socket(slot)
-            _cell(s, view, marks, slot, faction, at, 7)
-            _socket(s, slot, "legal" if slot in view.open_spaces else faction)
-            cost = _cost(slot)
-            s.parts(at.x + (at.w - parts_width(cost)) / 2, at.y + (at.h - 16) / 2, cost)
+        with _space(s, view, marks, slot, faction):
+            if slot not in view.workers:
+                (x, y), cost = socket(slot).middle, _cost(slot)
+                s.parts(x - parts_width(cost) / 2, y - 8, cost)
 
 
 def _tunnel(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
-    """The tunnel: a space at its mouth, the pipe that the miner digs, and the space at its end."""
-    tunnel, end = TUNNELS[k], TUNNEL_ENDS[k]
-    box, miner = PLACES[f"tunnel-{faction}"], view.miners[faction]
-    s.rect(box, "earth", 10)
-    with _space(s, view, marks, tunnel):
-        _cell(s, view, marks, tunnel, faction, PLACES[tunnel], 10)
-        _socket(s, tunnel, faction)
-        at = socket(tunnel)
-        s.parts(at.x + at.w + 6, at.y + 7, [*_cost(tunnel), "→", RESOURCES[k], "/", "artifact"])
-    with _space(s, view, marks, end, more="" if miner == MINER_END else "closed"):
-        _cell(s, view, marks, end, faction, PLACES[end], 10)
-        _socket(s, end, faction if miner == MINER_END else "")
-        at = socket(end)
-        if miner < MINER_END:
-            s.icon(at.x + at.w / 2 - 8, at.y + 7, "lock", fill="faint")
-        s.parts(at.x + at.w + 5, at.y + 7, ["→", *_gain(end)])
-    first, middle = _pipe(faction)
-    pitch = PIPE_PITCH[faction]
-    pipe = Box(first - pitch + 4, middle - 9, MINER_END * pitch + pitch / 2 - 4, 18)
+    """The tunnel: a space at its mouth, the pipe that the miner digs, and the space at its end (R8)."""
+    tunnel, end, miner = TUNNELS[k], TUNNEL_ENDS[k], view.miners[faction]
+    x, y, w, h = PLACES[f"pipe-{faction}"]
+    middle = y + h / 2
     with s.group("pipe", f"miner {miner} of {MINER_END}"):
-        s.rect(pipe, "slot", 9, faction)
+        s.rect(Box(x - 12, y, w + 24, h), "earth", 0)
+        s.rect(Box(x - 4, middle - 9, w + 8, 18), "slot", 0, faction)
         if miner:
-            s.rect(Box(pipe.x + 4, middle - 5, first + pitch * (miner - 1) - pipe.x - 4, 10), faction, 5, kind="dug")
+            s.rect(Box(x - 3, middle - 5, pipe_step(faction, miner)[0] - x, 10), faction, 4, kind="dug")
         for step in range(1, MINER_END + 1):
-            at_step = first + pitch * (step - 1)
-            if step > miner:
-                s.disc(at_step, middle, 2, "faint")
-        at_step = first + pitch * (_REVEALING_STEP - 1)
-        s.icon(at_step - 7, middle - 7, "eye", 14, "paper" if miner >= _REVEALING_STEP else "ink")
-
-
-def _pipe(faction: str) -> tuple[float, float]:
-    """Where the first step of a tunnel is."""
-    box, pitch = PLACES[f"tunnel-{faction}"], PIPE_PITCH[faction]
-    room = box.w - PLACES[TUNNELS[0]].w - PLACES[TUNNEL_ENDS[0]].w
-    left = box.x + PLACES[TUNNELS[0]].w + (room - pitch * MINER_END) / 2
-    return left + pitch * 0.75, box.y + box.h / 2
+            at, _ = pipe_step(faction, step)
+            if step == _REVEALING_STEP:
+                s.icon(at - 7, middle - 7, "eye", 14, "paper" if miner > step else "ink")
+            elif step > miner:
+                s.disc(at, middle, 2, "faint")
+        for flange in (x + 2, x + w - 8):
+            s.rect(Box(flange, middle - 13, 6, 26), faction, 2)
+    with _space(s, view, marks, tunnel, faction):
+        _socket(s, tunnel, faction)
+        at_socket = socket(tunnel)
+        gain: list[Part] = ["→", RESOURCES[k], "/", "artifact"]
+        s.parts(at_socket.x + at_socket.w + 6, middle - 8, [*_cost(tunnel), *gain])
+    with _space(s, view, marks, end, faction, state="" if miner == MINER_END else "closed"):
+        _socket(s, end, faction if miner == MINER_END else "")
+        at_socket = socket(end)
+        if miner < MINER_END:
+            s.icon(at_socket.middle[0] - 8, middle - 8, "lock", fill="faint")
+        s.parts(at_socket.x + at_socket.w + 5, middle - 8, ["→", *_gain(end)])
 
 
 def _territory(s: Sheet, view: View, k: int, faction: str) -> None:
-    box = PLACES[TERRITORIES[k]]
+    box, stars = PLACES[TERRITORIES[k]], star_places(TERRITORIES[k], len(view.players))
     with s.group("territory", "territory", f"territory-{faction}", territory=TERRITORIES[k]):
         s.rect(box, f"{faction}-cell", 8, "frame", 1)
-        stars = star_places(TERRITORIES[k], len(view.players))
-        if box.h < 40:
-            s.text(stars[0][0] - 8, box.y + 19, "Territory", SMALL, "dim", anchor="end")
-        else:
-            s.text(box.x + 10, box.y + 19, "Territory", SMALL, "dim")
-        for x, y in stars:
-            s.disc(x + TOKEN_SIZE / 2, y + TOKEN_SIZE / 2, 10, "slot", faction, 1)
+        beside = box.h < 2 * TOKEN_SIZE
+        x, anchor = (stars[0][0] - 8, "end") if beside else (box.x + 10, "start")
+        s.text(x, box.y + 19, "Territory", SMALL, "dim", anchor=anchor)
+        for place in stars[len(view.territories[TERRITORIES[k]]) :]:
+            _star_place(s, place, faction)
 
 
 def _works(s: Sheet, view: View, marks: Marks) -> None:
@@ -385,13 +360,11 @@ def _works(s: Sheet, view: View, marks: Marks) -> None:
     s.rect(WORKS, "panel", 12)
     s.text(WORKS.x + 14, WORKS.y + 25, "Worker tank", LARGE, weight=700)
     for space in TANK:
-        box, at = PLACES[space], socket(space)
+        at = socket(space)
         with _space(s, view, marks, space):
-            _cell(s, view, marks, space, "", box)
             _socket(s, space, "")
-            s.parts(at.x, box.y + 5, _cost(space))
-            s.parts(at.x + at.w + 6, at.y + 7, ["→", "worker"])
-            s.parts(at.x, box.y + box.h - 24, _gain(space)[1:])
+            s.parts(at.x + at.w + 8, at.middle[1] - 8, [*_cost(space), "→"])
+            s.parts(at.x, at.y + at.h + 9, _gain(space))
     box = PLACES["deck"]
     with s.group("deck", f"{view.deck_size} artifacts in the deck", "deck"):
         for shift in (6, 3, 0):
@@ -415,16 +388,15 @@ def _markers(s: Sheet, view: View) -> None:
     """Allegiance markers on their rails, miners in their pipes."""
     with s.group("markers"):
         for faction in FACTIONS:
-            rail, step = PLACES[f"rail-{faction}"], view.allegiance[faction]
-            at = rail.x + RAIL_PITCH * (step + 0.5), rail.y + rail.h / 2
+            step = view.allegiance[faction]
+            at = rail_step(faction, step)
             with s.group("allegiance", f"allegiance {step}", f"allegiance-{faction}", at, faction=faction, step=step):
                 s.disc(0, 0, 13, faction, "ink", 2)
                 s.text(0, 5, str(step), BODY, "paper", 700, "middle")
         for faction in FACTIONS[: len(TUNNELS)]:
-            (x, y), step = _pipe(faction), view.miners[faction]
-            with s.group(
-                "miner", f"miner {step} of {MINER_END}", f"miner-{faction}", (x + PIPE_PITCH[faction] * (step - 1), y), step=step
-            ):
+            step = view.miners[faction]
+            label = f"miner {step} of {MINER_END}"
+            with s.group("miner", label, f"miner-{faction}", pipe_step(faction, step), faction=faction, step=step):
                 s.disc(0, 0, 13, faction, "ink", 2)
                 s.icon(-9, -9, "miner", 18, "paper")
 
@@ -449,14 +421,6 @@ def _dice(s: Sheet, view: View) -> None:
     with s.group("dice"):
         for space in SPACES:
             there = view.workers.get(space, ())
-            for (x, y, scale), (seat, face) in zip(_standing(space, len(there)), there, strict=True):
+            for (x, y, scale), (seat, face) in zip(standing(space, len(there)), there, strict=True):
                 s.die(x, y, seat, face, scale, f"die-{seat}-{count[seat]}", space)
                 count[seat] += 1
-
-
-def _standing(space: str, n: int) -> Sequence[tuple[float, float, float]]:
-    if space in AREAS:
-        x, y, w, h = crowd(space)
-        return dice_in(Box(x + 4, y + 4, w - 8, h - 8), n)
-    x, y, w, h = socket(space)
-    return [(x + (w - DIE_WIDTH) / 2, y + (h - DIE_HEIGHT) / 2, 1.0)] * n

@@ -12,7 +12,9 @@ from euphoria_env.board import (
     FACTIONS,
     ICARUS,
     MARKETS,
+    MINER_END,
     SITES,
+    SLOTS,
     SLOTS_PER_SITE,
     TANK,
     TERRITORIES,
@@ -30,14 +32,11 @@ REGIONS = {
     "icarite": Box(0, 0, 1100, 134),
 }
 WORKS = Box(808, 414, 292, 226)  # the tank and the cards
-SOCKET = Box(0, 0, DIE_WIDTH + 6, DIE_HEIGHT + 4)
-STAR_PITCH = 23
 RAIL_PITCH = 30  # from step to step of an allegiance rail
-PIPE_PITCH = {"euphorian": 23, "subterran": 38, "wastelander": 23}  # from step to step of a tunnel
+RAIL = Box(176, 6, 12 * RAIL_PITCH, 24)
 
-# Within a region: the allegiance rail's first step, cells, and the tunnel.
+# The cells of a region, from its left upper corner.
 _SURFACE = {
-    "rail": Box(176, 6, 12 * RAIL_PITCH, 24),
     "area": Box(10, 36, 204, 162),
     "site_1": Box(220, 36, 155, 94),
     "site_2": Box(381, 36, 155, 94),
@@ -46,88 +45,110 @@ _SURFACE = {
     "tunnel": Box(10, 204, 526, 42),
 }
 _UNDERGROUND = {
-    "rail": Box(176, 6, 12 * RAIL_PITCH, 24),
-    "area": Box(10, 36, 204, 130),
-    "site_1": Box(220, 36, 180, 130),
-    "site_2": Box(406, 36, 180, 130),
-    "artifact_market": Box(592, 36, 198, 62),
-    "territory": Box(592, 104, 198, 62),
-    "tunnel": Box(10, 172, 780, 46),
+    "area": Box(10, 36, 264, 130),
+    "site_1": Box(280, 36, 158, 130),
+    "site_2": Box(444, 36, 158, 130),
+    "artifact_market": Box(608, 36, 182, 62),
+    "territory": Box(608, 104, 182, 62),
+    "tunnel": Box(10, 174, 780, 42),
 }
 _SKY = {
-    "rail": Box(176, 6, 12 * RAIL_PITCH, 24),
     "territory": Box(846, 4, 244, 28),
-    "area": Box(10, 36, 290, 90),
-    **{space: Box(306 + 198 * k, 36, 190 if k < 3 else 190, 90) for k, space in enumerate(ICARUS)},
+    "area": Box(10, 36, 330, 90),
+    **{space: Box(346 + 187 * k, 36, 183, 90) for k, space in enumerate(ICARUS)},
 }
 _CELLS = dict(zip(FACTIONS, (_SURFACE, _UNDERGROUND, _SURFACE, _SKY), strict=True))
+_MOUTH, _END = 152, 106  # widths of the spaces at both ends of a tunnel
+_PAD = 10
+_SOCKET = (DIE_WIDTH + 6, DIE_HEIGHT + 4)
+_NAME = 24  # height of the name of a cell
 
 
 def _boxes() -> dict[str, Box]:
+    """The cell of everything, by name."""
     boxes: dict[str, Box] = {}
     for k, faction in enumerate(FACTIONS):
         left, top = REGIONS[faction][:2]
         cells = {name: box.at(left, top) for name, box in _CELLS[faction].items()}
-        boxes |= {f"rail-{faction}": cells["rail"], AREAS[k]: cells["area"], TERRITORIES[k]: cells["territory"]}
+        boxes |= {f"rail-{faction}": RAIL.at(left, top), AREAS[k]: cells["area"], TERRITORIES[k]: cells["territory"]}
         if k == len(TUNNELS):
             boxes |= {space: cells[space] for space in ICARUS}
             continue
-        boxes |= {ARTIFACT_MARKETS[k]: cells["artifact_market"], f"tunnel-{faction}": cells["tunnel"]}
-        boxes |= _tunnel(k, cells["tunnel"])
+        x, y, w, h = cells["tunnel"]
+        boxes |= {f"pipe-{faction}": Box(x + _MOUTH, y, w - _MOUTH - _END, h), ARTIFACT_MARKETS[k]: cells["artifact_market"]}
+        boxes |= {TUNNELS[k]: Box(x, y, _MOUTH, h), TUNNEL_ENDS[k]: Box(x + w - _END, y, _END, h)}
         for number in (1, 2):
-            boxes |= _site(SITES[2 * k + number - 1], MARKETS[2 * k + number - 1], cells[f"site_{number}"])
-    boxes |= {space: Box(WORKS.x + 10 + 139 * k, WORKS.y + 36, 133, 88) for k, space in enumerate(TANK)}
-    return boxes | {"deck": Box(WORKS.x + 10, WORKS.y + 130, 90, 86), "discards": Box(WORKS.x + 106, WORKS.y + 130, 176, 86)}
+            site = cells[f"site_{number}"]
+            boxes |= {MARKETS[2 * k + number - 1]: site, **_slots(SITES[2 * k + number - 1], site)}
+    boxes |= {space: Box(WORKS.x + 10 + 139 * k, WORKS.y + 36, 133, 84) for k, space in enumerate(TANK)}
+    return boxes | {"deck": Box(WORKS.x + 10, WORKS.y + 130, 76, 86), "discards": Box(WORKS.x + 92, WORKS.y + 130, 190, 86)}
 
 
-def _tunnel(k: int, box: Box) -> dict[str, Box]:
-    """The space at the mouth of a tunnel and the one at its end."""
-    return {TUNNELS[k]: Box(box.x, box.y, 150, box.h), TUNNEL_ENDS[k]: Box(box.x + box.w - 106, box.y, 106, box.h)}
-
-
-def _site(site: str, market: str, box: Box) -> dict[str, Box]:
-    """A site, and its four slots in two rows."""
-    left, top = box.x + 8, box.y + box.h - 4 - 2 * (SOCKET.h + 2)
-    slots = {
-        f"{site}_{k + 1}": SOCKET.at(left + (SOCKET.w + 3) * (k % 2), top + (SOCKET.h + 2) * (k // 2))
+def _slots(site: str, box: Box) -> dict[str, Box]:
+    """The four slots of a site, in two rows below its name."""
+    w, h = (box.w - 20) / 2, (box.h - _NAME - 12) / 2
+    return {
+        f"{site}_{k + 1}": Box(box.x + 8 + (w + 4) * (k % 2), box.y + _NAME + (h + 4) * (k // 2), w, h)
         for k in range(SLOTS_PER_SITE)
     }
-    return {market: box, **slots}
 
 
 PLACES = _boxes()
+_SIDEWAYS = {*TUNNELS, *TUNNEL_ENDS}  # spaces without a name above the socket
 
 
 def socket(space: str) -> Box:
     """Where a worker stands on a space for one."""
-    x, y, _, h = PLACES[space]
-    if h == SOCKET.h:  # a slot of a site is all socket
-        return SOCKET.at(x, y)
-    below = 6 if space in (*TUNNELS, *TUNNEL_ENDS) else 26
-    return SOCKET.at(x + (4 if below == 6 else 8), y + below)
+    box = PLACES[space]
+    if space in SLOTS:  # all socket
+        return box
+    w, h = _SOCKET
+    above = 0 if space in _SIDEWAYS else 12 if space in TANK else _NAME
+    below = 32 if space in MARKETS else 36 if space in TANK else 0 if space in _SIDEWAYS else 4  # the stars, the gain
+    return Box(box.x + (6 if space in _SIDEWAYS else _PAD), box.y + above + (box.h - above - below - h) / 2, w, h)
+
+
+def is_low(area: str) -> bool:
+    """Whether what an area gives stands beside the workers, not below them."""
+    return PLACES[area].w > 1.5 * PLACES[area].h
 
 
 def crowd(area: str) -> Box:
     """Where the workers in a commodity area stand."""
     x, y, w, h = PLACES[area]
-    if w > h * 2:  # Icarus is low: its sums stand beside the workers
-        return Box(x + 116, y + 8, w - 124, h - 16)
-    return Box(x + 8, y + 28, w - 16, h - 62)
+    return Box(x + 134, y + 8, w - 142, h - 16) if is_low(area) else Box(x + 8, y + 28, w - 16, h - 72)
 
 
-def dice_in(box: Box, n: int) -> list[tuple[float, float, float]]:
-    """Left, top and scale of this number of dice, as large as they fit without touching each other."""
+def standing(space: str, n: int) -> list[tuple[float, float, float]]:
+    """Left, top and scale of this number of dice on a space, as large as they fit without touching each other."""
+    if space not in AREAS:
+        x, y = socket(space).middle
+        return [(x - DIE_WIDTH / 2, y - DIE_HEIGHT / 2, 1.0)] * n
+    x, y, w, h = crowd(space)
     for scale in (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4):
-        w, h = DIE_WIDTH * scale + 4, DIE_HEIGHT * scale + 4
-        across, down = int((box.w + 4) // w), int((box.h + 4) // h)
+        wide, tall = DIE_WIDTH * scale + 4, DIE_HEIGHT * scale + 4
+        across, down = int((w - 4) // wide), int((h - 4) // tall)
         if n <= across * down:
             break
-    return [(box.x + w * (k % across), box.y + h * (k // across), scale) for k in range(n)]
+    return [(x + 4 + wide * (k % across), y + 4 + tall * (k // across), scale) for k in range(n)]
 
 
 def star_places(place: str, n: int) -> list[tuple[float, float]]:
-    """Left and top of the places for stars of this number of players."""
+    """Left and top of the places for stars, one for each of this number of players."""
     x, y, w, h = PLACES[place]
-    pitch = min(STAR_PITCH + 4, (w - 12) / n)
-    top = y + h - TOKEN_SIZE - (2 if h < 40 else 6)
-    return [(x + w - 6 - pitch * (n - k) if h < 40 else x + 6 + pitch * k, top) for k in range(n)]
+    pitch = min(TOKEN_SIZE + 3, (w - 10) / n)
+    if h < 2 * TOKEN_SIZE:  # beside the name
+        return [(x + w - 6 - pitch * (n - k), y + 2) for k in range(n)]
+    return [(x + 6 + pitch * k, y + h - TOKEN_SIZE - 6) for k in range(n)]
+
+
+def rail_step(faction: str, step: int) -> tuple[float, float]:
+    """The middle of a step of an allegiance rail."""
+    rail = PLACES[f"rail-{faction}"]
+    return rail.x + RAIL_PITCH * (step + 0.5), rail.middle[1]
+
+
+def pipe_step(faction: str, step: int) -> tuple[float, float]:
+    """The middle of a step of a tunnel; the miner begins at 0, before the first."""
+    pipe = PLACES[f"pipe-{faction}"]
+    return pipe.x + pipe.w * (step + 0.6) / (MINER_END + 1.2), pipe.middle[1]
