@@ -1,16 +1,6 @@
-// What every page of the server needs: elements, symbols, requests.
-
-import { svg } from "./elements.js";
+// What every page of the server needs: elements, and requests.
 
 export * from "./elements.js";
-
-// A symbol of symbols.svg; without a label it is there for the eye alone.
-export function symbol(name, label, kind, viewBox) {
-  const told = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
-  return svg("svg", { class: kind, viewBox, ...told }, svg("use", { href: `#${name}` }));
-}
-
-export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
 
 export class Failure extends Error {
   constructor(status, message) {

@@ -20,6 +20,13 @@ export function svg(tag, attributes, ...children) {
   return made;
 }
 
+// A symbol of symbols.svg; without a label it is there for the eye alone.
+export function symbol(name, label, kind, viewBox) {
+  const told = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
+  return svg("svg", { class: kind, viewBox, ...told }, svg("use", { href: `#${name}` }));
+}
+
+export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
 export const hidden = (text) => el("span", { class: "unseen" }, text); // for those who listen
 export const many = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
