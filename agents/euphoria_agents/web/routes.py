@@ -48,6 +48,7 @@ def route_table(game: games.Games, study: studies.Studies, batch: batches.Batche
         Endpoint("GET", at, ANYBODY, study.at, studies.Look),
         Endpoint("POST", at, ANYBODY, study.ask, studies.Judge),
         Endpoint("GET", f"{at}/position", ANYBODY, study.position),
+        Endpoint("GET", f"{a_study}/page", ANYBODY, study.page, studies.Part),
         Endpoint("GET", analyses, ANYBODY, study.analysis, studies.Part),
         Endpoint("POST", analyses, ANYBODY, study.analyse, studies.Judge),
         Endpoint("DELETE", analyses, BEGINNER, study.cancel, studies.Judge),
