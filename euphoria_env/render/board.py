@@ -43,7 +43,6 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.vocabulary import Effect
-from euphoria_env.render.canvas import text_width
 from euphoria_env.render.layout import (
     BOARD,
     PLACES,
@@ -57,6 +56,7 @@ from euphoria_env.render.layout import (
     standing,
     star_places,
 )
+from euphoria_env.render.lettering import text_width
 from euphoria_env.render.sheet import BODY, LARGE, SMALL, TITLE, Box, Part, Sheet, parts_width
 from euphoria_env.render.symbols import TOKEN_SIZE
 from euphoria_env.render.theme import PAGE
@@ -69,6 +69,12 @@ _SYMBOL_OF = {
     Effect.STAR_IN_REGION: "star",
     Effect.ADVANCE: "flag",
     Effect.NEW_WORKER: "worker",
+}
+# What rises above a region, or hangs below it: the outline, and where it begins.
+_SKYLINES = {
+    "euphorian": ("v-7h18v-6h20v-6h14v6h22v-9h18v14h30v-7h26v-9h8v-4h10v4h8v9h30v8", 40, 1),
+    "wastelander": ("q40-20 90-6t110-2q50-18 100-2t110 8", 50, 3),
+    "icarite": ("q27 22 55 0" * 20, 0, 130),
 }
 _LEAST_SHARE = 0.005  # of a search that is shown
 
@@ -135,21 +141,17 @@ def draw_board(s: Sheet, view: View, marks: Marks = Marks()) -> None:
 
 
 def _ground(s: Sheet) -> None:
-    """The land: a cloud, a city, dunes, and the earth with a cave in it."""
-    s.rect(BOARD, "paper", 0, kind="paper")
-    _, _, w, h = REGIONS["icarite"]
-    puffs = "".join("a27.5 11 0 0 1 -55 0" for _ in range(int(w // 55)))
-    s.path(f"M0 18Q0 0 18 0H{w - 18:g}Q{w:g} 0 {w:g} 18V{h - 6:g}{puffs}Z", "icarite-ground")
-    x, y, w, h = REGIONS["euphorian"]
-    towers = "v-5h16v-7h22v12h20v-9h14v-5h8v5h10v9h26v-6h30v6h18v-12h6v-3h12v3h6v12h24v-8h20v8"
-    s.path(f"M{x:g} {y + 10:g}q0-10 10-10h40{towers}H{x + w - 10:g}q10 0 10 10V{y + h:g}H{x:g}Z", "euphorian-ground")
-    x, y, w, h = REGIONS["wastelander"]
-    dunes = "q40-20 90-4t110-2q50-16 100 2t90-4q40-6 60 6"
-    s.path(f"M{x:g} {y + 10:g}q0-10 10-10h40{dunes}H{x + w - 10:g}q10 0 10 10V{y + h:g}H{x:g}Z", "wastelander-ground")
-    x, y, w, h = REGIONS["subterran"]
-    edge = "l18-5 26 4 22-3 30 5 24-4" * 9
-    s.path(f"M0 {y - 6:g}{edge}H{BOARD.w:g}V{BOARD.h:g}H0Z", "earth")
-    s.rect(REGIONS["subterran"], "subterran-ground", 26)
+    """The land: a cloud over a city and dunes, and the earth with a cave in it."""
+    s.rect(BOARD, "paper", 0)
+    earth = Box(0, REGIONS["subterran"].y - 6, BOARD.w, BOARD.h - REGIONS["subterran"].y + 6)
+    s.rect(earth, "earth", 0)
+    s.path(f"M0 {earth.y + 1:g}{'l18-5 26 4 22-3 30 5 24-4 20 3' * 8}V{earth.y + 1:g}Z", "earth")
+    for faction in FACTIONS:
+        box = REGIONS[faction]
+        s.rect(box, f"{faction}-ground", 22 if faction == "subterran" else 12)
+        skyline, left, top = _SKYLINES.get(faction, ("", 0, 0))
+        if skyline:
+            s.path(f"M{box.x + left:g} {box.y + top:g}{skyline}Z", f"{faction}-ground")
 
 
 def _head(s: Sheet, k: int, faction: str) -> None:
@@ -165,7 +167,7 @@ def _head(s: Sheet, k: int, faction: str) -> None:
             at, _ = rail_step(faction, step)
             if step in bonuses:
                 s.disc(at, middle, 11, f"{faction}-cell", faction)
-                s.icon(at - 7, middle - 7, bonuses[step], 14, "gold" if step == ALLEGIANCE_END else "ink")
+                s.icon(at - 7, middle - 7, bonuses[step], 14, "star" if step == ALLEGIANCE_END else "ink")
             else:
                 s.disc(at, middle, 4, "faint")
 
@@ -199,7 +201,7 @@ def _said(s: Sheet, marks: Marks, space: str) -> None:
         if space in getattr(marks, name):
             s.rect(Box(x + inset, y + inset, w - 2 * inset, h - 2 * inset), "none", 7, name, 3, f"ring {name}")
             s.disc(x + w - 8 - 5 * inset, y + 4, 8, name)
-            s.icon(x + w - 13 - 5 * inset, y - 1, glyph, 10, "paper")
+            s.icon(x + w - 13 - 5 * inset, y - 1, glyph, 10, "paper", line="none")
 
 
 def _socket(s: Sheet, space: str, faction: str) -> None:
@@ -398,7 +400,7 @@ def _markers(s: Sheet, view: View) -> None:
             label = f"miner {step} of {MINER_END}"
             with s.group("miner", label, f"miner-{faction}", pipe_step(faction, step), faction=faction, step=step):
                 s.disc(0, 0, 13, faction, "ink", 2)
-                s.icon(-9, -9, "miner", 18, "paper")
+                s.icon(-9, -9, "miner", 18, "paper", line="none")
 
 
 def _stars(s: Sheet, view: View) -> None:

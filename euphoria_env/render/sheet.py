@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from html import escape
 from typing import NamedTuple
 
-from euphoria_env.render.canvas import cut, text_width, wrap
+from euphoria_env.render.lettering import cut, text_width, wrap
 from euphoria_env.render.symbols import BADGE_SIZE, DIE_HEIGHT, DIE_WIDTH, ICONS, TOKEN_SIZE, symbol
 from euphoria_env.render.theme import PAGE, colour
 
 FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
 SMALL, BODY, LARGE, TITLE, HUGE = 12, 14, 16, 20, 28  # the five sizes of texts
-_LINE = 1.3  # from base line to base line, in sizes
+LINE = 1.3  # from base line to base line, in sizes
 _ICON, _BETWEEN = 16, 3
 
 Part = str | tuple[int | str, str]  # a symbol or words, or a number with a symbol
@@ -58,7 +58,8 @@ class Sheet:
         head += f' color="{self.colour("ink")}" role="{"group" if self.theme == PAGE else "img"}"{self._label(title)}'
         told = f"<desc>{_escaped(description)}</desc>" if description else ""
         symbols = "" if self.theme == PAGE else f"<defs>{''.join(symbol(name, self.theme) for name in self._used)}</defs>"
-        return "\n".join([head + told + symbols, *self._parts, "</svg>"])
+        ground = "" if self.theme == PAGE else f'<rect width="{box.w:g}" height="{box.h:g}" fill="{self.colour("paper")}"/>'
+        return "\n".join([head + told + symbols + ground, *self._parts, "</svg>"])
 
     def _label(self, text: str) -> str:
         """The end of a tag whose shape has a text for who points at it."""
@@ -129,13 +130,15 @@ class Sheet:
         """Text in lines of a width; returns the base line of the next."""
         for line in cut(wrap(text, w, size, weight), lines, w, size, weight):
             self.text(x, y, line, size, fill, weight)
-            y += size * _LINE
+            y += size * LINE
         return y
 
-    def icon(self, x: float, y: float, name: str, size: float = _ICON, fill: str = "ink", opacity: float = 1) -> None:
-        """A small symbol; the fill is that of those that have no colours of their own."""
+    def icon(
+        self, x: float, y: float, name: str, size: float = _ICON, fill: str = "ink", opacity: float = 1, line: str = "edge"
+    ) -> None:
+        """A small symbol; the fill is that of those that have no colours of their own, `line` their outline."""
         look = f' color="{self.colour(fill)}"' + ("" if opacity == 1 else f' opacity="{opacity:g}"')
-        edge = "" if self.colour("edge") == "none" else f' stroke="{self.colour("edge")}" stroke-width=".6"'
+        edge = "" if self.colour(line) == "none" else f' stroke="{self.colour(line)}" stroke-width=".6"'
         self._use(f"icon-{name.replace(' ', '-')}", size, size, x, y, look + edge)
 
     def _use(self, name: str, w: float, h: float, x: float = 0, y: float = 0, look: str = "") -> None:
@@ -150,7 +153,7 @@ class Sheet:
             if number != "":
                 x = self.text(x, y + 13, f"{number}", BODY, fill, 700) + 2
             if name in ICONS:
-                self.icon(x, y, name, fill="gold" if name == "star" else fill)
+                self.icon(x, y, name, fill="star" if name == "star" else fill)
                 x += _ICON + _BETWEEN
             else:
                 x = self.text(x, y + 13, name, BODY, "dim") + _BETWEEN

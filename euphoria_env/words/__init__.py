@@ -26,7 +26,7 @@ from euphoria_env.words.card_text import (
 from euphoria_env.words.event_text import event
 from euphoria_env.words.learning import lessons
 from euphoria_env.words.move_text import Move, legal_moves, question
-from euphoria_env.words.names import short_title, signed, title
+from euphoria_env.words.names import short_name, short_title, signed, title, with_names
 
 __all__ = [
     "AREA_SUMS",
@@ -47,10 +47,12 @@ __all__ = [
     "question",
     "recruit_words",
     "short_gain",
+    "short_name",
     "short_title",
     "signed",
     "space_words",
     "step_words",
     "tile_words",
     "title",
+    "with_names",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from euphoria_env.board import (
     ARTIFACT_SET,
@@ -153,3 +154,8 @@ def site_name(site: str) -> str:
 def territory_name(territory: str) -> str:
     """A territory: "the Euphorian territory"."""
     return f"the {title(territory).replace('Territory', 'territory')}"
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """A text with the names of the players in place of their numbers: "Bob" for "player 1"."""
+    return re.sub(r"\b[Pp]layer (\d)\b", lambda found: names[int(found[1])], text)
