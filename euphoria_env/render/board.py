@@ -328,7 +328,7 @@ def _tunnel(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
         for step in range(1, MINER_END + 1):
             at, _ = pipe_step(faction, step)
             if step == _REVEALING_STEP:
-                s.icon(at - 7, middle - 7, "eye", 14, "paper" if miner > step else "ink")
+                s.icon(at - 7, middle - 7, "eye", 14, "paper" if miner > step else "ink", line="none")
             elif step > miner:
                 s.disc(at, middle, 2, "faint")
         for flange in (x + 2, x + w - 8):

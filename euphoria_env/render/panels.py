@@ -130,14 +130,15 @@ def _workers_and_tracks(s: Sheet, player: PlayerView, x: float, y: float, room: 
 
 
 def _goods(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> None:
-    pitch = room / (len(GOODS) + 1)
+    """Goods and the number of artifacts, in columns that give way to long numbers."""
+    end = x
     for k, name in enumerate((*GOODS, "artifact")):
         n = player.hand_size if name == "artifact" else player.goods.get(name, 0)
-        left = x + pitch * k
+        left = max(end, x + room / (len(GOODS) + 1) * k)
         with s.group("good", f"{n} {name}"):
             s.icon(left, y, name, opacity=1 if n else 0.45)
             shown = str(n) if n < 1000 else f"{n // 1000}k"
-            s.text(left + 19, y + 13, shown, BODY if len(shown) < 3 else SMALL, "ink" if n else "dim", 700 if n else 400)
+            end = 4 + s.text(left + 18, y + 13, shown, BODY, "ink" if n else "dim", 700 if n else 400)
 
 
 def _cards(s: Sheet, player: PlayerView, goal: int, box: Box) -> None:
@@ -161,7 +162,7 @@ def _entries(player: PlayerView, goal: int, told: bool) -> list[_Entry]:
     entries = []
     for recruit in player.recruits:
         name, words = title(recruit.name) + ("" if recruit.active else " (hidden)"), recruit_words(recruit.name)
-        entries.append(_Entry(words, words, recruit, name))
+        entries.append(_Entry(f"{title(recruit.name)}: {words}", words, recruit, name))
     remarks = " · ".join(_remarks(player, goal))
     entries.append(_Entry(remarks, remarks))
     if player.penalties:
@@ -179,7 +180,7 @@ def _names(s: Sheet, recruits: Sequence[RecruitView], box: Box) -> int:
         width = SMALL + 7 + text_width(name, SMALL, 700) + (SMALL + 16 if recruit.star else 14)
         if x > box.x and x + width - 14 > box.x + box.w:
             x, y, line = box.x, y + SMALL * LINE, line + 1
-        with s.group("card", recruit_words(recruit.name)):
+        with s.group("card", f"{title(recruit.name)}: {recruit_words(recruit.name)}"):
             _recruit_name(s, recruit, name, x, y)
         x += width
     return line

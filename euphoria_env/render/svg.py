@@ -25,7 +25,7 @@ from euphoria_env.words import Move, legal_moves, question, with_names
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
-PICTURE_WIDTH, PICTURE_HEIGHT = 1500, 768  # with up to four players; more make it taller
+PICTURE_WIDTH, PICTURE_HEIGHT = 1500, 758  # with up to four players; more make it taller
 SMALLEST_WIDTH, LARGEST_WIDTH = 100, 10_000
 WIDE = 1300  # pixels from which on the players stand beside the board
 _MARGIN, _GAP = 12, 8

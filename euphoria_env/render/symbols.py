@@ -103,14 +103,14 @@ def die(player: int, face: int, theme: str) -> str:
 
 def token(player: int, theme: str) -> str:
     """A star with the number of its player, as SVG in a square of `TOKEN_SIZE`."""
-    fill, ink, edge = (colour(name, theme) for name in (f"seat-{player}", f"seat-{player}-ink", "edge"))
+    fill, ink, edge = (colour(name, theme) for name in (f"seat-{player}", f"seat-{player}-ink", f"seat-{player}-edge"))
     star = f'<polygon points="{star_points(12, 11.7)}" fill="{fill}" stroke="{edge}" stroke-linejoin="round"/>'
     return star + _number(player, 12, 16.4, 12, ink)
 
 
 def badge(player: int, theme: str) -> str:
     """The number of a player on a disc in their colour, as SVG in a square of `BADGE_SIZE`."""
-    fill, ink, edge = (colour(name, theme) for name in (f"seat-{player}", f"seat-{player}-ink", "edge"))
+    fill, ink, edge = (colour(name, theme) for name in (f"seat-{player}", f"seat-{player}-ink", f"seat-{player}-edge"))
     return f'<circle cx="12" cy="12" r="11" fill="{fill}" stroke="{edge}"/>' + _number(player, 12, 17, 14, ink)
 
 

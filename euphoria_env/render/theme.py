@@ -29,9 +29,7 @@ def _theme(factions: Mapping[str, tuple[str, str, str]], lines: tuple[str, ...],
     suffixes = ("", "-ground", "-cell")
     regions = {f"{name}{suffix}": colour for name in FACTIONS for suffix, colour in zip(suffixes, factions[name], strict=True)}
     seats = {f"seat-{k}-line": line for k, line in enumerate(lines)}
-    edges = {
-        f"seat-{k}-edge": fill if colours["edge"] == "none" else colours["edge"] for k, (fill, _) in enumerate(PLAYER_COLOURS)
-    }
+    edges = {f"seat-{k}-edge": line if colours["edge"] == "none" else colours["edge"] for k, line in enumerate(lines)}
     return colours | regions | _SEATS | seats | edges
 
 
