@@ -1,8 +1,10 @@
-"""A recorded game in words: every decision with its turn, who made it, what happened, and what would have been better."""
+"""A recorded game in words: every decision with its turn, who made it, what happened, and what would have been better.
+
+Players are numbers in all texts; pages put their names there.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -43,7 +45,7 @@ class Story:
     def log(self, seats: Sequence[int | None]) -> list[str]:
         """What happened by each decision, as the seat named for it may know it, or everybody."""
         logs = {seat: self._session.log(seat) for seat in set(seats)}
-        return [self.named(logs[seat][ply]) for ply, seat in enumerate(seats)]
+        return [logs[seat][ply] for ply, seat in enumerate(seats)]
 
     def better(self, entries: Iterable[Entry]) -> dict[int, list[str]]:
         """By decision, the move played and the better one, of the entries with a regret that is worth a word."""
@@ -57,7 +59,7 @@ class Story:
         """A legal move of a decision as a sentence."""
         if (ply, action) not in self._moves:
             now = self.at(ply)
-            self._moves |= {(ply, one.action): self.named(one.text) for one in words.legal_moves(now, now.player)}
+            self._moves |= {(ply, one.action): one.text for one in words.legal_moves(now, now.player)}
         return self._moves[ply, action]
 
     def spaces(self, ply: int) -> list[dict[str, int | str]]:
@@ -68,11 +70,7 @@ class Story:
     def question(self, ply: int) -> str:
         """What is decided, as a sentence."""
         now = self.at(ply)
-        return self.named(words.question(now, now.player)).removeprefix("You: ")
-
-    def named(self, text: str) -> str:
-        """A text with the names of the players in place of their numbers."""
-        return re.sub(r"\b[Pp]layer (\d)\b", lambda found: self.names[int(found[1])], text)
+        return words.question(now, now.player).removeprefix("You: ")
 
     def at(self, ply: int) -> Game:
         """The game before a decision, or at its end."""

@@ -27,7 +27,8 @@ from euphoria_env.render.board import Marks, board_fragment
 from euphoria_env.render.view import View, view_of
 
 STATIC = Path(__file__).parent / "static"
-SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "replay.js")  # each needs those before it
+# Each needs those before it.
+SCRIPTS = ("elements.js", "board.js", "names.js", "seats.js", "judgement.js", "chart.js", "replay.js")
 STYLES = ("style.css", "study.css")
 EVERYBODY, MOVERS = "everybody", "movers"
 

@@ -75,7 +75,7 @@ function known(game, entries, eyes) {
 
 function turnAxis(game, x, width, y, bare) {
   const first = new Map(); // turn -> its first decision
-  game.turns.forEach((turn, ply) => first.has(turn) || first.set(turn, ply));
+  for (const [ply, turn] of game.turns.entries()) if (!first.has(turn)) first.set(turn, ply);
   const most = game.turns.at(-1);
   const step = STEPS.find((one) => (most / one) * ROOM <= width - LEFT - RIGHT) ?? STEPS.at(-1);
   const ticks = [...first].filter(([turn]) => turn && turn % step === 0);
@@ -112,7 +112,7 @@ function curves(game, points, eyes, x, y) {
   const below = points.map(() => 0);
   return [eyes, ...seats.filter((k) => k !== eyes)].map((k) => {
     const floor = points.map((one, i) => at(x(one.ply), y(below[i])));
-    points.forEach((one, i) => (below[i] += one.values[k]));
+    for (const [i, one] of points.entries()) below[i] += one.values[k];
     const ceiling = points.map((one, i) => at(x(one.ply), y(Math.min(1, below[i]))));
     return svg("polygon", {
       class: `share seat${k}${k === eyes ? " own" : ""}`,
@@ -156,7 +156,7 @@ function mistakeMark(x, one, full) {
 function told(game, points, entries, eyes, ply) {
   const one = points.findLast((point) => point.ply <= ply) ?? points[0];
   const regret = entries[ply]?.regret;
-  const who = ply < game.players.length ? `${game.names[game.players[ply]]} decides` : "the end";
+  const who = ply < game.players.length ? game.names[game.players[ply]] : "the end";
   return [
     el(
       "span",
@@ -168,8 +168,6 @@ function told(game, points, entries, eyes, ply) {
       el("span", { class: "one" }, mark(k), `${name} `, one && el("b", {}, percent(one.values[k]))),
     ),
     regret > 0.001 ? el("span", { class: "label" }, `regret ${percent(regret, 1)}`) : "",
-    one && eyes !== null && game.names.length > 2
-      ? el("span", { class: "label" }, `as ${game.names[eyes]} sees it`)
-      : "",
+    one && eyes !== null && game.names.length > 2 ? el("span", { class: "label" }, `seen by ${game.names[eyes]}`) : "",
   ];
 }

@@ -141,35 +141,28 @@ export function mistakeList(wrong, { turns, names, better, entries, here, seek }
 }
 
 // All decisions by turn, each with its line of the log.
-export function moveList({ players, turns, log, names, here, seek }, wrong = []) {
+export function moveList({ players, turns, log, here, seek }, wrong = []) {
   const bad = new Set(wrong.map((one) => one.ply));
   const found = [];
   log.forEach((line, ply) => {
     if (!ply || turns[ply] !== turns[ply - 1]) found.push([turns[ply], []]);
-    found
-      .at(-1)[1]
-      .push(
+    found.at(-1)[1].push(
+      el(
+        "li",
+        {},
         el(
-          "li",
-          {},
-          el(
-            "button",
-            {
-              type: "button",
-              id: `ply-${ply}`,
-              "aria-current": ply === here ? "true" : null,
-              onclick: () => seek(ply),
-            },
-            mark(players[ply]),
-            el(
-              "span",
-              { class: "what" },
-              bad.has(ply) && el("span", { class: "wrong full", title: "a mistake" }),
-              line,
-            ),
-          ),
+          "button",
+          {
+            type: "button",
+            id: `ply-${ply}`,
+            "aria-current": ply === here ? "true" : null,
+            onclick: () => seek(ply),
+          },
+          mark(players[ply]),
+          el("span", { class: "what" }, bad.has(ply) && el("span", { class: "wrong full", title: "a mistake" }), line),
         ),
-      );
+      ),
+    );
   });
   return found.map(([turn, lines]) =>
     el(
@@ -249,10 +242,28 @@ function ring(board, space, kind) {
   if (!ground) return;
   const [x, y, w, h] = box(ground);
   const [inset, sign] = RINGS[kind];
-  const rect = { x: x + inset, y: y + inset, width: w - 2 * inset, height: h - 2 * inset, rx: 7, class: `ring ${kind}` };
+  const rect = {
+    x: x + inset,
+    y: y + inset,
+    width: w - 2 * inset,
+    height: h - 2 * inset,
+    rx: 7,
+    class: `ring ${kind}`,
+  };
   const right = x + w - 8 - 5 * inset;
-  const symbol = svg("use", { href: `#icon-${sign}`, x: right - 5, y: y - 1, width: 10, height: 10, class: "sign-ink" });
-  ground.parentNode.append(svg("rect", rect), svg("circle", { cx: right, cy: y + 4, r: 8, class: `seal ${kind}` }), symbol);
+  const symbol = svg("use", {
+    href: `#icon-${sign}`,
+    x: right - 5,
+    y: y - 1,
+    width: 10,
+    height: 10,
+    class: "sign-ink",
+  });
+  ground.parentNode.append(
+    svg("rect", rect),
+    svg("circle", { cx: right, cy: y + 4, r: 8, class: `seal ${kind}` }),
+    symbol,
+  );
 }
 
 function heat(board, space, share) {

@@ -16,9 +16,17 @@ import {
   term,
 } from "./judgement.js";
 import { chart } from "./chart.js";
+import { named } from "./names.js";
 import { cell, player } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
+const inWords = (text) =>
+  named(
+    text,
+    data.names.map((name) => ({ name })),
+  );
+data.log = data.log.map(inWords);
+for (const [ply, texts] of Object.entries(data.better)) data.better[ply] = texts.map(inWords);
 const judged = new Map(data.entries.map((one) => [one.ply, one]));
 const total = data.players.length;
 const wrong = mistakes(data.entries, data.mistake);
@@ -47,7 +55,7 @@ function frame(ply) {
 function drawBoard(moving) {
   const [text, view] = frame(here);
   const who = data.names.map((name) => ({ name, spec: "" }));
-  view.players.forEach((p, k) => cells[k].update(view, p, who[k], false));
+  for (const p of view.players) cells[p.seat].update(view, p, who[p.seat], false);
   board.show(
     text,
     view.players.map((p) => p.workers),
@@ -88,7 +96,7 @@ function steering() {
 }
 
 function now() {
-  const who = here < total ? [mark(data.players[here]), ` ${data.names[data.players[here]]} decides`] : ["The end"];
+  const who = here < total ? [mark(data.players[here]), ` ${data.names[data.players[here]]} to decide`] : ["The end"];
   const entry = judged.get(here);
   const [played, better] = data.better[here] ?? [];
   const costly = entry?.regret > data.mistake;

@@ -5,6 +5,7 @@ import { chart } from "./chart.js";
 import { call, download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
 import * as judgement from "./judgement.js";
 import { forget, recall, remember } from "./library.js";
+import { named } from "./names.js";
 import { cell, player } from "./seats.js";
 
 const { mark, percent, showMarks, signed, term } = judgement;
@@ -32,6 +33,11 @@ const asked = {}; // by agent and decision: what it said when asked of this deci
 const NOTHING = { entries: [], better: {}, running: false, trouble: "" };
 const analysis = (spec = judges[0]) => found[spec] ?? NOTHING;
 const total = () => game.lines.length;
+const inWords = (text) =>
+  named(
+    text,
+    game.names.map((name) => ({ name })),
+  ); // with the names of the players
 const thoughtless = (spec) => !thoughts(spec).length;
 const button = (id, text, onclick, { off = false, kind = "", label = null } = {}) =>
   el("button", { type: "button", id, class: kind, disabled: off, "aria-label": label, title: label, onclick }, text);
@@ -55,12 +61,14 @@ const told = () => here.played !== null && (!guessing || guess !== null); // whe
 // ------------------------------------------------------------------------------------------------------------- the game
 
 async function seek(ply) {
-  const next = (wanted = Math.max(0, Math.min(total(), ply)));
+  const next = Math.max(0, Math.min(total(), ply));
+  wanted = next;
   const seat = as === "mover" ? (game.players[next] ?? "all") : as;
   const now = await get(`${api}/at/${next}${seat === "all" ? "" : `?seat=${seat}`}`);
   if (next !== wanted) return; // somebody has moved on
   const moving = here !== null && Math.abs(next - here.ply) === 1;
-  [here, guess] = [now, null];
+  for (const move of now.moves) move.text = inWords(move.text);
+  [here, guess] = [{ ...now, question: inWords(now.question) }, null];
   history.replaceState(null, "", `#${next}`);
   draw(moving);
 }
@@ -95,7 +103,7 @@ function course() {
 function drawBoard(moving = false) {
   const { players } = here.view;
   const who = game.names.map((name) => ({ name, spec: "" }));
-  players.forEach((p, k) => cells[k].update(here.view, p, who[k], false));
+  for (const p of players) cells[p.seat].update(here.view, p, who[p.seat], false);
   board.show(
     here.board,
     players.map((p) => p.workers),
@@ -340,11 +348,9 @@ function verdict() {
 
 function ending() {
   const won = game.result?.indexOf(1) ?? -1;
-  return el(
-    "p",
-    {},
-    won < 0 ? "Nobody has won: the game was cut off." : `${game.names[won]} has won in turn ${game.turns.at(-1)}.`,
-  );
+  const says =
+    won < 0 ? "Nobody has won: the game was cut off." : inWords(`Player ${won} has won in turn ${game.turns.at(-1)}.`);
+  return el("p", {}, game.result ? says : "The record ends here.");
 }
 
 async function ask(spec) {
@@ -550,6 +556,7 @@ async function load(spec) {
   const next = await get(`${api}/analyses?spec=${encodeURIComponent(spec)}&from=${first}`);
   if (first > analysis(spec).entries.length) return; // it was begun anew meanwhile
   const { entries, better } = analysis(spec);
+  for (const [ply, texts] of Object.entries(next.better)) next.better[ply] = texts.map(inWords);
   found[spec] = {
     ...next,
     entries: [...entries.slice(0, first), ...next.entries],
@@ -619,11 +626,14 @@ document.addEventListener("keydown", (event) => {
 
 try {
   [, facts, game] = await Promise.all([loadSymbols(), get("/api/facts"), get(api)]);
+  game.log = game.log.map(inWords);
   judges = [game.judges[0]];
   eyes = game.names.length > 2 ? Math.max(0, game.names.indexOf("You"), game.result?.indexOf(1) ?? 0) : null;
   at("headline").textContent = game.names.join(", ");
   document.title = `Euphoria: ${game.names.join(", ")}`;
-  remember("studies", { id: study, names: game.names });
+  const won = game.result?.indexOf(1) ?? -1;
+  const ended = won < 0 ? `turn ${game.turns.at(-1)}` : inWords(`player ${won} has won in turn ${game.turns.at(-1)}`);
+  remember("studies", { id: study, names: game.names, told: ended });
   cells = game.names.map((_, k) => cell(facts, k));
   at("players").append(...cells.map((one) => one.node));
   const decorate = (drawn) => told() && showMarks(drawn, here, thoughts());
@@ -633,7 +643,10 @@ try {
   await seek(Number(location.hash.slice(1)) || 0);
   addEventListener("hashchange", () => seek(Number(location.hash.slice(1)) || 0).catch(fail));
   let width = innerWidth;
-  addEventListener("resize", () => innerWidth !== width && ((width = innerWidth), drawThoughts()));
+  addEventListener("resize", () => {
+    if (innerWidth !== width) drawThoughts();
+    width = innerWidth;
+  });
   await load(judges[0]);
 } catch (error) {
   fail(error);
