@@ -14,6 +14,7 @@ from euphoria_env.board import (
     GOODS,
     ICARUS,
     MARKETS,
+    MAX_PLAYERS,
     SITES,
     SLOTS_PER_SITE,
     SPACES,
@@ -24,7 +25,11 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.render import canvas
+from euphoria_env.events import KINDS, NAMES
+from euphoria_env.render.board import places
+from euphoria_env.render.symbols import die
+from euphoria_env.render.symbols import symbols as drawn_symbols
+from euphoria_env.render.theme import PAGE, variables
 from euphoria_env.render.view import REGION_NAMES, cost_view
 from euphoria_env.rules import OPTIONS
 from euphoria_env.words import title
@@ -35,6 +40,7 @@ _TITLES = {
     "tank_energy": "Tank, by energy",
     "tank_water": "Tank, by water",
 }
+AGENT_NAMES = ("Ada", "Boole", "Curie", "Dirac", "Euler", "Fermat")
 
 
 def facts(agents: Mapping[str, str]) -> dict[str, Any]:
@@ -42,6 +48,9 @@ def facts(agents: Mapping[str, str]) -> dict[str, Any]:
     return {
         "agents": list(agents),
         "agent_words": agents,
+        "agent_names": AGENT_NAMES,
+        "events": {"kinds": KINDS, "names": NAMES},
+        "places": places(),
         "goods": GOODS,
         "artifacts": ARTIFACTS,
         "regions": [_region(k) for k in range(len(FACTIONS))],
@@ -89,18 +98,24 @@ def _options() -> Any:
 
 
 def symbols() -> str:
-    """The symbols of the picture, to `<use>`; see `canvas.symbols`."""
-    return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{canvas.symbols()}</svg>'
+    """The symbols of the drawing, to `<use>`; see `render.symbols`."""
+    return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{drawn_symbols(PAGE)}</svg>'
 
 
 def page_icon() -> str:
     """A die."""
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{canvas.die(1, 5, canvas.THEMES["dark"])}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{die(1, 5, "dark")}</svg>'
 
 
 def colours() -> str:
-    """The colours of seats and regions, as CSS."""
-    seats = (f".seat{k} {{ --seat: {fill}; --seat-ink: {ink}; }}" for k, (fill, ink) in enumerate(canvas.PLAYER_COLOURS))
-    theme = canvas.THEMES["dark"]
-    regions = (f".{name} {{ --region: {colour}; }}" for name, colour in zip(FACTIONS, theme.factions, strict=True))
-    return "\n".join([*seats, *regions]) + "\n"
+    """The colours of both themes as CSS, and those of seats and regions as classes; the visitor's choice comes first."""
+    light = variables("light")
+    lines = [
+        f":root {{ color-scheme: dark; {variables('dark')} }}",
+        f':root[data-theme="light"] {{ color-scheme: light; {light} }}',
+        f'@media (prefers-color-scheme: light) {{ :root:not([data-theme="dark"]) {{ color-scheme: light; {light} }} }}',
+    ]
+    for k in range(MAX_PLAYERS):
+        lines.append(f".seat{k} {{ {' '.join(f'--seat{part}: var(--seat-{k}{part});' for part in ('', '-ink', '-line'))} }}")
+    lines += [f".{name} {{ --region: var(--{name}); --region-cell: var(--{name}-cell); }}" for name in FACTIONS]
+    return "\n".join(lines) + "\n"
