@@ -135,7 +135,7 @@ export class Board {
     for (const die of this.dice) if (!taken.has(die)) (die.node.closest(".held") ?? die.node).remove();
     const rolled = new Set();
     for (const one of wanted) {
-      if (!one.die) one.die = new Die(one.node ?? svg("g", { class: "die" }), one.seat, "", 0);
+      if (!one.die) one.die = new Die(one.node ?? svg("g", { class: "die", role: "img" }), one.seat, "", 0);
       if (one.die.face && one.die.face !== one.face) rolled.add(one.die.node);
       this.#settle(one);
     }
