@@ -1,13 +1,21 @@
-// A position as a form and as JSON, each in step with the other; the server says what is wrong, and draws what is right.
+// A position: written by clicks on the board, in a form, or as JSON, each in step with the others; the server says what is wrong, and
+// draws what is right.
 
-import { board, player } from "./board.js";
+import { Board } from "./board.js";
 import { download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
 import { choose, readRules, ruleLines, spaceTitle } from "./forms.js";
+import { Palette, reachable } from "./palette.js";
+import { cell, player } from "./seats.js";
 
 const at = (id) => document.getElementById(id);
 const WAIT = 250; // milliseconds after the last change, until the server is asked
 const FACTIONS = ["euphorian", "subterran", "wastelander", "icarite"];
+const UNDONE = 100; // changes that can be taken back
 let facts = null;
+let palette = null;
+let board = null;
+let cells = []; // of the players, in a row
+const before = []; // what the position was, before each change
 let position = {};
 let checked = null; // what the server said of it; null while it is asked
 let timer = 0;
@@ -53,6 +61,7 @@ function take(next) {
   if (!position.pending) for (const one of list(position.players)) if (isObject(one)) delete one.stars;
   changed();
   drawForm();
+  drawPalette();
 }
 
 function typed() {
@@ -205,8 +214,46 @@ function show(found) {
   showFaults();
   drawVerdict();
   if (found.errors.length) return;
-  refill(at("board"), board(facts, found.view));
-  refill(at("players"), found.view.players.map((p) => player(facts, found.view, p, { name: `Player ${p.seat}`, spec: "" }, null)));
+  drawBoard(found);
+}
+
+function drawBoard({ view, board: drawn }) {
+  if (cells.length !== view.players.length) {
+    cells = view.players.map((p) => cell(facts, p.seat));
+    at("players").replaceChildren(...cells.map((one) => one.node));
+    at("board").replaceChildren();
+    board = new Board(at("board"), { home: (seat) => cells[seat].hand, decorate: reachable });
+    for (const [k, one] of cells.entries()) one.node.dataset.seat = k;
+  }
+  const who = (p) => ({ name: `Player ${p.seat}`, spec: "" });
+  for (const p of view.players) cells[p.seat].update(view, p, who(p), false);
+  board.show(drawn, view.players.map((p) => p.workers), true);
+  refill(at("holdings"), view.players.map((p) => player(facts, view, p, who(p), null)));
+}
+
+// A click on the board or on the row of players uses the tool that is chosen.
+function clicked(event) {
+  const next = structuredClone(position);
+  next.players = Array.from({ length: count() }, (_, k) => list(next.players)[k] ?? {});
+  if (!palette.use(next, event)) return;
+  keep();
+  take(next);
+}
+
+function keep() {
+  before.push(asText());
+  before.splice(0, before.length - UNDONE);
+  drawPalette();
+}
+
+function undo() {
+  take(JSON.parse(before.pop()));
+  drawPalette();
+}
+
+function drawPalette() {
+  palette.seat = Math.min(palette.seat, count() - 1);
+  refill(at("palette"), palette.draw(players(), drawPalette, before.length > 0 && undo));
 }
 
 // Each error stands beside the field that its key names, or the one that it lies in.
@@ -272,6 +319,9 @@ try {
   drawBegin();
   at("form").addEventListener("submit", (event) => event.preventDefault());
   at("json").addEventListener("input", typed);
+  palette = new Palette(facts);
+  drawPalette();
+  for (const id of ["board", "players"]) at(id).addEventListener("click", clicked);
   const [study, ply] = location.hash.slice(1).split("/");
   const kept = sessionStorage.getItem("position");
   if (study) take((await get(`/api/studies/${study}/at/${Number(ply)}/position`)).position);
