@@ -1,8 +1,9 @@
-"""The board as text, in lines of any width. Names are those of the notation, so that moves can be read off."""
+"""The board as text, in lines of any width: all of it by the names of the notation, or in short a line a region and a player."""
 
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,16 +12,22 @@ from euphoria_env.board import (
     ALLEGIANCE_END,
     AREAS,
     ARTIFACT_MARKETS,
+    EUPHORIAN,
     FACTIONS,
+    GOODS,
+    ICARITE,
     ICARUS,
+    KNOWLEDGE_LIMIT,
     MARKETS,
     MINER_END,
     SLOTS_PER_SITE,
     STARS,
+    SUBTERRAN,
     TANK,
     TERRITORIES,
     TUNNEL_ENDS,
     TUNNELS,
+    WASTELANDER,
 )
 from euphoria_env.render.view import (
     REGION_NAMES,
@@ -40,13 +47,17 @@ from euphoria_env.words import (
     legal_moves,
     recruit_words,
     short_gain,
+    short_title,
     tile_words,
+    title,
+    with_names,
 )
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
 TEXT_WIDTH = 100
+_HEADING = 12  # columns of the name of a region
 _NAME = 36  # columns of a space's name
 _NARROWEST, _TWO_COLUMNS, _GAP = 20, 160, 2
 
@@ -77,6 +88,85 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
     return "\n".join(line.rstrip() for line in lines)
 
 
+def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> str:
+    """What is on the board and what the players have, about a line for each region and each player.
+
+    Args:
+        view: what is shown.
+        names: what the players are called, in the order of their seats.
+        width: the columns that a line may have, 20 or more.
+    """
+    rows = [_Row("", tuple(with_names(text, names) for text in (f"Euphoria, {view.headline}", view.offer) if text), " | ")]
+    rows += [_short_region(view, faction, names) for faction in (ICARITE, EUPHORIAN, WASTELANDER, SUBTERRAN)]
+    tank = [f"by {space.removeprefix('tank_')}{_there(view, space, names)}" for space in TANK]
+    rows.append(_Row(f"{'Worker tank':{_HEADING}}", (*tank, f"{view.deck_size} cards in the deck"), " | "))
+    return "\n".join(_folded([*rows, *_short_players(view, names, width)], width))
+
+
+def _short_region(view: View, faction: int, names: Sequence[str]) -> _Row:
+    name = FACTIONS[faction]
+    area, territory = AREAS[faction], view.territories[TERRITORIES[faction]]
+    total = sum(face for _, face in view.workers.get(area, ()))
+    parts = [f"allegiance {view.allegiance[name]}", f"{title(area)}{f' {total}' if total else ''}{_there(view, area, names)}"]
+    if faction < len(TUNNELS):
+        parts.append(f"tunnel {view.miners[name]}/{MINER_END}{_there(view, TUNNELS[faction], names)}")
+        parts += [f"its end{_there(view, TUNNEL_ENDS[faction], names)}"] * (view.miners[name] == MINER_END)
+        parts += filter(None, (_short_site(view, market, names) for market in MARKETS[2 * faction : 2 * faction + 2]))
+    for space in ICARUS if faction == ICARITE else ARTIFACT_MARKETS[faction : faction + 1]:
+        parts += [f"{short_title(space)}{_there(view, space, names)}"] * (space in view.workers)
+    parts += [f"stars {_owners(territory, names)}"] * bool(territory)
+    return _Row(f"{REGION_NAMES[faction]:{_HEADING}}", tuple(parts), " | ")
+
+
+def _short_site(view: View, market: str, names: Sequence[str]) -> str:
+    """A market, or its site if somebody stands there."""
+    tile, stars = view.markets[market].tile, view.markets[market].stars
+    if tile:
+        return f"{short_title(tile)}{_there(view, market, names)}" + (f", stars {_owners(stars, names)}" if stars else "")
+    there = [worker for k in range(1, SLOTS_PER_SITE + 1) for worker in view.workers.get(f"{site_of(market)}_{k}", ())]
+    return f"site {market[-1]} {len(there)}/{view.workers_to_build}{_among(there, names)}" if there else ""
+
+
+def _there(view: View, space: str, names: Sequence[str]) -> str:
+    return _among(view.workers.get(space, ()), names)
+
+
+def _among(workers: Sequence[Worker], names: Sequence[str]) -> str:
+    return f" ({', '.join(f'{names[seat]} {face}' for seat, face in workers)})" if workers else ""
+
+
+def _owners(seats: Sequence[int], names: Sequence[str]) -> str:
+    return ", ".join(names[seat] + (f" {n}" if n > 1 else "") for seat, n in Counter(seats).items())
+
+
+def _short_players(view: View, names: Sequence[str], width: int) -> Iterator[_Row | str]:
+    """What the players have: a table, or where there is no room for it a paragraph for each."""
+    longest = max(_HEADING - 3, *map(len, names))
+    facts = [_facts(player, view.stars_to_win) for player in view.players]
+    widths = [max(len(name), *(len(row[name]) for row in facts)) for name in facts[0]]
+    if longest + 2 + sum(widths) + len(widths) <= width:
+        yield " ".join([" " * (longest + 2), *(f"{name:>{w}}" for name, w in zip(facts[0], widths, strict=True))])
+    for player, row in zip(view.players, facts, strict=True):
+        name = f"{'>' if player.deciding else ' '} {names[player.seat]:{longest}}"
+        if longest + 2 + sum(widths) + len(widths) <= width:
+            yield " ".join([name, *(f"{fact:>{w}}" for fact, w in zip(row.values(), widths, strict=True))])
+        else:
+            yield _Row(f"{name} ", tuple(f"{what} {fact}" for what, fact in row.items() if fact != "-"))
+
+
+def _facts(player: PlayerView, stars_to_win: int) -> dict[str, str]:
+    return {
+        "stars": f"{STARS - player.stars}/{stars_to_win}",
+        "dice": " ".join(map(str, player.workers)) or "-",
+        "out": str(player.on_board or "-"),
+        "check": f"{player.knowledge + sum(player.workers)}/{KNOWLEDGE_LIMIT}",
+        "kn": str(player.knowledge or "-"),
+        "mo": str(player.morale or "-"),
+        **{name: str(player.goods.get(name) or "-") for name in GOODS},
+        "cards": str(player.hand_size or "-"),
+    }
+
+
 # --------------------------------------------------------------------------------------------------------------- lines
 
 
@@ -95,7 +185,7 @@ class _Row(NamedTuple):
         lines = [label]
         for part in self.parts:
             new = lines[-1] in (label, " " * indent)
-            if not new and len(lines[-1] + self.separator + part) > width:
+            if not new and len(lines[-1] + self.separator + part + self.separator.rstrip()) > width:
                 lines[-1] += self.separator.rstrip()
                 lines.append(" " * indent)
                 new = True

@@ -26,7 +26,7 @@ from euphoria_env.words.card_text import (
 from euphoria_env.words.event_text import event
 from euphoria_env.words.learning import lessons
 from euphoria_env.words.move_text import Move, legal_moves, question
-from euphoria_env.words.names import short_name, short_title, signed, title, with_names
+from euphoria_env.words.names import amount, short_name, short_title, signed, title, with_names
 
 __all__ = [
     "AREA_SUMS",
@@ -38,6 +38,7 @@ __all__ = [
     "RETRIEVING",
     "SHORT_CHECK",
     "Move",
+    "amount",
     "area_gains",
     "cost_words",
     "dilemma_words",

@@ -157,5 +157,18 @@ def territory_name(territory: str) -> str:
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
-    """A text with the names of the players in place of their numbers: "Bob" for "player 1"."""
-    return re.sub(r"\b[Pp]layer (\d)\b", lambda found: names[int(found[1])], text)
+    """A text with the names of the players in place of their numbers: "Bob rolls" for "player 1 rolls"; "You" is spoken to."""
+
+    def named(found: re.Match[str]) -> str:
+        name, owned, verb = names[int(found[1])], found[2], found[3]
+        if name != "You":
+            return name + (owned or "") + (verb or "")
+        return "your" if owned else ("you" if found[0][0] == "p" else name) + _spoken_to(verb or "")
+
+    return re.sub(r"\b[Pp]layer (\d)\b('s)?( [a-z]+s\b)?", named, text)
+
+
+def _spoken_to(verb: str) -> str:
+    """A verb of somebody else as it follows "you"."""
+    irregular = {" has": " have", " is": " are", " does": " do"}
+    return irregular.get(verb) or (verb[:-2] if verb.endswith(("ches", "shes", "sses", "xes")) else verb.removesuffix("s"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from euphoria_env import Rules, words
+from euphoria_agents.sessions.agent_names import AGENT_NAMES
+from euphoria_env import Game, Rules, words
 from euphoria_env.board import (
     AREAS,
     ARTIFACT_MARKETS,
@@ -26,11 +29,11 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import KINDS, NAMES
-from euphoria_env.render.board import places
+from euphoria_env.render.board import Marks, board_fragment, places
 from euphoria_env.render.symbols import die
 from euphoria_env.render.symbols import symbols as drawn_symbols
 from euphoria_env.render.theme import PAGE, variables
-from euphoria_env.render.view import REGION_NAMES, cost_view
+from euphoria_env.render.view import REGION_NAMES, View, cost_view, view_of
 from euphoria_env.rules import OPTIONS
 from euphoria_env.words import title
 
@@ -40,7 +43,6 @@ _TITLES = {
     "tank_energy": "Tank, by energy",
     "tank_water": "Tank, by water",
 }
-AGENT_NAMES = ("Ada", "Boole", "Curie", "Dirac", "Euler", "Fermat")
 
 
 def facts(agents: Mapping[str, str]) -> dict[str, Any]:
@@ -95,6 +97,36 @@ def _options() -> Any:
             yield name, {"type": "flag", "help": option.help, "value": value}
         elif option.kind is int and name != "num_players":
             yield name, {"type": "number", "help": option.help, "value": value, "low": option.low, "high": option.high}
+
+
+@cache
+def bare_board(num_players: int) -> str:
+    """The board of a game that begins, which a page has once."""
+    return board_fragment(view_of(Game(Rules(num_players=num_players), seed=0)))
+
+
+@cache
+def _bare(num_players: int) -> tuple[list[str], dict[str, int]]:
+    """The lines of the bare board, and where those are that occur once."""
+    lines = bare_board(num_players).split("\n")
+    times = Counter(lines)
+    return lines, {line: k for k, line in enumerate(lines) if times[line] == 1}
+
+
+def board_patches(view: View, marks: Marks) -> list[tuple[int, int, str]]:
+    """The board of a view, as what it has in the place of which lines of the bare one: the first, the one after the last, the text."""
+    bare, where = _bare(len(view.players))
+    patches: list[tuple[int, int, str]] = []
+    at, new = 0, list[str]()
+    for line in board_fragment(view, marks).split("\n"):
+        found = at if not new and at < len(bare) and bare[at] == line else where.get(line, -1)
+        if found < at:
+            new.append(line)
+            continue
+        if new or found > at:
+            patches.append((at, found, "\n".join(new)))
+        at, new = found + 1, []
+    return [*patches, (at, len(bare), "\n".join(new))] if new or at < len(bare) else patches
 
 
 def symbols() -> str:
