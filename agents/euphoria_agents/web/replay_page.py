@@ -130,7 +130,7 @@ def _changes(before: list[int], now: list[int]) -> Iterator[list[Any]]:
 
 
 def _page(title: str, data: Json) -> str:
-    script = "\n".join(_inlined((STATIC / name).read_text(encoding="utf-8")) for name in SCRIPTS)
+    script = _script()
     style = "\n".join([*((STATIC / name).read_text(encoding="utf-8") for name in STYLES), colours()])
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
     return "\n".join(
@@ -147,9 +147,18 @@ def _page(title: str, data: Json) -> str:
     )
 
 
-def _inlined(module: str) -> str:
-    """A module without its imports, whose modules stand before it, and its exports."""
-    return re.sub(r"^export ", "", re.sub(r'^import [^;]*? from "[^"]*";\n', "", module, flags=re.MULTILINE), flags=re.MULTILINE)
+def _script() -> str:
+    """The modules as one script: each a function that gives what it exports. What common.js has of elements.js is asked of that."""
+    return "\n".join(["const modules = {};", *(_wrapped(name) for name in SCRIPTS)])
+
+
+def _wrapped(name: str) -> str:
+    module = (STATIC / name).read_text(encoding="utf-8")
+    module = re.sub(r'^import ({[^}]*}) from "\./([^"]*)";$', r'const \1 = modules["\2"];', module, flags=re.MULTILINE)
+    module = module.replace('modules["common.js"]', 'modules["elements.js"]')
+    exports = re.findall(r"^export (?:function|const|class) (\w+)", module, flags=re.MULTILINE)
+    module = re.sub(r"^export ", "", module, flags=re.MULTILINE)
+    return f'modules["{name}"] = (() => {{\n{module}return {{ {", ".join(exports)} }};\n}})();'
 
 
 def _in_script(data: Json) -> str:

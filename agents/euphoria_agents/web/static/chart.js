@@ -3,7 +3,7 @@
 import { el, svg } from "./elements.js";
 import { mark, percent, punished } from "./judgement.js";
 
-const [LEFT, RIGHT, TOP, HIGH, LOW, AXIS] = [44, 14, 18, 112, 30, 22]; // margins, and the heights of the parts
+const [LEFT, RIGHT, TOP, HIGH, LOW, AXIS] = [44, 14, 18, 96, 26, 22]; // margins, and the heights of the parts
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // turns between two labels of the axis
 const ROOM = 64; // pixels that a label of the axis needs
 

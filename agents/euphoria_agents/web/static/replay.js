@@ -123,7 +123,8 @@ function shownTab() {
 }
 
 function draw(moving = false) {
-  const eyes = Number.isInteger(data.seat) ? data.seat : null;
+  const fixed = data.names.length > 2 ? Math.max(0, data.result?.indexOf(1) ?? 0) : null; // the winner's eyes
+  const eyes = Number.isInteger(data.seat) ? data.seat : fixed;
   const width = Math.max(300, document.getElementById("course").clientWidth - 24);
   const fill = (id, ...inside) => refill(document.getElementById(id), ...inside);
   fill("course", chart({ game: data, entries: data.entries, eyes, wrong, here, width, seek: go }));

@@ -125,10 +125,10 @@ function steering() {
     el(
       "div",
       { class: "row" },
-      to("first", "⏮", "to the beginning", 0),
-      to("back", "◀", "back", Math.max(0, here.ply - 1)),
-      to("forward", "▶", "forward", Math.min(total(), here.ply + 1)),
-      to("last", "⏭", "to the end", total()),
+      to("first", "⇤", "to the beginning", 0),
+      to("back", "←", "back", Math.max(0, here.ply - 1)),
+      to("forward", "→", "forward", Math.min(total(), here.ply + 1)),
+      to("last", "⇥", "to the end", total()),
     ),
     el(
       "div",
@@ -425,10 +425,12 @@ function report() {
     ),
   );
   const shown = { wrong: wrongTab, all: movesTab, result: resultTab, branches: branchesTab }[tab]();
+  const whole = entries.length === total();
   return [
-    judging(),
+    !whole && judging(),
     el("div", { class: "tabs", role: "tablist", "aria-label": "analysis" }, tabs),
     el("div", { id: "shown-tab", role: "tabpanel", "aria-labelledby": `tab-${tab}`, tabindex: 0 }, shown),
+    whole && judging(),
   ];
 }
 
