@@ -91,6 +91,7 @@ class Sheet:
             f' data-{key}="{escape(f"{value:g}" if isinstance(value, float) else str(value))}"' for key, value in data.items()
         )
         about += f' transform="{_placed(*at)}"' if at else ""
+        about += ' role="group"' if label and self.theme == PAGE else ""  # without one, nobody may be told its name
         self.raw(f'<g class="{kind}"{about}{self._label(label)}')
         yield
         self.raw("</g>")

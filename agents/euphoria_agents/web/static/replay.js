@@ -181,7 +181,7 @@ document.body.append(
         { id: "players", "aria-label": "players" },
         cells.map((one) => one.node),
       ),
-      el("section", { id: "board", "aria-label": "board" }),
+      el("section", { id: "board", "aria-label": "board", tabindex: 0 }),
     ),
     el(
       "div",
