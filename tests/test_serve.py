@@ -593,6 +593,7 @@ BODIES: dict[str, Any] = {
     "moves": {"seat": 0, "version": 0, "action": "end"},
     "undo": {"seat": 0, "version": 0},
     "hint": {"seat": 0, "version": 0},
+    "why": {"decision": 0},
     "pace": {"pace": 0},
     "seats": {"seat": 0, "spec": "random"},
     "analyses": {"spec": "random"},

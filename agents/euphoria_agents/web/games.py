@@ -18,6 +18,7 @@ from euphoria_agents.sessions import Seat, Session
 from euphoria_agents.study.statistics import count
 from euphoria_agents.web import endpoints
 from euphoria_agents.web.agent_permissions import Specs
+from euphoria_agents.web.board_data import board_patches
 from euphoria_agents.web.endpoints import Asked, Body, Query, SeatNumber, Spec, Version
 from euphoria_agents.web.game_registry import GameRegistry, RunningGame
 from euphoria_agents.web.refusals import Refused, refusal
@@ -25,7 +26,7 @@ from euphoria_agents.web.store import HOST
 from euphoria_agents.web.studies import Start, Studies
 from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
-from euphoria_env.render.board import Marks, board_fragment
+from euphoria_env.render.board import Marks
 
 USUAL = Rules().to_dict()
 LISTED = 50  # games in the list
@@ -245,6 +246,7 @@ class Games:
 
 
 STREAM = "text/event-stream"
+SAME = "event: same\n"
 
 
 class _Listener(Response):
@@ -269,9 +271,12 @@ class _Listener(Response):
 
 
 async def _versions(game: RunningGame) -> AsyncIterator[str]:
+    """A message for each version; where something else is new, such as the pace, one of the kind "same"."""
+    told = -1
     while not game.closed:
-        changed = game.changed
-        yield f"id: {game.news}\ndata: {game.session.version}\n\n"
+        changed, version = game.changed, game.session.version
+        yield f"{SAME if version == told else ''}data: {version}\n\n"
+        told = version
         while True:
             try:
                 await asyncio.wait_for(changed.wait(), HEARTBEAT)
@@ -306,7 +311,10 @@ def _shown(asked: Asked, whole: bool = False) -> Json:
     """What a seat may see, and which seats are those of whoever asks."""
     seats = asked.thing.session.seats
     mine = sorted(k for k in asked.held if k >= 0 and seats[k].spec is None)
-    return {**shown(asked.thing, asked.seat, whole), "mine": mine, "host": asked.host}
+    kept, key = asked.thing.shown, (asked.seat, whole)
+    if key not in kept:
+        kept[key] = shown(asked.thing, *key)
+    return {**kept[key], "mine": mine, "host": asked.host}
 
 
 def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
@@ -316,7 +324,6 @@ def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
     first = 0 if whole else max(0, len(lines) - LOGGED)
     return {
         "version": session.version,
-        "news": game.news,
         "seat": seat,
         "seats": msgspec.to_builtins(session.seats),
         "practice": session.practice,
@@ -349,7 +356,7 @@ def past(session: Session, seat: int | None, decision: int) -> Json:
 def _board(session: Session, seat: int | None, decision: int | None = None) -> Json:
     view = session.view(seat, decision)
     marks = Marks(changed=session.changed(seat, decision))
-    return {"view": dataclasses.asdict(view), "board": board_fragment(view, marks)}
+    return {"view": dataclasses.asdict(view), "board": board_patches(view, marks)}
 
 
 @lru_cache(64)

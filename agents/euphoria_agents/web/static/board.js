@@ -40,6 +40,13 @@ function dropped(node) {
   return next;
 }
 
+// The bare board with what a view has in the place of some of its lines: the first, the one after the last, the text.
+export function patched(bare, patches) {
+  const found = [...bare];
+  for (const [first, last, text] of [...patches].reverse()) found.splice(first, last - first, text);
+  return found.join("\n");
+}
+
 // A drawing of the server as a node.
 export function drawing(text) {
   return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
@@ -62,12 +69,18 @@ export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
   const frame = node.getScreenCTM?.() && node.parentNode.getScreenCTM?.();
   if (!frame) {
     const first = `translate(${dx}px, ${dy}px) scale(${size})`;
-    return node.animate([{ transform: first, transformOrigin: "0 0" }, { transform: "none", transformOrigin: "0 0" }],
-      { duration: time, easing: EASE });
+    return node.animate(
+      [
+        { transform: first, transformOrigin: "0 0" },
+        { transform: "none", transformOrigin: "0 0" },
+      ],
+      { duration: time, easing: EASE },
+    );
   }
   const own = node.transform.baseVal.consolidate()?.matrix ?? { a: 1, e: 0, f: 0 };
-  const put = (x, y, scale, angle) => ({ transform:
-    `translate(${x}px, ${y}px) scale(${scale}) translate(20px, 13px) rotate(${angle}deg) translate(-20px, -13px)` });
+  const put = (x, y, scale, angle) => ({
+    transform: `translate(${x}px, ${y}px) scale(${scale}) translate(20px, 13px) rotate(${angle}deg) translate(-20px, -13px)`,
+  });
   const [x, y] = [own.e + dx / frame.a, own.f + dy / frame.d];
   return node.animate([put(x, y, own.a * size, -turn), put(own.e, own.f, own.a, 0)], { duration: time, easing: EASE });
 }
@@ -94,14 +107,19 @@ export class Board {
   // Shows a view: `text` is its drawing, `hands` the faces in the hand of each seat. Without `moving` all is there at once.
   show(text, hands, moving = false) {
     const next = drawing(text);
-    const wanted = [...next.querySelectorAll(".die")].map((node) => (
-      { node, seat: +node.dataset.seat, where: node.dataset.space, face: +node.dataset.face }));
+    const wanted = [...next.querySelectorAll(".die")].map((node) => ({
+      node,
+      seat: +node.dataset.seat,
+      where: node.dataset.space,
+      face: +node.dataset.face,
+    }));
     for (const one of wanted) one.node.remove();
     hands.forEach((faces, seat) => faces.forEach((face) => wanted.push({ node: null, seat, where: "hand", face })));
     this.decorate(next);
     const before = new Map();
     if (moving && this.svg) {
-      for (const node of [...this.svg.querySelectorAll(LAYERS), ...this.dice.map((die) => die.node)]) before.set(node, place(node));
+      for (const node of [...this.svg.querySelectorAll(LAYERS), ...this.dice.map((die) => die.node)])
+        before.set(node, place(node));
     }
     const stars = new Set([...(this.svg?.querySelectorAll(".star") ?? [])].map((node) => node.id));
     if (!this.svg) this.parent.append((this.svg = next));
@@ -147,10 +165,12 @@ export class Board {
     const kept = die.node;
     const holder = kept.closest(".held");
     if (node && node !== kept) {
-      for (const { name, value } of node.attributes) if (kept.getAttribute(name) !== value) kept.setAttribute(name, value);
+      for (const { name, value } of node.attributes)
+        if (kept.getAttribute(name) !== value) kept.setAttribute(name, value);
       if (die.face !== face) kept.replaceChildren(...node.childNodes);
     } else if (!node) {
-      if (die.face !== face) kept.replaceChildren(svg("use", { href: `#worker-${seat}-${face}`, width: 40, height: 26 }));
+      if (die.face !== face)
+        kept.replaceChildren(svg("use", { href: `#worker-${seat}-${face}`, width: 40, height: 26 }));
       for (const name of ["transform", "id"]) kept.removeAttribute(name);
       Object.assign(kept.dataset, { seat, face, space: "" });
       kept.setAttribute("aria-label", `player ${seat}, face ${face}`);
@@ -174,18 +194,28 @@ export class Board {
 export function fly(kind, from, to, late = 0) {
   if (still() || !from || !to || !to.width) return;
   const size = 20;
-  const node = el("div", { class: "flying", "aria-hidden": "true" },
-    svg("svg", { width: size, height: size }, svg("use", { href: `#${kind}`, width: size, height: size })));
+  const node = el(
+    "div",
+    { class: "flying", "aria-hidden": "true" },
+    svg("svg", { width: size, height: size }, svg("use", { href: `#${kind}`, width: size, height: size })),
+  );
   document.body.append(node);
   const put = (box) => `translate(${box.left + (box.width - size) / 2}px, ${box.top + (box.height - size) / 2}px)`;
-  const flight = node.animate([{ transform: put(from), opacity: 0 }, { opacity: 1, offset: 0.15 }, { transform: put(to), opacity: 1 }],
-    { duration: MOVE + 160, delay: late, easing: EASE, fill: "both" });
+  const flight = node.animate(
+    [
+      { transform: put(from), opacity: 0 },
+      { opacity: 1, offset: 0.15 },
+      { transform: put(to), opacity: 1 },
+    ],
+    { duration: MOVE + 160, delay: late, easing: EASE, fill: "both" },
+  );
   flight.finished.finally(() => node.remove()).catch(() => {});
 }
 
 // What moves is there at once.
 export function skip() {
-  for (const one of document.getAnimations()) if (one instanceof Animation && !(one instanceof CSSTransition)) one.finish();
+  for (const one of document.getAnimations())
+    if (one instanceof Animation && !(one instanceof CSSTransition)) one.finish();
 }
 
 export const badge = (seat) =>

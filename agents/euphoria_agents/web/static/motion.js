@@ -5,7 +5,14 @@ import { fly, outline, place, still, travel } from "./board.js";
 const FLYING = { gained: 1, received: 1, paid: -1, lost: -1, given: -1, discarded: -1 };
 const SPACE = new Set(["placed", "pays", "gains", "stays"]); // events that say where the next ones happen
 const MOST = 8; // icons that fly at once
-const SOUNDS = { placed: [220, 0.05], bumped: [160, 0.08], die: [330, 0.03], gained: [520, 0.04], star: [784, 0.25], won: [988, 0.6] };
+const SOUNDS = {
+  placed: [220, 0.05],
+  bumped: [160, 0.08],
+  die: [330, 0.03],
+  gained: [520, 0.04],
+  star: [784, 0.25],
+  won: [988, 0.6],
+};
 
 // Shows what events of a change did: `where`: facts of places, `item(seat, name)` and `pip(seat)` on the page.
 export function tell(events, facts, board, { item, pip, stars }) {
@@ -20,7 +27,8 @@ export function tell(events, facts, board, { item, pip, stars }) {
     const what = way ? names.item[a] : name === "drawn" ? "artifact" : null;
     if (!what || flying >= MOST) continue;
     const kept = place(item(seat, what));
-    const there = place(board.space(space)?.querySelector(".socket") ?? board.space(space)) ?? place(item(seat, what)?.parentNode);
+    const there =
+      place(board.space(space)?.querySelector(".socket") ?? board.space(space)) ?? place(item(seat, what)?.parentNode);
     for (let k = 0; k < Math.min(way ? b : 1, 3); k += 1, flying += 1) {
       if (way === -1) fly(`icon-${what}`, kept, there, 40 * k);
       else fly(`icon-${what}`, there, kept, 120 + 40 * k);

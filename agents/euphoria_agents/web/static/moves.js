@@ -5,8 +5,11 @@ import { worker } from "./seats.js";
 
 const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that go on, for the golden button
 const LISTED = 6; // ways that are listed; of more one is composed
-const WORD = new RegExp("(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals"
-  + "|book|box|worker)s?\\b|\\b(knowledge|morale) ([+-]\\d+)", "g");
+const WORD = new RegExp(
+  "(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals" +
+    "|book|box|worker)s?\\b|\\b(knowledge|morale) ([+-]\\d+)",
+  "g",
+);
 
 // A text in which items are symbols.
 export function symbols(text) {
@@ -14,8 +17,16 @@ export function symbols(text) {
   let at = 0;
   for (const found of text.matchAll(WORD)) {
     const [whole, n, item, marker, step] = found;
-    parts.push(text.slice(at, found.index), hidden(whole), el("span", { "aria-hidden": "true", class: "unit", title: whole },
-      n ?? step.replace("-", "−"), icon(item ?? marker)));
+    parts.push(
+      text.slice(at, found.index),
+      hidden(whole),
+      el(
+        "span",
+        { "aria-hidden": "true", class: "unit", title: whole },
+        n ?? step.replace("-", "−"),
+        icon(item ?? marker),
+      ),
+    );
     at = found.index + whole.length;
   }
   return [...parts, text.slice(at)];
@@ -37,10 +48,17 @@ function called(facts, view, move) {
 function advice(hints, move) {
   const thought = hints?.moves.find((one) => one.action === move.action);
   if (!thought) return null;
-  const [share, words] = thought.value != null ? [thought.value, "chance to win"] : [thought.prior, "the adviser's choice"];
+  const [share, words] =
+    thought.value != null ? [thought.value, "chance to win"] : [thought.prior, "the adviser's choice"];
   if (share == null) return null;
   const best = hints.best === move.action;
-  return el("span", { class: `hint${best ? " best" : ""}`, title: words }, `${Math.round(100 * share)} %`, hidden(` ${words}`), best && " best");
+  return el(
+    "span",
+    { class: `hint${best ? " best" : ""}`, title: words },
+    `${Math.round(100 * share)} %`,
+    hidden(` ${words}`),
+    best && " best",
+  );
 }
 
 // The rows of a decision. `state`: what is asked; `hints`: what an adviser thinks; `play(move)`.
@@ -53,30 +71,74 @@ export function rows(facts, state, { hints, shown, play, trade, seat }) {
     const face = move.notation.startsWith("place ") ? faceOf(move) : 0;
     const part = (kind, label, text) => text && el("span", { class: kind }, hidden(`; ${label} `), symbols(text));
     const act = /^trade \+/.test(move.notation) && trade ? () => trade(move) : () => play(move);
-    return el("li", {}, el("button", { class: `move${PRIMARY.test(move.notation) ? " main" : ""}`, type: "button",
-      id: `move-${move.action}`, title: move.text, "data-space": move.space, onclick: act },
-    n < 10 && el("kbd", { "aria-hidden": "true" }, String(n)), face ? worker(seat, face) : null,
-    el("span", { class: "text" }, symbols(called(facts, state.view, move))), advice(hints, move),
-    el("span", { class: "terms" }, part("price", "costs", move.cost), (move.cost && move.gain) && el("span", { "aria-hidden": "true" }, "→"),
-      part("gain", "gives", move.gain)), part("risk", "risk:", move.risk)));
+    return el(
+      "li",
+      {},
+      el(
+        "button",
+        {
+          class: `move${PRIMARY.test(move.notation) ? " main" : ""}`,
+          type: "button",
+          id: `move-${move.action}`,
+          title: move.text,
+          "data-space": move.space,
+          onclick: act,
+        },
+        n < 10 && el("kbd", { "aria-hidden": "true" }, String(n)),
+        face ? worker(seat, face) : null,
+        el("span", { class: "text" }, symbols(called(facts, state.view, move))),
+        advice(hints, move),
+        el(
+          "span",
+          { class: "terms" },
+          part("price", "costs", move.cost),
+          move.cost && move.gain && el("span", { "aria-hidden": "true" }, "→"),
+          part("gain", "gives", move.gain),
+        ),
+        part("risk", "risk:", move.risk),
+      ),
+    );
   };
-  return [...groups].map(([group, moves], k) => el("section", { "aria-labelledby": `group-${k}` },
-    el("h3", { id: `group-${k}` }, group), el("ul", {}, moves.map(button))));
+  return [...groups].map(([group, moves], k) =>
+    el(
+      "section",
+      { "aria-labelledby": `group-${k}` },
+      el("h3", { id: `group-${k}` }, group),
+      el("ul", {}, moves.map(button)),
+    ),
+  );
 }
 
 // Whether the ways to answer a series stand in the place of its single choices.
 export const listed = ({ ways: all }) => all.length > 0 && all.length <= LISTED;
-const told = (items) => Object.entries(items).map(([item, n]) => `${n} ${item}`).join(", ");
+const told = (items) =>
+  Object.entries(items)
+    .map(([item, n]) => `${n} ${item}`)
+    .join(", ");
 
 // Ways to answer a series at once: few are listed, of many one is composed.
 export function ways(state, send) {
   if (listed(state)) {
-    return el("ul", { class: "ways" }, state.ways.map((way, k) => el("li", {},
-      el("button", { type: "button", class: "move", id: `move-${way.actions.join("-")}`, onclick: () => send(way.actions) },
-        el("kbd", { "aria-hidden": "true" }, String(k + 1)), el("span", { class: "text" }, symbols(told(way.items)))))));
+    return el(
+      "ul",
+      { class: "ways" },
+      state.ways.map((way, k) =>
+        el(
+          "li",
+          {},
+          el(
+            "button",
+            { type: "button", class: "move", id: `move-${way.actions.join("-")}`, onclick: () => send(way.actions) },
+            el("kbd", { "aria-hidden": "true" }, String(k + 1)),
+            el("span", { class: "text" }, symbols(told(way.items))),
+          ),
+        ),
+      ),
+    );
   }
   const most = {};
-  for (const { items } of state.ways) for (const [item, n] of Object.entries(items)) most[item] = Math.max(most[item] ?? 0, n);
+  for (const { items } of state.ways)
+    for (const [item, n] of Object.entries(items)) most[item] = Math.max(most[item] ?? 0, n);
   const total = Object.values(state.ways[0].items).reduce((sum, n) => sum + n, 0);
   const same = (one, other) => Object.keys(most).every((item) => (one[item] ?? 0) === (other[item] ?? 0));
   return composer(most, {
@@ -90,24 +152,50 @@ export function ways(state, send) {
 export function composer(most, { sum, fits, send, prefix = "some" }) {
   const counts = Object.fromEntries(Object.keys(most).map((item) => [item, 0]));
   const running = el("output", {}, sum(counts));
-  const done = el("button", { type: "button", class: "main", id: `${prefix}-done`, disabled: true, onclick: () => send(fits(counts)) }, "Done");
+  const done = el(
+    "button",
+    { type: "button", class: "main", id: `${prefix}-done`, disabled: true, onclick: () => send(fits(counts)) },
+    "Done",
+  );
   const step = (item, by) => {
     counts[item] = Math.min(most[item], Math.max(0, counts[item] + by));
     running.textContent = sum(counts);
     done.disabled = !fits(counts);
     return counts[item];
   };
-  return el("section", { class: "composer", "aria-label": "how many of each" },
-    Object.keys(most).map((item) => stepper(item, most[item], (by) => step(item, by), prefix)), el("div", { class: "line" }, running, done));
+  return el(
+    "section",
+    { class: "composer", "aria-label": "how many of each" },
+    Object.keys(most).map((item) => stepper(item, most[item], (by) => step(item, by), prefix)),
+    el("div", { class: "line" }, running, done),
+  );
 }
 
 function stepper(item, most, step, prefix) {
   const shown = el("output", {}, "0");
   const act = (by) => () => (shown.textContent = String(step(by)));
-  const button = (by, sign, word) => el("button", { type: "button", class: "step", "aria-label": `one ${item} ${word}`,
-    id: `${prefix}-${item}-${word}`, onclick: act(by) }, sign);
-  return el("div", { class: "stepper" }, icon(item), el("span", { class: "item" }, item), button(-1, "−", "less"), shown,
-    button(1, "+", "more"), el("span", { class: "note" }, `of ${most}`));
+  const button = (by, sign, word) =>
+    el(
+      "button",
+      {
+        type: "button",
+        class: "step",
+        "aria-label": `one ${item} ${word}`,
+        id: `${prefix}-${item}-${word}`,
+        onclick: act(by),
+      },
+      sign,
+    );
+  return el(
+    "div",
+    { class: "stepper" },
+    icon(item),
+    el("span", { class: "item" }, item),
+    button(-1, "−", "less"),
+    shown,
+    button(1, "+", "more"),
+    el("span", { class: "note" }, `of ${most}`),
+  );
 }
 
 // An offer: what is given and what is asked, then sent as one. The moves are those of R15.1 in order.
@@ -116,16 +204,43 @@ export function offer(facts, state, move, seat, send) {
   const items = [...facts.goods, ...facts.artifacts];
   const have = (item) => own.goods[item] ?? own.artifacts?.[item] ?? 0;
   const chosen = { give: {}, ask: {} };
-  const done = el("button", { type: "button", class: "main", id: "offer-done", disabled: true, onclick: () => send([move.notation,
-    ...["give", "ask"].flatMap((verb) => items.flatMap((item) => Array(chosen[verb][item] ?? 0).fill(`${verb} ${item}`))), "offer"]) }, "Offer");
+  const done = el(
+    "button",
+    {
+      type: "button",
+      class: "main",
+      id: "offer-done",
+      disabled: true,
+      onclick: () =>
+        send([
+          move.notation,
+          ...["give", "ask"].flatMap((verb) =>
+            items.flatMap((item) => Array(chosen[verb][item] ?? 0).fill(`${verb} ${item}`)),
+          ),
+          "offer",
+        ]),
+    },
+    "Offer",
+  );
   const change = (verb, item, most) => (by) => {
     chosen[verb][item] = Math.min(most, Math.max(0, (chosen[verb][item] ?? 0) + by));
     done.disabled = ["give", "ask"].some((one) => !Object.values(chosen[one]).some(Boolean));
     return chosen[verb][item];
   };
-  const column = (verb, title, most) => el("fieldset", {}, el("legend", {}, title),
-    items.filter((item) => most(item)).map((item) => stepper(item, most(item), change(verb, item, most(item)), verb)));
-  return el("div", { class: "offer" }, column("give", "You give", have), column("ask", "You ask for", () => 9), done);
+  const column = (verb, title, most) =>
+    el(
+      "fieldset",
+      {},
+      el("legend", {}, title),
+      items.filter((item) => most(item)).map((item) => stepper(item, most(item), change(verb, item, most(item)), verb)),
+    );
+  return el(
+    "div",
+    { class: "offer" },
+    column("give", "You give", have),
+    column("ask", "You ask for", () => 9),
+    done,
+  );
 }
 
 // Puts a popover beside something, within the window.
@@ -135,15 +250,25 @@ export function beside(popover, box, ...content) {
   const { offsetWidth: wide, offsetHeight: tall } = popover;
   const left = Math.min(innerWidth - wide - 8, Math.max(8, box.left + box.width / 2 - wide / 2));
   const above = box.top - tall - 6;
-  const top = box.bottom + tall + 6 < innerHeight ? box.bottom + 6 : above > 8 ? above : Math.max(8, innerHeight - tall - 8);
+  const top =
+    box.bottom + tall + 6 < innerHeight ? box.bottom + 6 : above > 8 ? above : Math.max(8, innerHeight - tall - 8);
   Object.assign(popover.style, { left: `${left}px`, top: `${top}px` });
 }
 
 // Asks before something that cannot be taken back; whether it was confirmed.
 export function confirmed(text, yes) {
   return new Promise((tell) => {
-    const dialog = el("dialog", { "aria-label": yes }, el("p", {}, text), el("form", { method: "dialog", class: "row" },
-      el("button", { value: "yes", class: "main", id: "confirm" }, yes), el("button", { value: "", autofocus: true }, "No")));
+    const dialog = el(
+      "dialog",
+      { "aria-label": yes },
+      el("p", {}, text),
+      el(
+        "form",
+        { method: "dialog", class: "row" },
+        el("button", { value: "yes", class: "main", id: "confirm" }, yes),
+        el("button", { value: "", autofocus: true }, "No"),
+      ),
+    );
     dialog.addEventListener("close", () => {
       tell(dialog.returnValue === "yes");
       dialog.remove();

@@ -1,6 +1,6 @@
 // A game: to play it from the seats of this browser, or to watch it.
 
-import { Board, badge, place, skip, still } from "./board.js";
+import { Board, badge, patched, place, skip, still } from "./board.js";
 import { call, download, el, fail, get, hidden, loadSymbols, post, refill, say, theme } from "./common.js";
 import { sounds, setSound, tell } from "./motion.js";
 import { beside, confirmed, faceOf, listed, offer, rows, symbols, ways } from "./moves.js";
@@ -10,12 +10,18 @@ import { cell, player, ranking, tray } from "./seats.js";
 const game = location.pathname.split("/")[2];
 const api = `/api/games/${game}`;
 const at = (id) => document.getElementById(id);
-const SPEEDS = [["", "step by step"], ["1.5", "slow"], ["0.5", "steady"], ["0", "at once"]];
+const SPEEDS = [
+  ["", "step by step"],
+  ["1.5", "slow"],
+  ["0.5", "steady"],
+  ["0", "at once"],
+];
 const STEP = 700; // milliseconds between the decisions of what is played again
 const ASLEEP = 60000; // milliseconds after which nothing is played again
 const LOG_LINES = 200;
 
 let facts = null;
+let bare = []; // the lines of the bare board
 let state = null; // the last view
 let drawnView = ""; // the same as text
 let seat = null; // whose view this is; null: what everybody may see
@@ -51,11 +57,13 @@ async function sit() {
   seat = (await post(`${api}/sit`, { token })).seat;
 }
 
+const lines = async (path) => (await (await fetch(path)).text()).split("\n");
 const viewOf = (more = "") => get(`${api}/view?${seat === null ? "" : `seat=${seat}`}${more}`);
 
 async function refresh() {
   const asked = seat;
   const found = await viewOf();
+  if (!bare.length) bare = await lines(`/static/board-${found.seats.length}.svg`);
   if (asked === seat && (!state || found.version >= state.version)) show(found);
 }
 
@@ -104,14 +112,20 @@ function draw(before = null) {
 function title(headline) {
   if (past !== null) return [`Decision ${past + 1} of ${state.decisions}, seen again`];
   const whose = mine() ? "your decision" : state.decider === null ? "" : `${name(state.decider)} decides`;
-  return [state.decider === null ? null : badge(state.decider), el("span", {}, [headline, whose].filter(Boolean).join(" · "))].filter(Boolean);
+  return [
+    state.decider === null ? null : badge(state.decider),
+    el("span", {}, [headline, whose].filter(Boolean).join(" · ")),
+  ].filter(Boolean);
 }
 
 // Passing the screen on hides what is private, the board stays.
 function drawCover() {
   const next = state.mine.includes(state.decider) ? state.decider : state.mine[0];
-  refill(at("moves"), el("h2", { id: "question" }, `Pass the screen to ${name(next)}`),
-    button("uncover", `I am ${name(next)}`, () => take(next), { kind: "main" }));
+  refill(
+    at("moves"),
+    el("h2", { id: "question" }, `Pass the screen to ${name(next)}`),
+    button("uncover", `I am ${name(next)}`, () => take(next), { kind: "main" }),
+  );
   at("tray").replaceChildren();
   at("cards-box").replaceChildren();
   at("uncover").focus({ preventScroll: true });
@@ -130,8 +144,12 @@ function drawBoard(found, told = null) {
     board = new Board(at("board"), { home: (k) => (k === seat ? own.hand : table[k].hand), hold, decorate });
   }
   view.players.forEach((p, k) => table[k].update(view, p, state.seats[k], k === seat));
-  own?.update(view, view.players[seat]);
-  const stars = board.show(found.board, view.players.map((p) => p.workers), told !== null);
+  own?.update(view.players[seat]);
+  const stars = board.show(
+    patched(bare, found.board),
+    view.players.map((p) => p.workers),
+    told !== null,
+  );
   if (told) tell(told, facts, board, { item, pip, stars });
   drawRegions();
 }
@@ -139,7 +157,8 @@ function drawBoard(found, told = null) {
 // What happened between two views: the events of the decisions that are new.
 const eventsSince = (before) => state.events.slice(Math.max(0, before.decisions - state.log_from)).flat();
 const holder = (k) => (k === seat ? own?.node : table[k]?.node);
-const item = (k, what) => holder(k)?.querySelector(`[data-item="${what}"]`) ?? table[k]?.node.querySelector(`[data-item="${what}"]`);
+const item = (k, what) =>
+  holder(k)?.querySelector(`[data-item="${what}"]`) ?? table[k]?.node.querySelector(`[data-item="${what}"]`);
 const pip = (k) => table[k]?.node.querySelector(".pip.on") ?? table[k]?.node;
 
 // What holds a worker in a hand: one's own ones can be chosen and moved.
@@ -155,7 +174,8 @@ function hold(node, k, shown) {
 }
 
 // The moves that fit the worker that was chosen.
-const fitting = () => state.moves.filter((move) => !face || !move.notation.startsWith("place ") || faceOf(move) === face);
+const fitting = () =>
+  state.moves.filter((move) => !face || !move.notation.startsWith("place ") || faceOf(move) === face);
 
 // Makes the spaces of a drawing buttons where there is something to do, and things with words where there is not.
 function decorate(drawing) {
@@ -185,10 +205,27 @@ function mend() {
 // On a narrow page the board is wider than the window: these lead to its parts, with a mark where there are moves.
 function drawRegions() {
   const moves = new Set(mine() ? state.moves.map((move) => move.space) : []);
-  const parts = [...board.svg.querySelectorAll(".region")].map((node) => [node.dataset.region, node.getAttribute("aria-label"), node]);
-  refill(at("regions"), parts.map(([id, label, node]) => button(`to-${id}`, [label, hidden(""),
-    [...node.querySelectorAll(".space")].some((one) => moves.has(one.dataset.space)) && el("i", { class: "dot", title: "moves here" })],
-  () => node.scrollIntoView({ behavior: still() ? "auto" : "smooth", block: "nearest", inline: "center" }), { kind: id })));
+  const parts = [...board.svg.querySelectorAll(".region")].map((node) => [
+    node.dataset.region,
+    node.getAttribute("aria-label"),
+    node,
+  ]);
+  refill(
+    at("regions"),
+    parts.map(([id, label, node]) =>
+      button(
+        `to-${id}`,
+        [
+          label,
+          hidden(""),
+          [...node.querySelectorAll(".space")].some((one) => moves.has(one.dataset.space)) &&
+            el("i", { class: "dot", title: "moves here" }),
+        ],
+        () => node.scrollIntoView({ behavior: still() ? "auto" : "smooth", block: "nearest", inline: "center" }),
+        { kind: id },
+      ),
+    ),
+  );
 }
 
 function drawLog() {
@@ -197,11 +234,18 @@ function drawLog() {
   if (drawn < first || drawn > first + state.log.length || covered) log.replaceChildren();
   if (!log.children.length) drawn = first;
   const since = lastOwn();
-  log.append(...state.log.slice(drawn - first).map((line, k) => {
-    const decision = drawn + k;
-    const by = state.made[decision - first];
-    return el("li", { class: `seat${by}`, "data-decision": decision }, badge(by), el("span", {}, symbols(named(line, state.seats))));
-  }));
+  log.append(
+    ...state.log.slice(drawn - first).map((line, k) => {
+      const decision = drawn + k;
+      const by = state.made[decision - first];
+      return el(
+        "li",
+        { class: `seat${by}`, "data-decision": decision },
+        badge(by),
+        el("span", {}, symbols(named(line, state.seats))),
+      );
+    }),
+  );
   drawn = first + state.log.length;
   while (log.children.length > LOG_LINES) log.firstChild.remove();
   for (const line of log.children) line.classList.toggle("new", seat !== null && Number(line.dataset.decision) > since);
@@ -210,7 +254,10 @@ function drawLog() {
   at("log-box").hidden = tab !== "log";
   at("cards-box").hidden = tab !== "cards";
   if (tab === "cards" && !covered) {
-    refill(at("cards-box"), state.view.players.map((p) => player(facts, state.view, p, state.seats[p.seat], seat)));
+    refill(
+      at("cards-box"),
+      state.view.players.map((p) => player(facts, state.view, p, state.seats[p.seat], seat)),
+    );
   }
 }
 
@@ -218,13 +265,31 @@ function drawLog() {
 const lastOwn = () => (seat === null ? -1 : state.log_from + state.made.lastIndexOf(seat));
 
 function tabs(since) {
-  const one = (id, text) => el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-selected": String(tab === id),
-    "aria-controls": `${id}-box`, onclick: () => { tab = id; drawLog(); } }, text);
+  const one = (id, text) =>
+    el(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${id}`,
+        "aria-selected": String(tab === id),
+        "aria-controls": `${id}-box`,
+        onclick: () => {
+          tab = id;
+          drawLog();
+        },
+      },
+      text,
+    );
   const missed = state.decisions - 1 - since;
   const why = state.practice && !state.over && state.made.some((k) => state.seats[k].spec !== null);
-  return [one("log", "Log"), one("cards", "Cards"),
-    button("again", seat === null ? "Replay" : `Since my move (${missed})`, replay, { off: missed < 1 || past !== null }),
-    why && button("why", "Why?", reasons, { title: "Why did they do that?" })];
+  return [
+    el("div", { role: "tablist", "aria-label": "what happened, cards" }, one("log", "Log"), one("cards", "Cards")),
+    button("again", seat === null ? "Replay" : `Since my move (${missed})`, replay, {
+      off: missed < 1 || past !== null,
+    }),
+    why && button("why", "Why?", reasons, { title: "Why did they do that?" }),
+  ];
 }
 
 // ------------------------------------------------------------------------------------------------------------ controls
@@ -232,63 +297,140 @@ function tabs(since) {
 function controls() {
   const agents = !state.over && state.seats.some((one) => one.spec);
   return [
-    steers() && agents && el("select", { id: "pace", "aria-label": "speed of the agents", onchange: (event) => setPace(event.target.value) },
-      SPEEDS.map(([value, text]) => el("option", { value, selected: value === (state.pace === null ? "" : String(state.pace)) }, text))),
-    steers() && agents && state.pace === null && button("step", "Step", () => act("step"), { off: !state.waits_for_agent }),
+    steers() &&
+      agents &&
+      el(
+        "select",
+        { id: "pace", "aria-label": "speed of the agents", onchange: (event) => setPace(event.target.value) },
+        SPEEDS.map(([value, text]) =>
+          el("option", { value, selected: value === (state.pace === null ? "" : String(state.pace)) }, text),
+        ),
+      ),
+    steers() &&
+      agents &&
+      state.pace === null &&
+      button("step", "Step", () => act("step"), { off: !state.waits_for_agent }),
     seat !== null && !state.over && button("hint", "Hint", hint, { off: !mine() || covered }),
     seat !== null && (!state.over || state.can_undo) && button("undo", "Take back", undo, { off: !state.can_undo }),
+    button("drawer", "Moves", () => document.body.classList.toggle("closed")),
     button("menu", "Menu", (event) => beside(at("popover"), place(event.currentTarget), menu())),
   ];
 }
 
 function menu() {
-  const close = (work) => () => { at("popover").hidePopover(); work(); };
-  return [el("div", { class: "menu" },
-    state.decisions > 0 && past === null && button("look", "Look back", close(() => look(state.decisions - 1))),
-    (state.over || state.practice) && [button("record", "Save the record", close(save)), button("study", "Study this game", close(study))],
-    seat !== null && !state.over && button("leave", "Hand over my seat", close(leave)),
-    button("sound", sounds.on ? "Sound off" : "Sound on", close(() => setSound(!sounds.on))),
-    button("theme", "Light or dark", close(theme)), button("keys", "Keys", close(keys)),
-    el("a", { href: "/help", class: "button" }, "How to play"),
-    state.host && state.over && button("delete", "Delete this game", close(remove)))];
+  const close = (work) => () => {
+    at("popover").hidePopover();
+    work();
+  };
+  return [
+    el(
+      "div",
+      { class: "menu" },
+      state.decisions > 0 &&
+        past === null &&
+        button(
+          "look",
+          "Look back",
+          close(() => look(state.decisions - 1)),
+        ),
+      (state.over || state.practice) && [
+        button("record", "Save the record", close(save)),
+        button("study", "Study this game", close(study)),
+      ],
+      seat !== null && !state.over && button("leave", "Hand over my seat", close(leave)),
+      button(
+        "sound",
+        sounds.on ? "Sound off" : "Sound on",
+        close(() => setSound(!sounds.on)),
+      ),
+      button("theme", "Light or dark", close(theme)),
+      button("keys", "Keys", close(keys)),
+      el("a", { href: "/help", class: "button" }, "How to play"),
+      state.host && state.over && button("delete", "Delete this game", close(remove)),
+    ),
+  ];
 }
 
-const KEYS = [["1 to 9", "plays the move with this number"], ["↓ ↑", "walk through the moves"], ["Space, Enter", "plays the chosen move"],
-  ["H", "hint"], ["U", "takes back"], ["Esc", "puts a worker back"], ["?", "this list"]];
+const KEYS = [
+  ["1 to 9", "plays the move with this number"],
+  ["↓ ↑", "walk through the moves"],
+  ["Space, Enter", "plays the chosen move"],
+  ["H", "hint"],
+  ["U", "takes back"],
+  ["Esc", "puts a worker back"],
+  ["?", "this list"],
+];
 
 function keys() {
-  beside(at("popover"), place(at("menu")), el("h3", {}, "Keys"),
-    el("dl", { class: "keys" }, KEYS.map(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])));
+  beside(
+    at("popover"),
+    place(at("menu")),
+    el("h3", {}, "Keys"),
+    el(
+      "dl",
+      { class: "keys" },
+      KEYS.map(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)]),
+    ),
+  );
 }
 
 // ------------------------------------------------------------------------------------------------------------ the moves
 
 function drawMoves() {
   refill(at("moves"), panel());
-  if (asked !== `${state.version} ${past}`) at("moves").scrollTop = 0;
+  if (asked !== `${state.version} ${past}`) for (const part of ["moves", "side"]) at(part).scrollTop = 0;
   asked = `${state.version} ${past}`;
 }
 
 function panel() {
   if (past !== null) return transport();
   const head = el("h2", { id: "question" }, state.over ? result() : question());
-  const invitations = links.filter((one) => state.seats[one.seat].spec === null).map((one) => el("label", { class: "invitation" },
-    `Link for ${name(one.seat)} `, el("input", { id: `link-${one.seat}`, readonly: true,
-      value: `${location.origin}/play/${game}#token=${one.token}`, onfocus: (event) => event.target.select() })));
+  const invitations = links
+    .filter((one) => state.seats[one.seat].spec === null)
+    .map((one) =>
+      el(
+        "label",
+        { class: "invitation" },
+        `Link for ${name(one.seat)} `,
+        el("input", {
+          id: `link-${one.seat}`,
+          readonly: true,
+          value: `${location.origin}/play/${game}#token=${one.token}`,
+          onfocus: (event) => event.target.select(),
+        }),
+      ),
+    );
   if (!mine()) return [trouble(), head, state.over ? outcome() : el("p", { class: "label" }, waiting()), invitations];
   const shown = fitting().filter((move) => !space || move.space === space);
   const narrowed = shown.length < state.moves.length;
   const advice = hints && state.moves.find((move) => move.action === hints.best);
-  return [trouble(), head, state.view.offer && el("p", { class: "label" }, symbols(named(state.view.offer, state.seats))),
+  return [
+    trouble(),
+    head,
+    state.view.offer && el("p", { class: "label" }, symbols(named(state.view.offer, state.seats))),
     advice && el("p", { class: "advice" }, "Advice: ", named(advice.text, state.seats)),
-    narrowed && button("all", `All ${state.moves.length} moves`, () => { [space, face] = ["", 0]; choose(); }),
-    el("div", { class: "groups", onkeydown: walk }, state.ways.length > 0 && ways(state, send),
-      !listed(state) && rows(facts, state, { hints, shown: shown.map(speak), play, trade, seat })),
-    invitations];
+    narrowed &&
+      button("all", `All ${state.moves.length} moves`, () => {
+        [space, face] = ["", 0];
+        choose();
+      }),
+    el(
+      "div",
+      { class: "groups", onkeydown: walk },
+      state.ways.length > 0 && ways(state, send),
+      !listed(state) && rows(facts, state, { hints, shown: shown.map(speak), play, trade, seat }),
+    ),
+    invitations,
+  ];
 }
 
-const speak = (move) => ({ ...move, text: named(move.text, state.seats), group: named(move.group, state.seats), gain: named(move.gain, state.seats),
-  risk: named(move.risk, state.seats) });
+const speak = (move) => ({
+  ...move,
+  text: named(move.text, state.seats),
+  group: named(move.group, state.seats),
+  gain: named(move.gain, state.seats),
+  risk: named(move.risk, state.seats),
+});
 
 function question() {
   const text = named(state.question, state.seats);
@@ -304,9 +446,21 @@ function waiting() {
 
 function trouble() {
   if (!state.trouble) return null;
-  return el("div", { class: "trouble", role: "alert" }, el("p", {}, `The game waits: ${state.trouble}`), steers() && el("div", { class: "row" },
-    button("retry", "Try again", () => act("retry")),
-    state.waits_for_agent && facts.agents.map((spec) => button(`give-${spec}`, `Let ${spec} play on`, () => act("seats", { seat: state.decider, spec })))));
+  return el(
+    "div",
+    { class: "trouble", role: "alert" },
+    el("p", {}, `The game waits: ${state.trouble}`),
+    steers() &&
+      el(
+        "div",
+        { class: "row" },
+        button("retry", "Try again", () => act("retry")),
+        state.waits_for_agent &&
+          facts.agents.map((spec) =>
+            button(`give-${spec}`, `Let ${spec} play on`, () => act("seats", { seat: state.decider, spec })),
+          ),
+      ),
+  );
 }
 
 // Arrow keys walk through the moves.
@@ -336,8 +490,24 @@ function enter(node) {
   const moves = past === null && mine() && !covered ? fitting().filter((move) => move.space === wanted) : [];
   if (moves.length === 1) return play(moves[0]);
   if (!moves.length) return describe(node);
-  beside(at("popover"), place(node), el("h3", {}, node.getAttribute("aria-label").split(":")[0]),
-    el("div", { class: "groups" }, rows(facts, state, { hints, shown: moves.map(speak), seat, play: (move) => { at("popover").hidePopover(); play(move); } })));
+  beside(
+    at("popover"),
+    place(node),
+    el("h3", {}, node.getAttribute("aria-label").split(":")[0]),
+    el(
+      "div",
+      { class: "groups" },
+      rows(facts, state, {
+        hints,
+        shown: moves.map(speak),
+        seat,
+        play: (move) => {
+          at("popover").hidePopover();
+          play(move);
+        },
+      }),
+    ),
+  );
   at("popover").querySelector("button").focus({ preventScroll: true });
 }
 
@@ -353,7 +523,15 @@ function explain(node, head, words) {
 }
 
 function trade(move) {
-  beside(at("popover"), place(at("moves")), el("h3", {}, move.text), offer(facts, state, move, seat, (moves) => { at("popover").hidePopover(); send(moves); }));
+  beside(
+    at("popover"),
+    place(at("moves")),
+    el("h3", {}, move.text),
+    offer(facts, state, move, seat, (moves) => {
+      at("popover").hidePopover();
+      send(moves);
+    }),
+  );
 }
 
 // ----------------------------------------------------------------------------------------------------------- the result
@@ -364,16 +542,28 @@ function result() {
   return winner.seat === seat ? "You have won." : `${name(winner.seat)} has won.`;
 }
 
-const outcome = () => [ranking(state.view, state.seats, state.stars), el("div", { class: "row" },
-  steers() && button("rematch", "Rematch", rematch, { kind: "main" }), button("study-now", "Study", study),
-  button("look-back", "Watch it again", () => look(0, true)))];
+const outcome = () => [
+  ranking(state.view, state.seats, state.stars),
+  el(
+    "div",
+    { class: "row" },
+    steers() && button("rematch", "Rematch", rematch, { kind: "main" }),
+    button("study-now", "Study", study),
+    button("look-back", "Watch it again", () => look(0, true)),
+  ),
+];
 
-const rematch = () => guarded("rematch", async () => {
-  const seats = state.seats.map(({ name: called, spec }, k) => ({ name: called, spec, here: state.mine.includes(k) }));
-  const made = await post("/api/games", { seats, rules: state.rules, practice: state.practice, pace: state.pace });
-  sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
-  location.href = `/play/${made.id}`;
-});
+const rematch = () =>
+  guarded("rematch", async () => {
+    const seats = state.seats.map(({ name: called, spec }, k) => ({
+      name: called,
+      spec,
+      here: state.mine.includes(k),
+    }));
+    const made = await post("/api/games", { seats, rules: state.rules, practice: state.practice, pace: state.pace });
+    sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
+    location.href = `/play/${made.id}`;
+  });
 
 // ------------------------------------------------------------------------------------------------------- what has been
 
@@ -398,17 +588,36 @@ function stop() {
   playing = 0;
 }
 
+function halt() {
+  stop();
+  drawMoves();
+}
+
 const replay = () => look(Math.max(0, lastOwn()), true).catch(fail);
 
 function transport() {
   const go = (decision, on) => () => look(Math.max(0, decision), on).catch(fail);
-  return [el("h2", { id: "question" }, "What has been"),
-    el("div", { class: "row transport" }, button("earlier", "◀", go(past - 1), { title: "one decision back" }),
-      button("pause", playing ? "Pause" : "Play", () => (playing ? (stop(), drawMoves()) : go(past + 1, true)())),
-      button("later", "▶", go(past + 1), { title: "one decision on" }), button("present", "Now", go(Infinity), { kind: "main" })),
-    el("input", { type: "range", id: "scrub", "aria-label": "decision", min: 0, max: state.decisions, value: past,
-      oninput: (event) => look(Number(event.target.value)).catch(fail) }),
-    el("p", { class: "label" }, symbols(named(state.log[past - state.log_from] ?? "", state.seats)))];
+  return [
+    el("h2", { id: "question" }, "What has been"),
+    el(
+      "div",
+      { class: "row transport" },
+      button("earlier", "◀", go(past - 1), { title: "one decision back" }),
+      button("pause", playing ? "Pause" : "Play", () => (playing ? halt() : go(past + 1, true)())),
+      button("later", "▶", go(past + 1), { title: "one decision on" }),
+      button("present", "Now", go(Infinity), { kind: "main" }),
+    ),
+    el("input", {
+      type: "range",
+      id: "scrub",
+      "aria-label": "decision",
+      min: 0,
+      max: state.decisions,
+      value: past,
+      oninput: (event) => look(Number(event.target.value)).catch(fail),
+    }),
+    el("p", { class: "label" }, symbols(named(state.log[past - state.log_from] ?? "", state.seats))),
+  ];
 }
 
 // ------------------------------------------------------------------------------------------------------------- dragging
@@ -434,7 +643,10 @@ function moveDrag(event) {
 function endDrag(event) {
   if (!drag) return;
   const { begun } = drag;
-  const [under] = document.elementsFromPoint(event.clientX, event.clientY).map((node) => node.closest(".space.can")).filter(Boolean);
+  const [under] = document
+    .elementsFromPoint(event.clientX, event.clientY)
+    .map((node) => node.closest(".space.can"))
+    .filter(Boolean);
   cancelDrag();
   if (!begun) return;
   addEventListener("click", (click) => click.stopPropagation(), { capture: true, once: true });
@@ -467,10 +679,11 @@ async function guarded(what, work) {
   }
 }
 
-const act = (what, body = {}) => guarded(what, async () => {
-  await post(`${api}/${what}`, body);
-  await refresh();
-});
+const act = (what, body = {}) =>
+  guarded(what, async () => {
+    await post(`${api}/${what}`, body);
+    await refresh();
+  });
 
 // The last speed that was chosen is the one that counts.
 function setPace(value) {
@@ -480,67 +693,102 @@ function setPace(value) {
 const play = (move) => send([move.action]);
 
 // Plays moves one after the other, in one request.
-const send = ([action, ...then]) => guarded("play", async () => {
-  show(await post(`${api}/moves`, { seat, version: state.version, action, ...(then.length ? { then } : {}) }));
-  if (!covered) focusMoves();
-});
+const send = ([action, ...then]) =>
+  guarded("play", async () => {
+    show(await post(`${api}/moves`, { seat, version: state.version, action, ...(then.length ? { then } : {}) }));
+    if (!covered) focusMoves();
+  });
 
 const focusMoves = () => at("moves").focus({ preventScroll: true });
 
 const undo = () => guarded("undo", async () => show(await post(`${api}/undo`, { seat, version: state.version })));
 
-const hint = () => guarded("hint", async () => {
-  const version = state.version;
-  const found = await post(`${api}/hint`, { seat, version });
-  if (state.version !== version) return;
-  found.best = best(found).action;
-  hints = found;
-  choose();
-  at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
-});
+const hint = () =>
+  guarded("hint", async () => {
+    const version = state.version;
+    const found = await post(`${api}/hint`, { seat, version });
+    if (state.version !== version) return;
+    found.best = best(found).action;
+    hints = found;
+    choose();
+    at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
+  });
 
 const worth = (one) => one.visits ?? one.prior ?? one.value ?? 0;
 const best = ({ moves }) => moves.reduce((most, one) => (worth(one) > worth(most) ? one : most));
 
 // In practice games agents say what they thought of their last decision.
-const reasons = () => guarded("why", async () => {
-  const decision = state.log_from + state.made.findLastIndex((k) => state.seats[k].spec !== null);
-  const found = await post(`${api}/why`, { decision });
-  const first = [...found.moves].sort((a, b) => worth(b) - worth(a)).slice(0, 4);
-  const share = (one) => (one.value != null ? `${Math.round(100 * one.value)} % to win` : one.prior != null ? `${Math.round(100 * one.prior)} %` : "");
-  beside(at("popover"), place(at("why")), el("h3", {}, `${name(found.seat)} thought`), el("ol", { class: "thoughts" },
-    first.map((one) => el("li", { class: one.action === found.action ? "best" : "" }, named(found.texts[one.action], state.seats), " ", el("b", {}, share(one))))));
-});
+const reasons = () =>
+  guarded("why", async () => {
+    const decision = state.log_from + state.made.findLastIndex((k) => state.seats[k].spec !== null);
+    const found = await post(`${api}/why`, { decision });
+    const first = [...found.moves].sort((a, b) => worth(b) - worth(a)).slice(0, 4);
+    const share = (one) =>
+      one.value != null
+        ? `${Math.round(100 * one.value)} % to win`
+        : one.prior != null
+          ? `${Math.round(100 * one.prior)} %`
+          : "";
+    beside(
+      at("popover"),
+      place(at("why")),
+      el("h3", {}, `${name(found.seat)} thought`),
+      el(
+        "ol",
+        { class: "thoughts" },
+        first.map((one) =>
+          el(
+            "li",
+            { class: one.action === found.action ? "best" : "" },
+            named(found.texts[one.action], state.seats),
+            " ",
+            el("b", {}, share(one)),
+          ),
+        ),
+      ),
+    );
+  });
 
-const leave = () => guarded("leave", async () => {
-  if (!await confirmed("Let the computer play on in your seat, to the end? The game is kept: to go on another time, just close this page.", "Hand over")) return;
-  await post(`${api}/seats`, { seat, spec: facts.agents[0] });
-  [seat, board] = [null, null];
-  await refresh();
-});
+const leave = () =>
+  guarded("leave", async () => {
+    if (
+      !(await confirmed(
+        "Let the computer play on in your seat, to the end? The game is kept: to go on another time, just close this page.",
+        "Hand over",
+      ))
+    )
+      return;
+    await post(`${api}/seats`, { seat, spec: facts.agents[0] });
+    [seat, board] = [null, null];
+    await refresh();
+  });
 
 const save = () => guarded("save", async () => download(`${game}.record`, (await get(`${api}/record`)).record));
 
-const study = () => guarded("study", async () => {
-  location.href = `/study/${(await post("/api/studies", { game })).id}`;
-});
+const study = () =>
+  guarded("study", async () => {
+    location.href = `/study/${(await post("/api/studies", { game })).id}`;
+  });
 
-const remove = () => guarded("remove", async () => {
-  if (!await confirmed("Delete this game for everybody?", "Delete")) return;
-  await call("DELETE", api);
-  location.href = "/";
-});
+const remove = () =>
+  guarded("remove", async () => {
+    if (!(await confirmed("Delete this game for everybody?", "Delete"))) return;
+    await call("DELETE", api);
+    location.href = "/";
+  });
 
-// The stream says only that something is new: the version, and by its id how much has been told.
+// The stream says only that something is new.
 function listen() {
   events = new EventSource(`${api}/events`);
   let lost = false;
-  events.onmessage = ({ data, lastEventId }) => {
+  const told = (version) => {
     if (lost) say("");
     lost = false;
     if (underWay.has("play") || underWay.has("undo")) return; // its answer is the newest view
-    if (Number(data) !== state?.version || Number(lastEventId) !== state?.news) refresh().catch(fail);
+    if (version !== state?.version) refresh().catch(fail);
   };
+  events.onmessage = ({ data }) => told(Number(data));
+  events.addEventListener("same", () => told(null)); // something else is new, such as the speed
   events.onerror = () => {
     lost = true;
     say("The server cannot be reached; this page tries again.");
@@ -551,7 +799,8 @@ function listen() {
 // -------------------------------------------------------------------------------------------------------- keys and pointer
 
 function press(event) {
-  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
+  const typing =
+    /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
   if (typing || !state || document.querySelector("dialog[open]")) return;
   const { key } = event;
   const all = [...at("moves").querySelectorAll("button.move")];
@@ -561,11 +810,19 @@ function press(event) {
   else if ((key === "h" || key === "H") && mine() && !covered) hint();
   else if ((key === "u" || key === "U") && state.can_undo) undo();
   else if (key === "?") keys();
-  else if (key === "Escape" && (face || space || drag)) { cancelDrag(); [face, space] = [0, ""]; choose(); }
-  else if ((key === " " || key === "Enter") && space_) space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  else if (key === "Escape" && (face || space || drag)) {
+    cancelDrag();
+    [face, space] = [0, ""];
+    choose();
+  } else if ((key === " " || key === "Enter") && space_)
+    space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   else if ((key === " " || key === "Enter") && !event.target.closest?.("button, a, summary")) {
     (at("moves").querySelector("button.main") ?? (all.length === 1 ? all[0] : null))?.click();
-  } else if ((key === "ArrowDown" || key === "ArrowUp") && !at("moves").contains(document.activeElement) && !event.target.closest?.("[role=tabpanel]")) {
+  } else if (
+    (key === "ArrowDown" || key === "ArrowUp") &&
+    !at("moves").contains(document.activeElement) &&
+    !event.target.closest?.("[role=tabpanel]")
+  ) {
     all[0]?.focus();
   } else return;
   event.preventDefault();
