@@ -1,6 +1,6 @@
 """The board alone, drawn from what a seat may see: four regions, the worker tank, the cards.
 
-The drawing is one for the picture and the page. Whoever moves its nodes may rely on this:
+Pictures and pages have this one drawing. A page may rely on these ids and classes when it moves nodes:
 
 - `g.space#space-NAME[data-space]`: a space; `data-x`, `data-y`: where workers stand on it (its middle). Its first shape has the
   class `ground`, a place for one worker `socket`. Further classes: `legal`, `closed` (the end of a tunnel), `changed`, `best`,
@@ -70,7 +70,7 @@ _SYMBOL_OF = {
     Effect.ADVANCE: "flag",
     Effect.NEW_WORKER: "worker",
 }
-# What rises above a region, or hangs below it: the outline, and where it begins.
+# The outline of the towers, dunes and clouds of a region, and where it begins.
 _SKYLINES = {
     "euphorian": ("v-7h18v-6h20v-6h14v6h22v-9h18v14h30v-7h26v-9h8v-4h10v4h8v9h30v8", 40, 1),
     "wastelander": ("q40-20 90-6t110-2q50-18 100-2t110 8", 50, 3),
@@ -81,7 +81,7 @@ _LEAST_SHARE = 0.005  # of a search that is shown
 
 @dataclass(frozen=True)
 class Marks:
-    """What is said of spaces beside what lies on them.
+    """Marks on spaces.
 
     Attributes:
         changed: where something has happened.
@@ -247,7 +247,7 @@ def _area(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
             end = crowd(area).x - 6 if low else box.x + box.w - 10
             s.text(end, box.y + 20, str(sum(face for _, face in there)), BODY, "dim", 700, "end")
         for n, (sums, units, knowledge) in enumerate(AREA_SUMS):
-            gain: list[Part] = [COMMODITIES[k]] * units + ([_sign(knowledge), "knowledge"] if knowledge else ["flag"])
+            gain: list[Part] = [*[COMMODITIES[k]] * units, *([_sign(knowledge), "knowledge"] if knowledge else ["flag"])]
             x = box.x + (10 if low else (12, 60, 124)[n])
             y = box.y + (28 + (box.h - 30) / 3 * n if low else box.h - 40)
             s.text(x, y + 13, sums.replace(" to ", "–").replace(" or more", "+"), SMALL, "dim")

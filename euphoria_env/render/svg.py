@@ -118,7 +118,8 @@ def _names(names: Sequence[str] | None, n: int) -> list[str]:
 
 def _named(move: Move, names: Sequence[str]) -> Move:
     """A move in words that name the players."""
-    return replace(move, **{part: with_names(getattr(move, part), names) for part in ("text", "cost", "gain", "risk")})
+    text, cost, gain, risk = (with_names(part, names) for part in (move.text, move.cost, move.gain, move.risk))
+    return replace(move, text=text, cost=cost, gain=gain, risk=risk)
 
 
 def _line(last: object) -> str:

@@ -120,14 +120,13 @@ def _number(number: int, x: float, y: float, size: int, fill: str) -> str:
 
 def symbol(name: str, theme: str) -> str:
     """A symbol to `<use>`, by its id: `icon-energy`, `worker-2-6` (player, face), `token-2` and `badge-2` (player)."""
-    kind, *rest = name.split("-", 1)
-    numbers = [int(part) for part in rest[0].split("-")] if kind != "icon" else []
-    w, h, shape = {
-        "icon": lambda: (16, 16, ICONS[rest[0].replace("-", " ")]),
-        "worker": lambda: (DIE_WIDTH, DIE_HEIGHT, die(*numbers, theme)),
-        "token": lambda: (TOKEN_SIZE, TOKEN_SIZE, token(*numbers, theme)),
-        "badge": lambda: (BADGE_SIZE, BADGE_SIZE, badge(*numbers, theme)),
-    }[kind]()
+    kind, _, which = name.partition("-")
+    if kind == "icon":
+        w, h, shape = 16, 16, ICONS[which.replace("-", " ")]
+    elif kind == "worker":
+        w, h, shape = DIE_WIDTH, DIE_HEIGHT, die(int(which[0]), int(which[2]), theme)
+    else:
+        w, h, shape = TOKEN_SIZE, TOKEN_SIZE, (token if kind == "token" else badge)(int(which), theme)
     return f'<symbol id="{name}" viewBox="0 0 {w} {h}">{shape}</symbol>'
 
 

@@ -89,7 +89,7 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
 
 
 def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> str:
-    """What is on the board and what the players have, about a line for each region and each player.
+    """The board and what the players have, about a line for each region and each player.
 
     Args:
         view: what is shown.
@@ -140,7 +140,7 @@ def _owners(seats: Sequence[int], names: Sequence[str]) -> str:
 
 
 def _short_players(view: View, names: Sequence[str], width: int) -> Iterator[_Row | str]:
-    """What the players have: a table, or where there is no room for it a paragraph for each."""
+    """A table of what the players have, or where there is no room for it a paragraph for each."""
     longest = max(_HEADING - 3, *map(len, names))
     facts = [_facts(player, view.stars_to_win) for player in view.players]
     widths = [max(len(name), *(len(row[name]) for row in facts)) for name in facts[0]]
