@@ -41,6 +41,7 @@ let asked = ""; // which decision the moves are those of
 let seen = Date.now(); // when a view was shown last
 let drag = null; // a worker that is being moved: node, face, where it came from
 let events = null; // the stream
+let news; // what the stream said while a request was under way; null: something beside the version
 const underWay = new Set(); // requests
 const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 
@@ -100,13 +101,10 @@ function draw(before = null) {
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
   document.title = `${mine() ? "● " : ""}Euphoria: ${headline}`;
   refill(at("controls"), controls());
+  if (past === null) drawBoard(state, before && eventsSince(before));
   if (covered) drawCover();
-  else {
-    if (past === null) drawBoard(state, before && eventsSince(before));
-    drawMoves();
-  }
+  else drawMoves();
   drawLog();
-  at("tray").classList.toggle("covered", covered);
 }
 
 function title(headline) {
@@ -126,8 +124,6 @@ function drawCover() {
     el("h2", { id: "question" }, `Pass the screen to ${name(next)}`),
     button("uncover", `I am ${name(next)}`, () => take(next), { kind: "main" }),
   );
-  at("tray").replaceChildren();
-  at("cards-box").replaceChildren();
   at("uncover").focus({ preventScroll: true });
 }
 
@@ -144,7 +140,7 @@ function drawBoard(found, told = null) {
     board = new Board(at("board"), { home: (k) => (k === seat ? own.hand : table[k].hand), hold, decorate });
   }
   view.players.forEach((p, k) => table[k].update(view, p, state.seats[k], k === seat));
-  own?.update(view.players[seat]);
+  own?.update(covered ? open(view.players[seat]) : view.players[seat]);
   const stars = board.show(
     patched(bare, found.board),
     view.players.map((p) => p.workers),
@@ -153,6 +149,14 @@ function drawBoard(found, told = null) {
   if (told) tell(told, facts, board, { item, pip, stars });
   drawRegions();
 }
+
+// A player as everybody sees them.
+const open = (p) => ({
+  ...p,
+  artifacts: null,
+  recruits: p.recruits.filter((one) => one.active),
+  dilemma: p.resolved && p.dilemma,
+});
 
 // What happened between two views: the events of the decisions that are new.
 const eventsSince = (before) => state.events.slice(Math.max(0, before.decisions - state.log_from)).flat();
@@ -182,7 +186,7 @@ function decorate(drawing) {
   const moves = past === null && mine() && !covered ? fitting() : [];
   const counts = {};
   for (const move of moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
-  const best = hints && state.moves.find((move) => move.action === hints.best)?.space;
+  const best = moves.length && hints && state.moves.find((move) => move.action === hints.best)?.space;
   for (const node of drawing.querySelectorAll(".space")) {
     const n = counts[node.dataset.space] ?? 0;
     node.setAttribute("role", "button");
@@ -234,8 +238,9 @@ function drawLog() {
   if (drawn < first || drawn > first + state.log.length || covered) log.replaceChildren();
   if (!log.children.length) drawn = first;
   const since = lastOwn();
+  const told = covered ? [] : state.log.slice(drawn - first);
   log.append(
-    ...state.log.slice(drawn - first).map((line, k) => {
+    ...told.map((line, k) => {
       const decision = drawn + k;
       const by = state.made[decision - first];
       return el(
@@ -246,14 +251,15 @@ function drawLog() {
       );
     }),
   );
-  drawn = first + state.log.length;
+  drawn = first + (covered ? 0 : state.log.length);
   while (log.children.length > LOG_LINES) log.firstChild.remove();
   for (const line of log.children) line.classList.toggle("new", seat !== null && Number(line.dataset.decision) > since);
   at("log-box").scrollTop = log.scrollHeight;
   refill(at("tabs"), tabs(since));
   at("log-box").hidden = tab !== "log";
   at("cards-box").hidden = tab !== "cards";
-  if (tab === "cards" && !covered) {
+  if (covered) at("cards-box").replaceChildren();
+  else if (tab === "cards") {
     refill(
       at("cards-box"),
       state.view.players.map((p) => player(facts, state.view, p, state.seats[p.seat], seat)),
@@ -636,6 +642,7 @@ function moveDrag(event) {
   if (!drag.begun && Math.hypot(dx, dy) < 6) return;
   if (!drag.begun && face !== drag.face) chooseFace(drag.face);
   drag.begun = true;
+  document.body.classList.add("dragging");
   drag.node.classList.add("dragged");
   drag.node.style.translate = `${dx}px ${dy}px`;
 }
@@ -657,6 +664,7 @@ function endDrag(event) {
 function cancelDrag() {
   if (!drag) return;
   drag.node.style.translate = "";
+  document.body.classList.remove("dragging");
   drag.node.classList.remove("dragged");
   drag = null;
 }
@@ -676,6 +684,8 @@ async function guarded(what, work) {
     if (error.status) await refresh().catch(fail);
   } finally {
     underWay.delete(what);
+    if (news !== undefined && news !== state?.version) refresh().catch(fail);
+    news = undefined;
   }
 }
 
@@ -784,8 +794,9 @@ function listen() {
   const told = (version) => {
     if (lost) say("");
     lost = false;
-    if (underWay.has("play") || underWay.has("undo")) return; // its answer is the newest view
-    if (version !== state?.version) refresh().catch(fail);
+    if (underWay.has("play") || underWay.has("undo"))
+      news = version; // its answer may be newer
+    else if (version !== state?.version) refresh().catch(fail);
   };
   events.onmessage = ({ data }) => told(Number(data));
   events.addEventListener("same", () => told(null)); // something else is new, such as the speed
