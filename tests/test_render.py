@@ -102,10 +102,10 @@ def test_the_short_board_has_a_line_for_each_region_and_player():
         "Wastelands  allegiance 0 | Farm 7 (Ann 3, Bob 4) | tunnel 0/9 | site 1 1/2 (You 6)",
         "Subterra    allegiance 11 | Aquifer | tunnel 9/9 | its end (Bob 2)",
         "Worker tank by energy | by water | 29 cards in the deck",
-        "            stars dice out check kn mo energy water food bliss gold stone clay cards",
-        "  Ann        1/10  2 5   1 12/16  5  4      7     -    -     -    -     -    2     3",
-        "> Bob        1/10    6   2  9/16  3  1      -     -    -     -    -     -    -     -",
-        "  You        3/10    1   1  4/16  3  1      -     -    -     -    -     -    -     -",
+        "      stars dice check kn mo energy water food bliss gold stone clay cards",
+        "  Ann  1/10  2 5 12/16  5  4      7     -    -     -    -     -    2     3",
+        "> Bob  1/10    6  9/16  3  1      -     -    -     -    -     -    -     -",
+        "  You  3/10    1  4/16  3  1      -     -    -     -    -     -    -     -",
     ]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env.board import (
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 100
 _HEADING = 12  # columns of the name of a region
 _NAME = 36  # columns of a space's name
-_NARROWEST, _TWO_COLUMNS, _GAP = 20, 160, 2
+_NARROWEST = 20
 
 
 def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, moves: bool = True) -> str:
@@ -68,7 +67,7 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
     Args:
         game: what is shown.
         seat: whose view it is; None: everybody's.
-        width: the columns that a line may have, 20 or more; from 160 on two regions stand side by side.
+        width: the columns that a line may have, 20 or more.
         moves: whether the legal moves are listed, too, if the seat decides.
 
     Raises:
@@ -77,15 +76,14 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
     if width < _NARROWEST:
         raise ValueError(f"a board needs a width of at least {_NARROWEST} columns, not {width}")
     view = view_of(game, seat)
-    regions = [[*_region(view, faction)] for faction in range(len(FACTIONS))]
-    lines = _folded([*_header(view), *_players(view)], width)
-    for k in range(0, len(regions), 2):
-        lines += _side_by_side(regions[k : k + 2], width)
-    lines += _folded([_rule("elsewhere"), *_tank(view), *_cards(view), *_always()], width)
+    rows = [*_header(view), *_players(view)]
+    for faction in range(len(FACTIONS)):
+        rows += _region(view, faction)
+    rows += [_rule("elsewhere"), *_tank(view), *_cards(view), *_always()]
     if moves and view.legal and seat is not None:
-        heading = _rule(f"{len(view.legal)} legal moves (! what may be lost, or whom it bumps)")
-        lines += _folded([heading, *map(_move, legal_moves(game, seat))], width)
-    return "\n".join(line.rstrip() for line in lines)
+        rows.append(_rule(f"{len(view.legal)} legal moves (! what may be lost, or whom it bumps)"))
+        rows += map(_move, legal_moves(game, seat))
+    return "\n".join(line.rstrip() for line in _folded(rows, width))
 
 
 def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> str:
@@ -141,7 +139,7 @@ def _owners(seats: Sequence[int], names: Sequence[str]) -> str:
 
 def _short_players(view: View, names: Sequence[str], width: int) -> Iterator[_Row | str]:
     """A table of what the players have, or where there is no room for it a paragraph for each."""
-    longest = max(_HEADING - 3, *map(len, names))
+    longest = max(map(len, names))
     facts = [_facts(player, view.stars_to_win) for player in view.players]
     widths = [max(len(name), *(len(row[name]) for row in facts)) for name in facts[0]]
     if longest + 2 + sum(widths) + len(widths) <= width:
@@ -158,7 +156,6 @@ def _facts(player: PlayerView, stars_to_win: int) -> dict[str, str]:
     return {
         "stars": f"{STARS - player.stars}/{stars_to_win}",
         "dice": " ".join(map(str, player.workers)) or "-",
-        "out": str(player.on_board or "-"),
         "check": f"{player.knowledge + sum(player.workers)}/{KNOWLEDGE_LIMIT}",
         "kn": str(player.knowledge or "-"),
         "mo": str(player.morale or "-"),
@@ -211,15 +208,6 @@ def _folded(rows: Iterable[_Row | str], width: int) -> list[str]:
         else:
             lines += _broken(row, len(row) - len(row.lstrip()) + 2, width)
     return lines
-
-
-def _side_by_side(blocks: Sequence[Sequence[_Row | str]], width: int) -> list[str]:
-    """Two blocks beside each other where there is room, otherwise one after the other."""
-    if width < _TWO_COLUMNS:
-        return [line for block in blocks for line in _folded(block, width)]
-    column = (width - _GAP) // 2
-    halves = [_folded(block, column) for block in blocks]
-    return [left.ljust(column + _GAP) + right for left, right in zip_longest(*halves, fillvalue="")]
 
 
 def _rule(heading: str) -> str:

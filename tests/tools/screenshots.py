@@ -1,4 +1,4 @@
-"""The pictures of the README, `docs/play.png` and `docs/study.png`: `python -m tests.tools.screenshots [FOLDER]`."""
+"""The pictures of the README, `play.png`, `study.png` and `turns.gif` in `docs`: `python -m tests.tools.screenshots [FOLDER]`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from euphoria_agents import load
 from euphoria_agents.matches.match import play_match
+from euphoria_agents.sessions import Seat, Session
+from euphoria_agents.sessions.agent_names import AGENT_NAMES
+from euphoria_env import Game
+from euphoria_env.render import board_array
+from euphoria_env.words import with_names
 from tests.tools.browser import ServerProcess, launched
 
 PLAYERS, SEED = 4, 3
@@ -48,10 +54,26 @@ def play(page: Any) -> None:
     page.locator("button.move").first.wait_for()
 
 
+def turns(text: str, file: Path) -> None:
+    """Two turns of each player, a picture for each decision: what happened, and the spaces where it did."""
+    session = Session.of(Game.from_record(text), [Seat(name) for name in AGENT_NAMES[:PLAYERS]])
+    first = int(SHOWN * session.decisions)
+    turn = session.turn_at(first)
+    shown = [k for k in range(first, session.decisions) if turn < session.turn_at(k) <= turn + 2 * PLAYERS]
+    frames = []
+    for k in shown:
+        last = with_names(session.log(None, k)[0], AGENT_NAMES)
+        changed = session.changed(None, k + 1)
+        pixels = board_array(session.game_at(k + 1), names=AGENT_NAMES[:PLAYERS], last=last, changed=changed, within=(1000, 700))
+        frames.append(Image.fromarray(pixels).quantize(64, dither=Image.Dither.NONE))
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=1600, loop=0, optimize=True)
+
+
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         file = Path(place) / "game.record"
-        file.write_text(record())
+        file.write_text(text := record())
+        turns(text, folder / "turns.gif")
         server = ServerProcess(Path(place) / "games.sqlite").start()
         page = launched(playwright).new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(60_000)
