@@ -72,7 +72,7 @@ _SYMBOL_OF = {
 }
 # The outline of the towers, dunes and clouds of a region, and where it begins.
 _SKYLINES = {
-    "euphorian": ("v-7h18v-6h20v-6h14v6h22v-9h18v14h30v-7h26v-9h8v-4h10v4h8v9h30v8", 40, 1),
+    "euphorian": ("v-5h18v-4h20v-4h14v4h22v-6h18v9h30v-4h26v-6h8v-3h10v3h8v6h30v10", 40, 1),
     "wastelander": ("q40-20 90-6t110-2q50-18 100-2t110 8", 50, 3),
     "icarite": ("q27 22 55 0" * 20, 0, 130),
 }
@@ -145,7 +145,7 @@ def _ground(s: Sheet) -> None:
     s.rect(BOARD, "paper", 0)
     earth = Box(0, REGIONS["subterran"].y - 6, BOARD.w, BOARD.h - REGIONS["subterran"].y + 6)
     s.rect(earth, "earth", 0)
-    s.path(f"M0 {earth.y + 1:g}{'l18-5 26 4 22-3 30 5 24-4 20 3' * 8}V{earth.y + 1:g}Z", "earth")
+    s.path(f"M0 {earth.y + 1:g}{'l12-5 16 4 10-3 17 4' * 20}V{earth.y + 1:g}Z", "earth")
     for faction in FACTIONS:
         box = REGIONS[faction]
         s.rect(box, f"{faction}-ground", 22 if faction == "subterran" else 12)
@@ -242,7 +242,7 @@ def _area(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
     there = view.workers.get(area, ())
     with _space(s, view, marks, area, faction):
         s.text(box.x + 10, box.y + 20, title(area), BODY, weight=700)
-        s.rect(crowd(area), "slot", 7, kind="socket")
+        s.rect(crowd(area), "slot", 7, "frame", 1, "socket")
         if there:
             end = crowd(area).x - 6 if low else box.x + box.w - 10
             s.text(end, box.y + 20, str(sum(face for _, face in there)), BODY, "dim", 700, "end")
@@ -359,7 +359,7 @@ def _territory(s: Sheet, view: View, k: int, faction: str) -> None:
 
 def _works(s: Sheet, view: View, marks: Marks) -> None:
     """The worker tank, the artifact deck and its discards."""
-    s.rect(WORKS, "panel", 12)
+    s.rect(WORKS, "panel", 12, "frame", 1)
     s.text(WORKS.x + 14, WORKS.y + 25, "Worker tank", LARGE, weight=700)
     for space in TANK:
         at = socket(space)
@@ -375,7 +375,7 @@ def _works(s: Sheet, view: View, marks: Marks) -> None:
         s.text(box.x + 30, box.y + 66, str(view.deck_size), BODY, "#14171f", 700, "middle")
     box = PLACES["discards"]
     with s.group("discards", "discarded artifacts", "discards"):
-        s.rect(box, "slot", 8)
+        s.rect(box, "slot", 8, "frame", 1)
         for k, name in enumerate(ARTIFACTS):
             n = view.discards.get(name, 0)
             x, y = box.x + 12 + 56 * (k % 3), box.y + 14 + 34 * (k // 3)
