@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
 ]
 SHORT = {"stars_to_win": 1, "max_turns": 60}
-PAGE_LIMIT = 150_000  # bytes
+PAGE_LIMIT, CODE_LIMIT = 250_000, 120_000  # bytes: of all of a page, of its scripts and styles
 SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
     .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
 SEEN = """id => {
@@ -60,10 +60,10 @@ class Tab:
     def __init__(self, chromium: Any, width: int = 1280, height: int = 900, **options: Any) -> None:
         self.context = chromium.new_context(viewport={"width": width, "height": height}, **options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)  # cores may be busy
+        self.page.set_default_timeout(180_000)  # cores may be busy
         self.faults: list[str] = []
         self.told: list[str] = []  # what the server said of games
-        self.size = 0
+        self.size = self.code = 0
         self.hosts: set[str] = set()
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("console", lambda line: line.type == "error" and self.faults.append(line.text))
@@ -74,6 +74,7 @@ class Tab:
         if "/events" not in response.url:
             body = response.body() if response.status == 200 else b""
             self.size += len(body)
+            self.code += len(body) if response.url.endswith((".js", ".css")) else 0
             if "/api/games/" in response.url:
                 self.told.append(body.decode())
 
@@ -354,10 +355,10 @@ def test_a_page_of_no_game_says_so(server: ServerProcess, chromium: Any) -> None
 
 def test_pages_are_small_and_ask_nobody_else(server: ServerProcess, tab: Tab) -> None:
     address = start(tab, server, ANN, AGENT)
-    tab.size = 0
+    tab.size = tab.code = 0
     tab.page.goto(address)
     tab.state()
-    assert 10_000 < tab.size < PAGE_LIMIT
+    assert 10_000 < tab.code < CODE_LIMIT and tab.code < tab.size < PAGE_LIMIT
     assert tab.hosts == {server.url.removeprefix("http://")}
     assert tab.page.evaluate("document.cookie") == ""
 

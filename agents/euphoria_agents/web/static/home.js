@@ -1,6 +1,6 @@
 // The first page: a new game, or one that branches off a study (#study=NAME&ply=NUMBER); what was begun here before; all games.
 
-import { badge, drawing, STARS } from "./board.js";
+import { badge, drawing, patched, STARS } from "./board.js";
 import { el, fail, get, loadSymbols, post, refill, say } from "./common.js";
 import { opponents, readRules, ruleLines } from "./forms.js";
 import { mark } from "./judgement.js";
@@ -121,16 +121,18 @@ async function drawRunning(games) {
     .filter((one) => !over.has(one.id))
     .slice(0, SHOWN);
   const found = await Promise.all(
-    mine.map((one) => get(`/api/games/${one.id}/view`).catch(() => forget("games", one.id))),
+    mine.map((one) => get(`/api/games/${one.id}/view`).catch((error) => error.status === 404 && forget("games", one.id))),
   );
-  const cards = mine.map((one, k) => found[k] && !found[k].over && running(one, found[k])).filter(Boolean);
+  const going = mine.map((one, k) => [one, found[k]]).filter(([, view]) => view && !view.over);
+  const cards = await Promise.all(going.map(([one, view]) => running(one, view)));
   at("running").replaceChildren(...cards);
   at("resume").hidden = !cards.length;
 }
 
-function running({ id }, { seats: who, view, board, decider, mine }) {
+async function running({ id }, { seats: who, view, board, decider, mine }) {
   const whose = mine.includes(decider) ? "your turn" : `${who[decider]?.name} decides`;
-  const picture = drawing(board);
+  const bare = await (await fetch(`/static/board-${who.length}.svg`)).text();
+  const picture = drawing(patched(bare.split("\n"), board));
   for (const one of [picture, ...picture.querySelectorAll("[id]")]) one.removeAttribute("id");
   picture.setAttribute("aria-hidden", "true");
   const stars = view.players.map((p) =>
