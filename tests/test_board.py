@@ -152,6 +152,16 @@ def test_texts_and_marks_are_in_contrast_with_every_ground(theme):
         assert contrast(colours[f"seat-{k}-ink"], colours[f"seat-{k}"]) >= 4.5
 
 
+def test_dice_and_stars_are_named():
+    game = Game.from_dict({"rules": {"num_players": 2}, "workers": {"farm": [[1, 4]]}, "territories": {"icarite_territory": [0]}})
+    for names, told in (
+        (("Ann", "Bob & Co"), {"Bob & Co, face 4", "star of Ann"}),
+        ((), {"player 1, face 4", "star of player 0"}),
+    ):
+        root = ET.fromstring(board_fragment(view_of(game), names=names))
+        assert {g.get("aria-label") for g in (*of_class(root, "die"), *of_class(root, "star"))} == told
+
+
 def test_the_board_shows_nothing_hidden():
     for k, game in enumerate(positions(3)):
         for seat in range(3):

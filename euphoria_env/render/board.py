@@ -17,7 +17,7 @@ Pictures and pages have this one drawing. A page may rely on these ids and class
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -96,15 +96,16 @@ class Marks:
     heat: Mapping[str, float] = field(default_factory=dict)
 
 
-def board_fragment(view: View, marks: Marks = Marks(), theme: str = PAGE) -> str:
+def board_fragment(view: View, marks: Marks = Marks(), theme: str = PAGE, names: Sequence[str] = ()) -> str:
     """The board as an SVG element of its own, as large as there is room, with ids as the module says.
 
     Args:
         view: what is shown.
         marks: what is said of spaces.
         theme: one of `THEMES`, or `PAGE` for a page: with CSS variables, and symbols that the page has (`symbols`).
+        names: what the players are called where somebody points at dice and stars; none: by their numbers.
     """
-    sheet = Sheet(theme)
+    sheet = Sheet(theme, names)
     draw_board(sheet, view, marks)
     return sheet.svg(BOARD, "The board")
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import NamedTuple
 
+from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.render.lettering import cut, text_width, wrap
 from euphoria_env.render.symbols import BADGE_SIZE, DIE_HEIGHT, DIE_WIDTH, ICONS, TOKEN_SIZE, symbol
 from euphoria_env.render.theme import PAGE, colour
@@ -43,10 +44,12 @@ class Sheet:
     Args:
         theme: a name of `THEMES`, whose colours are written into the drawing, or `PAGE`: colours are CSS variables, texts for who
             points at something are `aria-label`s, and symbols those of the page.
+        names: what the players are called there; none: "player 0", "player 1", ...
     """
 
-    def __init__(self, theme: str) -> None:
+    def __init__(self, theme: str, names: Sequence[str] = ()) -> None:
         self.theme = theme
+        self._names = names or [f"player {k}" for k in range(MAX_PLAYERS)]
         self._parts: list[str] = []
         self._used: dict[str, None] = {}
 
@@ -162,12 +165,12 @@ class Sheet:
 
     def die(self, x: float, y: float, player: int, face: int, scale: float = 1, name: str = "", space: str = "") -> None:
         """A worker."""
-        with self.group("die", f"player {player}, face {face}", name, (x, y, scale), seat=player, face=face, space=space):
+        with self.group("die", f"{self._names[player]}, face {face}", name, (x, y, scale), seat=player, face=face, space=space):
             self._use(f"worker-{player}-{face}", DIE_WIDTH, DIE_HEIGHT)
 
     def token(self, x: float, y: float, player: int, name: str = "", scale: float = 1) -> None:
         """A star of a player."""
-        with self.group("star", f"star of player {player}", name, (x, y, scale), seat=player):
+        with self.group("star", f"star of {self._names[player]}", name, (x, y, scale), seat=player):
             self._use(f"token-{player}", TOKEN_SIZE, TOKEN_SIZE)
 
     def badge(self, x: float, y: float, player: int) -> None:

@@ -84,7 +84,7 @@ def draw(
     wide = PICTURE_WIDTH if width is None else _width(width)
     if not isinstance(theme, str) or theme not in THEMES:
         raise ValueError(f"theme must be one of {', '.join(THEMES)}, not {shown(theme)}")
-    s, across, heading = Sheet(theme), _across(wide), (asked, _line(last))
+    s, across, heading = Sheet(theme, called), _across(wide), (asked, _line(last))
     with s.group("board", at=(_MARGIN, _TOP)):
         draw_board(s, view, Marks(changed=_spaces(changed)))
     _header(s, view, *heading, across - 2 * _MARGIN)
