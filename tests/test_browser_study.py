@@ -1,4 +1,4 @@
-"""Studies in a real browser: the course of a game, mistakes and how to learn from them, branches, and the first page that leads back.
+"""Studies in a real browser: mistakes and how to learn from them, branches, and the first page that leads back.
 
 Skipped as test_browser.py, whose fixtures they share.
 """

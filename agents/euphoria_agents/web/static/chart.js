@@ -7,8 +7,9 @@ const [LEFT, RIGHT, TOP, HIGH, LOW, AXIS] = [44, 14, 18, 96, 26, 22]; // margins
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // turns between two labels of the axis
 const ROOM = 64; // pixels that a label of the axis needs
 
-// game: names, players, turns (of each decision, and the last), result; entries: of an analysis, [] for a bare axis; eyes: the
-// seat that sees it, null for whoever decides; wrong: the mistakes; here: the decision that is shown; seek: goes to another.
+// game: names, players, turns (of each decision, and the last), result; entries: of an analysis, [] for a bare
+// axis; eyes: the seat that sees it, null for whoever decides; wrong: the mistakes; here: the decision that is
+// shown; seek: goes to another.
 export function chart({ game, entries, eyes, wrong, here, width, seek }) {
   const total = game.players.length;
   const bare = !entries.length;

@@ -1,4 +1,5 @@
-// The first page: a new game, or one that branches off a study (#study=NAME&ply=NUMBER); what was begun here before; all games.
+// The first page: a new game, or one that branches off a study (#study=NAME&ply=NUMBER); what was begun here
+// before; all games.
 
 import { badge, drawing, patched, STARS } from "./board.js";
 import { el, fail, get, loadSymbols, post, refill, say } from "./common.js";
@@ -15,7 +16,8 @@ let facts = null;
 let start = null; // the study and its decision that the game begins with
 let seats = []; // name, spec (null: a person), here (whether the person is at this screen)
 
-// ------------------------------------------------------------------------------------------------------------ a new game
+// ------------------------------------------------------------------------------------------------------------ a
+// new game
 
 const person = (name, here = true) => ({ name, spec: null, here });
 const agent = (name, spec = facts.agents[0]) => ({ name, spec, here: false });
@@ -112,7 +114,8 @@ async function drawForm() {
   draw();
 }
 
-// ---------------------------------------------------------------------------------------------------- what was begun here
+// ---------------------------------------------------------------------------------------------------- what was
+// begun here
 
 // The games of this browser that go on, each with its board.
 async function drawRunning(games) {
@@ -121,7 +124,9 @@ async function drawRunning(games) {
     .filter((one) => !over.has(one.id))
     .slice(0, SHOWN);
   const found = await Promise.all(
-    mine.map((one) => get(`/api/games/${one.id}/view`).catch((error) => error.status === 404 && forget("games", one.id))),
+    mine.map((one) =>
+      get(`/api/games/${one.id}/view`).catch((error) => error.status === 404 && forget("games", one.id)),
+    ),
   );
   const going = mine.map((one, k) => [one, found[k]]).filter(([, view]) => view && !view.over);
   const cards = await Promise.all(going.map(([one, view]) => running(one, view)));
@@ -185,7 +190,8 @@ async function open(event) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------- all games
+// --------------------------------------------------------------------------------------------------------------
+// all games
 
 function list(games) {
   if (!games.length) return at("games").replaceChildren(el("p", { class: "label" }, "None yet."));

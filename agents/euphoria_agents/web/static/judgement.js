@@ -1,4 +1,5 @@
-// What an analysis says of a game: best moves, mistakes, luck, results and grades. The study and the exported page show it.
+// What an analysis says of a game: best moves, mistakes, luck, results and grades. The study and the exported page
+// show it.
 
 import { el, svg } from "./elements.js";
 
@@ -21,19 +22,21 @@ export const grade = (error) => (error == null ? "–" : GRADES.find(([most]) =>
 // What words mean, said where they stand.
 const TERMS = {
   chances:
-    "How probable the agent thinks it that each player wins, as the player to move sees it: with their own cards, and not those of " +
-    "the others. The chances also change when somebody else looks at the board, so a fall of a curve is not yet a mistake.",
+    "How probable the agent thinks it that each player wins, as the player to move sees it: with their own " +
+    "cards, and not those of the others. The chances also change when somebody else looks at the board, so a " +
+    "fall of a curve is not yet a mistake.",
   regret:
-    "What the move played was worth less than the best one, both judged by the same search. It repeats: two searches prefer the same " +
-    "move in 98 of 100 decisions. A mistake is a regret above the threshold.",
+    "What the move played was worth less than the best one, both judged by the same search. It repeats: two " +
+    "searches prefer the same move in 98 of 100 decisions. A mistake is a regret above the threshold.",
   punished:
-    "A filled mark: when it was the player's turn again, their chance had fallen by at least what the mistake cost. A hollow one: it " +
-    "went well all the same.",
+    "A filled mark: when it was the player's turn again, their chance had fallen by at least what the mistake " +
+    "cost. A hollow one: it went well all the same.",
   luck:
-    "What dice and cards changed: the chances that came, less those that were to be expected before anything was drawn or rolled. " +
-    "It says nothing about how well somebody plays.",
+    "What dice and cards changed: the chances that came, less those that were to be expected before anything " +
+    "was drawn or rolled. It says nothing about how well somebody plays.",
   adjusted:
-    "The result, 100 % for the winner, less the luck of the whole game: what these decisions would have been worth with even luck.",
+    "The result, 100 % for the winner, less the luck of the whole game: what these decisions would have been " +
+    "worth with even luck.",
   error: "The mean regret of the decisions with more than one legal move, and what it is called in words.",
   visits: "How often the search followed this move. It follows what it thinks best most often, and would play that.",
   idea: "What the network would choose at first sight, before any search.",
@@ -51,7 +54,8 @@ export function addTerms() {
   );
 }
 
-// Moves, each [action, prior, visits, value], the best first: that followed most often, else that of the highest value.
+// Moves, each [action, prior, visits, value], the best first: that followed most often, else that of the highest
+// value.
 export function ordered(moves) {
   const worth = ([, prior, visits, value]) =>
     visits == null ? [value ?? 0, prior ?? 0, 0] : [visits, prior ?? 0, value ?? 0];
@@ -65,7 +69,8 @@ const compare = (a, b) => a.map((x, k) => x - b[k]).find((x) => x) ?? 0;
 export const mistakes = (entries, threshold, seat = null) =>
   entries.filter((one) => one.regret > threshold && (seat === null || one.player === seat));
 
-// Whether a mistake was punished: the player's chance had fallen by what it cost when they came to decide in another turn.
+// Whether a mistake was punished: the player's chance had fallen by what it cost when they came to decide in
+// another turn.
 export function punished(entries, turns, one) {
   const next = entries.find(
     (other) => other.ply > one.ply && other.player === one.player && turns[other.ply] > turns[one.ply],
@@ -76,7 +81,8 @@ export function punished(entries, turns, one) {
 const mean = (all) => (all.length ? sum(all) / all.length : null);
 const sum = (all) => all.reduce((total, one) => total + one, 0);
 
-// How each seat decided, what luck they had, and what their result would have been without it; result: by seat, null before the end.
+// How each seat decided, what luck they had, and what their result would have been without it; result: by seat,
+// null before the end.
 export function summary(entries, seats, threshold, result, decisions) {
   const complete = result && entries.length === decisions;
   return Array.from({ length: seats }, (_, seat) => {
@@ -222,8 +228,8 @@ export function summaryTable(found, names) {
 
 const RINGS = { played: [0, "cross"], best: [3, "tick"] }; // how far inside the space, and the symbol at its corner
 
-// Rings on the drawn board around the space of the best move and of the one that was played, if that was another one, and the share of
-// the search on every space.
+// Rings on the drawn board around the space of the best move and of the one that was played, if that was another
+// one, and the share of the search on every space.
 export function showMarks(board, { moves, played }, thoughts) {
   const spaceOf = (action) => moves.find((move) => move.action === action)?.space;
   const top = thoughts.length ? best(thoughts)[0] : null;

@@ -5,7 +5,8 @@ const KEPT = 40; // of each kind
 const read = () => JSON.parse(localStorage.getItem("library") ?? "{}");
 const write = (found) => localStorage.setItem("library", JSON.stringify(found));
 
-// kind: "studies" ({ id, names, when }) or "games" ({ id, start, study, when }; start: the study and decision it branched off).
+// kind: "studies" ({ id, names, when }) or "games" ({ id, start, study, when }; start: the study and decision it
+// branched off).
 export const recall = (kind) => read()[kind] ?? [];
 
 // Adds something, or what is new about it.

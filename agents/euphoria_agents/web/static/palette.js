@@ -15,7 +15,8 @@ const WORDS = {
 
 const list = (value) => (Array.isArray(value) ? value : []);
 
-// `draw` fills an element with the buttons; `use` changes a position by a click on its board or on the hand of a seat.
+// `draw` fills an element with the buttons; `use` changes a position by a click on its board or on the hand of a
+// seat.
 export class Palette {
   constructor(facts) {
     this.many = new Set(facts.regions.map((region) => region.area)); // spaces for any number of workers
@@ -25,17 +26,42 @@ export class Palette {
   draw(players, choose, undo) {
     const tool = (id, label, pressed, inside, change) => {
       const then = () => choose(Object.assign(this, change));
-      return el("button", { type: "button", id, class: "tool", "aria-label": label, title: label, "aria-pressed": String(pressed), onclick: then }, inside);
+      return el(
+        "button",
+        {
+          type: "button",
+          id,
+          class: "tool",
+          "aria-label": label,
+          title: label,
+          "aria-pressed": String(pressed),
+          onclick: then,
+        },
+        inside,
+      );
     };
     const { seat, face, kind } = this;
-    const sign = (name, size) => svg("svg", { class: "badge", viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" }, svg("use", { href: `#${name}` }));
+    const sign = (name, size) =>
+      svg(
+        "svg",
+        { class: "badge", viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" },
+        svg("use", { href: `#${name}` }),
+      );
     const group = (label, ...inside) => el("div", { class: "row", role: "group", "aria-label": label }, inside);
     return [
-      group("whose", players.map((k) => tool(`seat-${k}`, `player ${k}`, k === seat, sign(`badge-${k}`, 24), { seat: k }))),
-      group("what", FACES.map((n) => tool(`face-${n}`, `a worker, ${n}`, kind === "die" && n === face, worker(seat, n), { kind: "die", face: n })),
+      group(
+        "whose",
+        players.map((k) => tool(`seat-${k}`, `player ${k}`, k === seat, sign(`badge-${k}`, 24), { seat: k })),
+      ),
+      group(
+        "what",
+        FACES.map((n) =>
+          tool(`face-${n}`, `a worker, ${n}`, kind === "die" && n === face, worker(seat, n), { kind: "die", face: n }),
+        ),
         tool("star", "a star", kind === "star", sign(`token-${seat}`, 24), { kind: "star" }),
         tool("market", "a market", kind === "market", "Market", { kind: "market" }),
-        tool("remove", "take away", kind === "remove", "Take away", { kind: "remove" })),
+        tool("remove", "take away", kind === "remove", "Take away", { kind: "remove" }),
+      ),
       undo && el("button", { type: "button", id: "undo", onclick: undo }, "Undo"),
       el("span", { class: "label" }, WORDS[kind], " A click on a rail or in a tunnel moves the marker there."),
     ];
@@ -56,7 +82,7 @@ export class Palette {
       const there = this.many.has(space) ? list(position.workers?.[space]) : [];
       position.workers = { ...position.workers, [space]: [...there, [this.seat, this.face]] };
     } else if (hand) {
-      const one = (position.players[Number(hand.dataset.seat)] ??= {});
+      const one = position.players[Number(hand.dataset.seat)];
       one.workers = [...list(one.workers), this.face];
     }
     return Boolean(space || hand);
@@ -65,7 +91,10 @@ export class Palette {
   _star(position, near) {
     const territory = near("[data-territory]")?.dataset.territory;
     const market = near(".built")?.dataset.market;
-    if (territory) (position.territories ??= {})[territory] = [...list(position.territories[territory]), this.seat].sort();
+    if (territory) {
+      const stars = [...list(position.territories?.[territory]), this.seat].sort();
+      position.territories = { ...position.territories, [territory]: stars };
+    }
     if (market) {
       const built = position.markets[market];
       built.stars = [...new Set([...list(built.stars), this.seat])].sort();
@@ -76,9 +105,9 @@ export class Palette {
   _market(position, near) {
     const market = near("[data-market]")?.dataset.market;
     if (!market) return false;
-    const one = ((position.markets ??= {})[market] ??= {});
-    one.built = !one.built;
-    if (!one.built) delete one.stars;
+    const { stars, ...one } = position.markets?.[market] ?? {};
+    const turned = one.built ? { ...one, built: false } : { ...one, built: true, stars };
+    position.markets = { ...position.markets, [market]: turned };
     for (const space of [market, ...this.#slots(market)]) if (position.workers) delete position.workers[space];
     return true;
   }
@@ -107,7 +136,9 @@ export class Palette {
     const name = event.target.closest("[data-region]")?.dataset.region ?? track.id.split("-")[1];
     const board = event.currentTarget;
     const pipe = track.matches(".pipe, .miner");
-    const line = board.querySelector(`[data-region="${name}"] ${pipe ? ".pipe > :nth-child(2)" : ".rail > :first-child"}`);
+    const line = board.querySelector(
+      `[data-region="${name}"] ${pipe ? ".pipe > :nth-child(2)" : ".rail > :first-child"}`,
+    );
     const { left, width } = line.getBoundingClientRect();
     const share = (event.clientX - left) / width;
     const step = pipe ? ((share - PIPE.from) / (PIPE.to - PIPE.from)) * PIPE.steps : share * RAIL;

@@ -40,7 +40,8 @@ let drawn = -1; // its decision
 const cells = data.names.map((_, k) => cell(data.facts, k));
 let tab = Object.keys(TABS).at(-1) === "result" ? "wrong" : "all";
 
-// The drawing of a decision, and what is known of the players: the changes since the beginning, or since the one that is shown.
+// The drawing of a decision, and what is known of the players: the changes since the beginning, or since the one
+// that is shown.
 function frame(ply) {
   if (drawn > ply) [drawn, lines] = [-1, []];
   while (drawn < ply) {

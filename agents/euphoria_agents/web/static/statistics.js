@@ -15,7 +15,8 @@ let shown = 0; // games in the tables
 
 const button = (id, text, onclick, off = false) => el("button", { type: "button", id, disabled: off, onclick }, text);
 
-// ------------------------------------------------------------------------------------------------------------- beginning
+// -------------------------------------------------------------------------------------------------------------
+// beginning
 
 function drawAgents() {
   const options = opponents(facts);
@@ -116,7 +117,8 @@ function drawKept() {
   at("batches").replaceChildren(...(kept().length ? kept().map(line) : [el("li", { class: "label" }, "None yet.")]));
 }
 
-// --------------------------------------------------------------------------------------------------------------- looking
+// ---------------------------------------------------------------------------------------------------------------
+// looking
 
 const STATES = {
   waiting: "is being played, or waits for its turn",
@@ -163,13 +165,15 @@ async function look() {
   if (found.state === "waiting") setTimeout(() => look().catch(fail), 1000);
 }
 
-// ------------------------------------------------------------------------------------------------------------- the story
+// ------------------------------------------------------------------------------------------------------------- the
+// story
 
 const tableOf = (found, name) => found.tables.find((one) => one.name === name);
 const cells = ({ columns, rows }) =>
   rows.map((row) => Object.fromEntries(columns.map(([heading], k) => [heading, row[k]])));
 
-// Who wins, by what, and how long it takes, in sentences and pictures; the players have the colours of seats in their order.
+// Who wins, by what, and how long it takes, in sentences and pictures; the players have the colours of seats in
+// their order.
 function story(found) {
   const who = tableOf(found, "agents") ?? tableOf(found, "seats");
   const players = cells(who).map((one) => ({ ...one, name: one.agent ?? `seat ${one.seat}` }));
@@ -178,9 +182,11 @@ function story(found) {
   const ranked = [...players].sort((a, b) => b.rate - a.rate);
   const first = ranked[0];
   const clear = first.low > Math.max(...ranked.slice(1).map((one) => one.high), 0);
-  const words =
-    `${first.name} won ${percent(first.rate)} of ${many(first.games, "game")} (95 % interval: ${percent(first.low)} to ` +
-    `${percent(first.high)}). ${clear ? "That is clearly more than anybody else." : "The others are not clearly behind: the intervals meet."}`;
+  const verdict = clear
+    ? "That is clearly more than anybody else."
+    : "The others are not clearly behind: the intervals meet.";
+  const interval = `95 % interval: ${percent(first.low)} to ${percent(first.high)}`;
+  const words = `${first.name} won ${percent(first.rate)} of ${many(first.games, "game")} (${interval}). ${verdict}`;
   return el(
     "section",
     { class: "panel", "aria-labelledby": "who-title" },
@@ -284,19 +290,15 @@ function sources({ columns, rows }, colour) {
 
 function lengths(table) {
   const turns = cells(table).find((one) => one.length === "turns");
-  return [
-    el("h2", {}, "How long"),
-    el(
-      "p",
-      {},
-      `A game takes ${turns.mean.toFixed(0)} turns; four of five take ${turns["10 %"].toFixed(0)} to ${turns["90 %"].toFixed(0)}.`,
-    ),
-  ];
+  const [mean, low, high] = ["mean", "10 %", "90 %"].map((key) => turns[key].toFixed(0));
+  return [el("h2", {}, "How long"), el("p", {}, `A game takes ${mean} turns; four of five take ${low} to ${high}.`)];
 }
 
-// ------------------------------------------------------------------------------------------------------------ all figures
+// ------------------------------------------------------------------------------------------------------------ all
+// figures
 
-// What counts little stands last: by the lower end of the interval where there is one, else below a tenth of the largest count.
+// What counts little stands last: by the lower end of the interval where there is one, else below a tenth of the
+// largest count.
 function inOrder({ columns, rows }) {
   const heads = columns.map(([heading]) => heading);
   const [low, count] = [heads.indexOf("low"), columns.findIndex(([, kind]) => kind === "count")];

@@ -58,7 +58,8 @@ const seatSeen = () => (["mover", "all"].includes(as) ? null : Number(as));
 const mistakes = () => judgement.mistakes(analysis().entries, game.mistake, seatSeen());
 const told = () => here.played !== null && (!guessing || guess !== null); // whether what was played may be shown
 
-// ------------------------------------------------------------------------------------------------------------- the game
+// ------------------------------------------------------------------------------------------------------------- the
+// game
 
 async function seek(ply) {
   const next = Math.max(0, Math.min(total(), ply));
@@ -197,7 +198,8 @@ function links() {
   ];
 }
 
-// --------------------------------------------------------------------------------------------------------- one decision
+// --------------------------------------------------------------------------------------------------------- one
+// decision
 
 function who() {
   return el("h2", { id: "question" }, mark(here.player), ` ${game.names[here.player]}: ${here.question}`);
@@ -364,7 +366,8 @@ async function ask(spec) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------- learning from mistakes
+// ---------------------------------------------------------------------------------------------------- learning
+// from mistakes
 
 function drawLessons() {
   const count = (seat) => judgement.mistakes(analysis().entries, game.mistake, seat).length;
@@ -403,7 +406,8 @@ function lessonSteering() {
   ];
 }
 
-// ---------------------------------------------------------------------------------------------------------- the analysis
+// ---------------------------------------------------------------------------------------------------------- the
+// analysis
 
 function report() {
   const { entries } = analysis();
