@@ -420,6 +420,7 @@ def test_pixels_of_other_sizes():
         ({"seat": 4}, "seat"),
         ({"changed": ["moon"]}, "changed must be names of spaces, not"),
         ({"changed": "farm"}, "changed"),
+        ({"changed": None}, "changed"),
     ],
 )
 def test_refusals(options, message):

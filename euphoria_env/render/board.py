@@ -201,8 +201,8 @@ def _said(s: Sheet, marks: Marks, space: str) -> None:
     for name, glyph, inset in (("played", "cross", 0), ("best", "tick", 3)):
         if space in getattr(marks, name):
             s.rect(Box(x + inset, y + inset, w - 2 * inset, h - 2 * inset), "none", 7, name, 3, f"ring {name}")
-            s.disc(x + w - 8 - 5 * inset, y + 4, 8, name)
-            s.icon(x + w - 13 - 5 * inset, y - 1, glyph, 10, "paper", line="none")
+            s.disc(x + w - 8 - 6 * inset, y + 4, 8, name)
+            s.icon(x + w - 13 - 6 * inset, y - 1, glyph, 10, "paper", line="none")
 
 
 def _socket(s: Sheet, space: str, faction: str) -> None:

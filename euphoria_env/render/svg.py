@@ -129,7 +129,8 @@ def _line(last: object) -> str:
 
 
 def _spaces(changed: Collection[str]) -> Collection[str]:
-    if isinstance(changed, str) or not all(space in SPACES for space in changed):
+    listed = isinstance(changed, Collection) and not isinstance(changed, str)
+    if not listed or not all(space in SPACES for space in changed):
         raise ValueError(f"changed must be names of spaces, not {shown(changed)}")
     return changed
 

@@ -31,27 +31,22 @@ def record() -> str:
 
 
 def study(page: Any, url: str, file: Path) -> None:
-    """A study that is analysed, at a decision in the middle."""
+    """A study that is analysed, at a mistake in the middle."""
     page.goto(url)
     page.locator("#file").set_input_files(file)
     page.locator("#judge").select_option(JUDGE)
     page.locator(f'[id="analyse-{JUDGE}"]').click()
-    page.locator(f'[id="stop-{JUDGE}"]').wait_for()
-    page.locator(f'[id="stop-{JUDGE}"]').wait_for(state="detached", timeout=300_000)
-    most = int(page.locator("#slider").get_attribute("max"))
-    page.locator("#slider").evaluate("(e, ply) => { e.value = ply; e.dispatchEvent(new Event('input')); }", int(SHOWN * most))
-    page.get_by_text(f"Decision {int(SHOWN * most)} of").wait_for()
-    while "choose what to do" not in page.locator("#question").inner_text():
-        before = page.locator("#steer label").first.inner_text()
-        page.locator("#forward").click()
-        page.wait_for_function("before => document.querySelector('#steer label').innerText !== before", arg=before)
+    page.locator(f'[id="lines-{JUDGE}"]').wait_for()
+    page.locator(f'[id="stop-{JUDGE}"]').wait_for(state="detached", timeout=550_000)
+    mistakes = page.locator("#shown-tab [id^=mistake-]")
+    mistakes.nth(mistakes.count() // 2).click()
 
 
 def play(page: Any) -> None:
     """A game that goes on from there."""
     page.locator("#branch").click()
     page.locator("#start").click()
-    page.locator("button.move").first.wait_for()
+    page.locator("#moves button").first.wait_for()
 
 
 def turns(text: str, file: Path) -> None:
@@ -75,13 +70,15 @@ def main(folder: Path) -> None:
         file.write_text(text := record())
         turns(text, folder / "turns.gif")
         server = ServerProcess(Path(place) / "games.sqlite").start()
-        page = launched(playwright).new_page(viewport={"width": 1280, "height": 720})
+        page = launched(playwright).new_page(viewport={"width": 1440, "height": 900}, color_scheme="dark")
         page.set_default_timeout(60_000)
-        for name, show in (("study", lambda: study(page, server.url, file)), ("play", lambda: play(page))):
-            show()
-            page.evaluate("scrollTo(0, 0); document.querySelector('.side').scrollTop = 0")
-            page.screenshot(path=folder / f"{name}.png")
-        server.end(signal.SIGINT)
+        try:
+            for name, show in (("study", lambda: study(page, server.url, file)), ("play", lambda: play(page))):
+                show()
+                page.evaluate("scrollTo(0, 0)")
+                page.screenshot(path=folder / f"{name}.png")
+        finally:
+            server.end(signal.SIGINT)
 
 
 if __name__ == "__main__":
