@@ -66,8 +66,8 @@ def test_form_and_json_go_in_step(server: ServerProcess, tab: Tab, tmp_path: Pat
     page.locator(field("rules.trading")).check()
     page.locator("#recruit-1").click()
     page.locator("#worker").click()
-    page.locator("#worker-0-0").select_option("wind_salon")
-    page.locator("#worker-0-2").select_option("5")
+    page.locator("#placed-0-0").select_option("wind_salon")
+    page.locator("#placed-0-2").select_option("5")
     now = position(tab)
     assert now["workers"] == {"wind_salon": [[0, 5]]} and now["players"][1]["goods"] == {"gold": 4}
     assert now["players"][1]["workers"] == [2, 6] and now["territories"]["icarite_territory"] == [0, 1]
@@ -154,6 +154,7 @@ def test_a_position_is_written_by_clicks(server: ServerProcess, tab: Tab) -> Non
     assert now["workers"] == {} and now["territories"]["euphorian_territory"] == []
     page.locator("#undo").click()
     assert position(tab)["workers"] == {"wind_salon": [[1, 5]]}
+    page.locator("#seat-0").click()
     page.locator("#face-1").click()
     page.locator("#space-farm").focus()
     page.keyboard.press("Enter")

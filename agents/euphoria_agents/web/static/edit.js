@@ -312,7 +312,7 @@ function workerLines() {
     write(["workers"], workers);
   });
   const part = (k, place, label, options) =>
-    choose(`worker-${k}-${place}`, `${label} of worker ${k + 1}`, options, lines[k][place], (value) =>
+    choose(`placed-${k}-${place}`, `${label} of worker ${k + 1}`, options, lines[k][place], (value) =>
       put(lines.map((line, other) => (other === k ? line.with(place, place ? Number(value) : value) : line))),
     );
   const spaces = Object.keys(facts.spaces).map((name) => [name, spaceTitle(facts, name)]);
