@@ -65,7 +65,7 @@ def wait(options: ReplayOptions) -> None:
         time.sleep(options.delay)
 
 
-def write_page(options: ReplayOptions, text: str) -> None:
+def write_page(page: Path, options: ReplayOptions, text: str) -> None:
     """Writes the game of a record as a page.
 
     Raises:
@@ -81,7 +81,7 @@ def write_page(options: ReplayOptions, text: str) -> None:
     names = options.names or [f"Player {k}" for k in range(game.rules.num_players)]
     if len(names) != game.rules.num_players:
         raise ValueError(f"--names takes a name for each of the {game.rules.num_players} players, not {len(names)}")
-    write_whole(options.html, replay_page(game, names, int(view) if view.isdecimal() else view, entries))
+    write_whole(page, replay_page(game, names, int(view) if view.isdecimal() else view, entries))
 
 
 def run(options: ReplayOptions) -> None:
@@ -97,7 +97,7 @@ def run(options: ReplayOptions) -> None:
     if not 0 <= options.start <= len(game.history):
         raise ValueError(f"--from must be from 0 to {len(game.history)}, the decisions of this game, not {options.start}")
     if options.html:
-        write_page(options, text)
+        write_page(options.html, options, text)
         return
     if alone := [f"--{name}" for name in ("study", "view", "names") if getattr(options, name) is not None]:
         raise ValueError(f"{alone[0]} is of the page: name its file by --html")

@@ -100,7 +100,7 @@ def _facts(views: Sequence[View]) -> Json:
     """What the page says of cards: of those alone that are seen."""
     players = [player for view in views for player in view.players]
     recruits = {recruit.name for player in players for recruit in player.recruits}
-    seen = {
+    seen: dict[str, set[Any]] = {
         "recruits": recruits,
         "tiles": {tile for player in players for tile in player.penalties},
         "dilemmas": {player.dilemma for player in players},
