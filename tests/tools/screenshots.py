@@ -40,6 +40,7 @@ def study(page: Any, url: str, file: Path) -> None:
     page.locator(f'[id="stop-{JUDGE}"]').wait_for(state="detached", timeout=550_000)
     mistakes = page.locator("#shown-tab [id^=mistake-]")
     mistakes.nth(mistakes.count() // 2).click()
+    page.locator("#shown-tab [id^=mistake-][aria-current=true]").wait_for()
 
 
 def play(page: Any) -> None:
