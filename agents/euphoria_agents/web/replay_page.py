@@ -117,7 +117,7 @@ def differences(texts: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
     frames: list[list[Any]] = []
     for text in texts:
         now = [numbers.setdefault(line, len(numbers)) for line in text.split("\n")]
-        frames.append([change for change in _changes(before, now)])
+        frames.append(list(_changes(before, now)))
         before = now
     return list(numbers), frames
 
@@ -148,14 +148,13 @@ def _page(title: str, data: Json) -> str:
 
 
 def _script() -> str:
-    """The modules as one script: each a function that gives what it exports. What common.js has of elements.js is asked of that."""
+    """The modules as one script: each a function that gives what it exports."""
     return "\n".join(["const modules = {};", *(_wrapped(name) for name in SCRIPTS)])
 
 
 def _wrapped(name: str) -> str:
     module = (STATIC / name).read_text(encoding="utf-8")
     module = re.sub(r'^import ({[^}]*}) from "\./([^"]*)";$', r'const \1 = modules["\2"];', module, flags=re.MULTILINE)
-    module = module.replace('modules["common.js"]', 'modules["elements.js"]')
     exports = re.findall(r"^export (?:function|const|class) (\w+)", module, flags=re.MULTILINE)
     module = re.sub(r"^export ", "", module, flags=re.MULTILINE)
     return f'modules["{name}"] = (() => {{\n{module}return {{ {", ".join(exports)} }};\n}})();'

@@ -2,6 +2,7 @@
 
 import { Board, badge, patched, place, skip, still } from "./board.js";
 import { call, download, el, fail, get, hidden, loadSymbols, post, refill, say, theme } from "./common.js";
+import { remember } from "./library.js";
 import { sounds, setSound, tell } from "./motion.js";
 import { beside, confirmed, faceOf, listed, offer, rows, symbols, ways } from "./moves.js";
 import { named } from "./names.js";
@@ -777,7 +778,9 @@ const save = () => guarded("save", async () => download(`${game}.record`, (await
 
 const study = () =>
   guarded("study", async () => {
-    location.href = `/study/${(await post("/api/studies", { game })).id}`;
+    const { id } = await post("/api/studies", { game });
+    remember("games", { id: game, study: id });
+    location.href = `/study/${id}`;
   });
 
 const remove = () =>
