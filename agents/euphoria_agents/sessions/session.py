@@ -37,6 +37,8 @@ MOST_WAYS = 200  # that are offered at once
 MOST_CHANGES = 2**53  # that JSON can count anywhere
 
 _OF_WORKERS = (EventKind.PLACED, EventKind.BUMPED, EventKind.RETRIEVED, EventKind.RETURNED, EventKind.SACRIFICED)
+_OF_OFFER = ("give", "ask", "offer")  # moves that make an offer
+_ITEMS_OF_OFFER = {EventKind.OFFERED: "give", EventKind.WANTED: "ask"}
 _MOVING = (EventKind.PAID, EventKind.GAINED, EventKind.LOST, EventKind.DISCARDED)  # by which a series moves items
 
 
@@ -353,8 +355,32 @@ class Session:
         self._check_turn(seat, version)
         now = _now(self._game)
         self._game.play(action)
-        self._decisions.append(_Decision(*now, actions.parse(action) if isinstance(action, str) else actions.number(action)))
+        self._decisions.append(_Decision(*now, self._number(action)))
         self.version += 1
+
+    def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
+        """Plays several moves of a seat. Of an offer they may have items that the rules add by themselves (R18.1).
+
+        Raises:
+            Stale, WrongSeat, IllegalMove: as for `play`, of any of them; some may have been played then.
+            ValueError: another offer than this one would come of it.
+        """
+        first, names = len(self._game.events), [actions.NAMES[self._number(move)] for move in moves]
+        for k, name in enumerate(names):
+            if k and name.split()[0] in _OF_OFFER and (self.player != seat or name not in self._game.legal()):
+                continue
+            self.play(seat, name, None if k else version)
+        wanted = Counter(name for name in names if name.split()[0] in ("give", "ask"))
+        made = Counter[str]()
+        for event in self._game.events[first:]:
+            if event.kind in _ITEMS_OF_OFFER:
+                made[f"{_ITEMS_OF_OFFER[event.kind]} {ITEMS[event.a]}"] += event.b
+        if wanted and wanted != made:
+            raise ValueError("this offer cannot be made: items are missing, or the rules add others")
+
+    @staticmethod
+    def _number(move: int | str) -> int:
+        return actions.parse(move) if isinstance(move, str) else actions.number(move)
 
     def _check_turn(self, seat: int, version: int | None = None) -> None:
         self._check_seat(seat)

@@ -179,12 +179,9 @@ class Games:
     async def move(self, asked: Asked) -> Json:
         """Plays a move of a seat."""
         body: Move = asked.body
-
-        def play(session: Session) -> None:
-            for k, action in enumerate([body.action, *body.then]):
-                session.play(body.seat, action, body.version + k)
-
-        return _changed(asked, play)
+        if body.then:
+            return _changed(asked, lambda session: session.play_together(body.seat, [body.action, *body.then], body.version))
+        return _changed(asked, lambda session: session.play(body.seat, body.action, body.version))
 
     async def undo(self, asked: Asked) -> Json:
         """Takes back to the last decision of a seat."""

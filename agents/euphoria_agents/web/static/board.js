@@ -1,4 +1,5 @@
-// The board that the server draws: its nodes stay, found again by their ids, and travel to where the next view has them.
+// The board that the server draws: its nodes stay, found again by their ids, and travel to where the next view has
+// them.
 
 import { el, svg } from "./elements.js";
 
@@ -58,7 +59,7 @@ export function outline(node) {
   node.animate([{ filter: glow }, { filter: glow }], 1000);
 }
 
-// Lets a node come from where it was on the screen; `middle` names what happens half-way, such as a roll.
+// Lets a node come from where it was on the screen, turning so many degrees.
 export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
   if (!from || !node.isConnected) return;
   const to = node.getBoundingClientRect();
@@ -79,7 +80,9 @@ export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
   }
   const own = node.transform.baseVal.consolidate()?.matrix ?? { a: 1, e: 0, f: 0 };
   const put = (x, y, scale, angle) => ({
-    transform: `translate(${x}px, ${y}px) scale(${scale}) translate(20px, 13px) rotate(${angle}deg) translate(-20px, -13px)`,
+    transform:
+      `translate(${x}px, ${y}px) scale(${scale}) ` +
+      `translate(20px, 13px) rotate(${angle}deg) translate(-20px, -13px)`,
   });
   const [x, y] = [own.e + dx / frame.a, own.f + dy / frame.d];
   return node.animate([put(x, y, own.a * size, -turn), put(own.e, own.f, own.a, 0)], { duration: time, easing: EASE });
@@ -98,13 +101,14 @@ class Die {
 }
 
 export class Board {
-  // `home(seat)`: the element for the dice in the hand of a seat; `hold(holder, seat, face)`: dresses what holds one of them there;
+  // `home(seat)`: the element for the dice in the hand of a seat; `hold(holder, seat, face)`: dresses what holds one there;
   // `decorate(svg)`: dresses a drawing before it is shown.
   constructor(parent, { home, hold = () => {}, decorate = () => {} }) {
     Object.assign(this, { parent, home, hold, decorate, svg: null, dice: [] });
   }
 
-  // Shows a view: `text` is its drawing, `hands` the faces in the hand of each seat. Without `moving` all is there at once.
+  // Shows a view: `text` is its drawing, `hands` the faces in the hand of each seat. Without `moving` all is there at
+  // once. Returns the stars that are new.
   show(text, hands, moving = false) {
     const next = drawing(text);
     const wanted = [...next.querySelectorAll(".die")].map((node) => ({
@@ -136,7 +140,7 @@ export class Board {
     return [...this.svg.querySelectorAll(".star")].filter((node) => !stars.has(node.id));
   }
 
-  // Puts every die where it is wanted: those that stay stay, the others go from where they are to where they are missing.
+  // Puts every die where it is wanted: those that stay stay, the others go to where one is missing. Returns those rolled.
   #place(wanted) {
     const taken = new Set();
     const take = (fits) => {

@@ -1,9 +1,11 @@
-// The decision: its legal moves in rows with symbols, composers for payments and trades, and a popover beside what was pointed at.
+// The decision: its legal moves in rows with symbols, composers for payments and trades, and a popover beside a place.
 
 import { el, hidden, icon } from "./elements.js";
 import { worker } from "./seats.js";
 
 const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that go on, for the golden button
+const OFFERED = 3; // items from each side of an offer, R15.1
+const CARDS = 6; // of a type of artifact
 const LISTED = 6; // ways that are listed; of more one is composed
 const WORD = new RegExp(
   "(\\d+) (energy|water|food|bliss|gold|stone|clay|artifact|resource|commodity|star|balloons|bat|bear|bifocals" +
@@ -198,49 +200,30 @@ function stepper(item, most, step, prefix) {
   );
 }
 
-// An offer: what is given and what is asked, then sent as one. The moves are those of R15.1 in order.
+// An offer: what is given and what is asked, up to three items from each side, sent as the moves of R15.1.
 export function offer(facts, state, move, seat, send) {
+  const partner = state.view.players[(seat + Number(move.notation.split("+")[1])) % state.view.players.length];
   const own = state.view.players[seat];
   const items = [...facts.goods, ...facts.artifacts];
-  const have = (item) => own.goods[item] ?? own.artifacts?.[item] ?? 0;
-  const chosen = { give: {}, ask: {} };
-  const done = el(
-    "button",
-    {
-      type: "button",
-      class: "main",
-      id: "offer-done",
-      disabled: true,
-      onclick: () =>
-        send([
-          move.notation,
-          ...["give", "ask"].flatMap((verb) =>
-            items.flatMap((item) => Array(chosen[verb][item] ?? 0).fill(`${verb} ${item}`)),
-          ),
-          "offer",
-        ]),
-    },
-    "Offer",
-  );
-  const change = (verb, item, most) => (by) => {
-    chosen[verb][item] = Math.min(most, Math.max(0, (chosen[verb][item] ?? 0) + by));
-    done.disabled = ["give", "ask"].some((one) => !Object.values(chosen[one]).some(Boolean));
-    return chosen[verb][item];
+  const most = {
+    give: (item) => own.goods[item] ?? own.artifacts?.[item] ?? 0,
+    ask: (item) => (facts.goods.includes(item) ? (partner.goods[item] ?? 0) : Math.min(partner.hand_size, CARDS)),
   };
-  const column = (verb, title, most) =>
-    el(
-      "fieldset",
-      {},
-      el("legend", {}, title),
-      items.filter((item) => most(item)).map((item) => stepper(item, most(item), change(verb, item, most(item)), verb)),
-    );
-  return el(
-    "div",
-    { class: "offer" },
-    column("give", "You give", have),
-    column("ask", "You ask for", () => 9),
-    done,
-  );
+  const chosen = { give: {}, ask: {} };
+  const sum = (verb) => Object.values(chosen[verb]).reduce((all, n) => all + n, 0);
+  const moves = (verb) => items.flatMap((item) => Array(chosen[verb][item] ?? 0).fill(`${verb} ${item}`));
+  const act = () => send([move.notation, ...moves("give"), ...moves("ask"), "offer"]);
+  const done = el("button", { type: "button", class: "main", id: "offer-done", disabled: true, onclick: act }, "Offer");
+  const change = (verb, item) => (by) => {
+    const now = chosen[verb][item] ?? 0;
+    if (by < 0 || sum(verb) < OFFERED) chosen[verb][item] = Math.min(most[verb](item), Math.max(0, now + by));
+    done.disabled = !sum("give") || !sum("ask");
+    return chosen[verb][item] ?? 0;
+  };
+  const steppers = (verb) =>
+    items.filter(most[verb]).map((item) => stepper(item, most[verb](item), change(verb, item), verb));
+  const column = (verb, title) => el("fieldset", {}, el("legend", {}, title), steppers(verb));
+  return el("div", { class: "offer" }, column("give", "You give"), column("ask", "You ask for"), done);
 }
 
 // Puts a popover beside something, within the window.

@@ -381,7 +381,7 @@ function keys() {
   );
 }
 
-// ------------------------------------------------------------------------------------------------------------ the moves
+// ----------------------------------------------------------------------------------------------------------- the moves
 
 function drawMoves() {
   refill(at("moves"), panel());
@@ -541,7 +541,7 @@ function trade(move) {
   );
 }
 
-// ----------------------------------------------------------------------------------------------------------- the result
+// ---------------------------------------------------------------------------------------------------------- the result
 
 function result() {
   const winner = state.view.players.find((p) => p.rank === 1);
@@ -627,7 +627,7 @@ function transport() {
   ];
 }
 
-// ------------------------------------------------------------------------------------------------------------- dragging
+// ------------------------------------------------------------------------------------------------------------ dragging
 
 function beginDrag(event) {
   if (!mine() || covered || past !== null || event.button) return;
@@ -670,7 +670,7 @@ function cancelDrag() {
   drag = null;
 }
 
-// -------------------------------------------------------------------------------------------------------------- requests
+// ------------------------------------------------------------------------------------------------------------ requests
 
 // The same request once more, such as a double click, counts once.
 async function guarded(what, work) {
@@ -764,7 +764,7 @@ const leave = () =>
   guarded("leave", async () => {
     if (
       !(await confirmed(
-        "Let the computer play on in your seat, to the end? The game is kept: to go on another time, just close this page.",
+        "Let the computer play on in your seat, to the end? To go on another time, just close this page.",
         "Hand over",
       ))
     )
@@ -810,7 +810,7 @@ function listen() {
   };
 }
 
-// -------------------------------------------------------------------------------------------------------- keys and pointer
+// ---------------------------------------------------------------------------------------------------- keys and pointer
 
 function press(event) {
   const typing =

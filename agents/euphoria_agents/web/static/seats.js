@@ -214,7 +214,8 @@ export function player(facts, view, p, who, you) {
     el(
       "p",
       {},
-      `${placed} of ${view.stars_to_win} stars · knowledge ${p.knowledge || "–"} · morale ${p.morale || "–"} · ` +
+      `${placed} of ${view.stars_to_win} stars · knowledge ${p.knowledge || "–"} · ` +
+        `morale ${p.morale || "–"} · ` +
         `check ${check(p)} of ${KNOWLEDGE_LIMIT}`,
     ),
     el(
