@@ -40,6 +40,7 @@ from euphoria_env.words import (
     CHECK,
     RETRIEVING,
     Move,
+    amount,
     area_gains,
     cost_words,
     dilemma_words,
@@ -214,14 +215,10 @@ def _rule(heading: str) -> str:
     return f"--- {heading}"
 
 
-def _wrapped(label: str, parts: Iterable[str], separator: str = ", ") -> list[_Row]:
-    return [_Row(label, tuple(parts), separator)]
-
-
 def _header(view: View) -> Iterator[_Row | str]:
-    yield from _wrapped("", [part for part in (f"Euphoria, {view.headline}", view.asked) if part], " | ")
+    yield _Row("", tuple(part for part in (f"Euphoria, {view.headline}", view.asked) if part), " | ")
     if view.offer:
-        yield from _wrapped("offer: ", [view.offer])
+        yield _Row("offer: ", (view.offer,))
 
 
 # -------------------------------------------------------------------------------------------------------------- players
@@ -234,26 +231,21 @@ def _players(view: View) -> Iterator[_Row | str]:
 
 
 def _player(player: PlayerView, stars_to_win: int) -> Iterator[_Row | str]:
-    marks = ("> " if player.deciding else "  ") + f"P{player.seat}"
     facts = [
         f"knowledge {player.knowledge or '-'}",
         f"morale {player.morale or '-'}",
         f"stars {STARS - player.stars}/{stars_to_win}",
         _hand_of_workers(player),
+        *([f"rank {player.rank}"] if player.rank else []),
+        *(["on turn"] if player.active else []),
     ]
-    if player.rank:
-        facts.append(f"rank {player.rank}")
-    if player.active:
-        facts.append("on turn")
-    yield from _wrapped(f"{marks}  ", facts, "  ")
+    yield _Row(f"{'>' if player.deciding else ' '} P{player.seat}  ", tuple(facts), "  ")
     indent = " " * 6
-    yield from _wrapped(indent, _goods(player), "; ")
-    for label, text in (*_recruits(player), _dilemma(player)):
-        yield from _wrapped(f"{indent}{label}", [text])
+    yield _Row(indent, tuple(_goods(player)), "; ")
+    yield from (_Row(f"{indent}{label}", (text,)) for label, text in (*_recruits(player), _dilemma(player)))
     if player.penalties:
-        yield from _wrapped(f"{indent}penalties: ", player.penalties)
-    for note in (*player.notes, *player.asides):
-        yield from _wrapped(indent, [note])
+        yield _Row(f"{indent}penalties: ", player.penalties)
+    yield from (_Row(indent, (note,)) for note in (*player.notes, *player.asides))
 
 
 def _hand_of_workers(player: PlayerView) -> str:
@@ -263,7 +255,7 @@ def _hand_of_workers(player: PlayerView) -> str:
 
 def _goods(player: PlayerView) -> Iterator[str]:
     yield ", ".join(f"{n} {name}" for name, n in player.goods.items()) or "no goods"
-    cards = f"{player.hand_size} artifact{'' if player.hand_size == 1 else 's'}"
+    cards = amount(player.hand_size, "artifact")
     types = ", ".join(f"{n} {name}" for name, n in (player.artifacts or {}).items())
     yield f"{cards} ({types})" if types else cards
 
