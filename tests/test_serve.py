@@ -193,12 +193,12 @@ def test_in_practice_an_agent_says_why(ann: Visitor) -> None:
         view = wait_for(ann, f"{api}/view?seat=0", my_turn)
         view = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
         view = wait_for(ann, f"{api}/view?seat=0", my_turn)
-    said = ann.post(f"{api}/why", {"decision": view["made"].index(1)})
+    said = ann.get(f"{api}/why?decision={view['made'].index(1)}")
     assert said["seat"] == 1 and str(said["action"]) in said["texts"]
     assert [str(one["action"]) for one in said["moves"]] == list(said["texts"])
     for decision in (view["made"].index(0), view["decisions"]):
-        assert ann.ask("POST", f"{api}/why", {"decision": decision})[0] == 409
-    assert ann.ask("POST", f"{api}/why", {"decision": 10_000})[0] == 422
+        assert ann.ask("GET", f"{api}/why?decision={decision}")[0] == 409
+    assert ann.ask("GET", f"{api}/why?decision=10000")[0] == 422
 
 
 def test_agents_alone_step_by_step(ann: Visitor) -> None:
@@ -263,7 +263,7 @@ def answers(visitor: Visitor, api: str, seat: int, version: int) -> list[Any]:
         ("GET", f"view?seat={(seat + 1) % 2}", None),
         ("GET", f"view?seat={seat}&decision=0", None),
         ("GET", "view?decision=99999", None),
-        ("POST", "why", {"decision": 0}),
+        ("GET", "why?decision=0", None),
         ("GET", "record", None),
         ("POST", "moves", {**decision, "action": "choose no_such_recruit"}),
         ("POST", "moves", {**decision, "action": 100_000}),
@@ -644,7 +644,6 @@ BODIES: dict[str, Any] = {
     "moves": {"seat": 0, "version": 0, "action": "end"},
     "undo": {"seat": 0, "version": 0},
     "hint": {"seat": 0, "version": 0},
-    "why": {"decision": 0},
     "pace": {"pace": 0},
     "seats": {"seat": 0, "spec": "random"},
     "analyses": {"spec": "random"},

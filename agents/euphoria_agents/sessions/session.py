@@ -38,7 +38,7 @@ MOST_CHANGES = 2**53  # that JSON can count anywhere
 
 _OF_WORKERS = (EventKind.PLACED, EventKind.BUMPED, EventKind.RETRIEVED, EventKind.RETURNED, EventKind.SACRIFICED)
 _OF_OFFER = ("give", "ask", "offer")  # moves that make an offer
-_ITEMS_OF_OFFER = {EventKind.OFFERED: "give", EventKind.WANTED: "ask"}
+_ITEMS_OF_OFFER: dict[int, str] = {EventKind.OFFERED: "give", EventKind.WANTED: "ask"}
 _MOVING = (EventKind.PAID, EventKind.GAINED, EventKind.LOST, EventKind.DISCARDED)  # by which a series moves items
 
 

@@ -92,10 +92,10 @@ class Hint(Decide):
     spec: Spec | None = None
 
 
-class Past(Body):
+class Past(Query):
     """A decision that was made."""
 
-    decision: Version
+    decision: Version | None = None
 
 
 class HandOver(Body):
@@ -201,7 +201,7 @@ class Games:
     async def why(self, asked: Asked) -> Any:
         """What the agent that made a decision thinks of it."""
         session = asked.thing.session.clone()
-        decision = _checked(session, asked.body.decision)
+        decision = _checked(session, session.decisions if asked.body.decision is None else asked.body.decision)
         seat, action = session.made(decision) if decision < session.decisions else (-1, -1)
         spec = session.seats[seat].spec if seat >= 0 else None
         if spec is None:

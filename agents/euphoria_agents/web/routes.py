@@ -41,7 +41,7 @@ def route_table(game: games.Games, study: studies.Studies, batch: batches.Batche
         Endpoint("POST", f"{a_game}/retry", MEMBER, game.retry),
         Endpoint("POST", f"{a_game}/seats", HELPER, game.hand_over, games.HandOver),
         Endpoint("GET", f"{a_game}/record", ENDED, game.record),
-        Endpoint("POST", f"{a_game}/why", ENDED, game.why, games.Past),
+        Endpoint("GET", f"{a_game}/why", ENDED, game.why, games.Past),
         Endpoint("GET", f"{a_game}/events", ANYBODY, game.events),
         Endpoint("POST", "/api/studies", ENDED, study.make, studies.NewStudy),
         Endpoint("GET", a_study, ANYBODY, study.overview),

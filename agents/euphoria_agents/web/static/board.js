@@ -101,7 +101,7 @@ class Die {
 }
 
 export class Board {
-  // `home(seat)`: the element for the dice in the hand of a seat; `hold(holder, seat, face)`: dresses what holds one there;
+  // `home(seat)`: the element for the dice in the hand of a seat; `hold(holder, seat, face)`: dresses its holder;
   // `decorate(svg)`: dresses a drawing before it is shown.
   constructor(parent, { home, hold = () => {}, decorate = () => {} }) {
     Object.assign(this, { parent, home, hold, decorate, svg: null, dice: [] });
@@ -140,7 +140,7 @@ export class Board {
     return [...this.svg.querySelectorAll(".star")].filter((node) => !stars.has(node.id));
   }
 
-  // Puts every die where it is wanted: those that stay stay, the others go to where one is missing. Returns those rolled.
+  // Puts every die where it is wanted: those that stay stay, the others go to where one is missing. Returns the rolled.
   #place(wanted) {
     const taken = new Set();
     const take = (fits) => {

@@ -732,7 +732,7 @@ const best = ({ moves }) => moves.reduce((most, one) => (worth(one) > worth(most
 const reasons = () =>
   guarded("why", async () => {
     const decision = state.log_from + state.made.findLastIndex((k) => state.seats[k].spec !== null);
-    const found = await post(`${api}/why`, { decision });
+    const found = await get(`${api}/why?decision=${decision}`);
     const first = [...found.moves].sort((a, b) => worth(b) - worth(a)).slice(0, 4);
     const share = (one) =>
       one.value != null
