@@ -8,7 +8,8 @@ export const signed = (x) =>
   x == null ? "–" : Math.abs(x) < 0.0005 ? "0 %" : (x > 0 ? "+" : "−") + percent(Math.abs(x), 1);
 export const brief = (text) => text.replace(/^Place (the )?/, "").replace(/^./, (first) => first.toLowerCase());
 
-// The mean regret of a decision below which somebody plays so; measured with games of the agents that ship.
+// The mean regret of a decision up to which somebody plays so: in games of two, judged by mcts:100:ppo, that of ppo
+// was 0.4 %, of greedy 0.9 %, of weights 2.5 %.
 const GRADES = [
   [0.001, "flawless"],
   [0.003, "excellent"],
