@@ -111,6 +111,7 @@ export class Board {
   // once. Returns the stars that are new.
   show(text, hands, moving = false) {
     const next = drawing(text);
+    this.decorate(next);
     const wanted = [...next.querySelectorAll(".die")].map((node) => ({
       node,
       seat: +node.dataset.seat,
@@ -119,7 +120,6 @@ export class Board {
     }));
     for (const one of wanted) one.node.remove();
     hands.forEach((faces, seat) => faces.forEach((face) => wanted.push({ node: null, seat, where: "hand", face })));
-    this.decorate(next);
     const before = new Map();
     if (moving && this.svg) {
       for (const node of [...this.svg.querySelectorAll(LAYERS), ...this.dice.map((die) => die.node)])
@@ -177,7 +177,7 @@ export class Board {
         kept.replaceChildren(svg("use", { href: `#worker-${seat}-${face}`, width: 40, height: 26 }));
       for (const name of ["transform", "id"]) kept.removeAttribute(name);
       Object.assign(kept.dataset, { seat, face, space: "" });
-      kept.setAttribute("aria-label", `player ${seat}, face ${face}`);
+      kept.setAttribute("aria-label", `a ${face}`);
     }
     Object.assign(die, { where, face });
     const layer = this.svg.querySelector(".dice");

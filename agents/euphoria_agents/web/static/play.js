@@ -188,6 +188,9 @@ function decorate(drawing) {
   const counts = {};
   for (const move of moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   const best = moves.length && hints && state.moves.find((move) => move.action === hints.best)?.space;
+  for (const node of drawing.querySelectorAll(".die, .star")) {
+    node.setAttribute("aria-label", named(node.getAttribute("aria-label"), state.seats));
+  }
   for (const node of drawing.querySelectorAll(".space")) {
     const n = counts[node.dataset.space] ?? 0;
     node.setAttribute("role", "button");
