@@ -97,7 +97,10 @@ function steering() {
 }
 
 function now() {
-  const who = here < total ? [mark(data.players[here]), ` ${data.names[data.players[here]]} to decide`] : ["The end"];
+  const who =
+    here < total
+      ? [mark(data.players[here]), ` ${data.names[data.players[here]]} to decide`]
+      : [data.result ? "The end" : "The record ends here"];
   const entry = judged.get(here);
   const [played, better] = data.better[here] ?? [];
   const costly = entry?.regret > data.mistake;
