@@ -54,6 +54,7 @@ def test_form_and_json_go_in_step(server: ServerProcess, tab: Tab, tmp_path: Pat
     page.wait_for_function("JSON.parse(document.getElementById('json').value).rules.num_players === 2")
     now = position(tab)
     held = {card["name"] for one in now["players"] for card in one["recruits"]}
+    page.locator("#part-json > summary").click()
     now["recruits_out"] = {name: 0 for name in set(RECRUIT_NAMES) - held}  # whatever is added was out
     page.locator("#json").fill(json.dumps(now))
     for part in ("player-1", "workers", "territories", "turn"):
@@ -65,14 +66,14 @@ def test_form_and_json_go_in_step(server: ServerProcess, tab: Tab, tmp_path: Pat
     page.locator(field("rules.trading")).check()
     page.locator("#recruit-1").click()
     page.locator("#worker").click()
-    page.locator("#worker-0-0").select_option("wind_salon")
-    page.locator("#worker-0-2").select_option("5")
+    page.locator("#placed-0-0").select_option("wind_salon")
+    page.locator("#placed-0-2").select_option("5")
     now = position(tab)
     assert now["workers"] == {"wind_salon": [[0, 5]]} and now["players"][1]["goods"] == {"gold": 4}
     assert now["players"][1]["workers"] == [2, 6] and now["territories"]["icarite_territory"] == [0, 1]
     assert now["player"] == 1 and now["rules"]["trading"] and len(now["players"][1]["recruits"]) == 3
     page.get_by_text("Player 1: choose what to do").wait_for()
-    page.locator("[data-space=wind_salon] .die").wait_for()
+    page.locator("#board .die[data-space=wind_salon]").wait_for()
     assert page.locator("#player-1").is_visible()
     # the other way round
     now["allegiance"]["subterran"], now["players"][1]["goods"] = 4, {"clay": 2}
@@ -80,7 +81,7 @@ def test_form_and_json_go_in_step(server: ServerProcess, tab: Tab, tmp_path: Pat
     assert page.locator(field("allegiance.subterran")).input_value() == "4"
     assert page.locator(field("players[1].goods.clay")).input_value() == "2"
     assert page.locator(field("players[1].goods.gold")).input_value() == ""
-    page.get_by_role("img", name="Subterra: allegiance 4 of 11").wait_for()
+    page.locator("#allegiance-subterran", has_text="4").wait_for()
     # every form of it
     with page.expect_download() as waiting:
         page.locator("#save-record").click()
@@ -104,6 +105,7 @@ def test_what_is_wrong_stands_beside_its_field(server: ServerProcess, tab: Tab) 
     assert page.locator("#study").is_disabled()
     now = position(tab)
     now["players"][2]["morale"] = 7
+    page.locator("#part-json > summary").click()
     page.locator("#json").fill(json.dumps(now))
     page.get_by_text("2 things to mend").wait_for()
     page.get_by_role("button", name="players[2].morale").click()
@@ -120,6 +122,44 @@ def test_what_is_wrong_stands_beside_its_field(server: ServerProcess, tab: Tab) 
         page.locator("#json").fill(text)
         page.get_by_text("to mend").wait_for()
         assert page.locator("#save-record").is_disabled()
+
+
+def test_a_position_is_written_by_clicks(server: ServerProcess, tab: Tab) -> None:
+    page = tab.page
+    page.goto(f"{server.url}/edit")
+    page.locator(RIGHT).wait_for()
+    for tool, target in (
+        ("#face-5", "#space-wind_salon"),
+        ("#star", "#territory-euphorian"),
+        ("#market", "#tile-subterran_market_1 > rect"),
+        ("#face-2", "#player-1"),
+    ):
+        page.locator("#seat-1").click()
+        page.locator(tool).click()
+        page.locator(target).first.click()
+    now = position(tab)
+    assert now["workers"] == {"wind_salon": [[1, 5]]} and now["territories"]["euphorian_territory"] == [1]
+    assert now["markets"]["subterran_market_1"]["built"] and now["players"][1]["workers"][-1] == 2
+    page.locator("#board .die[data-space=wind_salon]").wait_for()
+    rail = page.locator("[data-region=icarite] .rail > :first-child").bounding_box()
+    page.mouse.click(rail["x"] + rail["width"] * 4 / 11, rail["y"] + 2)
+    pipe = page.locator("[data-region=wastelander] .pipe > :nth-child(2)").bounding_box()
+    page.mouse.click(pipe["x"] + pipe["width"] * 0.452, pipe["y"] + 9)
+    now = position(tab)
+    assert now["allegiance"]["icarite"] == 4 and now["miners"]["wastelander"] == 4
+    page.locator("#remove").click()
+    page.locator("#star-euphorian_territory-1").click()
+    page.locator("#board .die[data-space=wind_salon]").click()
+    now = position(tab)
+    assert now["workers"] == {} and now["territories"]["euphorian_territory"] == []
+    page.locator("#undo").click()
+    assert position(tab)["workers"] == {"wind_salon": [[1, 5]]}
+    page.locator("#seat-0").click()
+    page.locator("#face-1").click()
+    page.locator("#space-farm").focus()
+    page.keyboard.press("Enter")
+    page.locator("#board .die[data-space=farm]").wait_for()
+    check_eyes(tab)
 
 
 def test_a_position_leads_on_by_the_keyboard_alone(server: ServerProcess, tab: Tab) -> None:
@@ -182,7 +222,10 @@ def test_a_batch_from_the_form_to_its_tables(server: ServerProcess, tab: Tab) ->
     tab_to(tab, "begin")
     page.keyboard.press("Enter")
     page.get_by_text("6 of 6 games; it is finished").wait_for()
-    assert page.locator("caption").all_inner_texts()[:2] == ["Wins by agent", "Wins by seat"]
+    page.get_by_role("heading", name="Who wins").wait_for()
+    assert page.locator("#story .interval").count() == 2 and page.locator("#story .star-line").count() == 12
+    assert page.locator("#tables summary").all_inner_texts()[:2] == ["Wins by agent", "Wins by seat"]
+    page.get_by_text("Wins by agent").first.click()
     assert page.get_by_role("row", name="weights").get_by_role("cell").first.inner_text() == "6"
     assert page.locator("#table-stars tbody tr").count() == 6 and page.locator("svg.bar").count() > 10
     assert page.locator("th[scope=col]").count() > 20 and page.locator("th[scope=row]").count() > 20

@@ -159,6 +159,7 @@ OPEN = {
     "GET /api/studies/{study}/at/{ply:int}",
     "POST /api/studies/{study}/at/{ply:int}",
     "GET /api/studies/{study}/at/{ply:int}/position",
+    "GET /api/studies/{study}/page",
     "GET /api/studies/{study}/analyses",
     "POST /api/studies/{study}/analyses",
     "GET /api/studies/{study}/analyses/lines",

@@ -80,3 +80,12 @@ def test_borrowed_names_are_found(code: str, found: list[str]) -> None:
 
 def test_there_are_modules() -> None:
     assert {"game.py", "batch.py", "registry.py", "tree_search.py"} <= {path.name for path in MODULES}
+
+
+SCRIPTS = sorted((ROOT / "agents" / "euphoria_agents" / "web" / "static").glob("*.js"))
+
+
+def test_no_line_of_a_script_is_long() -> None:
+    """Biome breaks lines at 120 characters, but leaves texts alone."""
+    lines = [(path.name, k, line) for path in SCRIPTS for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
+    assert len(SCRIPTS) > 10 and [(name, k) for name, k, line in lines if len(line) > 120] == []

@@ -19,6 +19,8 @@ from euphoria_agents.terminal.explaining import NAMES, explain
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.render import board_text
+from euphoria_env.render.text import short_board
+from euphoria_env.render.view import view_of
 from euphoria_env.words import title
 
 pytest.importorskip("pty")
@@ -75,10 +77,10 @@ def longest(text: str) -> int:
 def test_a_whole_game_by_numbers(opened: Open, tmp_path: Path) -> None:
     terminal = opened("play --seats me greedy --seed 3 --stars-to-win 1")
     text, rng, asked = terminal.until_prompt(), random.Random(1), 0
-    assert "Player 0 (you) is P0; Player 1 (greedy) is P1" in text and "Type the number of a move" in text
+    assert "At the table: You, Boole (greedy)." in text and "Type the number of a move" in text
     while text.endswith("\n> "):
         text, asked = terminal.type(rng.choice(numbers(text))), asked + 1
-    assert asked > 5 and "has won" in text and re.search(r"  1\. Player \d \(\w+\): 1 star placed", text)
+    assert asked > 5 and "has won" in text and re.search(r"  1\. (You|Boole \(greedy\)): 1 star placed", text)
     assert text.endswith("A file for the record of the game, or Enter for none: ")
     (tmp_path / "there").write_text("mine")
     assert "Write over it?" in terminal.type("there")
@@ -104,7 +106,7 @@ def test_saved_and_loaded_it_goes_on_identically(opened: Open, tmp_path: Path) -
         one, other = terminal.type(choice), again.type(choice)
         assert one == other and len(one) > 20
     assert "This game is not saved. Leave it?" in terminal.type("load kept.json")
-    assert terminal.type("yes").endswith(shown.partition("Player 0 (you) is")[2])
+    assert terminal.type("yes").endswith(shown.partition("At the table")[2])
     assert "A file to save the game in" in terminal.type("1") or "A file to save the game in" in terminal.type("quit")
     terminal.send("\n")
     assert terminal.status() == 0
@@ -150,12 +152,12 @@ def test_undo_completion_and_what_is_no_move(opened: Open) -> None:
 
 def test_two_people_see_only_their_own_cards(opened: Open) -> None:
     terminal = opened("play --seats me:Ann me:Bob --seed 5")
-    assert "Player 0 (Ann): press Enter when you are alone" in terminal.until_prompt()
+    assert "Ann: press Enter when you are alone" in terminal.until_prompt()
     first = terminal.type("")
     cards = [name for name in RECRUIT_NAMES if title(name) in " ".join(first.split())]
     assert len(cards) == 4
     terminal.type("1")
-    assert "Next is Player 1 (Bob): press Enter, and the screen is cleared." in terminal.type("1")
+    assert "Next is Bob: press Enter, and the screen is cleared." in terminal.type("1")
     terminal.type("")
     assert terminal.written.count("\x1b[H\x1b[2J\x1b[3J") == 2
     second = terminal.type("")
@@ -200,7 +202,7 @@ def test_an_agent_that_raises(opened: Open, tmp_path: Path) -> None:
     assert "type retry, hand AGENT" in terminal.type("what")
     assert "not built in" in terminal.type("hand os:system")
     text = terminal.type("hand greedy")
-    assert "greedy keeps 1 recruit" in " ".join(text.split()) and "choose the active recruit" in text
+    assert "Ada keeps 1 recruit" in " ".join(text.split()) and "choose the active recruit" in text
 
 
 def test_an_agent_that_never_answers(opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,8 +277,8 @@ def test_bad_input(words: str, message: str, capsys: pytest.CaptureFixture[str])
 
 
 def test_who_sits_where() -> None:
-    assert seats_of([], None) == [Seat("Player 0"), Seat("ppo", "ppo")]
-    assert seats_of(["greedy", "me:Ann"], 4) == [Seat("greedy", "greedy"), Seat("Ann"), Seat("ppo", "ppo"), Seat("ppo", "ppo")]
+    assert seats_of([], None) == [Seat("Player 0"), Seat("Boole", "ppo")]
+    assert seats_of(["greedy", "me:Ann"], 4) == [Seat("Ada", "greedy"), Seat("Ann"), Seat("Curie", "ppo"), Seat("Dirac", "ppo")]
 
 
 # ------------------------------------------------------------------------------------------------------------------ widths
@@ -289,14 +291,13 @@ def test_no_line_is_longer_than_the_terminal(opened: Open, tmp_path: Path, colum
     Session.of(played(6, 420), [Seat("Ann"), *[Seat("greedy", "greedy")] * 5], practice=True).save(tmp_path / "game.json")
     terminal = opened("play --load game.json", columns, **environment)
     text = terminal.until_prompt()
-    for typed in ("?", "log 30", "card ray the", "card wind_salon", "hint greedy", "xyzzy" * 20, numbers(text)[0]):
+    for typed in ("?", "log 30", "card ray the", "card wind_salon", "board", "hint greedy", "xyzzy" * 20, numbers(text)[0]):
         if typed.startswith("xyzzy"):
             terminal.type("moves")  # what is typed is as long as it likes
         text += terminal.type(typed) if "xyzzy" not in typed else ""
     assert longest(text) <= columns
     assert "NO_COLOR" not in environment or not re.search(r"\x1b\[[0-9;]*3\d", terminal.written)
     assert environment.get("TERM") != "dumb" or "\x1b" not in terminal.written
-    assert (columns < 160) == ("aquifer" not in re.findall(r"^  generator.*$", text, re.M)[0])
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 120, 160, 250])
@@ -338,7 +339,8 @@ def test_replay_forward_and_back(opened: Open, tmp_path: Path) -> None:
     seat = game.player
     mine, everybody = terminal.type(f"seat {seat}"), terminal.type("all")
     assert f"as player {seat} sees it" in mine and "as everybody sees it" in everybody and mine != everybody
-    assert board_text(game, None, 80, moves=False) in terminal.type("end") and "this is the end" in terminal.type("")
+    assert short_board(view_of(game), ["P0", "P1"], 80) in terminal.type("end") and "this is the end" in terminal.type("")
+    assert board_text(game, None, 80, moves=False) in terminal.type("board")
     assert "this is the beginning" in terminal.type("start") + terminal.type("b")
     turns = [terminal.type("turn") for _ in range(3)]
     assert [re.search(r"turn (\d+)", text)[1] for text in turns] == ["1", "2", "3"]  # type: ignore[index]

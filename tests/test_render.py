@@ -12,9 +12,10 @@ from euphoria_env.board import AREAS, ARTIFACT_MARKETS, ICARUS, MARKETS, TANK, T
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_array, board_svg, board_text
-from euphoria_env.render.canvas import THEMES
-from euphoria_env.render.text import TEXT_WIDTH
-from euphoria_env.words import PENALTY_TEXTS, cost_words, recruit_words, short_title, title
+from euphoria_env.render.text import TEXT_WIDTH, short_board
+from euphoria_env.render.theme import THEMES
+from euphoria_env.render.view import view_of
+from euphoria_env.words import PENALTY_TEXTS, cost_words, recruit_words, short_title, title, with_names
 
 POSITION = {
     "rules": {"num_players": 3},
@@ -93,6 +94,45 @@ def test_text_contains_the_facts(seat):
         assert fact in text
 
 
+def test_the_short_board_has_a_line_for_each_region_and_player():
+    assert short_board(view_of(Game.from_dict(POSITION)), ["Ann", "Bob", "You"], 120).splitlines() == [
+        "Euphoria, turn 17: Bob",
+        "Icarus      allegiance 3 | Cloud Mine | stars Ann, You",
+        "Euphoria    allegiance 0 | Generator | tunnel 4/9 | Spa, stars You",
+        "Wastelands  allegiance 0 | Farm 7 (Ann 3, Bob 4) | tunnel 0/9 | site 1 1/2 (You 6)",
+        "Subterra    allegiance 11 | Aquifer | tunnel 9/9 | its end (Bob 2)",
+        "Worker tank by energy | by water | 29 cards in the deck",
+        "      stars dice check kn mo energy water food bliss gold stone clay cards",
+        "  Ann  1/10  2 5 12/16  5  4      7     -    -     -    -     -    2     3",
+        "> Bob  1/10    6  9/16  3  1      -     -    -     -    -     -    -     -",
+        "  You  3/10    1  4/16  3  1      -     -    -     -    -     -    -     -",
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 120])
+@pytest.mark.parametrize("num_players", [2, 6])
+def test_the_short_board_fits_and_hides_what_is_hidden(num_players, width):
+    names = ["Ann", "greedy 1", "A long name", "You", "\u00d8yvind", "Fay"][:num_players]
+    for k, game in enumerate(games(num_players, 250)[::9]):
+        for seat in (None, game.player):
+            text = short_board(view_of(game, seat), names, width)
+            assert max(map(len, text.splitlines())) <= width and (width < 120 or len(text.splitlines()) <= 18)
+            assert all(name.split()[-1] in text for name in names)
+            assert text == short_board(view_of(game.determinize(game.player, k), seat), names, width)
+
+
+def test_names_in_texts():
+    names = ["You", "Bob", "Cleo"]
+    for text, told in (
+        ("Player 0 chooses a recruit; player 1 rolls 2", "You choose a recruit; Bob rolls 2"),
+        ("turn 4: player 0 has won", "turn 4: you have won"),
+        ("bumps player 0's 4 and player 2's 5", "bumps your 4 and Cleo's 5"),
+        ("player 0 passes and player 0 reaches 3", "you pass and you reach 3"),
+        ("Player 0: choose what to do", "You: choose what to do"),
+    ):
+        assert with_names(text, names) == told
+
+
 def test_public_text_hides_what_a_seat_sees():
     game = Game.from_dict(POSITION)
     secrets = ("ray_the_foreman", "bifocals", "dilemma bat")
@@ -165,10 +205,10 @@ def test_array():
     pytest.importorskip("resvg_py")
     game = Game.from_dict(POSITION)
     pixels = board_array(game)
-    assert pixels.dtype == np.uint8 and pixels.shape == (1120, 1600, 3) and pixels.flags.writeable
-    assert pixels[0, 0].tolist() == [int(THEMES["dark"].paper[k : k + 2], 16) for k in (1, 3, 5)]
+    assert pixels.dtype == np.uint8 and pixels.shape == (758, 1500, 3) and pixels.flags.writeable
+    assert pixels[0, 0].tolist() == [int(THEMES["dark"]["paper"][k : k + 2], 16) for k in (1, 3, 5)]
     assert pixels.std() > 10
-    assert board_array(game, within=(400, 300)).shape == (280, 400, 3)
+    assert board_array(game, within=(400, 300)).shape == (203, 400, 3)
 
 
 @pytest.mark.parametrize("missing", ["resvg_py", "PIL"])

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -154,6 +155,52 @@ def test_a_hint_is_for_the_one_who_decides(ann: Visitor) -> None:
     assert ann.ask("POST", f"{api}/hint", {"seat": 1, "version": view["version"]})[0] == 409
 
 
+def test_what_has_been_is_seen_again(ann: Visitor) -> None:
+    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+    seen = [ann.get(f"{api}/view?seat=0")]
+    for _ in range(6):
+        seat = seen[-1]["decider"]
+        moves = ann.get(f"{api}/view?seat={seat}")["moves"]
+        ann.post(f"{api}/moves", {"seat": seat, "version": seen[-1]["version"], "action": moves[0]["action"]})
+        seen.append(ann.get(f"{api}/view?seat=0"))
+    for k, then in enumerate(seen[:-1]):
+        past = ann.get(f"{api}/view?seat=0&decision={k}")
+        assert past["decision"] == k and past["decisions"] == 6 and past["board"] == then["board"]
+        assert {**past["view"], "legal": []} == {**then["view"], "legal": []}
+    assert ann.ask("GET", f"{api}/view?seat=0&decision=7")[0] == 422
+    assert len(seen[-1]["events"]) == len(seen[-1]["made"]) == 6 and seen[-1]["made"][0] == 0
+
+
+def test_the_board_of_a_view_is_the_bare_one_with_changes(ann: Visitor) -> None:
+    api = f"/api/games/{new(ann, ANN, RANDOM, rules={'max_turns': 20})['id']}"
+    while not (view := wait_for(ann, f"{api}/view?seat=0", my_turn))["over"]:
+        ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][-1]["action"]})
+    lines = ann.ask("GET", "/static/board-2.svg")[1].decode().split("\n")
+    for first, last, text in reversed(view["board"]):
+        lines[first:last] = [text]
+    board = ElementTree.fromstring("\n".join(lines))
+    dice = [node for node in board.iter() if node.get("class") == "die"]
+    assert len(dice) == sum(map(len, view["view"]["workers"].values())) > 0
+    assert view["stars"] is not None and sum(map(sum, (one.values() for one in view["stars"]))) == sum(
+        10 - p["stars"] for p in view["view"]["players"]
+    )
+
+
+def test_in_practice_an_agent_says_why(ann: Visitor) -> None:
+    api = f"/api/games/{new(ann, ANN, {'name': 'G', 'spec': 'greedy'}, practice=True)['id']}"
+    view = ann.get(f"{api}/view?seat=0")
+    while 1 not in view["made"]:
+        view = wait_for(ann, f"{api}/view?seat=0", my_turn)
+        view = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
+        view = wait_for(ann, f"{api}/view?seat=0", my_turn)
+    said = ann.get(f"{api}/why?decision={view['made'].index(1)}")
+    assert said["seat"] == 1 and str(said["action"]) in said["texts"]
+    assert [str(one["action"]) for one in said["moves"]] == list(said["texts"])
+    for decision in (view["made"].index(0), view["decisions"]):
+        assert ann.ask("GET", f"{api}/why?decision={decision}")[0] == 409
+    assert ann.ask("GET", f"{api}/why?decision=10000")[0] == 422
+
+
 def test_agents_alone_step_by_step(ann: Visitor) -> None:
     api = f"/api/games/{ann.post('/api/games', {'seats': [RANDOM, GREEDY], 'pace': None})['id']}"
     version = ann.get(f"{api}/view")["version"]
@@ -214,10 +261,14 @@ def answers(visitor: Visitor, api: str, seat: int, version: int) -> list[Any]:
         ("GET", f"view?seat={seat}", None),
         ("GET", f"view?seat={seat}&log=all", None),
         ("GET", f"view?seat={(seat + 1) % 2}", None),
+        ("GET", f"view?seat={seat}&decision=0", None),
+        ("GET", "view?decision=99999", None),
+        ("GET", "why?decision=0", None),
         ("GET", "record", None),
         ("POST", "moves", {**decision, "action": "choose no_such_recruit"}),
         ("POST", "moves", {**decision, "action": 100_000}),
         ("POST", "moves", {**decision, "action": "sacrifice farm"}),
+        ("POST", "moves", {**decision, "action": "sacrifice farm", "then": ["end", "offer"]}),
         ("POST", "moves", {"seat": seat, "version": version + 1, "action": "end"}),
         ("POST", "moves", {"seat": (seat + 1) % 2, "version": version, "action": "end"}),
         ("POST", "undo", {"seat": seat, "version": version + 1}),

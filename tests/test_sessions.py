@@ -13,6 +13,8 @@ import pytest
 
 from euphoria_agents.sessions import AgentFailed, Agents, Seat, Session, Stale, WrongSeat
 from euphoria_env import Game, IllegalMove, Rules
+from euphoria_env.board import ITEMS, SPACES
+from euphoria_env.events import EventKind
 
 PEOPLE = [Seat("Ann"), Seat("Bob"), Seat("Cleo"), Seat("Dan"), Seat("Eve"), Seat("Finn")]
 DRAFTS = {"recruit_draft": True, "market_draft": True, "track_draft": True, "trading": True, "doubles_cost_morale": True}
@@ -192,6 +194,55 @@ def test_a_recruit_chosen_in_the_setup_is_told_to_nobody_else() -> None:
     card = names[1].removeprefix("Choose ").partition(" the ")[0]
     assert session.log(0)[0].endswith(f"; you keep {card}")
     assert all(session.log(seat)[0].endswith(f"; {name} keeps 1 recruit") for seat in (1, 2, None))
+
+
+def test_events_stand_beside_the_log() -> None:
+    session = go_on(table(3), random.Random(4), lambda session: session.decisions >= 80)
+    for seat in (None, 1):
+        events = session.events(seat)
+        assert len(events) == session.decisions and sum(map(bool, events)) > 60
+        assert events[30:] == session.events(seat, 30)
+        told = [event for after in events for event in after]
+        assert told == session.game_at(None).events_for(seat)[-len(told) :]
+    placed = [k for k in range(session.decisions) if any(event.kind == EventKind.PLACED for event in session.events(None, k)[0])]
+    last = session.last_decision(1)
+    assert last is not None
+    moved = {SPACES[e.a] for k in placed if k > last for e in session.events(None, k)[0] if e.kind == EventKind.PLACED}
+    assert moved <= session.changed(1) and session.changed(1, last + 1) == set()
+
+
+def test_the_ways_to_answer_a_series_are_those_of_its_single_choices() -> None:
+    found = 0
+    for game in some_games(every=1):
+        if game.deciding != "series":
+            continue
+        session = of(game.determinize(game.player, 1))
+        ways = session.ways(game.player)
+        for way in ways[:3]:
+            after = session.clone()
+            after.play_together(game.player, way.actions, after.version)
+            assert after.decisions - session.decisions == len(way.actions) and set(way.items) <= set(ITEMS)
+            found += 1
+        assert len({way.actions for way in ways}) == len(ways)
+        if found > 20:
+            return
+    raise AssertionError("no series has more than one answer")
+
+
+def test_an_offer_is_made_at_once_or_not_at_all() -> None:
+    position = {
+        "rules": {"num_players": 3, "trading": True},
+        "players": [{"goods": {"energy": 2, "gold": 1}}, {"goods": {"water": 2, "clay": 1}}, {}],
+    }
+    session = of(Game.from_dict(position))
+    offer = ["trade +1", "give energy", "give energy", "ask water", "ask clay", "offer"]
+    session.clone().play_together(0, offer, session.version)
+    one = of(Game.from_dict({**position, "players": [{"goods": {"gold": 1}}, {"goods": {"water": 1}}, {}]}))
+    one.play_together(0, ["trade +1", "give gold", "ask water", "offer"], one.version)  # the rules make all of it but the first
+    assert one.player == 1
+    for wrong in (["give stone", "ask clay"], ["give gold", "ask bat"]):
+        with pytest.raises(ValueError, match="this offer cannot be made"):
+            session.clone().play_together(0, ["trade +1", *wrong, "offer"], session.version)
 
 
 def test_a_hint_knows_what_the_seat_knows() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,7 @@ def board_array(
     last: str = "",
     theme: str = "dark",
     within: tuple[int, int] | None = None,
+    changed: Collection[str] = (),
 ) -> np.ndarray:
     """The board as pixels, uint8, shape (height, width, 3).
 
@@ -33,6 +34,7 @@ def board_array(
         last: what happened last, as for `board_svg`.
         theme: the colours, as for `board_svg`.
         within: width and height in pixels; the picture as drawn becomes as large as fits.
+        changed: spaces that are marked, as for `board_svg`.
 
     Raises:
         ImportError: resvg_py or Pillow is not installed.
@@ -43,7 +45,7 @@ def board_array(
         from PIL import Image
     except ImportError as error:
         raise ImportError("pictures as pixels need resvg_py and Pillow: pip install '.[render]'") from error
-    svg, wide, tall = draw(game, seat, width, names, last, theme)
+    svg, wide, tall = draw(game, seat, width, names, last, theme, changed)
     if within is not None:
         wide = max(1, min(within[0], within[1] * wide // tall))
     png = resvg_py.svg_to_bytes(svg_string=svg, width=wide)

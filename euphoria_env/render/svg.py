@@ -1,37 +1,37 @@
-"""The board as a picture: a self-contained SVG of own design.
+"""The picture of a game: the board, the players with their cards, and the legal moves of who sees it; self-contained SVG.
 
-As wide as `PICTURE_WIDTH`, or nearly, the players stand beside the board; narrower, everything flows in rows below each other,
-so that texts keep their size.
+From `WIDE` on the players stand beside the board, in smaller pictures below it; all of it becomes as large as the width allows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from euphoria_env.board import FACTIONS, STARS
+from euphoria_env.board import SPACES, STARS
 from euphoria_env.json_reader import shown
-from euphoria_env.render.canvas import BODY, SMALL, THEMES, Canvas, cut, text_width, wrap
+from euphoria_env.render.board import Marks, draw_board
+from euphoria_env.render.layout import BOARD
+from euphoria_env.render.lettering import text_width
 from euphoria_env.render.move_list import move_list
 from euphoria_env.render.panels import PANEL_WIDTH, legend, panel, panel_height
-from euphoria_env.render.regions import GAP, region, strip
+from euphoria_env.render.sheet import BODY, HUGE, LARGE, Box, Sheet
+from euphoria_env.render.theme import THEMES
 from euphoria_env.render.view import View, view_of
-from euphoria_env.words import legal_moves, question
+from euphoria_env.words import Move, legal_moves, question, with_names
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
-PICTURE_WIDTH, PICTURE_HEIGHT = 1600, 1120  # with up to four players; more make it taller
+PICTURE_WIDTH, PICTURE_HEIGHT = 1500, 758  # with up to four players; more make it taller
 SMALLEST_WIDTH, LARGEST_WIDTH = 100, 10_000
-_LEAST_WIDE = 1400  # from here on the wide picture, at its scale
-_NARROWEST = 440  # of what is drawn; smaller pictures are that one made smaller
-_MARGIN = 12
-_BOARD_WIDTH = 1146
-_TOP = 88  # where the board begins
+WIDE = 1300  # pixels from which on the players stand beside the board
+_MARGIN, _GAP = 12, 8
+_TOP = 60  # where the board begins
 _MOST_BESIDE = 4  # players beside the board; of more players ...
 _BESIDE = 3  # ... three are beside it, and the others below
-_TALLEST_PANEL = 340
 
 
 def board_svg(
@@ -41,47 +41,64 @@ def board_svg(
     names: Sequence[str] | None = None,
     last: str = "",
     theme: str = "dark",
+    changed: Collection[str] = (),
 ) -> str:
     """The board as SVG: what everybody may see, or what the player of a seat may see, with their legal moves.
 
-    Groups of class "space" have the name of the space as `data-space`, those of class "panel" the number of the player as
-    `data-seat`; all of them have a text for who points at them.
+    The groups of the board and their ids are those of `euphoria_env.render.board`; groups of class "panel" have the number of the
+    player as `data-seat`; all of them have a text for who points at them.
 
     Args:
         game: the game.
         seat: whose private cards are shown too; None: nobody's.
-        width: of the picture in pixels, 100 to 10,000; None: 1600. Below 1400 it flows, and grows taller.
+        width: of the picture in pixels, 100 to 10,000; None: 1500. Below 1300 the players stand below the board.
         names: what the players are called, in the order of their seats; None: "Player 0", "Player 1", ...
         last: what happened last, in a sentence.
-        theme: "dark", or "print" for white paper.
+        theme: "dark", "light", or "print" for white paper.
+        changed: spaces that are marked, because something happened there.
 
     Raises:
-        ValueError: no such seat, width or theme, or names that are not one for each player in one printable line.
+        ValueError: no such seat, width, theme or space, or names that are not one for each player in one printable line.
     """
-    return draw(game, seat, width, names, last, theme)[0]
+    return draw(game, seat, width, names, last, theme, changed)[0]
 
 
 def draw(
-    game: Game, seat: int | None, width: int | None, names: Sequence[str] | None, last: str, theme: str
+    game: Game,
+    seat: int | None,
+    width: int | None,
+    names: Sequence[str] | None,
+    last: str,
+    theme: str,
+    changed: Collection[str] = (),
 ) -> tuple[str, int, int]:
     """The picture as of `board_svg`, its width and its height."""
     view = view_of(game, seat)
-    asked = question(game, seat)
     moves = [] if seat is None else legal_moves(game, seat)
     called = _names(names, len(view.players))
+    asked = question(game, seat)
+    if names is not None:
+        view = replace(view, headline=with_names(view.headline, called), offer=with_names(view.offer, called))
+        moves = [_named(move, called) for move in moves]
+        asked = with_names(asked, called)
     wide = PICTURE_WIDTH if width is None else _width(width)
     if not isinstance(theme, str) or theme not in THEMES:
         raise ValueError(f"theme must be one of {', '.join(THEMES)}, not {shown(theme)}")
-    if wide >= _LEAST_WIDE:
-        c = Canvas(PICTURE_WIDTH, THEMES[theme])
-        _side_by_side(c, view, asked, called, _line(last))
-    else:
-        c = Canvas(max(wide, _NARROWEST), THEMES[theme])
-        _in_rows(c, view, asked, called, _line(last))
+    s, across, heading = Sheet(theme, called), _across(wide), (asked, _line(last))
+    with s.group("board", at=(_MARGIN, _TOP)):
+        draw_board(s, view, Marks(changed=_spaces(changed)))
+    _header(s, view, *heading, across - 2 * _MARGIN)
+    bottom = _players(s, view, called, across)
     if moves:
-        c.height = move_list(c, asked, moves, _MARGIN, c.height - _MARGIN + GAP, c.width - 2 * _MARGIN) + _MARGIN
-    tall = math.ceil(c.height * wide / c.width)
-    return c.svg(f"Euphoria, {view.headline}", _description(view, asked, called), wide, tall), wide, tall
+        bottom = move_list(s, asked, moves, _MARGIN, bottom + _GAP, across - 2 * _MARGIN)
+    box = Box(0, 0, across, math.ceil(bottom) + _MARGIN)
+    tall = math.ceil(box.h * wide / box.w)
+    return s.svg(box, f"Euphoria, {view.headline}", _description(view, asked, called), (wide, tall)), wide, tall
+
+
+def _across(wide: int) -> int:
+    """How wide the picture is drawn."""
+    return PICTURE_WIDTH if wide >= WIDE else int(BOARD.w) + 2 * _MARGIN
 
 
 def _width(width: object) -> int:
@@ -99,72 +116,62 @@ def _names(names: Sequence[str] | None, n: int) -> list[str]:
     return list(names)
 
 
+def _named(move: Move, names: Sequence[str]) -> Move:
+    """A move in words that name the players."""
+    text, cost, gain, risk = (with_names(part, names) for part in (move.text, move.cost, move.gain, move.risk))
+    return replace(move, text=text, cost=cost, gain=gain, risk=risk)
+
+
 def _line(last: object) -> str:
     if not isinstance(last, str) or not last.isprintable():
         raise ValueError(f"last must be a text of one line, not {shown(last)}")
     return last
 
 
-def _side_by_side(c: Canvas, view: View, asked: str, names: Sequence[str], last: str) -> None:
-    _header(c, view, asked, last, _MARGIN + 2, 0, _BOARD_WIDTH)
-    beside = _MARGIN + _BOARD_WIDTH + GAP
-    legend(c, beside + 4, 4, c.width - _MARGIN - beside - 4)
-    bottom = _board(c, view, _MARGIN, _TOP, _BOARD_WIDTH)
-    n = len(view.players)
-    among = n if n <= _MOST_BESIDE else _BESIDE
-    height = min(_TALLEST_PANEL, (bottom - _TOP - GAP * (among - 1)) / among)
-    for k, player in enumerate(view.players[:among]):
-        y = _TOP + k * (height + GAP)
-        panel(c, player, names[k], view.stars_to_win, beside, y, c.width - _MARGIN - beside, height)
-    c.height = _panels(c, view, names, among, _MARGIN, bottom + GAP, c.width - 2 * _MARGIN) - GAP + _MARGIN
+def _spaces(changed: Collection[str]) -> Collection[str]:
+    listed = isinstance(changed, Collection) and not isinstance(changed, str)
+    if not listed or not all(space in SPACES for space in changed):
+        raise ValueError(f"changed must be names of spaces, not {shown(changed)}")
+    return changed
 
 
-def _in_rows(c: Canvas, view: View, asked: str, names: Sequence[str], last: str) -> None:
-    room = c.width - 2 * _MARGIN
-    y = _header(c, view, asked, last, _MARGIN + 2, 0, room)
-    y = legend(c, _MARGIN + 2, y, room) + GAP
-    y = _board(c, view, _MARGIN, y, room) + GAP
-    c.height = _panels(c, view, names, 0, _MARGIN, y, room) - GAP + _MARGIN
+def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
+    """The name of the game; beside it whose turn it is and what is asked, the offer under way or what happened last."""
+    left = _MARGIN + 2 + text_width("EUPHORIA", HUGE, 700) + 20
+    room -= left - _MARGIN
+    s.text(_MARGIN + 2, 42, "EUPHORIA", HUGE, weight=700)
+    s.paragraph(left, 26, room, view.headline, LARGE, "ink", 700, 1)
+    beside = left + text_width(view.headline, LARGE, 700) + 16
+    s.paragraph(beside, 26, room - beside + left, asked, BODY, "ink", lines=1)
+    s.paragraph(left, 46, room, view.offer or (last and f"last: {last}"), BODY, "dim", lines=1)
 
 
-def _header(c: Canvas, view: View, asked: str, last: str, x: float, y: float, w: float) -> float:
-    """The headline after the name of the game, or below it where there is no room; returns where it ends."""
-    c.text(x, y + 38, "EUPHORIA", 30, c.theme.gold, 700)
-    named = text_width("EUPHORIA", 30, 700) + 20
-    narrow = w < 3 * named
-    left, room, y = (x, w - 4, y + 64) if narrow else (x + named, w - named - 4, y + 21)
-    lines = (
-        (view.headline, 17, c.theme.ink, 700),
-        (asked, BODY, c.theme.ink, 400),
-        (view.offer, BODY, c.theme.gold, 400),
-        (last and f"last: {last}", SMALL, c.theme.dim, 400),
-    )
-    for text, size, colour, weight in lines:
-        for line in cut(wrap(text, room, size, weight), 3 if narrow else 1, room, size, weight) if text else ():
-            c.text(left, y, line, size, colour, weight)
-            y += 20
-    return y - 8
+def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float:
+    """The legend below the board, and the players beside and below that; returns where they end."""
+    bottom = legend(s, _MARGIN + 2, _TOP + BOARD.h + 4, BOARD.w)
+    n, x = len(view.players), _MARGIN + BOARD.w + _GAP + 4
+    beside = 0 if across < PICTURE_WIDTH else n if n <= _MOST_BESIDE else _BESIDE
+    height = (bottom - _TOP - _GAP * (beside - 1)) / beside if beside else 0
+    for k, player in enumerate(view.players[:beside]):
+        box = Box(x, _TOP + k * (height + _GAP), across - _MARGIN - x, height)
+        panel(s, player, names[k], view.stars_to_win, box)
+    return _rows(s, view, names, beside, bottom + _GAP, across - 2 * _MARGIN)
 
 
-def _board(c: Canvas, view: View, x: float, y: float, w: float) -> float:
-    for faction in range(len(FACTIONS)):
-        y = region(c, view, faction, x, y, w) + GAP
-    return strip(c, view, x, y, w)
-
-
-def _panels(c: Canvas, view: View, names: Sequence[str], first: int, x: float, y: float, w: float) -> float:
-    """The panels from some player on in rows; returns where the next row would begin."""
+def _rows(s: Sheet, view: View, names: Sequence[str], first: int, y: float, w: float) -> float:
+    """The panels from some player on in rows, all about as full; returns where they end."""
     players = view.players[first:]
-    if not players:
-        return y
-    across = min(len(players), max(1, int((w + GAP) // (PANEL_WIDTH + GAP))))
-    width = (w - GAP * (across - 1)) / across
-    for row in range(0, len(players), across):
-        height = max(panel_height(c, player, width) for player in players[row : row + across])
-        for k, player in enumerate(players[row : row + across]):
-            panel(c, player, names[player.seat], view.stars_to_win, x + (width + GAP) * k, y, width, height)
-        y += height + GAP
-    return y
+    rows = math.ceil(len(players) / max(1, int((w + _GAP) // (PANEL_WIDTH + _GAP))))
+    across = math.ceil(len(players) / max(1, rows))
+    for k in range(0, len(players), max(1, across)):
+        row = players[k : k + across]
+        width = (w - _GAP * (across - 1)) / across
+        height = max(panel_height(player, view.stars_to_win, width) for player in row)
+        for place, player in enumerate(row):
+            box = Box(_MARGIN + (width + _GAP) * place, y, width, height)
+            panel(s, player, names[player.seat], view.stars_to_win, box)
+        y += height + _GAP
+    return y - _GAP
 
 
 def _description(view: View, asked: str, names: Sequence[str]) -> str:

@@ -1,26 +1,32 @@
-"""The board as text, in lines of any width. Names are those of the notation, so that moves can be read off."""
+"""The board as text, in lines of any width: all of it by the names of the notation, or in short a line a region and a player."""
 
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env.board import (
     ALLEGIANCE_END,
     AREAS,
     ARTIFACT_MARKETS,
+    EUPHORIAN,
     FACTIONS,
+    GOODS,
+    ICARITE,
     ICARUS,
+    KNOWLEDGE_LIMIT,
     MARKETS,
     MINER_END,
     SLOTS_PER_SITE,
     STARS,
+    SUBTERRAN,
     TANK,
     TERRITORIES,
     TUNNEL_ENDS,
     TUNNELS,
+    WASTELANDER,
 )
 from euphoria_env.render.view import (
     REGION_NAMES,
@@ -34,21 +40,26 @@ from euphoria_env.words import (
     CHECK,
     RETRIEVING,
     Move,
+    amount,
     area_gains,
     cost_words,
     dilemma_words,
     legal_moves,
     recruit_words,
     short_gain,
+    short_title,
     tile_words,
+    title,
+    with_names,
 )
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
 TEXT_WIDTH = 100
+_HEADING = 12  # columns of the name of a region
 _NAME = 36  # columns of a space's name
-_NARROWEST, _TWO_COLUMNS, _GAP = 20, 160, 2
+_NARROWEST = 20
 
 
 def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, moves: bool = True) -> str:
@@ -57,7 +68,7 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
     Args:
         game: what is shown.
         seat: whose view it is; None: everybody's.
-        width: the columns that a line may have, 20 or more; from 160 on two regions stand side by side.
+        width: the columns that a line may have, 20 or more.
         moves: whether the legal moves are listed, too, if the seat decides.
 
     Raises:
@@ -66,15 +77,92 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
     if width < _NARROWEST:
         raise ValueError(f"a board needs a width of at least {_NARROWEST} columns, not {width}")
     view = view_of(game, seat)
-    regions = [[*_region(view, faction)] for faction in range(len(FACTIONS))]
-    lines = _folded([*_header(view), *_players(view)], width)
-    for k in range(0, len(regions), 2):
-        lines += _side_by_side(regions[k : k + 2], width)
-    lines += _folded([_rule("elsewhere"), *_tank(view), *_cards(view), *_always()], width)
+    rows = [*_header(view), *_players(view)]
+    for faction in range(len(FACTIONS)):
+        rows += _region(view, faction)
+    rows += [_rule("elsewhere"), *_tank(view), *_cards(view), *_always()]
     if moves and view.legal and seat is not None:
-        heading = _rule(f"{len(view.legal)} legal moves (! what may be lost, or whom it bumps)")
-        lines += _folded([heading, *map(_move, legal_moves(game, seat))], width)
-    return "\n".join(line.rstrip() for line in lines)
+        rows.append(_rule(f"{len(view.legal)} legal moves (! what may be lost, or whom it bumps)"))
+        rows += map(_move, legal_moves(game, seat))
+    return "\n".join(line.rstrip() for line in _folded(rows, width))
+
+
+def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> str:
+    """The board and what the players have, about a line for each region and each player.
+
+    Args:
+        view: what is shown.
+        names: what the players are called, in the order of their seats.
+        width: the columns that a line may have, 20 or more.
+    """
+    rows = [_Row("", tuple(with_names(text, names) for text in (f"Euphoria, {view.headline}", view.offer) if text), " | ")]
+    rows += [_short_region(view, faction, names) for faction in (ICARITE, EUPHORIAN, WASTELANDER, SUBTERRAN)]
+    tank = [f"by {space.removeprefix('tank_')}{_there(view, space, names)}" for space in TANK]
+    rows.append(_Row(f"{'Worker tank':{_HEADING}}", (*tank, f"{view.deck_size} cards in the deck"), " | "))
+    return "\n".join(_folded([*rows, *_short_players(view, names, width)], width))
+
+
+def _short_region(view: View, faction: int, names: Sequence[str]) -> _Row:
+    name = FACTIONS[faction]
+    area, territory = AREAS[faction], view.territories[TERRITORIES[faction]]
+    total = sum(face for _, face in view.workers.get(area, ()))
+    parts = [f"allegiance {view.allegiance[name]}", f"{title(area)}{f' {total}' if total else ''}{_there(view, area, names)}"]
+    if faction < len(TUNNELS):
+        parts.append(f"tunnel {view.miners[name]}/{MINER_END}{_there(view, TUNNELS[faction], names)}")
+        parts += [f"its end{_there(view, TUNNEL_ENDS[faction], names)}"] * (view.miners[name] == MINER_END)
+        parts += filter(None, (_short_site(view, market, names) for market in MARKETS[2 * faction : 2 * faction + 2]))
+    for space in ICARUS if faction == ICARITE else ARTIFACT_MARKETS[faction : faction + 1]:
+        parts += [f"{short_title(space)}{_there(view, space, names)}"] * (space in view.workers)
+    parts += [f"stars {_owners(territory, names)}"] * bool(territory)
+    return _Row(f"{REGION_NAMES[faction]:{_HEADING}}", tuple(parts), " | ")
+
+
+def _short_site(view: View, market: str, names: Sequence[str]) -> str:
+    """A market, or its site if somebody stands there."""
+    tile, stars = view.markets[market].tile, view.markets[market].stars
+    if tile:
+        return f"{short_title(tile)}{_there(view, market, names)}" + (f", stars {_owners(stars, names)}" if stars else "")
+    there = [worker for k in range(1, SLOTS_PER_SITE + 1) for worker in view.workers.get(f"{site_of(market)}_{k}", ())]
+    return f"site {market[-1]} {len(there)}/{view.workers_to_build}{_among(there, names)}" if there else ""
+
+
+def _there(view: View, space: str, names: Sequence[str]) -> str:
+    return _among(view.workers.get(space, ()), names)
+
+
+def _among(workers: Sequence[Worker], names: Sequence[str]) -> str:
+    return f" ({', '.join(f'{names[seat]} {face}' for seat, face in workers)})" if workers else ""
+
+
+def _owners(seats: Sequence[int], names: Sequence[str]) -> str:
+    return ", ".join(names[seat] + (f" {n}" if n > 1 else "") for seat, n in Counter(seats).items())
+
+
+def _short_players(view: View, names: Sequence[str], width: int) -> Iterator[_Row | str]:
+    """A table of what the players have, or where there is no room for it a paragraph for each."""
+    longest = max(map(len, names))
+    facts = [_facts(player, view.stars_to_win) for player in view.players]
+    widths = [max(len(name), *(len(row[name]) for row in facts)) for name in facts[0]]
+    if longest + 2 + sum(widths) + len(widths) <= width:
+        yield " ".join([" " * (longest + 2), *(f"{name:>{w}}" for name, w in zip(facts[0], widths, strict=True))])
+    for player, row in zip(view.players, facts, strict=True):
+        name = f"{'>' if player.deciding else ' '} {names[player.seat]:{longest}}"
+        if longest + 2 + sum(widths) + len(widths) <= width:
+            yield " ".join([name, *(f"{fact:>{w}}" for fact, w in zip(row.values(), widths, strict=True))])
+        else:
+            yield _Row(f"{name} ", tuple(f"{what} {fact}" for what, fact in row.items() if fact != "-"))
+
+
+def _facts(player: PlayerView, stars_to_win: int) -> dict[str, str]:
+    return {
+        "stars": f"{STARS - player.stars}/{stars_to_win}",
+        "dice": " ".join(map(str, player.workers)) or "-",
+        "check": f"{player.knowledge + sum(player.workers)}/{KNOWLEDGE_LIMIT}",
+        "kn": str(player.knowledge or "-"),
+        "mo": str(player.morale or "-"),
+        **{name: str(player.goods.get(name) or "-") for name in GOODS},
+        "cards": str(player.hand_size or "-"),
+    }
 
 
 # --------------------------------------------------------------------------------------------------------------- lines
@@ -95,7 +183,7 @@ class _Row(NamedTuple):
         lines = [label]
         for part in self.parts:
             new = lines[-1] in (label, " " * indent)
-            if not new and len(lines[-1] + self.separator + part) > width:
+            if not new and len(lines[-1] + self.separator + part + self.separator.rstrip()) > width:
                 lines[-1] += self.separator.rstrip()
                 lines.append(" " * indent)
                 new = True
@@ -123,27 +211,14 @@ def _folded(rows: Iterable[_Row | str], width: int) -> list[str]:
     return lines
 
 
-def _side_by_side(blocks: Sequence[Sequence[_Row | str]], width: int) -> list[str]:
-    """Two blocks beside each other where there is room, otherwise one after the other."""
-    if width < _TWO_COLUMNS:
-        return [line for block in blocks for line in _folded(block, width)]
-    column = (width - _GAP) // 2
-    halves = [_folded(block, column) for block in blocks]
-    return [left.ljust(column + _GAP) + right for left, right in zip_longest(*halves, fillvalue="")]
-
-
 def _rule(heading: str) -> str:
     return f"--- {heading}"
 
 
-def _wrapped(label: str, parts: Iterable[str], separator: str = ", ") -> list[_Row]:
-    return [_Row(label, tuple(parts), separator)]
-
-
 def _header(view: View) -> Iterator[_Row | str]:
-    yield from _wrapped("", [part for part in (f"Euphoria, {view.headline}", view.asked) if part], " | ")
+    yield _Row("", tuple(part for part in (f"Euphoria, {view.headline}", view.asked) if part), " | ")
     if view.offer:
-        yield from _wrapped("offer: ", [view.offer])
+        yield _Row("offer: ", (view.offer,))
 
 
 # -------------------------------------------------------------------------------------------------------------- players
@@ -156,26 +231,21 @@ def _players(view: View) -> Iterator[_Row | str]:
 
 
 def _player(player: PlayerView, stars_to_win: int) -> Iterator[_Row | str]:
-    marks = ("> " if player.deciding else "  ") + f"P{player.seat}"
     facts = [
         f"knowledge {player.knowledge or '-'}",
         f"morale {player.morale or '-'}",
         f"stars {STARS - player.stars}/{stars_to_win}",
         _hand_of_workers(player),
+        *([f"rank {player.rank}"] if player.rank else []),
+        *(["on turn"] if player.active else []),
     ]
-    if player.rank:
-        facts.append(f"rank {player.rank}")
-    if player.active:
-        facts.append("on turn")
-    yield from _wrapped(f"{marks}  ", facts, "  ")
+    yield _Row(f"{'>' if player.deciding else ' '} P{player.seat}  ", tuple(facts), "  ")
     indent = " " * 6
-    yield from _wrapped(indent, _goods(player), "; ")
-    for label, text in (*_recruits(player), _dilemma(player)):
-        yield from _wrapped(f"{indent}{label}", [text])
+    yield _Row(indent, tuple(_goods(player)), "; ")
+    yield from (_Row(f"{indent}{label}", (text,)) for label, text in (*_recruits(player), _dilemma(player)))
     if player.penalties:
-        yield from _wrapped(f"{indent}penalties: ", player.penalties)
-    for note in (*player.notes, *player.asides):
-        yield from _wrapped(indent, [note])
+        yield _Row(f"{indent}penalties: ", player.penalties)
+    yield from (_Row(indent, (note,)) for note in (*player.notes, *player.asides))
 
 
 def _hand_of_workers(player: PlayerView) -> str:
@@ -185,7 +255,7 @@ def _hand_of_workers(player: PlayerView) -> str:
 
 def _goods(player: PlayerView) -> Iterator[str]:
     yield ", ".join(f"{n} {name}" for name, n in player.goods.items()) or "no goods"
-    cards = f"{player.hand_size} artifact{'' if player.hand_size == 1 else 's'}"
+    cards = amount(player.hand_size, "artifact")
     types = ", ".join(f"{n} {name}" for name, n in (player.artifacts or {}).items())
     yield f"{cards} ({types})" if types else cards
 

@@ -26,7 +26,7 @@ from euphoria_env.words.card_text import (
 from euphoria_env.words.event_text import log
 from euphoria_env.words.learning import lessons
 from euphoria_env.words.move_text import Move, legal_moves, question
-from euphoria_env.words.names import short_title, signed, title
+from euphoria_env.words.names import amount, short_name, short_title, signed, title, with_names
 
 __all__ = [
     "AREA_SUMS",
@@ -38,6 +38,7 @@ __all__ = [
     "RETRIEVING",
     "SHORT_CHECK",
     "Move",
+    "amount",
     "area_gains",
     "cost_words",
     "dilemma_words",
@@ -47,10 +48,12 @@ __all__ = [
     "question",
     "recruit_words",
     "short_gain",
+    "short_name",
     "short_title",
     "signed",
     "space_words",
     "step_words",
     "tile_words",
     "title",
+    "with_names",
 ]

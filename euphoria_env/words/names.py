@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from euphoria_env.board import (
@@ -179,7 +180,20 @@ def possessive(name: str) -> str:
 def second_person(text: str) -> str:
     """A text that says what a player does, said to that player: "gains 1 gold" becomes "gain 1 gold"."""
     verb, space, rest = text.partition(" ")
-    return f"{_IRREGULAR.get(verb, verb.removesuffix('s'))}{space}{rest}"
+    stem = verb[:-2] if verb.endswith(("ches", "shes", "sses", "xes")) else verb.removesuffix("s")
+    return f"{_IRREGULAR.get(verb, stem)}{space}{rest}"
 
 
 _IRREGULAR = {"is": "are", "has": "have", "does": "do"}
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """A text with the names of the players in place of their numbers: "Bob rolls" for "player 1 rolls"; "You" is spoken to."""
+
+    def named(found: re.Match[str]) -> str:
+        name, owned, verb = names[int(found[1])], found[2], found[3]
+        if name != "You":
+            return name + (owned or "") + (verb or "")
+        return "your" if owned else ("you" if found[0][0] == "p" else name) + second_person(verb or "")
+
+    return re.sub(r"\b[Pp]layer (\d)\b('s)?(?: ([a-z]+s)\b)?", named, text)

@@ -1,4 +1,4 @@
-"""The pictures of the README, `docs/play.png` and `docs/study.png`: `python -m tests.tools.screenshots [FOLDER]`."""
+"""The pictures of the README, `play.png`, `study.png` and `turns.gif` in `docs`: `python -m tests.tools.screenshots [FOLDER]`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from euphoria_agents import load
 from euphoria_agents.matches.match import play_match
+from euphoria_agents.sessions import Seat, Session
+from euphoria_agents.sessions.agent_names import AGENT_NAMES
+from euphoria_env import Game
+from euphoria_env.render import board_array
+from euphoria_env.words import with_names
 from tests.tools.browser import ServerProcess, launched
 
 PLAYERS, SEED = 4, 3
@@ -25,41 +31,55 @@ def record() -> str:
 
 
 def study(page: Any, url: str, file: Path) -> None:
-    """A study that is analysed, at a decision in the middle."""
+    """A study that is analysed, at a mistake in the middle."""
     page.goto(url)
     page.locator("#file").set_input_files(file)
     page.locator("#judge").select_option(JUDGE)
     page.locator(f'[id="analyse-{JUDGE}"]').click()
-    page.locator(f'[id="stop-{JUDGE}"]').wait_for()
-    page.locator(f'[id="stop-{JUDGE}"]').wait_for(state="detached", timeout=300_000)
-    most = int(page.locator("#slider").get_attribute("max"))
-    page.locator("#slider").evaluate("(e, ply) => { e.value = ply; e.dispatchEvent(new Event('input')); }", int(SHOWN * most))
-    page.get_by_text(f"Decision {int(SHOWN * most)} of").wait_for()
-    while "choose what to do" not in page.locator("#question").inner_text():
-        before = page.locator("#steer label").first.inner_text()
-        page.locator("#forward").click()
-        page.wait_for_function("before => document.querySelector('#steer label').innerText !== before", arg=before)
+    page.locator(f'[id="lines-{JUDGE}"]').wait_for()
+    page.locator(f'[id="stop-{JUDGE}"]').wait_for(state="detached", timeout=550_000)
+    mistakes = page.locator("#shown-tab [id^=mistake-]")
+    mistakes.nth(mistakes.count() // 2).click()
+    page.locator("#shown-tab [id^=mistake-][aria-current=true]").wait_for()
 
 
 def play(page: Any) -> None:
     """A game that goes on from there."""
     page.locator("#branch").click()
     page.locator("#start").click()
-    page.locator("button.move").first.wait_for()
+    page.locator("#moves button").first.wait_for()
+
+
+def turns(text: str, file: Path) -> None:
+    """Two turns of each player, a picture for each decision: what happened, and the spaces where it did."""
+    session = Session.of(Game.from_record(text), [Seat(name) for name in AGENT_NAMES[:PLAYERS]])
+    first = int(SHOWN * session.decisions)
+    turn = session.turn_at(first)
+    shown = [k for k in range(first, session.decisions) if turn < session.turn_at(k) <= turn + 2 * PLAYERS]
+    frames = []
+    for k in shown:
+        last = with_names(session.log(None, k)[0], AGENT_NAMES)
+        changed = session.changed(None, k + 1)
+        pixels = board_array(session.game_at(k + 1), names=AGENT_NAMES[:PLAYERS], last=last, changed=changed, within=(1000, 700))
+        frames.append(Image.fromarray(pixels).quantize(64, dither=Image.Dither.NONE))
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=1600, loop=0, optimize=True)
 
 
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         file = Path(place) / "game.record"
-        file.write_text(record())
+        file.write_text(text := record())
+        turns(text, folder / "turns.gif")
         server = ServerProcess(Path(place) / "games.sqlite").start()
-        page = launched(playwright).new_page(viewport={"width": 1280, "height": 720})
+        page = launched(playwright).new_page(viewport={"width": 1440, "height": 900}, color_scheme="dark")
         page.set_default_timeout(60_000)
-        for name, show in (("study", lambda: study(page, server.url, file)), ("play", lambda: play(page))):
-            show()
-            page.evaluate("scrollTo(0, 0); document.querySelector('.side').scrollTop = 0")
-            page.screenshot(path=folder / f"{name}.png")
-        server.end(signal.SIGINT)
+        try:
+            for name, show in (("study", lambda: study(page, server.url, file)), ("play", lambda: play(page))):
+                show()
+                page.evaluate("scrollTo(0, 0)")
+                page.screenshot(path=folder / f"{name}.png")
+        finally:
+            server.end(signal.SIGINT)
 
 
 if __name__ == "__main__":

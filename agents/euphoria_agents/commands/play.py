@@ -5,6 +5,7 @@ from __future__ import annotations
 from euphoria_agents.commands.shared_arguments import TableOptions
 from euphoria_agents.registry import load
 from euphoria_agents.sessions import Agents, Seat, Session
+from euphoria_agents.sessions.agent_names import AGENT_NAMES
 from euphoria_agents.terminal import Screen, TerminalGame
 from euphoria_env import Rules
 
@@ -56,5 +57,5 @@ def _is_person(spec: str) -> bool:
 
 def _seat(k: int, spec: str) -> Seat:
     if not _is_person(spec):
-        return Seat(spec[:40], spec)
+        return Seat(AGENT_NAMES[k % len(AGENT_NAMES)], spec)
     return Seat(spec.partition(":")[2] or f"Player {k}")

@@ -1,9 +1,10 @@
-"""`euphoria replay`: a recorded game in the terminal."""
+"""`euphoria replay`: a recorded game in the terminal, or as a page."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -64,6 +65,25 @@ def wait(options: ReplayOptions) -> None:
         time.sleep(options.delay)
 
 
+def write_page(page: Path, options: ReplayOptions, text: str) -> None:
+    """Writes the game of a record as a page.
+
+    Raises:
+        ValueError: an option or the study is wrong.
+    """
+    from euphoria_agents.study.decision_analysis import Replayed
+    from euphoria_agents.study.game_analysis import saved_entries
+    from euphoria_agents.web.replay_page import EVERYBODY, MOVERS, replay_page
+
+    game: Any = Replayed.from_record(text)
+    entries = saved_entries(options.study, text, game) if options.study else []
+    view = options.view or (MOVERS if options.study else EVERYBODY)
+    names = options.names or [f"Player {k}" for k in range(game.rules.num_players)]
+    if len(names) != game.rules.num_players:
+        raise ValueError(f"--names takes a name for each of the {game.rules.num_players} players, not {len(names)}")
+    write_whole(page, replay_page(game, names, int(view) if view.isdecimal() else view, entries))
+
+
 def run(options: ReplayOptions) -> None:
     """The command.
 
@@ -76,6 +96,11 @@ def run(options: ReplayOptions) -> None:
     game = checked(options.record, text)
     if not 0 <= options.start <= len(game.history):
         raise ValueError(f"--from must be from 0 to {len(game.history)}, the decisions of this game, not {options.start}")
+    if options.html:
+        write_page(options.html, options, text)
+        return
+    if alone := [f"--{name}" for name in ("study", "view", "names") if getattr(options, name) is not None]:
+        raise ValueError(f"{alone[0]} is of the page: name its file by --html")
     screen = Screen()
     if screen.interactive and not (options.every or options.delay or options.step or options.svg):
         Replay(screen, game, options.start).run()

@@ -7,7 +7,9 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import dropwhile, islice, takewhile
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -22,15 +24,23 @@ from euphoria_agents.sessions.agents import Agents
 from euphoria_agents.sessions.undo import may_be_taken_back
 from euphoria_agents.validation import checked
 from euphoria_env import Game, Rules, actions, words
+from euphoria_env.board import ITEMS, SPACES
 from euphoria_env.envs import asking
-from euphoria_env.event_kinds import KIND_ROWS, EventKind
+from euphoria_env.event_kinds import KIND_ROWS
+from euphoria_env.events import Event, EventKind
 from euphoria_env.json_reader import as_key, read_json, shown
 from euphoria_env.render.text import TEXT_WIDTH, board_text
 from euphoria_env.render.view import View, view_of
 
 SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
 LONGEST_NAME = 40
+MOST_WAYS = 200  # that are offered at once
 MOST_CHANGES = 2**53  # that JSON can count anywhere
+
+_OF_WORKERS = (EventKind.PLACED, EventKind.BUMPED, EventKind.RETRIEVED, EventKind.RETURNED, EventKind.SACRIFICED)
+_OF_OFFER = ("give", "ask", "offer")  # moves that make an offer
+_ITEMS_OF_OFFER: dict[int, str] = {EventKind.OFFERED: "give", EventKind.WANTED: "ask"}
+_MOVING = (EventKind.PAID, EventKind.GAINED, EventKind.LOST, EventKind.DISCARDED)  # by which a series moves items
 
 
 class WrongSeat(ValueError):
@@ -85,6 +95,18 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True):
     practice: bool
     seats: list[Seat]
     record: str
+
+
+class Way(NamedTuple):
+    """A way to answer a series of single choices at once.
+
+    Attributes:
+        actions: the ids of the answers, in order; what is left after them has no choice in it.
+        items: what that pays, gains, loses or discards, in units.
+    """
+
+    actions: tuple[int, ...]
+    items: dict[str, int]
 
 
 class _Decision(NamedTuple):
@@ -194,9 +216,24 @@ class Session:
         names = (actions.NAMES[decision.action] for decision in reversed(self._decisions))
         return next((name.split()[2] for name in names if name.startswith("place ")), "")
 
-    def last_decision(self, seat: int) -> int | None:
-        """The number of the last decision of a seat, of which the first is 0; None if there is none."""
-        return next((k for k in reversed(range(len(self._decisions))) if self._decisions[k].seat == seat), None)
+    def made(self, decision: int) -> tuple[int, int]:
+        """Who made a decision, and which move it was, as an action id."""
+        return self._decisions[decision].seat, self._decisions[decision].action
+
+    def last_decision(self, seat: int, before: int | None = None) -> int | None:
+        """The number of the last decision of a seat, of which the first is 0, or of those before one; None if there is none."""
+        made = self._decisions[:before]
+        return next((k for k in reversed(range(len(made))) if made[k].seat == seat), None)
+
+    def changed(self, seat: int | None = None, decision: int | None = None) -> set[str]:
+        """The spaces where workers came or went since the last decision of a seat; by the last one, for everybody.
+
+        `decision`: as it was before one that was made.
+        """
+        made = self.decisions if decision is None else decision
+        last = made - 1 if seat is None else self.last_decision(seat, made)
+        since = made if last is None else max(0, last) if seat is None else last + 1
+        return {SPACES[e.a] for events in self.events(seat, since)[: made - since] for e in events if e.kind in _OF_WORKERS}
 
     @property
     def ranking(self) -> list[int] | None:
@@ -214,7 +251,7 @@ class Session:
         key = (self.decisions if decision is None else decision, seat)
         if key not in self._views:  # those of this decision and the one before are kept: a move needs them several times
             self._views = {one: view for one, view in self._views.items() if one[0] >= self.decisions - 1}
-            self._views[key] = view_of(self._at(decision), seat)
+            self._views[key] = view_of(self.game_at(decision), seat)
         return self._views[key]
 
     def board(self, seat: int | None = None, width: int = TEXT_WIDTH, decision: int | None = None) -> str:
@@ -223,11 +260,11 @@ class Session:
         Raises:
             ValueError: no such seat, or too little width.
         """
-        return board_text(self._at(decision), seat, width, moves=False)
+        return board_text(self.game_at(decision), seat, width, moves=False)
 
     def turn_at(self, decision: int) -> int:
         """The turn in which a decision was made, or the last one."""
-        return self._at(decision).turn
+        return self.game_at(decision).turn
 
     def question(self, seat: int | None = None) -> str:
         """What is being decided, as a sentence.
@@ -257,8 +294,33 @@ class Session:
         lines += words.log(self._game, seat, [one.name for one in self.seats], len(lines))
         return lines[since:]
 
-    def _at(self, k: int | None) -> Game:
-        """The game before decision k, to look at; as it is now after the last one, or if none is named."""
+    def events(self, seat: int | None = None, since: int = 0) -> list[list[Event]]:
+        """The events that followed each decision from number `since` on, as everybody may know them, or the player of a seat.
+
+        Raises:
+            ValueError: no such seat.
+        """
+        if seat is not None:
+            self._check_seat(seat)
+        events = self._game.events_for(seat)
+        return [events[decided.first : decided.end] for decided in self._game.decided(since)]
+
+    def ways(self, seat: int) -> list[Way]:
+        """The legal ways to answer a series of single choices (R18.2) at once; none if a single answer is all that is asked.
+
+        They are found in a game that is dealt what the seat cannot know, so they tell nothing else.
+
+        Raises:
+            ValueError: no such seat.
+        """
+        self._check_seat(seat)
+        if self.over or seat != self.player or self._game.deciding != "series":
+            return []
+        ways = list(islice(_ways(self._game.determinize(seat, 0), self._game.prompt), MOST_WAYS))
+        return ways if any(len(way.actions) > 1 for way in ways) else []
+
+    def game_at(self, k: int | None) -> Game:
+        """The game before decision k, with all its secrets, to look at; as it is now after the last one, or if none is named."""
         return self._game if k in (None, len(self._decisions)) else Game.from_rows(self._decisions[k].rows)
 
     def _check_seat(self, seat: Any) -> None:
@@ -284,8 +346,32 @@ class Session:
         self._check_turn(seat, version)
         now = _now(self._game)
         self._game.play(action)
-        self._decisions.append(_Decision(*now, actions.parse(action) if isinstance(action, str) else actions.number(action)))
+        self._decisions.append(_Decision(*now, self._number(action)))
         self.version += 1
+
+    def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
+        """Plays several moves of a seat. Of an offer they may have items that the rules add by themselves (R18.1).
+
+        Raises:
+            Stale, WrongSeat, IllegalMove: as for `play`, of any of them; some may have been played then.
+            ValueError: another offer than this one would come of it.
+        """
+        first, names = len(self._game.events), [actions.NAMES[self._number(move)] for move in moves]
+        for k, name in enumerate(names):
+            if k and name.split()[0] in _OF_OFFER and (self.player != seat or name not in self._game.legal()):
+                continue
+            self.play(seat, name, None if k else version)
+        wanted = Counter(name for name in names if name.split()[0] in ("give", "ask"))
+        made = Counter[str]()
+        for event in self._game.events[first:]:
+            if event.kind in _ITEMS_OF_OFFER:
+                made[f"{_ITEMS_OF_OFFER[event.kind]} {ITEMS[event.a]}"] += event.b
+        if wanted and wanted != made:
+            raise ValueError("this offer cannot be made: items are missing, or the rules add others")
+
+    @staticmethod
+    def _number(move: int | str) -> int:
+        return actions.parse(move) if isinstance(move, str) else actions.number(move)
 
     def _check_turn(self, seat: int, version: int | None = None) -> None:
         self._check_seat(seat)
@@ -364,7 +450,7 @@ class Session:
         if last + 1 < self.decisions:
             return False
         views = self.view(None, last), self.view()
-        return may_be_taken_back(self._at(last), self._game, self._by_chance(last), *views)
+        return may_be_taken_back(self.game_at(last), self._game, self._by_chance(last), *views)
 
     def _by_chance(self, k: int) -> bool:
         """Whether anything was drawn or rolled after decision k."""
@@ -389,23 +475,31 @@ class Session:
 
     # ------------------------------------------------------------------------------------------------------------- hints
 
-    def hint(self, seat: int, spec: str) -> Explanation:
+    def hint(self, seat: int, spec: str, decision: int | None = None) -> Explanation:
         """What an agent thinks of the decision of a seat, from what that seat may know; equal for equal knowledge.
 
+        Args:
+            seat: who decides.
+            spec: of the agent.
+            decision: one that was made; None: the one that is asked now.
+
         Raises:
-            WrongSeat: somebody else must decide.
+            WrongSeat: somebody else must decide, or did.
             ValueError: an agent that is not allowed or cannot be made, or the game has ended.
             AgentFailed: it raised, or explains something else.
         """
-        self._check_turn(seat)
-        if self.over:
+        game = self.game_at(decision)
+        self._check_seat(seat)
+        if game.over or game.truncated:
             raise ValueError("the game has ended, nobody has a move")
+        if seat != game.player:
+            raise WrongSeat(f"seat {game.player} must decide, not seat {seat}")
         self._agents.check(spec)
-        observation = self._game.observation(seat)
+        observation = game.observation(seat)
         chance = Chance(np.random.default_rng(_hash(observation.tobytes().hex(), spec)))
         try:
             with self._agents.borrowed(spec) as agent:
-                return explained(agent, observation, self._game.mask(), chance.own, chance.deal(self._game, seat))
+                return explained(agent, observation, game.mask(), chance.own, chance.deal(game, seat))
         except Exception as error:
             raise AgentFailed(seat, spec, error) from error
 
@@ -466,6 +560,24 @@ class Session:
 
 
 _BUILT_IN = Agents()
+
+
+def _ways(game: Game, asked: str, before: tuple[int, ...] = ()) -> Iterator[Way]:
+    """The ways to answer what is asked, after the answers before."""
+    for action in game.legal_actions().tolist():
+        after, answers = game.clone(), (*before, action)
+        after.play(action)
+        if after.deciding == "series" and (after.player, after.turn, after.prompt) == (game.player, game.turn, asked):
+            yield from _ways(after, asked, answers)
+        else:
+            yield Way(answers, _moved(after.events[len(game.events) :], game.player))
+
+
+def _moved(events: list[Event], player: int) -> dict[str, int]:
+    """The items that a series moved: the first ones of the player that move together."""
+    begun = dropwhile(lambda event: event.kind not in _MOVING or event.player != player, events)
+    together = takewhile(lambda event: event.kind in _MOVING and event.player == player, begun)
+    return dict(sum((Counter({ITEMS[event.a]: event.b}) for event in together), Counter()))
 
 
 def _now(game: Game) -> tuple[int, np.ndarray]:

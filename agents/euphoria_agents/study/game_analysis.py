@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from euphoria_agents.files import append_line, check_writable
+from euphoria_agents.files import append_line, check_writable, read_text
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
-from euphoria_agents.study.decision_analysis import Judge, Judged
+from euphoria_agents.study.decision_analysis import Judge, Judged, Replayed
 from euphoria_agents.validation import checked
 from euphoria_env.engine.tape import KINDS
 from euphoria_env.json_reader import read_json, shown
@@ -50,14 +50,8 @@ class Analysis:
         game, agent = self._judge.game, self._judge.agent
         self.players, self.decisions = game.rules.num_players, len(game.played)
         budget = getattr(agent, "budget", None)
-        lines = "\n".join(record.splitlines())
         self.header = {
-            "format": ANALYSIS_FORMAT,
-            "version": ANALYSIS_VERSION,
-            "record": hashlib.blake2b(lines.encode(), digest_size=16).hexdigest(),
-            "fingerprint": game.fingerprint(),
-            "players": self.players,
-            "decisions": self.decisions,
+            **about(record, game),
             "agent": spec,
             "sources": sources((spec,)),
             "budget": None if budget is None else str(budget),
@@ -146,19 +140,49 @@ class Analysis:
             check_header(read_json(lines[0].decode()), self.header)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
-        if len(lines) - 1 > self.decisions:
-            raise ValueError(f"{path} has {len(lines) - 1} entries, but the game only {self.decisions} decisions")
-        found = []
-        for ply, line in enumerate(lines[1:]):
-            try:
-                found.append(self._checked(ply, read_json(line.decode())))
-            except ValueError as error:
-                raise ValueError(f"{path}, line {ply + 2}: {error}") from error
-        return sum(map(len, lines)), found
+        return sum(map(len, lines)), _entries(path, lines[1:], self._judge.game)
 
-    def _checked(self, ply: int, entry: Any) -> Entry:
-        """An entry of a file, once it is one of this decision."""
-        return check_entry(entry, ply, self._judge.game.played[ply], self.players)
+
+def about(record: str, game: Replayed) -> dict[str, Any]:
+    """What the header of an analysis says of the record, with the game at its end."""
+    lines = "\n".join(record.splitlines())
+    return {
+        "format": ANALYSIS_FORMAT,
+        "version": ANALYSIS_VERSION,
+        "record": hashlib.blake2b(lines.encode(), digest_size=16).hexdigest(),
+        "fingerprint": game.fingerprint(),
+        "players": game.rules.num_players,
+        "decisions": len(game.played),
+    }
+
+
+def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
+    """The entries of a file that any agent's analysis of this record has made, as far as it has come.
+
+    Raises:
+        ValueError: the file is damaged, or of another record; says where, or what differs.
+    """
+    lines = read_text(path).encode().splitlines(keepends=True)
+    lines = lines[:-1] if lines and not lines[-1].endswith(b"\n") else lines
+    try:
+        header, wanted = read_json(lines[0].decode() if lines else "null"), about(record, game)
+        check_header({key: header.get(key) for key in wanted} if isinstance(header, dict) else header, wanted)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    return _entries(path, lines[1:], game)
+
+
+def _entries(path: Path, lines: Sequence[bytes], game: Replayed) -> list[Entry]:
+    """The entries in whole lines of a file, once they are those of this game."""
+    if len(lines) > len(game.played):
+        raise ValueError(f"{path} has {len(lines)} entries, but the game only {len(game.played)} decisions")
+    found = []
+    for ply, line in enumerate(lines):
+        try:
+            found.append(check_entry(read_json(line.decode()), ply, game.played[ply], game.rules.num_players))
+        except ValueError as error:
+            raise ValueError(f"{path}, line {ply + 2}: {error}") from error
+    return found
 
 
 def analyse(record: str, spec: str, seed: int = 0, first: int = 0, processes: int = 1) -> Iterator[Entry]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from euphoria_agents.agent import MoveThought
 from euphoria_agents.error_text import one_line
 from euphoria_agents.files import write_whole
-from euphoria_agents.sessions import AgentFailed, Agents, Session
+from euphoria_agents.sessions import AgentFailed, Agents, Seat, Session
+from euphoria_agents.sessions.agent_names import AGENT_NAMES
 from euphoria_agents.terminal.explaining import NAMES, explain
 from euphoria_agents.terminal.screen import HEADING, QUIET, WARNING, Screen
 from euphoria_agents.terminal.typed import TypedCommand, by_word
 from euphoria_agents.terminal.waiting import Work
 from euphoria_env.board import STARS
+from euphoria_env.render.text import short_board
+from euphoria_env.render.theme import PLAYER_COLOURS
 from euphoria_env.render.view import PlayerView
-from euphoria_env.words import Move, lessons
+from euphoria_env.words import Move, lessons, short_name, with_names
 
 ADVISER = "mcts:300:ppo"  # who gives hints, if nobody else is named
 PATIENCE = 10.0  # seconds until it is said that an agent is still thinking
@@ -45,7 +49,7 @@ class TerminalGame:
         self._commands = by_word(
             TypedCommand("?", "all that can be typed", self._help),
             TypedCommand("moves", "the moves again", self._moves),
-            TypedCommand("board", "the board again", self._board),
+            TypedCommand("board", "the whole board: every space and card, by the names of the notation", self._whole_board),
             TypedCommand("log [N]", f"what happened, the last {LINES} decisions or the last N", self._log),
             TypedCommand("card NAME", "what a recruit, market, dilemma or space does; a part of the name will do", self._card),
             TypedCommand(
@@ -65,6 +69,11 @@ class TerminalGame:
         self._told = dict.fromkeys([None, *range(len(self.session.seats))], self.session.decisions)
         self._looking: int | None = None  # whose cards are on the screen
         self._boards: dict[int | None, int] = {}  # the turn of the board that was shown last, by seat
+        self._call_by_name()
+
+    def _call_by_name(self) -> None:
+        self._names = _names(self.session.seats, self._people)
+        self.screen.styles = {name: f"{ink} on {fill}" for name, (fill, ink) in zip(self._names, PLAYER_COLOURS, strict=False)}
 
     # ------------------------------------------------------------------------------------------------------------ the game
 
@@ -91,15 +100,13 @@ class TerminalGame:
         return [k for k, seat in enumerate(self.session.seats) if seat.spec is None]
 
     def _name(self, seat: int) -> str:
-        """What a player is called, such as "Player 1 (ppo)"; the only person is "you"."""
-        who = self.session.seats[seat]
-        name = "you" if self._people == [seat] else who.name
-        return f"Player {seat}" if name == f"Player {seat}" else f"Player {seat} ({name})"
+        """What a player is called, with what plays for them, such as "Ada (ppo)"."""
+        spec = self.session.seats[seat].spec
+        return self._names[seat] + (f" ({spec})" if spec not in (None, self._names[seat]) else "")
 
     def _welcome(self) -> None:
         self.screen.say("Euphoria", HEADING)
-        names = [f"{self._name(k)} is P{k}" for k in range(len(self.session.seats))]
-        self.screen.say(f"{'; '.join(names)} on the board.")
+        self.screen.say(f"At the table: {', '.join(map(self._name, range(len(self._names))))}.")
         if self.session.practice:
             self.screen.say("This is practice: any decision can be taken back.")
         if self._people:
@@ -112,7 +119,7 @@ class TerminalGame:
         turn = self.session.view(seat).turn
         if self._boards.get(seat) != turn:
             self._boards[seat] = turn
-            self._board("")
+            self._board(seat)
         self._question(seat)
         interrupted = False
         while True:
@@ -224,11 +231,15 @@ class TerminalGame:
             if several and (k == 1 or moves[k - 2].group != move.group):
                 self.screen.say(move.group, HEADING)
             parts = [move.text, move.told, move.risk and f"risk: {move.risk}"]
-            self.screen.say(" - ".join(filter(None, parts)), label=f"{k:4}  ")
+            self.screen.say(with_names(" - ".join(filter(None, parts)), self._names), label=f"{k:4}  ")
         return False
 
-    def _board(self, _: str) -> bool:
+    def _board(self, seat: int | None) -> None:
+        self.screen.show(short_board(self.session.view(seat), self._names, self.screen.width))
+
+    def _whole_board(self, _: str) -> bool:
         self.screen.show(self.session.board(self.session.player, self.screen.width))
+        self.screen.say("; ".join(f"P{k} is {self._name(k)}" for k in range(len(self._names))))
         return False
 
     # -------------------------------------------------------------------------------------------------------------- commands
@@ -238,7 +249,7 @@ class TerminalGame:
         self.screen.say("Besides moves:")
         for command in dict.fromkeys(self._commands.values()):
             self.screen.say(command.help, label=f"  {command.form:14}")
-        self.screen.say('On the board, "P0:4" is a worker of player 0 that shows a 4. Moves in notation:')
+        self.screen.say("On the board, kn is knowledge, mo morale, check the sum that loses a worker at 16. Moves in notation:")
         for k, move in enumerate(self._in_groups(self.session.player), 1):
             self.screen.say(move.notation, label=f"{k:4}  ")
         return False
@@ -395,7 +406,8 @@ class TerminalGame:
                     return False
                 if word == "hand" and rest:
                     spec = None if rest == "me" else rest
-                    self.session.hand_over(seat, spec, (spec or f"Player {seat}")[:40])
+                    self.session.hand_over(seat, spec, AGENT_NAMES[seat] if spec else f"Player {seat}")
+                    self._call_by_name()
                     return True
                 if word in ("save", "load", "quit"):
                     if self._commands[word].do(rest):
@@ -413,9 +425,9 @@ class TerminalGame:
             self._news(self._people[0] if self._people else None)
         else:
             self._tell(self.session.log(None, max(self._told[seat] for seat in self._people)), None)
-        self.screen.show(self.session.board(None, self.screen.width))
+        self._board(None)
         self.screen.say()
-        self.screen.say(self.session.question(), HEADING)
+        self.screen.say(with_names(self.session.question(), self._names), HEADING)
         view, ranking = self.session.view(), self.session.ranking or []
         for rank, seat in sorted(zip(ranking, range(len(ranking)), strict=True)):
             self.screen.say(f"{rank}. {self._name(seat)}: {_stars(view.players[seat])}", label="  ")
@@ -433,13 +445,21 @@ class TerminalGame:
                 self.screen.say(one_line(error), WARNING)
 
 
+def _names(seats: Sequence[Seat], people: Sequence[int]) -> list[str]:
+    """What the players are called; the only person is "You", and of several with one name each has a number."""
+    names = ["You" if people == [k] else seat.name for k, seat in enumerate(seats)]
+    return [f"{name} {k}" if Counter(names)[name] > 1 else name for k, name in enumerate(names)]
+
+
 def _possessions(me: PlayerView) -> str:
     """What a player has, in a line."""
     workers = f"workers {' '.join(map(str, me.workers))}" if me.workers else "no worker in hand"
     goods = ", ".join(f"{n} {name}" for name, n in me.goods.items()) or "no goods"
     cards = ", ".join(f"{n} {name}" for name, n in (me.artifacts or {}).items())
     tracks = f"knowledge {me.knowledge or '-'}, morale {me.morale or '-'}"
-    return "; ".join([workers, tracks, goods, f"artifacts: {cards}" if cards else "no artifacts", _stars(me)])
+    recruits = ", ".join(short_name(one.name) + ("" if one.active else " (hidden)") for one in me.recruits)
+    facts = [workers, tracks, goods, f"artifacts: {cards}" if cards else "no artifacts", _stars(me), recruits]
+    return "; ".join(filter(None, facts))
 
 
 def _stars(player: PlayerView) -> str:

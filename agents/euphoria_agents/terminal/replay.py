@@ -8,6 +8,7 @@ from euphoria_agents.terminal.explaining import NAMES, explain
 from euphoria_agents.terminal.screen import HEADING, WARNING, Screen
 from euphoria_agents.terminal.typed import TypedCommand, by_word
 from euphoria_env import Game
+from euphoria_env.render.text import short_board
 
 
 class Replay:
@@ -34,7 +35,7 @@ class Replay:
             TypedCommand("end", "the end", lambda _: self.end),
             TypedCommand("seat N", "as player N sees it", self._as_seat),
             TypedCommand("all", "as everybody may see it", self._as_all),
-            TypedCommand("board", "the board again", lambda _: self.at),
+            TypedCommand("board", "the whole board", self._whole_board),
             TypedCommand("card NAME", "what a card or space does; part of the name is enough", self._card),
             TypedCommand("?", "this list", self._help),
         )
@@ -80,7 +81,8 @@ class Replay:
         log = self.session.log(self.seat)
         for k in list(since)[-10:]:
             self.screen.say(log[k], label=f"{k:5}  ")
-        self.screen.show(self.session.board(self.seat, self.screen.width, self.at))
+        view = self.session.view(self.seat, self.at)
+        self.screen.show(short_board(view, [f"P{k}" for k in range(len(view.players))], self.screen.width))
         whose = "everybody sees" if self.seat is None else f"player {self.seat} sees"
         self.screen.say(f"Before decision {self.at} of {self.end}, as {whose} it." if self.at < self.end else "The end.", HEADING)
         if self.at < self.end:
@@ -99,6 +101,9 @@ class Replay:
     def _as_all(self, _: str) -> int:
         self.seat = None
         return self.at
+
+    def _whole_board(self, _: str) -> None:
+        self.screen.show(self.session.board(self.seat, self.screen.width, self.at))
 
     def _card(self, rest: str) -> None:
         if not rest:

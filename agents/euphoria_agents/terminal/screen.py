@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -24,6 +25,7 @@ class Screen:
 
     Attributes:
         interactive: whether somebody sits there.
+        styles: in which style a name is written wherever it stands.
     """
 
     def __init__(self, typed: TextIO | None = None, written: TextIO | None = None) -> None:
@@ -33,6 +35,7 @@ class Screen:
             self._written.reconfigure(errors="replace")  # a name may have letters that the terminal has not
         self._console = Console(file=self._written, highlight=False, markup=False, emoji=False, soft_wrap=True)
         self.interactive = self._typed.isatty() and self._written.isatty()
+        self.styles: Mapping[str, str] = {}
         self._words: Sequence[str] = ()
         self._found: list[str] = []
         self._readline = self.interactive and self._typed is sys.stdin and self._set_completion()
@@ -61,7 +64,10 @@ class Screen:
 
     def show(self, block: str, style: str = "") -> None:
         """Writes lines that fit already."""
-        self._console.print(Text(block, style))
+        text = Text(block, style)
+        for name, look in self.styles.items():
+            text.highlight_regex(rf"(?<!\w){re.escape(name)}(?!\w)", look)
+        self._console.print(text)
         self._written.flush()
 
     def show_markdown(self, text: str) -> None:

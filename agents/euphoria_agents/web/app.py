@@ -17,13 +17,14 @@ from starlette.routing import Route
 from euphoria_agents.sessions import Agents
 from euphoria_agents.web import batches, endpoints, games, studies
 from euphoria_agents.web.agent_permissions import Specs
-from euphoria_agents.web.board_data import colours, facts, page_icon, symbols
+from euphoria_agents.web.board_data import bare_board, colours, facts, page_icon, symbols
 from euphoria_agents.web.game_registry import AgentExecutor, GameRegistry
 from euphoria_agents.web.refusals import STATUS, Refused, broken, missing, refused
 from euphoria_agents.web.request_guard import LOCAL_HOSTS, Guard
 from euphoria_agents.web.routes import route_table
 from euphoria_agents.web.server_limits import Limits
 from euphoria_agents.web.store import Store
+from euphoria_env.board import MAX_PLAYERS
 
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -90,6 +91,7 @@ def _pages() -> list[Route]:
     """The pages and what belongs to them, which are the same for everybody."""
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}
+    files |= {f"board-{n}.svg": bare_board(n) for n in range(2, MAX_PLAYERS + 1)}
 
     async def static(request: Request) -> Response:
         name = request.path_params["name"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from euphoria_env import Rules, words
+from euphoria_agents.sessions.agent_names import AGENT_NAMES
+from euphoria_env import Game, Rules, words
 from euphoria_env.board import (
     AREAS,
     ARTIFACT_MARKETS,
@@ -14,6 +17,7 @@ from euphoria_env.board import (
     GOODS,
     ICARUS,
     MARKETS,
+    MAX_PLAYERS,
     SITES,
     SLOTS_PER_SITE,
     SPACES,
@@ -24,8 +28,12 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.render import canvas
-from euphoria_env.render.view import REGION_NAMES, cost_view
+from euphoria_env.events import KINDS, NAMES
+from euphoria_env.render.board import Marks, board_fragment, places
+from euphoria_env.render.symbols import die
+from euphoria_env.render.symbols import symbols as drawn_symbols
+from euphoria_env.render.theme import PAGE, variables
+from euphoria_env.render.view import REGION_NAMES, View, cost_view, view_of
 from euphoria_env.rules import OPTIONS
 from euphoria_env.words import title
 
@@ -42,6 +50,9 @@ def facts(agents: Mapping[str, str]) -> dict[str, Any]:
     return {
         "agents": list(agents),
         "agent_words": agents,
+        "agent_names": AGENT_NAMES,
+        "events": {"kinds": KINDS, "names": NAMES},
+        "places": places(),
         "goods": GOODS,
         "artifacts": ARTIFACTS,
         "regions": [_region(k) for k in range(len(FACTIONS))],
@@ -88,19 +99,55 @@ def _options() -> Any:
             yield name, {"type": "number", "help": option.help, "value": value, "low": option.low, "high": option.high}
 
 
+@cache
+def bare_board(num_players: int) -> str:
+    """The board of a game that begins, which a page has once."""
+    return board_fragment(view_of(Game(Rules(num_players=num_players), seed=0)))
+
+
+@cache
+def _bare(num_players: int) -> tuple[list[str], dict[str, int]]:
+    """The lines of the bare board, and where those are that occur once."""
+    lines = bare_board(num_players).split("\n")
+    times = Counter(lines)
+    return lines, {line: k for k, line in enumerate(lines) if times[line] == 1}
+
+
+def board_patches(view: View, marks: Marks) -> list[tuple[int, int, str]]:
+    """What the board of a view has in the place of lines of the bare one: the first, the one after the last, the text."""
+    bare, where = _bare(len(view.players))
+    patches: list[tuple[int, int, str]] = []
+    at, new = 0, list[str]()
+    for line in board_fragment(view, marks).split("\n"):
+        found = at if not new and at < len(bare) and bare[at] == line else where.get(line, -1)
+        if found < at:
+            new.append(line)
+            continue
+        if new or found > at:
+            patches.append((at, found, "\n".join(new)))
+        at, new = found + 1, []
+    return [*patches, (at, len(bare), "\n".join(new))] if new or at < len(bare) else patches
+
+
 def symbols() -> str:
-    """The symbols of the picture, to `<use>`; see `canvas.symbols`."""
-    return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{canvas.symbols()}</svg>'
+    """The symbols of the drawing, to `<use>`; see `render.symbols`."""
+    return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{drawn_symbols(PAGE)}</svg>'
 
 
 def page_icon() -> str:
     """A die."""
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{canvas.die(1, 5, canvas.THEMES["dark"])}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="13 -1 28 28">{die(1, 5, "dark")}</svg>'
 
 
 def colours() -> str:
-    """The colours of seats and regions, as CSS."""
-    seats = (f".seat{k} {{ --seat: {fill}; --seat-ink: {ink}; }}" for k, (fill, ink) in enumerate(canvas.PLAYER_COLOURS))
-    theme = canvas.THEMES["dark"]
-    regions = (f".{name} {{ --region: {colour}; }}" for name, colour in zip(FACTIONS, theme.factions, strict=True))
-    return "\n".join([*seats, *regions]) + "\n"
+    """The colours of both themes as CSS, and those of seats and regions as classes; the visitor's choice comes first."""
+    light = variables("light")
+    lines = [
+        f":root {{ color-scheme: dark; {variables('dark')} }}",
+        f':root[data-theme="light"] {{ color-scheme: light; {light} }}',
+        f'@media (prefers-color-scheme: light) {{ :root:not([data-theme="dark"]) {{ color-scheme: light; {light} }} }}',
+    ]
+    for k in range(MAX_PLAYERS):
+        lines.append(f".seat{k} {{ {' '.join(f'--seat{part}: var(--seat-{k}{part});' for part in ('', '-ink', '-line'))} }}")
+    lines += [f".{name} {{ --region: var(--{name}); --region-cell: var(--{name}-cell); }}" for name in FACTIONS]
+    return "\n".join(lines) + "\n"

@@ -73,6 +73,7 @@ class RunningGame:
         pace: seconds between the moves of agents; None: one for each `step`.
         trouble: why the game waits for somebody to help; empty if it does not. Everybody reads it.
         failed: the seat whose agent failed; None if none did.
+        shown: what was made for those who look, until something is new.
     """
 
     def __init__(self, name: str, session: Session, pace: float | None, registry: GameRegistry) -> None:
@@ -81,6 +82,7 @@ class RunningGame:
         self.pace = pace
         self.trouble = ""
         self.failed: int | None = None
+        self.shown: dict[Any, Any] = {}
         self.closed = False
         self.listeners = 0
         self.changed = asyncio.Event()  # set once; a new one takes its place
@@ -97,6 +99,7 @@ class RunningGame:
     def tell(self, trouble: str = "", failed: int | None = None) -> None:
         """Lets those who listen know that something is new, and what the trouble is."""
         self.trouble, self.failed = trouble, failed
+        self.shown.clear()
         self.changed.set()
         self.changed = asyncio.Event()
 

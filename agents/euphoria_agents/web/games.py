@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import secrets
 from collections.abc import AsyncIterator, Callable
+from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -14,18 +15,23 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from euphoria_agents.sessions import Seat, Session
+from euphoria_agents.study.statistics import count
 from euphoria_agents.web import endpoints
 from euphoria_agents.web.agent_permissions import Specs
+from euphoria_agents.web.board_data import board_patches
 from euphoria_agents.web.endpoints import Asked, Body, Query, SeatNumber, Spec, Version
 from euphoria_agents.web.game_registry import GameRegistry, RunningGame
 from euphoria_agents.web.refusals import Refused, refusal
 from euphoria_agents.web.store import HOST
 from euphoria_agents.web.studies import Start, Studies
-from euphoria_env import Game, Rules
+from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
+from euphoria_env.render.board import Marks
 
+USUAL = Rules().to_dict()
 LISTED = 50  # games in the list
 LOGGED = 40  # lines of the log in a view
+MOST_MOVES = 64  # in one request
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it lives
 
 Pace = Annotated[float, Meta(ge=0, le=60)]
@@ -59,10 +65,11 @@ class Sit(Body):
 
 
 class Look(Query):
-    """What is to be shown."""
+    """What is to be shown; `decision`: the game as it was before a decision that was made."""
 
     seat: SeatNumber | None = None
     log: str = ""
+    decision: Version | None = None
 
 
 class Decide(Body):
@@ -73,15 +80,22 @@ class Decide(Body):
 
 
 class Move(Decide):
-    """A move, in notation or as an id."""
+    """A move, in notation or as an id; `then`: further ones of the same seat, which are played with it or not at all."""
 
     action: int | str
+    then: Annotated[list[int | str], Meta(max_length=MOST_MOVES)] = []
 
 
 class Hint(Decide):
     """Who is asked for a hint; None: the agent that is offered first."""
 
     spec: Spec | None = None
+
+
+class Past(Query):
+    """A decision that was made."""
+
+    decision: Version | None = None
 
 
 class HandOver(Body):
@@ -157,11 +171,16 @@ class Games:
 
     async def view(self, asked: Asked) -> Json:
         """What a seat, or everybody, may see."""
-        return _shown(asked, asked.body.log == "all")
+        body: Look = asked.body
+        if body.decision is None:
+            return _shown(asked, body.log == "all")
+        return past(asked.thing.session, asked.seat, _checked(asked.thing.session, body.decision))
 
     async def move(self, asked: Asked) -> Json:
         """Plays a move of a seat."""
         body: Move = asked.body
+        if body.then:
+            return _changed(asked, lambda session: session.play_together(body.seat, [body.action, *body.then], body.version))
         return _changed(asked, lambda session: session.play(body.seat, body.action, body.version))
 
     async def undo(self, asked: Asked) -> Json:
@@ -177,7 +196,18 @@ class Games:
         session = asked.thing.session.clone()
         if body.version != session.version or session.over or session.player != body.seat:
             raise Refused(409, "this is not your decision now; look again")
-        return await self.specs.hint(session, body.seat, body.spec or self.specs.offered[0])
+        return await self.specs.hint(session, body.seat, body.spec or self.specs.adviser)
+
+    async def why(self, asked: Asked) -> Any:
+        """What the agent that made a decision thinks of it."""
+        session = asked.thing.session.clone()
+        decision = _checked(session, session.decisions if asked.body.decision is None else asked.body.decision)
+        seat, action = session.made(decision) if decision < session.decisions else (-1, -1)
+        spec = session.seats[seat].spec if seat >= 0 else None
+        if spec is None:
+            raise Refused(409, "no agent made this decision")
+        thought = await self.specs.hint(session, seat, spec, decision)
+        return {**thought, "seat": seat, "action": action, "texts": _texts(session, decision)}
 
     async def hand_over(self, asked: Asked) -> Json:
         """Gives a seat to an agent."""
@@ -213,6 +243,7 @@ class Games:
 
 
 STREAM = "text/event-stream"
+SAME = "event: same\n"
 
 
 class _Listener(Response):
@@ -237,15 +268,35 @@ class _Listener(Response):
 
 
 async def _versions(game: RunningGame) -> AsyncIterator[str]:
+    """A message for each version; where something else is new, such as the pace, one of the kind "same"."""
+    told = -1
     while not game.closed:
-        changed = game.changed
-        yield f"data: {game.session.version}\n\n"
+        changed, version = game.changed, game.session.version
+        yield f"{SAME if version == told else ''}data: {version}\n\n"
+        told = version
         while True:
             try:
                 await asyncio.wait_for(changed.wait(), HEARTBEAT)
                 break
             except TimeoutError:
                 yield ": still there\n\n"
+
+
+def _checked(session: Session, decision: int) -> int:
+    """The number of a decision.
+
+    Raises:
+        Refused: there is none.
+    """
+    if decision > session.decisions:
+        raise Refused(422, f"decision must be a number from 0 to {session.decisions}")
+    return decision
+
+
+def _texts(session: Session, decision: int) -> dict[int, str]:
+    """The moves of a decision that was made, in words, by their ids."""
+    game = session.game_at(decision)
+    return {move.action: move.text for move in words.legal_moves(game, game.player)}
 
 
 def _changed(asked: Asked, act: Callable[[Session], Any]) -> Json:
@@ -257,7 +308,10 @@ def _shown(asked: Asked, whole: bool = False) -> Json:
     """What a seat may see, and which seats are those of whoever asks."""
     seats = asked.thing.session.seats
     mine = sorted(k for k in asked.held if k >= 0 and seats[k].spec is None)
-    return {**shown(asked.thing, asked.seat, whole), "mine": mine, "host": asked.host}
+    kept, key = asked.thing.shown, (asked.seat, whole)
+    if key not in kept:
+        kept[key] = shown(asked.thing, *key)
+    return {**kept[key], "mine": mine, "host": asked.host}
 
 
 def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
@@ -270,16 +324,39 @@ def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
         "seat": seat,
         "seats": msgspec.to_builtins(session.seats),
         "practice": session.practice,
+        "rules": {name: value for name, value in session.rules.to_dict().items() if value != USUAL[name]},
         "over": session.over,
         "decider": None if session.over else session.player,
-        "view": dataclasses.asdict(session.view(seat)),
+        **_board(session, seat),
         "last": session.last_space,
         "question": session.question(seat),
         "moves": [dataclasses.asdict(move) for move in session.moves(seat)] if seat is not None else [],
+        "ways": [way._asdict() for way in session.ways(seat)] if seat is not None else [],
         "can_undo": seat is not None and session.can_undo(seat),
+        "decisions": session.decisions,
         "log": lines[first:],
         "log_from": first,
+        "events": session.events(seat, first),
+        "made": [session.made(k)[0] for k in range(first, session.decisions)],
+        "stars": stars_by_source(session.record()) if session.over else None,
         "pace": game.pace,
         "trouble": game.trouble,
         "waits_for_agent": game.waits_for_agent,
     }
+
+
+def past(session: Session, seat: int | None, decision: int) -> Json:
+    """What a seat, or everybody, saw before a decision that was made."""
+    return {"decision": decision, "decisions": session.decisions, **_board(session, seat, decision)}
+
+
+def _board(session: Session, seat: int | None, decision: int | None = None) -> Json:
+    view = session.view(seat, decision)
+    marks = Marks(changed=session.changed(seat, decision))
+    return {"view": dataclasses.asdict(view), "board": board_patches(view, marks)}
+
+
+@lru_cache(64)
+def stars_by_source(record: str) -> list[dict[str, int]]:
+    """The stars that each seat placed in a game that has ended, by source."""
+    return count(record).stars

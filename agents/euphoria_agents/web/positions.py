@@ -15,6 +15,7 @@ import msgspec
 from euphoria_agents.web.endpoints import Asked, Body
 from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
+from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
 MOST_COMPLAINTS = 20
@@ -66,10 +67,12 @@ def _checked(position: Any) -> Json:
     if errors:
         return {"errors": errors}
     game = Game.from_dict(position)
+    view = view_of(game, game.player)
     return {
         "errors": [],
         "position": game.to_dict(),
-        "view": dataclasses.asdict(view_of(game, game.player)),
+        "view": dataclasses.asdict(view),
+        "board": board_fragment(dataclasses.replace(view, legal=())),
         "question": words.question(game),
         "record": game.to_record(),
         "scenario": scenario(game),

@@ -12,6 +12,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Annotated, Any
 
 import msgspec
@@ -22,7 +23,8 @@ from euphoria_agents.error_text import one_line
 from euphoria_agents.matches.processes import Worker
 from euphoria_agents.record_steps import last_space
 from euphoria_agents.sessions import Seat, Session
-from euphoria_agents.study.decision_analysis import Replayed
+from euphoria_agents.sessions.story import Story
+from euphoria_agents.study.decision_analysis import Replayed, outcome
 from euphoria_agents.study.game_analysis import Analysis
 from euphoria_agents.study.summary import THRESHOLD
 from euphoria_agents.web import endpoints
@@ -31,10 +33,12 @@ from euphoria_agents.web.endpoints import Asked, Body, Query, SeatNumber, Spec
 from euphoria_agents.web.game_registry import GameRegistry, check_room
 from euphoria_agents.web.jobs import answer_of, ended
 from euphoria_agents.web.refusals import Refused
+from euphoria_agents.web.replay_page import MOVERS, replay_page
 from euphoria_agents.web.store import HOST, CannotSave, token_hash
 from euphoria_env import Game, words
 from euphoria_env.game import seed_row
 from euphoria_env.json_reader import Json
+from euphoria_env.render.board import Marks, board_fragment
 from euphoria_env.render.view import view_of
 
 ALIVE = 8  # studies in memory
@@ -113,6 +117,11 @@ class Study:
     record: str
     game: Replayed
     jobs: dict[str, Job]
+
+    @cached_property
+    def story(self) -> Story:
+        """What happened, in words."""
+        return Story(self.game, self.names)
 
     def at(self, ply: int) -> Game:
         """The game before a decision or at its end.
@@ -221,23 +230,26 @@ class Studies:
         return {}
 
     async def overview(self, asked: Asked) -> Json:
-        """Who played, and every decision in notation."""
+        """Who played, and every decision in notation and in words, as whoever decided saw it."""
         study: Study = asked.thing
-        players = [int(row["player"][0]) for row in study.game.before]
-        told = {"names": study.names, "players": players, "lines": study.game.history, "record": study.record, "host": asked.host}
-        return {**told, "mistake": THRESHOLD, "judges": [*JUDGES, *set(self.specs.offered).difference(JUDGES)]}
+        game, story = study.game, study.story
+        told = {"names": study.names, "players": story.players, "lines": game.history, "record": study.record, "host": asked.host}
+        said = {"turns": story.turns, "log": await asyncio.to_thread(story.log, story.players), "result": outcome(game)}
+        return {**told, **said, "mistake": THRESHOLD, "judges": [*JUDGES, *set(self.specs.offered).difference(JUDGES)]}
 
     async def at(self, asked: Asked) -> Json:
         """The game before a decision, or at its end, as a seat or everybody saw it, with the moves, and the one played."""
         ply, game = asked.request.path_params["ply"], asked.thing.game
         now = asked.thing.at(ply)
+        view, last = view_of(now, asked.seat), last_space(game.history[:ply])
         return {
             "ply": ply,
             "player": now.player,
             "over": now.over or now.truncated,
-            "view": dataclasses.asdict(view_of(now, asked.seat)),
-            "last": last_space(game.history[:ply]),
-            "question": words.question(now, now.player),
+            "view": dataclasses.asdict(view),
+            "board": board_fragment(view, Marks(changed=[last] if last else [])),
+            "last": last,
+            "question": asked.thing.story.question(ply),
             "moves": [dataclasses.asdict(move) for move in words.legal_moves(now, now.player)],
             "played": game.played[ply] if ply < len(game.played) else None,
         }
@@ -270,13 +282,21 @@ class Studies:
         return endpoints.set_cookie(answer, _visitor(study.name), visitor, "study", study.name)
 
     async def analysis(self, asked: Asked) -> Json:
-        """What there is of an analysis, from an entry on."""
-        return _progress(self._job(asked.thing, asked.body.spec), asked.body.first)
+        """What there is of an analysis, from an entry on, with what was played and what was better in words."""
+        told = _progress(self._job(asked.thing, asked.body.spec), asked.body.first)
+        return {**told, "better": await asyncio.to_thread(asked.thing.story.better, told["entries"])}
 
     async def cancel(self, asked: Asked) -> Json:
         """Stops an analysis; what there is of it stays."""
         self._job(asked.thing, asked.body.spec).stop()
         return {}
+
+    async def page(self, asked: Asked) -> Response:
+        """The study as one page that opens anywhere, with an analysis if one is named."""
+        study: Study = asked.thing
+        entries = self._job(study, asked.body.spec).entries if asked.body.spec else []
+        made = await asyncio.to_thread(replay_page, study.game, study.names, MOVERS, entries)
+        return Response(made, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
 
     async def lines(self, asked: Asked) -> Response:
         """What there is of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""

@@ -1,117 +1,226 @@
-// The board and the players, drawn from a view: what the server says that this seat may know.
+// The board that the server draws: its nodes stay, found again by their ids, and travel to where the next view has
+// them.
 
-import { el, hidden, icon, many, symbol } from "./common.js";
+import { el, svg } from "./elements.js";
 
+const LAYERS = ".star, .miner, .allegiance";
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const EASE = "cubic-bezier(.3, .1, .2, 1)";
+export const MOVE = 220; // milliseconds
+export const ROLL = 350;
 export const STARS = 10; // each player has
-const BONUS_STEPS = { 2: "1 more commodity in the area", 5: "the tunnel gives both", 8: "hidden recruits show themselves", 11: "a star on each active recruit" };
 
-export function die([seat, face]) {
-  return symbol(`die-${seat}-${face}`, `player ${seat}'s ${face}`, "die", "0 0 40 26");
-}
+export const still = () => STILL.matches || document.hidden;
 
-const star = (seat) => symbol(`token-${seat}`, "", "token", "0 0 24 24");
-export const badge = (seat) => symbol(`badge-${seat}`, "", "badge", "0 0 24 24");
-
-function stars(label, seats, places) {
-  const empty = Array.from({ length: Math.max(0, places - seats.length) }, () => el("span", { class: "star empty", "aria-hidden": "true" }));
-  return el("span", { class: "stars" }, hidden(`${label}: ${seats.length ? `stars of ${seats.map((k) => `player ${k}`).join(", ")}` : "no star"}`), seats.map(star), empty);
-}
-
-const GROUPS = ["artifact", "resource", "commodity", "other commodity"];
-
-// The units that something costs, as symbols; an artifact of some kind is named besides.
-function cost(facts, units) {
-  return el("span", { class: "cost" }, units.map(([item, n]) => {
-    const kind = facts.goods.includes(item) || GROUPS.includes(item) ? item : "artifact";
-    return el("span", {}, hidden(`${n} ${item} `), el("span", { "aria-hidden": "true" }, String(n)), icon(kind), kind === item ? null : el("span", { "aria-hidden": "true" }, ` ${item}`));
-  }));
-}
-
-function track(name, value, end, marks = {}) {
-  const steps = Array.from({ length: end + 1 }, (_, k) => el("span", { class: `step${k <= value && value ? " reached" : ""}${k in marks ? " bonus" : ""}`, title: marks[k] ? `${k}: ${marks[k]}` : null }, k === value || k in marks ? String(k) : ""));
-  return el("span", { class: "track", role: "img", "aria-label": `${name} ${value} of ${end}` }, el("span", { "aria-hidden": "true" }, steps));
-}
-
-// facts: what is printed; view: the game; moves: space -> how many legal moves; choose(space): the space was clicked; last:
-// where the last worker was placed; heat: space -> the share of the visits of a search.
-export function board(facts, view, { moves = {}, choose = null, last = "", heat = {} } = {}) {
-  const cell = (space, { title, note = "", words, price, open = true, more = [], workers }) => {
-    const inside = [
-      el("span", { class: "name" }, title),
-      space === last && el("span", { class: "last" }, "placed last"),
-      heat[space] >= 0.005 && el("span", { class: "heat" }, `${Math.round(100 * heat[space])} %`, hidden(" of the search")),
-      note && el("span", { class: "note" }, note),
-      price?.length ? cost(facts, price) : null,
-      el("span", { class: "dice" }, workers ?? (view.workers[space] ?? []).map(die)),
-      words && el("span", { class: "words" }, words),
-      ...more,
-    ];
-    const n = moves[space] ?? 0;
-    const kind = `space${open ? "" : " closed"}`;
-    const made = !n || !choose ? el("div", { class: kind, "data-space": space }, inside) : el("button", { class: `${kind} playable`, type: "button", id: `space-${space}`, "data-space": space, onclick: () => choose(space) }, inside, el("span", { class: "count" }, many(n, "move")));
-    if (heat[space]) made.style.setProperty("--heat", `${Math.round(60 * heat[space])}%`);
-    if (space === last) made.classList.add("latest");
-    return made;
-  };
-  const plain = (space, extra = {}) => cell(space, { title: facts.spaces[space].title, price: facts.spaces[space].cost, words: facts.spaces[space].words, ...extra });
-  const area = (space) => {
-    const sum = (view.workers[space] ?? []).reduce((total, [, face]) => total + face, 0);
-    return plain(space, { note: sum ? `sum ${sum}` : "empty", price: [] });
-  };
-  const site = (market, slots, number) => {
-    const there = view.markets[market];
-    if (there.tile) {
-      const tile = facts.tiles[there.tile];
-      return cell(market, { title: tile.title, price: tile.cost, words: `A star in the territory; for those without a star here: ${tile.words}`, more: [stars("on this market", there.stars, 0)] });
+// Makes a node and what is in it like another one; nodes with ids are found again by them, others by their place.
+function morph(node, like) {
+  for (const { name } of [...node.attributes]) if (!like.hasAttribute(name)) node.removeAttribute(name);
+  for (const { name, value } of like.attributes) if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+  const named = new Map([...node.children].filter((child) => child.id).map((child) => [child.id, child]));
+  let at = node.firstChild;
+  for (const wanted of [...like.childNodes]) {
+    if (!wanted.id) while (at?.id && named.get(at.id) === at && !has(like, at.id)) at = dropped(at);
+    const found = wanted.id ? named.get(wanted.id) : at && !at.id && at.nodeName === wanted.nodeName ? at : null;
+    if (!found) node.insertBefore(document.importNode(wanted, true), at);
+    else {
+      if (found !== at) node.insertBefore(found, at);
+      else at = at.nextSibling;
+      if (found.nodeType === Node.TEXT_NODE) {
+        if (found.data !== wanted.data) found.data = wanted.data;
+      } else if (!found.isEqualNode(wanted)) morph(found, wanted);
     }
-    const taken = slots.filter((slot) => view.workers[slot]?.length).length;
-    return el("div", { class: "space site" }, el("span", { class: "name" }, `Site ${number}`), el("span", { class: "note" }, `${taken} of ${view.workers_to_build} workers`),
-      el("span", { class: "slots" }, slots.map((slot) => cell(slot, { title: hidden(facts.spaces[slot].title), price: facts.spaces[slot].cost }))), el("span", { class: "words" }, "The market lies face down until it is built."));
-  };
-  const region = (r) => el("section", { class: `region ${r.faction}`, "aria-labelledby": `region-${r.faction}` },
-    el("header", {}, el("h3", { id: `region-${r.faction}` }, r.title), el("span", { class: "label" }, "allegiance"), track(`${r.title}: allegiance`, view.allegiance[r.faction], 11, BONUS_STEPS),
-      el("span", { class: "label" }, "territory"), stars("territory", view.territories[r.territory], view.players.length)),
-    el("div", { class: "cells" }, area(r.area),
-      r.tunnel && plain(r.tunnel, { note: `miner ${view.miners[r.faction]} of 9`, more: [track("miner", view.miners[r.faction], 9, { 6: "hidden recruits show themselves", 9: "the tunnel's end opens" })] }),
-      r.tunnel_end && plain(r.tunnel_end, { open: view.miners[r.faction] >= 9, note: view.miners[r.faction] >= 9 ? "open" : "closed" }),
-      r.markets.map((market, k) => site(market, r.slots[k], k + 1)), r.spaces.map((space) => plain(space))));
-  const tank = el("section", { class: "region tank", "aria-labelledby": "region-tank" }, el("header", {}, el("h3", { id: "region-tank" }, "Worker tank and cards"),
-    el("span", { class: "label" }, `${many(view.deck_size, "artifact")} in the deck; discarded: ${Object.entries(view.discards).filter(([, n]) => n).map(([name, n]) => `${n} ${name}`).join(", ") || "none"}`)),
-    el("div", { class: "cells" }, facts.tank.map((space) => plain(space))));
-  return [...facts.regions.map(region), tank];
+  }
+  while (at) at = dropped(at);
 }
 
-function recruit(facts, { name, active, star: starred }, seat) {
-  const card = facts.recruits[name];
-  return el("details", { class: `recruit ${card.faction}`, id: `recruit-${seat}-${name}` }, el("summary", {}, card.title, active ? "" : " (hidden)", starred ? [hidden(", starred"), star(seat)] : null), el("p", {}, card.words));
+const has = (node, id) => [...node.children].some((child) => child.id === id);
+
+function dropped(node) {
+  const next = node.nextSibling;
+  node.remove();
+  return next;
 }
 
-// Identifiers of cards in a line as they are called.
-const inWords = (facts, line) => line.replace(/[a-z]+(_[a-z]+)*/g, (name) => (facts.recruits[name] ?? facts.tiles[name])?.title ?? name);
-
-// What one must know of another player at any time.
-export function rival(view, p, seat) {
-  const known = `${STARS - p.stars} of ${view.stars_to_win} stars, knowledge ${p.knowledge || "–"}, morale ${p.morale || "–"}, ${many(p.hand_size, "artifact")}`;
-  return el("p", { class: `rival seat${p.seat}` }, badge(p.seat), el("b", {}, seat.name), el("span", { class: "dice" }, p.workers.map((face) => die([p.seat, face]))), el("span", { class: "known" }, known));
+// The bare board with what a view has in the place of some of its lines: the first, the one after the last, the text.
+export function patched(bare, patches) {
+  const found = [...bare];
+  for (const [first, last, text] of [...patches].reverse()) found.splice(first, last - first, text);
+  return found.join("\n");
 }
 
-export function player(facts, view, p, seat, you) {
-  const placed = STARS - p.stars;
-  const tag = p.rank ? `rank ${p.rank}` : [p.active && "on turn", p.deciding && "decides"].filter(Boolean).join(", ");
-  const goods = [...facts.goods.map((name) => [name, p.goods[name] ?? 0]), ["artifact", p.hand_size]];
-  const hand = p.artifacts && Object.entries(p.artifacts).filter(([, n]) => n).map(([name, n]) => `${n} ${name}`).join(", ");
-  return el("section", { class: `player seat${p.seat}${p.deciding ? " deciding" : ""}`, "aria-labelledby": `player-${p.seat}` },
-    el("header", {}, el("h3", { id: `player-${p.seat}` }, badge(p.seat), el("span", {}, hidden(`player ${p.seat}: `), seat.name, you === p.seat && seat.name !== "You" ? " (you)" : "")), seat.spec !== seat.name && you !== p.seat && el("span", { class: "label" }, seat.spec ?? "person"), tag && el("span", { class: "tag" }, tag)),
-    el("dl", { class: "facts" },
-      el("div", {}, el("dt", {}, "stars"), el("dd", {}, `${placed} of ${view.stars_to_win}`)),
-      el("div", {}, el("dt", {}, "knowledge"), el("dd", {}, String(p.knowledge || "–"))),
-      el("div", {}, el("dt", {}, "morale"), el("dd", {}, String(p.morale || "–"))),
-      el("div", {}, el("dt", {}, "workers"), el("dd", { class: "dice" }, p.workers.map((face) => die([p.seat, face])), p.on_board ? ` + ${p.on_board} out` : p.workers.length ? null : "none"))),
-    el("ul", { class: "goods", "aria-label": "goods" }, goods.map(([name, n]) => el("li", { class: n ? "" : "none", title: name }, icon(name), hidden(name + " "), String(n)))),
-    hand ? el("p", {}, "hand: ", hand) : null,
-    p.recruits.map((one) => recruit(facts, one, p.seat)),
-    p.hidden ? el("p", { class: "label" }, many(p.hidden, "hidden recruit")) : null,
-    p.dilemma ? el("details", { class: "recruit", id: `dilemma-${p.seat}` }, el("summary", {}, `dilemma: ${p.dilemma}${p.resolved ? `, resolved for a ${p.resolved}` : ""}`), el("p", {}, facts.dilemmas[p.dilemma])) : null,
-    p.penalties.length ? el("details", { class: "recruit penalties", id: `penalties-${p.seat}` }, el("summary", {}, many(p.penalties.length, "penalty").replace("penaltys", "penalties")), el("ul", {}, p.penalties.map((tile) => el("li", {}, `${facts.tiles[tile].title}: ${facts.tiles[tile].words}`)))) : null,
-    [...p.notes, ...p.asides].map((line) => el("p", { class: "label" }, inWords(facts, line))));
+// A drawing of the server as a node.
+export function drawing(text) {
+  return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
 }
+
+// An outline for a second, where nothing may move.
+export function outline(node) {
+  const glow = "drop-shadow(0 0 2px var(--changed)) drop-shadow(0 0 2px var(--changed))";
+  node.animate([{ filter: glow }, { filter: glow }], 1000);
+}
+
+// Lets a node come from where it was on the screen, turning so many degrees.
+export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
+  if (!from || !node.isConnected) return;
+  const to = node.getBoundingClientRect();
+  if (!to.width || !from.width) return;
+  const [dx, dy, size] = [from.left - to.left, from.top - to.top, from.width / to.width];
+  if (Math.abs(dx) + Math.abs(dy) < 1 && !turn) return;
+  if (still()) return outline(node);
+  const frame = node.getScreenCTM?.() && node.parentNode.getScreenCTM?.();
+  if (!frame) {
+    const first = `translate(${dx}px, ${dy}px) scale(${size})`;
+    return node.animate(
+      [
+        { transform: first, transformOrigin: "0 0" },
+        { transform: "none", transformOrigin: "0 0" },
+      ],
+      { duration: time, easing: EASE },
+    );
+  }
+  const own = node.transform.baseVal.consolidate()?.matrix ?? { a: 1, e: 0, f: 0 };
+  const put = (x, y, scale, angle) => ({
+    transform:
+      `translate(${x}px, ${y}px) scale(${scale}) ` +
+      `translate(20px, 13px) rotate(${angle}deg) translate(-20px, -13px)`,
+  });
+  const [x, y] = [own.e + dx / frame.a, own.f + dy / frame.d];
+  return node.animate([put(x, y, own.a * size, -turn), put(own.e, own.f, own.a, 0)], { duration: time, easing: EASE });
+}
+
+export const place = (node) => node?.getBoundingClientRect();
+
+// What holds a worker in a hand.
+const held = (node) => el("span", { class: "held" }, svg("svg", { viewBox: "0 0 40 26" }, node));
+
+// A worker: one node for as long as it lives, on the board or in a hand.
+class Die {
+  constructor(node, seat, where, face) {
+    Object.assign(this, { node, seat, where, face });
+  }
+}
+
+export class Board {
+  // `home(seat)`: the element for the dice in the hand of a seat; `hold(holder, seat, face)`: dresses its holder;
+  // `decorate(svg)`: dresses a drawing before it is shown.
+  constructor(parent, { home, hold = () => {}, decorate = () => {} }) {
+    Object.assign(this, { parent, home, hold, decorate, svg: null, dice: [] });
+  }
+
+  // Shows a view: `text` is its drawing, `hands` the faces in the hand of each seat. Without `moving` all is there at
+  // once. Returns the stars that are new.
+  show(text, hands, moving = false) {
+    const next = drawing(text);
+    this.decorate(next);
+    const wanted = [...next.querySelectorAll(".die")].map((node) => ({
+      node,
+      seat: +node.dataset.seat,
+      where: node.dataset.space,
+      face: +node.dataset.face,
+    }));
+    for (const one of wanted) one.node.remove();
+    hands.forEach((faces, seat) => faces.forEach((face) => wanted.push({ node: null, seat, where: "hand", face })));
+    const before = new Map();
+    if (moving && this.svg) {
+      for (const node of [...this.svg.querySelectorAll(LAYERS), ...this.dice.map((die) => die.node)])
+        before.set(node, place(node));
+    }
+    const stars = new Set([...(this.svg?.querySelectorAll(".star") ?? [])].map((node) => node.id));
+    if (!this.svg) this.parent.append((this.svg = next));
+    else {
+      const layer = this.svg.querySelector(".dice");
+      const held = [...layer.children];
+      layer.replaceChildren();
+      morph(this.svg, next);
+      this.svg.querySelector(".dice").append(...held);
+    }
+    const rolled = this.#place(wanted);
+    if (!moving) return [];
+    for (const [node, from] of before) travel(node, from, rolled.has(node) ? { time: ROLL, turn: 360 } : {});
+    return [...this.svg.querySelectorAll(".star")].filter((node) => !stars.has(node.id));
+  }
+
+  // Puts every die where it is wanted: those that stay stay, the others go to where one is missing. Returns the rolled.
+  #place(wanted) {
+    const taken = new Set();
+    const take = (fits) => {
+      for (const one of wanted) {
+        if (one.die) continue;
+        one.die = this.dice.find((die) => !taken.has(die) && die.seat === one.seat && fits(die, one));
+        if (one.die) taken.add(one.die);
+      }
+    };
+    take((die, one) => die.where === one.where && die.face === one.face);
+    take((die, one) => die.where !== one.where && die.face === one.face);
+    take((die, one) => die.where !== one.where && one.where === "hand");
+    take(() => true);
+    for (const die of this.dice) if (!taken.has(die)) (die.node.closest(".held") ?? die.node).remove();
+    const rolled = new Set();
+    for (const one of wanted) {
+      if (!one.die) one.die = new Die(one.node ?? svg("g", { class: "die", role: "img" }), one.seat, "", 0);
+      if (one.die.face && one.die.face !== one.face) rolled.add(one.die.node);
+      this.#settle(one);
+    }
+    this.dice = wanted.map((one) => one.die);
+    return rolled;
+  }
+
+  #settle({ die, node, seat, where, face }) {
+    const kept = die.node;
+    const holder = kept.closest(".held");
+    if (node && node !== kept) {
+      for (const { name, value } of node.attributes)
+        if (kept.getAttribute(name) !== value) kept.setAttribute(name, value);
+      if (die.face !== face) kept.replaceChildren(...node.childNodes);
+    } else if (!node) {
+      if (die.face !== face)
+        kept.replaceChildren(svg("use", { href: `#worker-${seat}-${face}`, width: 40, height: 26 }));
+      for (const name of ["transform", "id"]) kept.removeAttribute(name);
+      Object.assign(kept.dataset, { seat, face, space: "" });
+      kept.setAttribute("aria-label", `a ${face}`);
+    }
+    Object.assign(die, { where, face });
+    const layer = this.svg.querySelector(".dice");
+    if (node && kept.parentNode !== layer) layer.append(kept);
+    if (holder && (node || holder.parentNode !== this.home(seat))) holder.remove();
+    if (!node) {
+      if (kept.closest(".held")?.parentNode !== this.home(seat)) this.home(seat).append(held(kept));
+      this.hold(kept.closest(".held"), seat, face);
+    }
+  }
+
+  space(name) {
+    return this.svg?.querySelector(`[id="space-${name}"]`);
+  }
+}
+
+// Something small that flies over the page from one place to another.
+export function fly(kind, from, to, late = 0) {
+  if (still() || !from || !to || !to.width) return;
+  const size = 20;
+  const node = el(
+    "div",
+    { class: "flying", "aria-hidden": "true" },
+    svg("svg", { width: size, height: size }, svg("use", { href: `#${kind}`, width: size, height: size })),
+  );
+  document.body.append(node);
+  const put = (box) => `translate(${box.left + (box.width - size) / 2}px, ${box.top + (box.height - size) / 2}px)`;
+  const flight = node.animate(
+    [
+      { transform: put(from), opacity: 0 },
+      { opacity: 1, offset: 0.15 },
+      { transform: put(to), opacity: 1 },
+    ],
+    { duration: MOVE + 160, delay: late, easing: EASE, fill: "both" },
+  );
+  flight.finished.finally(() => node.remove()).catch(() => {});
+}
+
+// What moves is there at once.
+export function skip() {
+  for (const one of document.getAnimations())
+    if (one instanceof Animation && !(one instanceof CSSTransition)) one.finish();
+}
+
+export const badge = (seat) =>
+  svg("svg", { class: "badge", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("use", { href: `#badge-${seat}` }));

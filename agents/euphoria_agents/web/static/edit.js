@@ -1,13 +1,21 @@
-// A position as a form and as JSON, each in step with the other; the server says what is wrong, and draws what is right.
+// A position: written by clicks on the board, in a form, or as JSON, each in step with the others; the server says
+// what is wrong, and draws what is right.
 
-import { board, player } from "./board.js";
+import { Board } from "./board.js";
 import { download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
 import { choose, readRules, ruleLines, spaceTitle } from "./forms.js";
+import { Palette, reachable } from "./palette.js";
+import { cell, player } from "./seats.js";
 
 const at = (id) => document.getElementById(id);
 const WAIT = 250; // milliseconds after the last change, until the server is asked
 const FACTIONS = ["euphorian", "subterran", "wastelander", "icarite"];
+const UNDONE = 100; // changes that can be taken back
 let facts = null;
+let palette = null;
+let board = null;
+let cells = []; // of the players, in a row
+const before = []; // what the position was, before each change
 let position = {};
 let checked = null; // what the server said of it; null while it is asked
 let timer = 0;
@@ -17,8 +25,10 @@ const isObject = (value) => value !== null && typeof value === "object" && !Arra
 const list = (value) => (Array.isArray(value) ? value : []);
 const players = () => Array.from({ length: count() }, (_, k) => k);
 const count = () => Math.min(6, Math.max(2, Number(read(["rules", "num_players"])) || 4));
-const keyOf = (path) => path.map((part, k) => (typeof part === "number" ? `[${part}]` : k ? `.${part}` : part)).join("");
-const read = (path) => path.reduce((value, part) => (value !== null && typeof value === "object" ? value[part] : undefined), position);
+const keyOf = (path) =>
+  path.map((part, k) => (typeof part === "number" ? `[${part}]` : k ? `.${part}` : part)).join("");
+const read = (path) =>
+  path.reduce((value, part) => (value !== null && typeof value === "object" ? value[part] : undefined), position);
 
 function write(path, value) {
   let holder = position;
@@ -34,12 +44,18 @@ function write(path, value) {
   changed();
 }
 
-// ----------------------------------------------------------------------------------------------------------- the two forms
+// ----------------------------------------------------------------------------------------------------------- the
+// two forms
 
 // As JSON: a line for each key and each player.
 function asText() {
-  const value = (key, one) => (key === "players" && Array.isArray(one) ? `[\n${one.map((each) => `  ${JSON.stringify(each)}`).join(",\n")}\n ]` : JSON.stringify(one));
-  return `{\n${Object.entries(position).map(([key, one]) => ` ${JSON.stringify(key)}: ${value(key, one)}`).join(",\n")}\n}\n`;
+  const value = (key, one) =>
+    key === "players" && Array.isArray(one)
+      ? `[\n${one.map((each) => `  ${JSON.stringify(each)}`).join(",\n")}\n ]`
+      : JSON.stringify(one);
+  return `{\n${Object.entries(position)
+    .map(([key, one]) => ` ${JSON.stringify(key)}: ${value(key, one)}`)
+    .join(",\n")}\n}\n`;
 }
 
 function changed() {
@@ -53,6 +69,7 @@ function take(next) {
   if (!position.pending) for (const one of list(position.players)) if (isObject(one)) delete one.stars;
   changed();
   drawForm();
+  drawPalette();
 }
 
 function typed() {
@@ -75,18 +92,38 @@ function labelled(label, input) {
   input.setAttribute("aria-describedby", `fault-${input.id}`);
   const parts = [el("label", { for: input.id }, label), input];
   const kind = (input.type === "checkbox" ? " flag" : "") + (label.length > 24 ? " wide" : "");
-  return el("div", { class: `field${kind}` }, kind ? parts.reverse() : parts, el("span", { class: "fault bad", id: `fault-${input.id}` }));
+  return el(
+    "div",
+    { class: `field${kind}` },
+    kind ? parts.reverse() : parts,
+    el("span", { class: "fault bad", id: `fault-${input.id}` }),
+  );
 }
 
 function number(path, label, low, high, usual = "") {
-  const input = el("input", { type: "number", id: keyOf(path), min: low, max: high, placeholder: usual, value: read(path) ?? "" });
+  const input = el("input", {
+    type: "number",
+    id: keyOf(path),
+    min: low,
+    max: high,
+    placeholder: usual,
+    value: read(path) ?? "",
+  });
   input.addEventListener("input", () => write(path, input.value === "" ? undefined : Number(input.value)));
   return labelled(label, input);
 }
 
 function numbers(path, label, usual = "") {
   const input = el("input", { type: "text", id: keyOf(path), placeholder: usual, value: list(read(path)).join(" ") });
-  input.addEventListener("input", () => write(path, input.value.split(/[\s,]+/).filter(Boolean).map((part) => (Number.isNaN(Number(part)) ? part : Number(part)))));
+  input.addEventListener("input", () =>
+    write(
+      path,
+      input.value
+        .split(/[\s,]+/)
+        .filter(Boolean)
+        .map((part) => (Number.isNaN(Number(part)) ? part : Number(part))),
+    ),
+  );
   return labelled(label, input);
 }
 
@@ -101,34 +138,97 @@ function one(path, label, options, then = (value) => write(path, value || undefi
   return labelled(label, input);
 }
 
-const section = (id, title, ...inside) => el("details", { id: `part-${id}` }, el("summary", {}, title), el("div", { class: "fields" }, inside));
+const section = (id, title, ...inside) =>
+  el("details", { id: `part-${id}` }, el("summary", {}, title), el("div", { class: "fields" }, inside));
 const button = (id, text, onclick, off = false) => el("button", { type: "button", id, disabled: off, onclick }, text);
-const titles = (cards) => Object.entries(cards).map(([name, card]) => [name, card.title]).sort((a, b) => a[1].localeCompare(b[1]));
-const redrawn = (act) => (...values) => { act(...values); drawForm(); };
+const titles = (cards) =>
+  Object.entries(cards)
+    .map(([name, card]) => [name, card.title])
+    .sort((a, b) => a[1].localeCompare(b[1]));
+const redrawn =
+  (act) =>
+  (...values) => {
+    act(...values);
+    drawForm();
+  };
 const names = (words) => words.map((word) => [word, word]);
 
 function drawForm() {
-  const markets = facts.regions.flatMap((region) => region.tunnel ? region.markets : []);
-  refill(at("form"),
-    position.pending !== undefined && el("p", {}, "This is the middle of a decision, and what is pending belongs to exactly this position. ", button("drop", "Leave out what is pending", settle)),
-    section("turn", "Turn and rules",
-      one(["player"], "who must decide", players().map((k) => [k, `player ${k}`]), (value) => { delete position.active; write(["player"], Number(value)); }),
+  const markets = facts.regions.flatMap((region) => (region.tunnel ? region.markets : []));
+  refill(
+    at("form"),
+    position.pending !== undefined &&
+      el(
+        "p",
+        {},
+        "This is the middle of a decision, and what is pending belongs to exactly this position. ",
+        button("drop", "Leave out what is pending", settle),
+      ),
+    section(
+      "turn",
+      "Turn and rules",
+      one(
+        ["player"],
+        "who must decide",
+        players().map((k) => [k, `player ${k}`]),
+        (value) => {
+          delete position.active;
+          write(["player"], Number(value));
+        },
+      ),
       number(["turn"], "turns begun", 1, 1e9, "1"),
-      one(["rules", "num_players"], "number of players", [2, 3, 4, 5, 6].map((n) => [n, n]), redrawn((value) => {
-        if (Array.isArray(position.players)) position.players.length = Math.min(position.players.length, value);
-        write(["rules", "num_players"], Number(value));
-      }), 4),
-      Object.entries(facts.rules).map(([key, rule]) => (rule.type === "flag" ? flag(["rules", key], rule.help) : number(["rules", key], rule.help, rule.low, rule.high, rule.value)))),
+      one(
+        ["rules", "num_players"],
+        "number of players",
+        [2, 3, 4, 5, 6].map((n) => [n, n]),
+        redrawn((value) => {
+          if (Array.isArray(position.players)) position.players.length = Math.min(position.players.length, value);
+          write(["rules", "num_players"], Number(value));
+        }),
+        4,
+      ),
+      Object.entries(facts.rules).map(([key, rule]) =>
+        rule.type === "flag"
+          ? flag(["rules", key], rule.help)
+          : number(["rules", key], rule.help, rule.low, rule.high, rule.value),
+      ),
+    ),
     players().map(playerForm),
     section("workers", "Workers on the board", workerLines()),
-    section("tracks", "Allegiances and tunnels",
+    section(
+      "tracks",
+      "Allegiances and tunnels",
       FACTIONS.map((name) => number(["allegiance", name], `${name} allegiance`, 0, 11, "0")),
-      FACTIONS.slice(0, 3).map((name) => number(["miners", name], `${name} miner`, 0, 9, "0"))),
-    section("markets", "Markets", markets.map((name) => el("fieldset", {}, el("legend", {}, spaceTitle(facts, name)),
-      one(["markets", name, "tile"], "tile", [["", "a random one"], ...titles(facts.tiles)], (value) => { if (isObject(position.tiles_out)) delete position.tiles_out[value]; write(["markets", name, "tile"], value || undefined); }),
-      flag(["markets", name, "built"], "built"), numbers(["markets", name, "stars"], "stars of players", "such as 0 2")))),
-    section("territories", "Stars in territories", facts.regions.map((region) => numbers(["territories", region.territory], region.title, "such as 0 0 2"))),
-    section("discards", "Discarded artifacts; the others are in the deck", facts.artifacts.map((name) => number(["discards", name], name, 0, 6, "0"))));
+      FACTIONS.slice(0, 3).map((name) => number(["miners", name], `${name} miner`, 0, 9, "0")),
+    ),
+    section(
+      "markets",
+      "Markets",
+      markets.map((name) =>
+        el(
+          "fieldset",
+          {},
+          el("legend", {}, spaceTitle(facts, name)),
+          one(["markets", name, "tile"], "tile", [["", "a random one"], ...titles(facts.tiles)], (value) => {
+            if (isObject(position.tiles_out)) delete position.tiles_out[value];
+            write(["markets", name, "tile"], value || undefined);
+          }),
+          flag(["markets", name, "built"], "built"),
+          numbers(["markets", name, "stars"], "stars of players", "such as 0 2"),
+        ),
+      ),
+    ),
+    section(
+      "territories",
+      "Stars in territories",
+      facts.regions.map((region) => numbers(["territories", region.territory], region.title, "such as 0 0 2")),
+    ),
+    section(
+      "discards",
+      "Discarded artifacts; the others are in the deck",
+      facts.artifacts.map((name) => number(["discards", name], name, 0, 6, "0")),
+    ),
+  );
   showFaults();
 }
 
@@ -136,7 +236,8 @@ function drawForm() {
 function settle() {
   const setup = position.status === "setup";
   for (const key of ["pending", "active", ...(setup ? ["status", "tiles_in"] : [])]) delete position[key];
-  for (const one of setup ? list(position.players) : []) for (const key of ["workers", "knowledge", "morale"]) delete one?.[key];
+  for (const one of setup ? list(position.players) : [])
+    for (const key of ["workers", "knowledge", "morale"]) delete one?.[key];
   take({ ...position, turn: Math.max(1, Number(position.turn) || 1) });
 }
 
@@ -148,48 +249,108 @@ function intoGame(name) {
 function playerForm(k) {
   const path = (...parts) => ["players", k, ...parts];
   const recruits = list(read(path("recruits")));
-  const free = titles(facts.recruits).find(([name]) => !list(position.players).some((other) => list(other?.recruits).some((card) => card?.name === name)));
-  return section(`player-${k}`, `Player ${k}`,
-    number(path("knowledge"), "knowledge", 1, 6, "3"), number(path("morale"), "morale", 1, 6, "1"),
-    number(path("stars"), "stars to place", 0, 10, "the rest"), numbers(path("workers"), "available workers", "such as 2 5"),
+  const free = titles(facts.recruits).find(
+    ([name]) => !list(position.players).some((other) => list(other?.recruits).some((card) => card?.name === name)),
+  );
+  return section(
+    `player-${k}`,
+    `Player ${k}`,
+    number(path("knowledge"), "knowledge", 1, 6, "3"),
+    number(path("morale"), "morale", 1, 6, "1"),
+    number(path("stars"), "stars to place", 0, 10, "the rest"),
+    numbers(path("workers"), "available workers", "such as 2 5"),
     facts.goods.map((name) => number(path("goods", name), name, 0, 10000, "0")),
     facts.artifacts.map((name) => number(path("artifacts", name), name, 0, 6, "0")),
-    recruits.map((_, r) => el("fieldset", { class: "line" }, el("legend", {}, `recruit ${r + 1}`),
-      one(path("recruits", r, "name"), "card", titles(facts.recruits), (name) => { intoGame(name); write(path("recruits", r, "name"), name); }),
-      flag(path("recruits", r, "active"), "active"), flag(path("recruits", r, "star"), "star"),
-      button(`remove-${k}-${r}`, "Remove", redrawn(() => write(path("recruits"), recruits.filter((_, other) => other !== r)))))),
-    button(`recruit-${k}`, "Add a recruit", redrawn(() => { intoGame(free?.[0]); write(path("recruits"), [...recruits, { name: free?.[0], active: true }]); }), recruits.length >= 4),
+    recruits.map((_, r) =>
+      el(
+        "fieldset",
+        { class: "line" },
+        el("legend", {}, `recruit ${r + 1}`),
+        one(path("recruits", r, "name"), "card", titles(facts.recruits), (name) => {
+          intoGame(name);
+          write(path("recruits", r, "name"), name);
+        }),
+        flag(path("recruits", r, "active"), "active"),
+        flag(path("recruits", r, "star"), "star"),
+        button(
+          `remove-${k}-${r}`,
+          "Remove",
+          redrawn(() =>
+            write(
+              path("recruits"),
+              recruits.filter((_, other) => other !== r),
+            ),
+          ),
+        ),
+      ),
+    ),
+    button(
+      `recruit-${k}`,
+      "Add a recruit",
+      redrawn(() => {
+        intoGame(free?.[0]);
+        write(path("recruits"), [...recruits, { name: free?.[0], active: true }]);
+      }),
+      recruits.length >= 4,
+    ),
     one(path("dilemma", "artifact"), "dilemma", [["", "a random one"], ...names(facts.artifacts)]),
-    one(path("dilemma", "resolved"), "dilemma resolved", [["", "not yet"], ...names(["star", "recruit"])], (value) => write(path("dilemma", "resolved"), value || null)),
-    flag(path("lost_worker"), "lost a worker to the knowledge check this turn"));
+    one(path("dilemma", "resolved"), "dilemma resolved", [["", "not yet"], ...names(["star", "recruit"])], (value) =>
+      write(path("dilemma", "resolved"), value || null),
+    ),
+    flag(path("lost_worker"), "lost a worker to the knowledge check this turn"),
+  );
 }
 
 // A line for each worker on the board; the position has them by space.
 function workerLines() {
-  const lines = isObject(position.workers) ? Object.entries(position.workers).flatMap(([space, there]) => list(there).map((pair) => [space, ...list(pair)])) : [];
+  const lines = isObject(position.workers)
+    ? Object.entries(position.workers).flatMap(([space, there]) => list(there).map((pair) => [space, ...list(pair)]))
+    : [];
   const put = redrawn((next) => {
     const workers = {};
-    for (const [space, ...pair] of next) (workers[space] ??= []).push(pair);
+    for (const [space, ...pair] of next) workers[space] = [...(workers[space] ?? []), pair];
     write(["workers"], workers);
   });
-  const part = (k, place, label, options) => choose(`worker-${k}-${place}`, `${label} of worker ${k + 1}`, options, lines[k][place], (value) => put(lines.map((line, other) => (other === k ? line.with(place, place ? Number(value) : value) : line))));
+  const part = (k, place, label, options) =>
+    choose(`placed-${k}-${place}`, `${label} of worker ${k + 1}`, options, lines[k][place], (value) =>
+      put(lines.map((line, other) => (other === k ? line.with(place, place ? Number(value) : value) : line))),
+    );
   const spaces = Object.keys(facts.spaces).map((name) => [name, spaceTitle(facts, name)]);
   return [
-    lines.map(([space], k) => el("div", { class: "line" },
-      part(k, 0, "space", spaces), part(k, 1, "owner", players().map((p) => [p, `player ${p}`])), part(k, 2, "face", [1, 2, 3, 4, 5, 6].map((face) => [face, face])),
-      button(`take-${k}`, "Remove", () => put(lines.filter((_, other) => other !== k))),
-      el("span", { class: "fault bad", id: `fault-workers.${space}` }))),
+    lines.map(([space], k) =>
+      el(
+        "div",
+        { class: "line" },
+        part(k, 0, "space", spaces),
+        part(
+          k,
+          1,
+          "owner",
+          players().map((p) => [p, `player ${p}`]),
+        ),
+        part(
+          k,
+          2,
+          "face",
+          [1, 2, 3, 4, 5, 6].map((face) => [face, face]),
+        ),
+        button(`take-${k}`, "Remove", () => put(lines.filter((_, other) => other !== k))),
+        el("span", { class: "fault bad", id: `fault-workers.${space}` }),
+      ),
+    ),
     button("worker", "Add a worker", () => put([...lines, ["generator", 0, 1]])),
   ];
 }
 
-// -------------------------------------------------------------------------------------------------------- what is said of it
+// -------------------------------------------------------------------------------------------------------- what is
+// said of it
 
 function check() {
   sessionStorage.setItem("position", at("json").value);
   clearTimeout(timer);
   timer = setTimeout(async () => {
-    const mine = (asked += 1);
+    asked += 1;
+    const mine = asked;
     try {
       const found = await post("/api/positions/check", { position });
       if (mine === asked) show(found);
@@ -205,8 +366,53 @@ function show(found) {
   showFaults();
   drawVerdict();
   if (found.errors.length) return;
-  refill(at("board"), board(facts, found.view));
-  refill(at("players"), found.view.players.map((p) => player(facts, found.view, p, { name: `Player ${p.seat}`, spec: "" }, null)));
+  drawBoard(found);
+}
+
+function drawBoard({ view, board: drawn }) {
+  if (cells.length !== view.players.length) {
+    cells = view.players.map((p) => cell(facts, p.seat));
+    at("players").replaceChildren(...cells.map((one) => one.node));
+    at("board").replaceChildren();
+    board = new Board(at("board"), { home: (seat) => cells[seat].hand, decorate: reachable });
+    for (const [k, one] of cells.entries()) one.node.dataset.seat = k;
+  }
+  const who = (p) => ({ name: `Player ${p.seat}`, spec: "" });
+  for (const p of view.players) cells[p.seat].update(view, p, who(p), false);
+  board.show(
+    drawn,
+    view.players.map((p) => p.workers),
+    true,
+  );
+  refill(
+    at("holdings"),
+    view.players.map((p) => player(facts, view, p, who(p), null)),
+  );
+}
+
+// A click on the board or on the row of players uses the tool that is chosen.
+function clicked(event) {
+  const next = structuredClone(position);
+  next.players = Array.from({ length: count() }, (_, k) => list(next.players)[k] ?? {});
+  if (!palette.use(next, event)) return;
+  keep();
+  take(next);
+}
+
+function keep() {
+  before.push(asText());
+  before.splice(0, before.length - UNDONE);
+  drawPalette();
+}
+
+function undo() {
+  take(JSON.parse(before.pop()));
+  drawPalette();
+}
+
+function drawPalette() {
+  palette.seat = Math.min(palette.seat, count() - 1);
+  refill(at("palette"), palette.draw(players(), drawPalette, before.length > 0 && undo));
 }
 
 // Each error stands beside the field that its key names, or the one that it lies in.
@@ -222,7 +428,8 @@ function showFaults() {
 }
 
 function homeOf(key) {
-  for (let part = key; part; part = part.replace(/(\.[^.[]*|\[\d+\]|^[^.[]+)$/, "")) if (at(`fault-${part}`)) return part;
+  for (let part = key; part; part = part.replace(/(\.[^.[]*|\[\d+\]|^[^.[]+)$/, ""))
+    if (at(`fault-${part}`)) return part;
   return null;
 }
 
@@ -235,13 +442,46 @@ function goTo(key) {
 
 function drawVerdict() {
   const right = checked.errors.length === 0;
-  const save = (name, ending, text) => button(`save-${ending}`, name, () => download(`position.${ending}`, text()), !right && ending !== "json");
-  refill(at("verdict"),
-    el("div", { role: "status" }, right ? el("h2", {}, checked.question) : [el("h2", { class: "bad" }, `${many(checked.errors.length, "thing")} to mend`),
-      el("ul", { class: "faults" }, checked.errors.map(({ key, message }, k) => el("li", {}, button(`fix-${k}`, key || "position", () => goTo(key)), ` ${message}`)))]),
-    el("div", { class: "row" }, save("Save as JSON", "json", () => at("json").value), save("as a record", "record", () => checked.record), save("as a scenario", "yaml", () => checked.scenario),
-      button("complete", "Fill in what is left out", () => take(checked.position), !right)),
-    el("div", { class: "row" }, button("study", "Study it", () => study((id) => `/study/${id}`), !right), button("play", "Play on from here", () => study((id) => `/#study=${id}&ply=0`), !right)));
+  const save = (name, ending, text) =>
+    button(`save-${ending}`, name, () => download(`position.${ending}`, text()), !right && ending !== "json");
+  refill(
+    at("verdict"),
+    el(
+      "div",
+      { role: "status" },
+      right
+        ? el("h2", {}, checked.question)
+        : [
+            el("h2", { class: "bad" }, `${many(checked.errors.length, "thing")} to mend`),
+            el(
+              "ul",
+              { class: "faults" },
+              checked.errors.map(({ key, message }, k) =>
+                el(
+                  "li",
+                  {},
+                  button(`fix-${k}`, key || "position", () => goTo(key)),
+                  ` ${message}`,
+                ),
+              ),
+            ),
+          ],
+    ),
+    el(
+      "div",
+      { class: "row" },
+      save("Save as JSON", "json", () => at("json").value),
+      save("as a record", "record", () => checked.record),
+      save("as a scenario", "yaml", () => checked.scenario),
+      button("complete", "Fill in what is left out", () => take(checked.position), !right),
+    ),
+    el(
+      "div",
+      { class: "row" },
+      button("study", "Study it", () => study((id) => `/study/${id}`), !right),
+      button("play", "Play on from here", () => study((id) => `/#study=${id}&ply=0`), !right),
+    ),
+  );
 }
 
 // A study of the position leads on, to its own page or to that of a new game.
@@ -253,7 +493,8 @@ async function study(address) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------- beginning
+// -----------------------------------------------------------------------------------------------------------------
+// beginning
 
 async function begin(rules) {
   take((await post("/api/positions/new", { rules })).position);
@@ -261,10 +502,31 @@ async function begin(rules) {
 
 function drawBegin() {
   at("begin").append(
-    el("div", { class: "row" }, el("label", {}, "A new game of ", choose("new-players", "players", [2, 3, 4, 5, 6].map((n) => [n, `${n} players`]), 4)),
-      button("new", "Begin", () => begin({ ...readRules(facts, "new"), num_players: Number(at("new-players").value) }).catch(fail))),
+    el(
+      "div",
+      { class: "row" },
+      el(
+        "label",
+        {},
+        "A new game of ",
+        choose(
+          "new-players",
+          "players",
+          [2, 3, 4, 5, 6].map((n) => [n, `${n} players`]),
+          4,
+        ),
+      ),
+      button("new", "Begin", () =>
+        begin({ ...readRules(facts, "new"), num_players: Number(at("new-players").value) }).catch(fail),
+      ),
+    ),
     el("details", {}, el("summary", {}, "Rules of this game"), ruleLines(facts, "new")),
-    el("p", { class: "label" }, "Everybody has chosen recruits at random. Or paste a position into the JSON; a study offers each of its positions too."));
+    el(
+      "p",
+      { class: "label" },
+      "Everybody has chosen recruits at random. Or paste a position as JSON; a study offers each of its positions.",
+    ),
+  );
 }
 
 try {
@@ -272,6 +534,9 @@ try {
   drawBegin();
   at("form").addEventListener("submit", (event) => event.preventDefault());
   at("json").addEventListener("input", typed);
+  palette = new Palette(facts);
+  drawPalette();
+  for (const id of ["board", "players"]) at(id).addEventListener("click", clicked);
   const [study, ply] = location.hash.slice(1).split("/");
   const kept = sessionStorage.getItem("position");
   if (study) take((await get(`/api/studies/${study}/at/${Number(ply)}/position`)).position);

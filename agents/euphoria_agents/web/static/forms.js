@@ -1,14 +1,22 @@
-// What several forms have in common: the options of the rules, and names for all spaces.
+// What several forms have in common: the options of the rules, the agents, and names for all spaces.
 
 import { el } from "./common.js";
 
 function ruleLine(prefix, [key, rule]) {
   const shared = { id: `${prefix}-${key}`, name: key };
-  const input = rule.type === "flag" ? el("input", { ...shared, type: "checkbox", checked: rule.value }) : el("input", { ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
+  const input =
+    rule.type === "flag"
+      ? el("input", { ...shared, type: "checkbox", checked: rule.value })
+      : el("input", { ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
   return el("label", {}, input, rule.help);
 }
 
-export const ruleLines = (facts, prefix = "rule") => el("div", { class: "options" }, Object.entries(facts.rules).map((one) => ruleLine(prefix, one)));
+export const ruleLines = (facts, prefix = "rule") =>
+  el(
+    "div",
+    { class: "options" },
+    Object.entries(facts.rules).map((one) => ruleLine(prefix, one)),
+  );
 
 // The options that are not as they usually are.
 export function readRules(facts, prefix = "rule") {
@@ -21,6 +29,15 @@ export function readRules(facts, prefix = "rule") {
   return found;
 }
 
+const STRENGTHS = ["very easy", "easy", "medium", "hard", "very hard", "hardest"];
+
+// The agents, the weakest first; those of somebody's own come last.
+export function opponents(facts) {
+  const place = (spec) => STRENGTHS.indexOf(facts.agent_words[spec].split(":")[0]);
+  const worth = (spec) => (place(spec) < 0 ? STRENGTHS.length : place(spec));
+  return [...facts.agents].sort((a, b) => worth(a) - worth(b)).map((spec) => [spec, facts.agent_words[spec]]);
+}
+
 export function spaceTitle(facts, name) {
   const region = facts.regions.find((one) => name.startsWith(`${one.faction}_`));
   const title = (facts.spaces[name] ?? facts.tiles[name])?.title ?? name.replaceAll("_", " ");
@@ -29,4 +46,9 @@ export function spaceTitle(facts, name) {
   return `${region.title}: ${rest}`;
 }
 
-export const choose = (id, label, options, value, onchange) => el("select", { id, "aria-label": label, onchange: (event) => onchange?.(event.target.value) }, options.map(([key, text]) => el("option", { value: key, selected: String(key) === String(value ?? "") }, text)));
+export const choose = (id, label, options, value, onchange) =>
+  el(
+    "select",
+    { id, "aria-label": label, onchange: (event) => onchange?.(event.target.value) },
+    options.map(([key, text]) => el("option", { value: key, selected: String(key) === String(value ?? "") }, text)),
+  );

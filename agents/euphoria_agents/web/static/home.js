@@ -1,49 +1,170 @@
-// The list of games, and a form for a new one, or for one that branches off a study (#study=NAME&ply=NUMBER).
+// The first page: a new game, or one that branches off a study (#study=NAME&ply=NUMBER); what was begun here
+// before; all games.
 
-import { badge } from "./board.js";
+import { badge, drawing, patched, STARS } from "./board.js";
 import { el, fail, get, loadSymbols, post, refill, say } from "./common.js";
-import { readRules, ruleLines } from "./forms.js";
+import { opponents, readRules, ruleLines } from "./forms.js";
+import { mark } from "./judgement.js";
+import { forget, recall, remember } from "./library.js";
 
 const at = (id) => document.getElementById(id);
 const MOST = 6;
+const SHOWN = 4; // running games, of which the board is drawn
+const LISTED = 8; // studies
 const NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn"];
 let facts = null;
 let start = null; // the study and its decision that the game begins with
 let seats = []; // name, spec (null: a person), here (whether the person is at this screen)
 
+// ------------------------------------------------------------------------------------------------------------ a
+// new game
+
 const person = (name, here = true) => ({ name, spec: null, here });
-const agent = (name = "") => ({ name, spec: facts.agents[0], here: false });
+const agent = (name, spec = facts.agents[0]) => ({ name, spec, here: false });
+const usual = (k, spec) => (spec === null ? NAMES[k] : facts.agent_names[k]);
 
 function seatLine(seat, k) {
   const who = seat.spec ?? (seat.here ? "here" : "link");
-  const options = [["here", "a person at this screen"], ["link", "a person with a link"], ...facts.agents.map((spec) => [spec, facts.agent_words[spec]])];
+  const option = ([value, text]) => el("option", { value, selected: value === who }, text);
+  const people = [
+    ["here", "at this screen"],
+    ["link", "with a link"],
+  ];
   const choose = ({ target: { value } }) => {
     const spec = value === "here" || value === "link" ? null : value;
-    Object.assign(seat, { spec, here: value === "here", name: seat.name || (spec === null ? NAMES[k] : "") });
+    const own = seat.name !== usual(k, seat.spec) && (seat.spec === null) === (spec === null);
+    Object.assign(seat, { spec, here: value === "here", name: start || own ? seat.name : usual(k, spec) });
     draw();
   };
-  return el("div", { class: "seatline" }, badge(k),
-    el("select", { "aria-label": `who plays seat ${k}`, id: `who-${k}`, onchange: choose }, options.map(([value, text]) => el("option", { value, selected: value === who }, text))),
-    seat.spec === null && el("input", { "aria-label": `name of seat ${k}`, id: `name-${k}`, maxlength: 30, value: seat.name, onchange: (event) => (seat.name = event.target.value) }));
+  const name = (event) => (seat.name = event.target.value);
+  return el(
+    "div",
+    { class: `seatline seat${k}` },
+    badge(k),
+    el("input", {
+      "aria-label": `name of seat ${k}`,
+      id: `name-${k}`,
+      maxlength: 30,
+      required: true,
+      value: seat.name,
+      onchange: name,
+    }),
+    el(
+      "select",
+      { "aria-label": `who plays seat ${k}`, id: `who-${k}`, onchange: choose },
+      el("optgroup", { label: "A person" }, people.map(option)),
+      el("optgroup", { label: "An agent" }, opponents(facts).map(option)),
+    ),
+  );
 }
 
 function draw() {
-  const change = (id, text, act, off) => el("button", { type: "button", id, disabled: off, onclick: () => { act(); draw(); } }, text);
-  refill(at("seats"), seats.map(seatLine), !start && el("div", { class: "row" },
-    change("more", "One more player", () => seats.push(agent()), seats.length >= MOST),
-    change("fewer", "One fewer", () => seats.pop(), seats.length <= 2)));
+  const change = (id, text, act, off) => {
+    const then = () => {
+      act();
+      draw();
+    };
+    return el("button", { type: "button", id, disabled: off, onclick: then }, text);
+  };
+  const more = () => seats.push(agent(facts.agent_names[seats.length]));
+  refill(
+    at("seats"),
+    seats.map(seatLine),
+    !start &&
+      el(
+        "div",
+        { class: "row" },
+        change("more", "One more player", more, seats.length >= MOST),
+        change("fewer", "One fewer", () => seats.pop(), seats.length <= 2),
+      ),
+  );
 }
 
 async function begin(event) {
   event.preventDefault();
-  const body = { seats: seats.map(({ name, spec, here }) => ({ name: spec === null || start ? name : spec, spec, here })), practice: at("practice").checked };
+  const body = { seats, practice: at("practice").checked };
   try {
     const made = await post("/api/games", { ...body, ...(start ? { start } : { rules: readRules(facts) }) });
     sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
+    remember("games", { id: made.id, names: seats.map((seat) => seat.name), start });
     location.href = `/play/${made.id}`;
   } catch (error) {
     fail(error);
   }
+}
+
+async function drawForm() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (given.has("study")) {
+    start = { study: given.get("study"), ply: Number(given.get("ply")) };
+    const { names, players, turns } = await get(`/api/studies/${start.study}`);
+    const mine = players[start.ply] ?? 0;
+    seats = names.map((name, k) => (k === mine ? person(name) : agent(name)));
+    at("new-title").textContent = `Play on from turn ${turns[start.ply] ?? "?"} of a recorded game`;
+  } else seats = [person("You"), agent(facts.agent_names[1])];
+  const rules = () => el("details", {}, el("summary", {}, "Rules of this game"), ruleLines(facts));
+  const practice = el("input", { type: "checkbox", id: "practice" });
+  at("new").append(
+    el("fieldset", {}, el("legend", {}, "Who plays"), el("div", { id: "seats", class: "stack" })),
+    start ? el("p", { class: "label" }, "The cards are those of the record; dice and draws come anew.") : rules(),
+    el("label", { class: "check" }, practice, "practice: any move may be taken back, and the record read at any time"),
+    el("p", {}, el("button", { class: "main", id: "start" }, "Start the game")),
+  );
+  at("new").addEventListener("submit", begin);
+  draw();
+}
+
+// ---------------------------------------------------------------------------------------------------- what was
+// begun here
+
+// The games of this browser that go on, each with its board.
+async function drawRunning(games) {
+  const over = new Set(games.filter((game) => game.over).map((game) => game.id));
+  const mine = recall("games")
+    .filter((one) => !over.has(one.id))
+    .slice(0, SHOWN);
+  const found = await Promise.all(
+    mine.map((one) =>
+      get(`/api/games/${one.id}/view`).catch((error) => error.status === 404 && forget("games", one.id)),
+    ),
+  );
+  const going = mine.map((one, k) => [one, found[k]]).filter(([, view]) => view && !view.over);
+  const cards = await Promise.all(going.map(([one, view]) => running(one, view)));
+  at("running").replaceChildren(...cards);
+  at("resume").hidden = !cards.length;
+}
+
+async function running({ id }, { seats: who, view, board, decider, mine }) {
+  const whose = mine.includes(decider) ? "your turn" : `${who[decider]?.name} decides`;
+  const bare = await (await fetch(`/static/board-${who.length}.svg`)).text();
+  const picture = drawing(patched(bare.split("\n"), board));
+  for (const one of [picture, ...picture.querySelectorAll("[id]")]) one.removeAttribute("id");
+  picture.setAttribute("aria-hidden", "true");
+  const stars = view.players.map((p) =>
+    el("span", { class: "one" }, mark(p.seat), `${who[p.seat].name} ${STARS - p.stars}★`),
+  );
+  return el(
+    "li",
+    {},
+    el(
+      "a",
+      { href: `/play/${id}`, class: "card" },
+      picture,
+      el("span", { class: "readout" }, stars),
+      el("b", {}, `turn ${view.turn}, ${whose}`),
+    ),
+  );
+}
+
+function drawStudies() {
+  const line = ({ id, names, told, when }) =>
+    el(
+      "li",
+      {},
+      el("a", { href: `/study/${id}` }, names.join(", ")),
+      el("span", { class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
+    );
+  at("studies").replaceChildren(...recall("studies").slice(0, LISTED).map(line));
 }
 
 // What a file is: a record, a saved table of the terminal, or a position.
@@ -69,32 +190,34 @@ async function open(event) {
   }
 }
 
-async function list() {
-  const { games } = await get("/api/games");
+// --------------------------------------------------------------------------------------------------------------
+// all games
+
+function list(games) {
   if (!games.length) return at("games").replaceChildren(el("p", { class: "label" }, "None yet."));
-  const row = (game) => el("tr", {}, el("td", {}, el("a", { href: `/play/${game.id}` }, game.seats.map((seat) => seat.name).join(", "))),
-    el("td", {}, game.headline + (game.practice ? " (practice)" : "")), el("td", {}, new Date(1000 * game.changed).toLocaleString()));
-  at("games").replaceChildren(el("table", {}, el("thead", {}, el("tr", {}, ["Players", "State", "Last move"].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, games.map(row))));
+  const who = (game) => game.seats.map((seat, k) => el("span", { class: "one" }, mark(k), seat.name));
+  const named = (game) =>
+    game.headline.replace(/player (\d)/, (_, k) => game.seats[k].name).replace("You has", "You have");
+  const row = (game) =>
+    el(
+      "tr",
+      {},
+      el("td", {}, el("a", { href: `/play/${game.id}`, class: "readout" }, who(game))),
+      el("td", {}, named(game) + (game.practice ? " (practice)" : "")),
+      el("td", {}, new Date(1000 * game.changed).toLocaleString()),
+    );
+  const heads = ["Players", "State", "Last move"].map((head) => el("th", { scope: "col" }, head));
+  at("games").replaceChildren(el("table", {}, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, games.map(row))));
 }
 
 try {
   [facts] = await Promise.all([get("/api/facts"), loadSymbols()]);
-  const given = new URLSearchParams(location.hash.slice(1));
-  if (given.has("study")) {
-    start = { study: given.get("study"), ply: Number(given.get("ply")) };
-    const { names, players } = await get(`/api/studies/${start.study}`);
-    seats = names.map((name, k) => (k === players[start.ply] || (start.ply >= players.length && k === 0) ? person(name) : agent(name)));
-    at("new-title").textContent = `Play on from decision ${start.ply} of a recorded game`;
-  } else seats = [person("You"), agent()];
-  at("new").append(
-    el("fieldset", {}, el("legend", {}, "Who plays"), el("div", { id: "seats", class: "stack" })),
-    start ? el("p", { class: "label" }, "The cards are those of the record; dice and draws come anew.") : el("details", {}, el("summary", {}, "Rules of this game"), ruleLines(facts)),
-    el("label", { class: "check" }, el("input", { type: "checkbox", id: "practice" }), "practice: any move may be taken back, and the record read at any time"),
-    el("p", {}, el("button", { class: "main", id: "start" }, "Start the game")));
-  at("new").addEventListener("submit", begin);
+  await drawForm();
   at("file").addEventListener("change", open);
-  draw();
-  await list();
+  drawStudies();
+  const { games } = await get("/api/games");
+  list(games);
+  await drawRunning(games);
 } catch (error) {
   fail(error);
 }

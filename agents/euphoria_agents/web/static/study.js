@@ -1,123 +1,358 @@
-// A recorded game, decision by decision, and what agents think of each.
+// A recorded game, decision by decision, what agents think of each, and what can be learned from it.
 
-import { badge, board, player } from "./board.js";
-import { call, download, el, fail, get, loadSymbols, post, refill, say, svg } from "./common.js";
+import { Board } from "./board.js";
+import { chart } from "./chart.js";
+import { call, download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
+import * as judgement from "./judgement.js";
+import { forget, recall, remember } from "./library.js";
+import { named } from "./names.js";
+import { cell, player } from "./seats.js";
 
+const { mark, percent, showMarks, signed, term } = judgement;
 const study = location.pathname.split("/")[2];
 const api = `/api/studies/${study}`;
 const at = (id) => document.getElementById(id);
-const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits)} %`);
-const signed = (x) => (Math.abs(x) < 0.0005 ? "0 %" : (x > 0 ? "+" : "") + percent(x, 1));
+const ENOUGH = 8; // visits from which on the value of a move says something
+const TABS = { wrong: "Mistakes", all: "Moves", result: "Result", branches: "Branches" };
 let facts = null;
-let game = null; // names, players, lines, record, mistake, judges
+let cells = []; // of the players, in a row
+let board = null;
+let game = null; // names, players, turns, log, lines, record, result, mistake, judges
 let here = null; // the decision that is shown
 let wanted = 0; // the decision that was asked for last
 let as = "mover"; // whose view: the mover's, a seat's, or everybody's
 let judges = []; // one agent, or two side by side
 let guessing = false; // whether one tries to find the best move before it is told
 let guess = null; // the move that one would play here
-const found = {}; // by agent: entries, running, trouble
+let lesson = null; // learning from mistakes: seat, the decisions, how many are done and found
+let tab = "wrong";
+let eyes = null; // the seat whose chances the chart shows; null: as whoever decides sees them
+const found = {}; // by agent: entries, better, running, trouble
 const asked = {}; // by agent and decision: what it said when asked of this decision alone
 
-const NOTHING = { entries: [], running: false, trouble: "" };
-const analysis = (spec) => found[spec] ?? NOTHING;
+const NOTHING = { entries: [], better: {}, running: false, trouble: "" };
+const analysis = (spec = judges[0]) => found[spec] ?? NOTHING;
 const total = () => game.lines.length;
+const inWords = (text) =>
+  named(
+    text,
+    game.names.map((name) => ({ name })),
+  ); // with the names of the players
 const thoughtless = (spec) => !thoughts(spec).length;
+const button = (id, text, onclick, { off = false, kind = "", label = null } = {}) =>
+  el("button", { type: "button", id, class: kind, disabled: off, "aria-label": label, title: label, onclick }, text);
+const select = (id, label, options, value, choose) =>
+  el(
+    "select",
+    { id, "aria-label": label, onchange: (event) => choose(event.target.value) },
+    options.map(([key, text]) => el("option", { value: key, selected: key === value }, text)),
+  );
 
-// What an agent thinks of the moves here: [{ action, prior, visits, value }].
-function thoughts(spec) {
-  const entry = analysis(spec).entries[here.ply];
-  if (entry) return entry.moves.map(([action, prior, visits, value]) => ({ action, prior, visits, value }));
-  return asked[`${spec} ${here.ply}`]?.moves ?? [];
+// What an agent thinks of the moves here: [action, prior, visits, value].
+function thoughts(spec = judges[0]) {
+  const alone = asked[`${spec} ${here.ply}`]?.moves ?? [];
+  return analysis(spec).entries[here.ply]?.moves ?? alone.map((one) => [one.action, one.prior, one.visits, one.value]);
 }
 
-const worth = (one) => one?.visits ?? one?.value ?? one?.prior ?? 0;
-const whose = (one) => ["mover", "all", String(one.player)].includes(as); // a seat's view leads to its own mistakes
-const mistakes = () => analysis(judges[0]).entries.filter((one) => one.regret > game.mistake && whose(one)).map((one) => one.ply);
+const seatSeen = () => (["mover", "all"].includes(as) ? null : Number(as));
+const mistakes = () => judgement.mistakes(analysis().entries, game.mistake, seatSeen());
 const told = () => here.played !== null && (!guessing || guess !== null); // whether what was played may be shown
 
-// ------------------------------------------------------------------------------------------------------------- the game
+// ------------------------------------------------------------------------------------------------------------- the
+// game
 
 async function seek(ply) {
-  const next = (wanted = Math.max(0, Math.min(total(), ply)));
+  const next = Math.max(0, Math.min(total(), ply));
+  wanted = next;
   const seat = as === "mover" ? (game.players[next] ?? "all") : as;
   const now = await get(`${api}/at/${next}${seat === "all" ? "" : `?seat=${seat}`}`);
-  if (next !== wanted) return; // the slider has moved on
-  [here, guess] = [now, null];
+  if (next !== wanted) return; // somebody has moved on
+  const moving = here !== null && Math.abs(next - here.ply) === 1;
+  for (const move of now.moves) move.text = inWords(move.text);
+  [here, guess] = [{ ...now, question: inWords(now.question) }, null];
   history.replaceState(null, "", `#${next}`);
-  draw();
+  draw(moving);
 }
 
 const go = (ply) => seek(ply).catch(fail);
 
-function draw() {
-  at("headline").textContent = here.view.headline;
-  drawThoughts();
-  refill(at("players"), here.view.players.map((p) => player(facts, here.view, p, { name: game.names[p.seat], spec: "" }, null)));
+function draw(moving) {
+  refill(at("links"), links());
+  drawThoughts(moving);
 }
 
-function drawThoughts() {
-  refill(at("steer"), steering());
-  refill(at("moves"), decision());
-  refill(at("analysis"), report());
-  refill(at("board"), board(facts, here.view, { last: here.last, heat: told() || !guessing ? heat() : {} }));
+function drawThoughts(moving = false) {
+  const blind = guessing && guess === null;
+  refill(
+    at("course"),
+    blind ? el("p", { class: "label" }, "What came of it is hidden until you have chosen.") : course(),
+  );
+  refill(at("steer"), lesson ? lessonSteering() : steering());
+  refill(at("moves"), blind ? question() : decision());
+  refill(at("report"), lesson || blind ? null : report());
+  at("report").hidden = Boolean(lesson || blind);
+  drawBoard(moving);
 }
 
-// The share of the visits of a search, by space.
-function heat() {
-  const visits = new Map(thoughts(judges[0]).map((one) => [one.action, one.visits ?? 0]));
-  const all = [...visits.values()].reduce((sum, one) => sum + one, 0);
-  const shares = {};
-  if (all) for (const move of here.moves) if (move.space) shares[move.space] = (shares[move.space] ?? 0) + visits.get(move.action) / all;
-  return shares;
+function course() {
+  const width = Math.max(300, at("course").clientWidth - 24);
+  const wrong = lesson ? [] : mistakes();
+  return chart({ game, entries: analysis().entries, eyes, wrong, here: here.ply, width, seek: lesson ? () => {} : go });
 }
 
-const select = (id, label, options, value, choose) => el("select", { id, "aria-label": label, onchange: (event) => choose(event.target.value) }, options.map(([key, text]) => el("option", { value: key, selected: key === value }, text)));
+// The board, on which what moved since the decision before travels.
+function drawBoard(moving = false) {
+  const { players } = here.view;
+  const who = game.names.map((name) => ({ name, spec: "" }));
+  for (const p of players) cells[p.seat].update(here.view, p, who[p.seat], false);
+  board.show(
+    here.board,
+    players.map((p) => p.workers),
+    moving,
+  );
+  refill(
+    at("holdings"),
+    players.map((p, k) => player(facts, here.view, p, who[k], null)),
+  );
+}
 
 function steering() {
-  const wrong = mistakes();
-  const button = (id, text, ply, off) => el("button", { type: "button", id, disabled: off, onclick: () => go(ply) }, text);
-  const next = wrong.find((ply) => ply > here.ply) ?? wrong[0];
+  const wrong = mistakes().map((one) => one.ply);
+  const to = (id, text, label, ply) =>
+    button(id, text, () => go(ply), { off: ply === undefined || ply === here.ply, label });
+  const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]];
+  const curves = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
   return [
-    el("label", {}, `Decision ${here.ply} of ${total()}`, el("input", { type: "range", id: "slider", min: 0, max: total(), value: here.ply, oninput: (event) => go(Number(event.target.value)) })),
-    analysis(judges[0]).entries.length > 0 && chart(),
-    el("div", { class: "row" }, button("back", "Back", here.ply - 1, here.ply === 0), button("forward", "Forward", here.ply + 1, here.ply === total()), button("mistake", "Next mistake", next, next === undefined || next === here.ply)),
-    el("div", { class: "row" }, el("label", {}, "seen by ", select("as", "seen by", [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]], as, (value) => { as = value; go(here.ply); })),
-      el("label", { class: "check" }, el("input", { type: "checkbox", id: "guessing", checked: guessing, onchange: (event) => { [guessing, guess] = [event.target.checked, null]; drawThoughts(); } }), "try it first")),
-    el("div", { class: "row links" }, !here.over && el("a", { id: "branch", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"), el("a", { href: `/edit#${study}/${here.ply}` }, "Edit this position"),
-      el("button", { type: "button", id: "save", onclick: () => download("game.record", game.record) }, "Record"), game.host && el("button", { type: "button", id: "delete", onclick: remove }, "Delete")),
+    el(
+      "div",
+      { class: "row" },
+      to("first", "⇤", "to the beginning", 0),
+      to("back", "←", "back", Math.max(0, here.ply - 1)),
+      to("forward", "→", "forward", Math.min(total(), here.ply + 1)),
+      to("last", "⇥", "to the end", total()),
+    ),
+    el(
+      "div",
+      { class: "row" },
+      to(
+        "mistake-before",
+        "Mistake before",
+        null,
+        wrong.findLast((ply) => ply < here.ply),
+      ),
+      to("mistake", "Next mistake", null, wrong.find((ply) => ply > here.ply) ?? wrong[0]),
+    ),
+    button("learn", "Learn from my mistakes", () => at("lesson-dialog").showModal(), {
+      kind: "main",
+      off: !analysis().entries.length,
+    }),
+    el(
+      "label",
+      {},
+      "board seen by ",
+      select("as", "board seen by", seen, as, (value) => {
+        as = value;
+        go(here.ply);
+      }),
+    ),
+    el(
+      "label",
+      {},
+      term("chances", "chances"),
+      " seen by ",
+      select("eyes", "chances seen by", curves, eyes === null ? "" : String(eyes), (value) => {
+        eyes = value === "" ? null : Number(value);
+        drawThoughts();
+      }),
+    ),
+    el(
+      "label",
+      { class: "check" },
+      el("input", {
+        type: "checkbox",
+        id: "guessing",
+        checked: guessing,
+        onchange: (event) => {
+          [guessing, guess] = [event.target.checked, null];
+          drawThoughts();
+        },
+      }),
+      "try it first",
+    ),
   ];
 }
 
+function links() {
+  const page = `${api}/page?spec=${analysis().entries.length ? encodeURIComponent(judges[0]) : ""}`;
+  return [
+    !here.over &&
+      el("a", { id: "branch", class: "button", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"),
+    el("a", { class: "button", href: `/edit#${study}/${here.ply}` }, "Edit this position"),
+    button("save", "Record", () => download("game.record", game.record)),
+    el(
+      "a",
+      { id: "page", class: "button", href: page, download: "game.html", title: "one page that opens anywhere" },
+      "Page",
+    ),
+    game.host && button("delete", "Delete", () => at("delete-dialog").showModal()),
+  ];
+}
+
+// --------------------------------------------------------------------------------------------------------- one
+// decision
+
+function who() {
+  return el("h2", { id: "question" }, mark(here.player), ` ${game.names[here.player]}: ${here.question}`);
+}
+
+// The moves without what anybody thinks of them, for whoever wants to find the best one.
+function question() {
+  const shown = here.moves.filter((move) => !lesson || move.action !== here.played);
+  const played = here.moves.find((move) => move.action === here.played);
+  const asks = lesson
+    ? `${game.names[here.player]} played: ${judgement.brief(played.text)}. Find something better.`
+    : "What would you play?";
+  const choice = (move) =>
+    el(
+      "li",
+      {},
+      button(`guess-${move.action}`, move.text, () => choose(move.action), { kind: "move" }),
+    );
+  return [who(), el("p", { class: "asks" }, asks), el("ul", { class: "choices" }, shown.map(choice))];
+}
+
+function choose(action) {
+  guess = action;
+  if (lesson && cost(action) <= game.mistake / 2) lesson.right.add(here.ply);
+  drawThoughts();
+}
+
+// What a move costs against the best one; null if nobody knows.
+function cost(action) {
+  const top = judgement.best(thoughts());
+  const one = thoughts().find(([other]) => other === action);
+  if (!one || top[0] === action) return one ? 0 : null;
+  const known = one[3] != null && top[3] != null && (one[2] == null || one[2] >= ENOUGH);
+  return known ? Math.max(0, top[3] - one[3]) : null;
+}
+
 function decision() {
-  if (here.over) return el("h2", { id: "question" }, "The game has ended.");
-  const who = el("h2", { id: "question" }, badge(here.player), ` ${game.names[here.player]}: ${here.question.replace(/^You: /, "")}`);
-  if (guessing && guess === null) {
-    return [who, el("p", { class: "label" }, "What would you play?"), el("ul", { class: "stack" }, here.moves.map((move) => el("li", {}, el("button", { class: "move", type: "button", id: `guess-${move.action}`, onclick: () => { guess = move.action; drawThoughts(); } }, el("span", { class: "text" }, move.text)))))];
-  }
-  const columns = judges.map((spec) => new Map(thoughts(spec).map((one) => [one.action, one])));
-  const order = [...here.moves].sort((a, b) => worth(columns[0].get(b.action)) - worth(columns[0].get(a.action)));
-  const most = columns.map((column) => Math.max(1, ...[...column.values()].map((one) => one.visits ?? 0)));
+  if (here.over) return [el("h2", { id: "question" }, "The game has ended."), ending()];
+  const columns = judges.map((spec) => new Map(thoughts(spec).map((one) => [one[0], one])));
+  const top = thoughtless(judges[0]) ? null : judgement.best(thoughts())[0];
+  const rank = new Map(columns[0].size ? judgement.ordered(thoughts()).map((one, k) => [one[0], k]) : []);
+  const order = [...here.moves].sort((a, b) => (rank.get(a.action) ?? 999) - (rank.get(b.action) ?? 999));
+  const most = columns.map((column) => Math.max(1, ...[...column.values()].map((one) => one[2] ?? 0)));
   const alone = judges.length === 1; // two leave no room for more
-  const cells = (one, k) => [
-    alone && el("td", {}, percent(one?.prior)),
-    el("td", {}, one?.visits == null ? "–" : el("meter", { min: 0, max: most[k], value: one.visits, title: `${one.visits} visits`, "aria-label": `${one.visits} visits` })),
-    el("td", {}, percent(one?.value, 1))];
+  const cells = ([, prior, visits, value] = [], k) => [
+    alone && el("td", { class: "number" }, percent(prior)),
+    el(
+      "td",
+      {},
+      visits == null
+        ? "–"
+        : el("meter", {
+            min: 0,
+            max: most[k],
+            value: visits,
+            title: many(visits, "visit"),
+            "aria-label": many(visits, "visit"),
+          }),
+    ),
+    el("td", { class: "number" }, percent(value, 1)),
+  ];
   const row = (move) => {
-    const marks = [move.action === here.played && "played", move.action === guess && "yours"].filter(Boolean);
-    return el("tr", { class: marks.length ? "played" : "" }, el("th", { scope: "row" }, move.text, marks.length ? ` (${marks.join(", ")})` : ""), columns.map((column, k) => column.size > 0 && cells(column.get(move.action), k)));
+    const signs = [
+      move.action === top && el("span", { class: "sign best" }, "best"),
+      move.action === here.played && el("span", { class: "sign played" }, "played"),
+      move.action === guess && el("span", { class: "sign" }, "yours"),
+    ];
+    return el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, move.text, signs),
+      columns.map((column, k) => column.size > 0 && cells(column.get(move.action), k)),
+    );
   };
-  const heads = (alone ? ["first idea", "visits", "to win"] : ["visits", "to win"]).map((head) => el("th", { scope: "col" }, head));
-  const names = !alone && el("tr", {}, el("td", {}), judges.map((spec, k) => columns[k].size > 0 && el("th", { scope: "colgroup", colspan: 2 }, spec)));
-  return [who, verdict(), el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "moves" }, el("table", {}, el("thead", {}, names, el("tr", {}, el("th", { scope: "col" }, "Move"), columns.map((column) => column.size > 0 && heads.map((head) => head.cloneNode(true))))), el("tbody", {}, order.map(row)))),
-    el("div", { class: "row" }, judges.filter(thoughtless).map((spec) => el("button", { type: "button", id: `ask-${spec}`, onclick: () => ask(spec) }, `Ask ${spec} about this decision`)))];
+  const heads = [...(alone ? [term("idea", "first idea")] : []), term("visits", "visits"), term("win", "to win")];
+  const names =
+    !alone &&
+    el(
+      "tr",
+      {},
+      el("td", {}),
+      judges.map((spec, k) => columns[k].size > 0 && el("th", { scope: "colgroup", colspan: 2 }, spec)),
+    );
+  const head = el(
+    "tr",
+    {},
+    el("th", { scope: "col" }, "Move"),
+    columns.map((column) => column.size > 0 && heads.map((one) => el("th", { scope: "col" }, one.cloneNode(true)))),
+  );
+  return [
+    who(),
+    answer(),
+    verdict(),
+    el(
+      "div",
+      { class: "scroll", tabindex: 0, role: "group", "aria-label": "moves" },
+      el("table", {}, el("thead", {}, names, head), el("tbody", {}, order.map(row))),
+    ),
+    el(
+      "div",
+      { class: "row" },
+      judges
+        .filter(thoughtless)
+        .map((spec) => button(`ask-${spec}`, `Ask ${spec} about this decision`, () => ask(spec))),
+    ),
+  ];
+}
+
+// What is said to whoever has guessed.
+function answer() {
+  if (guess === null) return null;
+  const lost = cost(guess);
+  const right = lost !== null && lost <= game.mistake / 2;
+  const says =
+    lost === 0
+      ? "Yes, that is the best move."
+      : lost === null
+        ? "The search hardly looked at that."
+        : right
+          ? `Good: it costs ${percent(lost, 1)}.`
+          : `That costs ${percent(lost, 1)}.`;
+  const again = () => {
+    guess = null;
+    drawThoughts();
+  };
+  return el(
+    "div",
+    { class: `answer${right ? " right" : ""}`, role: "status" },
+    says,
+    lesson && !right && button("again", "Try again", again),
+  );
 }
 
 function verdict() {
-  const entry = analysis(judges[0]).entries[here.ply];
+  const entry = analysis().entries[here.ply];
   if (!entry) return null;
-  const changes = entry.luck?.some((x) => x) && entry.luck.map((x, k) => `${game.names[k]} ${signed(x)}`).join(", ");
-  return [el("p", { class: entry.regret > game.mistake ? "bad" : "label" }, `Regret ${percent(entry.regret, 1)}${entry.regret > game.mistake ? ": a mistake" : ""}`), changes && el("p", { class: "label" }, `Luck after it: ${changes}`)];
+  const wrong = entry.regret > game.mistake;
+  const changes =
+    entry.luck?.some((x) => x) && entry.luck.map((x, k) => [k ? ", " : " ", `${game.names[k]} ${signed(x)}`]);
+  return el(
+    "p",
+    { class: wrong ? "bad" : "label" },
+    term("regret", "regret"),
+    ` ${percent(entry.regret, 1)}${wrong ? ", a mistake" : ""}`,
+    changes && [" · ", term("luck", "luck"), changes],
+  );
+}
+
+function ending() {
+  const won = game.result?.indexOf(1) ?? -1;
+  const says =
+    won < 0 ? "Nobody has won: the game was cut off." : inWords(`Player ${won} has won in turn ${game.turns.at(-1)}.`);
+  return el("p", {}, game.result ? says : "The record ends here.");
 }
 
 async function ask(spec) {
@@ -131,78 +366,210 @@ async function ask(spec) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------- the analysis
+// ---------------------------------------------------------------------------------------------------- learning
+// from mistakes
+
+function drawLessons() {
+  const count = (seat) => judgement.mistakes(analysis().entries, game.mistake, seat).length;
+  const choice = (name, seat) =>
+    button(`learn-${seat}`, [mark(seat), ` ${name}: ${many(count(seat), "mistake")}`], () => begin(seat), {
+      off: !count(seat),
+    });
+  refill(at("lesson-choices"), game.names.map(choice));
+}
+
+function begin(seat) {
+  at("lesson-dialog").close();
+  const plies = judgement.mistakes(analysis().entries, game.mistake, seat).map((one) => one.ply);
+  [lesson, guessing, as] = [{ seat, plies, done: 0, right: new Set() }, true, "mover"];
+  go(plies[0]);
+}
+
+function lessonSteering() {
+  const { plies, done, right } = lesson;
+  const next = () => {
+    lesson.done += 1;
+    go(plies[lesson.done]);
+  };
+  const last = done === plies.length - 1;
+  return [
+    el("b", {}, `Mistake ${done + 1} of ${plies.length}, turn ${game.turns[here.ply]}`),
+    el("progress", { max: plies.length, value: done + (guess === null ? 0 : 1), "aria-label": "mistakes" }),
+    guess === null
+      ? button("show", "Show the best move", () => choose(judgement.best(thoughts())[0]))
+      : !last && button("next", "Next mistake", next, { kind: "main" }),
+    last && guess !== null && el("span", {}, `You found ${right.size} of ${plies.length}.`),
+    button("leave", "Leave", () => {
+      [lesson, guessing, guess] = [null, false, null];
+      drawThoughts();
+    }),
+  ];
+}
+
+// ---------------------------------------------------------------------------------------------------------- the
+// analysis
 
 function report() {
+  const { entries } = analysis();
+  const tabs = Object.entries(TABS).map(([key, title]) =>
+    el(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${key}`,
+        "aria-selected": String(key === tab),
+        "aria-controls": "shown-tab",
+        onclick: () => {
+          tab = key;
+          drawThoughts();
+        },
+      },
+      key === "wrong" && entries.length ? `${title} (${mistakes().length})` : title,
+    ),
+  );
+  const shown = { wrong: wrongTab, all: movesTab, result: resultTab, branches: branchesTab }[tab]();
+  const whole = entries.length === total();
+  return [
+    !whole && judging(),
+    el("div", { class: "tabs", role: "tablist", "aria-label": "analysis" }, tabs),
+    el("div", { id: "shown-tab", role: "tabpanel", "aria-labelledby": `tab-${tab}`, tabindex: 0 }, shown),
+    whole && judging(),
+  ];
+}
+
+const story = () => ({ ...game, entries: analysis().entries, better: analysis().better, here: here.ply, seek: go });
+const PROMISE =
+  "An analysis judges every decision: what a mistake cost, what was luck, and the chances to win over the game.";
+
+function wrongTab() {
+  if (!analysis().entries.length) return el("p", { class: "label" }, PROMISE);
+  const above = (event) => {
+    game.mistake = Number(event.target.value) / 100;
+    drawThoughts();
+  };
+  return [
+    el(
+      "p",
+      { class: "label" },
+      "A mistake has a ",
+      term("regret", "regret"),
+      " above ",
+      el("input", {
+        type: "number",
+        id: "threshold",
+        "aria-label": "a mistake has a regret above, in percent",
+        min: 1,
+        max: 100,
+        step: 0.5,
+        value: +(100 * game.mistake).toFixed(2),
+        onchange: above,
+      }),
+      " %. Filled marks: it was ",
+      term("punished", "punished"),
+      ".",
+    ),
+    judgement.mistakeList(mistakes(), story()),
+  ];
+}
+
+const movesTab = () => judgement.moveList(story(), mistakes());
+
+function resultTab() {
+  if (!analysis().entries.length) return [ending(), el("p", { class: "label" }, PROMISE)];
+  const found = judgement.summary(analysis().entries, game.names.length, game.mistake, game.result, total());
+  return [game.result && ending(), judgement.summaryTable(found, game.names)];
+}
+
+// The games that were played on from here, by this browser, with those that were played on from them.
+function branchesTab() {
+  const nodes = branches(study);
+  return nodes.length
+    ? nodes
+    : el("p", { class: "label" }, "Play on from any decision: what you begin is listed here.");
+}
+
+function branches(from) {
+  const games = recall("games")
+    .filter((one) => one.start?.study === from)
+    .sort((a, b) => a.start.ply - b.start.ply);
+  if (!games.length) return [];
+  const inner = (one) => (one.study && one.study !== from ? branches(one.study) : []);
+  const line = (one) =>
+    el(
+      "li",
+      {},
+      from === study
+        ? button(`from-${one.id}`, `turn ${game.turns[one.start.ply] ?? "?"}`, () => go(one.start.ply))
+        : `decision ${one.start.ply}`,
+      el("a", { class: "button", href: `/play/${one.id}` }, one.names?.join(", ") ?? "a game"),
+      one.study
+        ? el("a", { class: "button", href: `/study/${one.study}` }, "study")
+        : button(`study-${one.id}`, "Study it", () => studyOf(one).catch(fail)),
+      inner(one),
+    );
+  return [el("ul", { class: "tree" }, games.map(line))];
+}
+
+async function studyOf(one) {
+  const { id } = await post("/api/studies", { game: one.id });
+  remember("games", { ...one, study: id });
+  location.href = `/study/${id}`;
+}
+
+function judging() {
   const options = game.judges.map((spec) => [spec, spec]);
   const change = (k) => (spec) => {
     judges = (k ? [judges[0], spec] : [spec, judges[1]]).filter((one, place, all) => one && all.indexOf(one) === place);
     Promise.all(judges.map((one) => load(one))).catch(fail);
   };
   return [
-    el("h2", {}, "What agents think of it"),
-    el("div", { class: "row" }, select("judge", "who judges", options, judges[0], change(0)), select("other", "and beside it", [["", "alone"], ...options], judges[1] ?? "", change(1))),
+    el(
+      "div",
+      { class: "row" },
+      select("judge", "who judges", options, judges[0], change(0)),
+      select("other", "and beside it", [["", "alone"], ...options], judges[1] ?? "", change(1)),
+    ),
     judges.map(progress),
-    analysis(judges[0]).entries.length ? [el("label", {}, "a mistake has a regret above ", el("input", { type: "number", id: "threshold", min: 0, max: 100, step: 0.5, value: +(100 * game.mistake).toFixed(2), onchange: (event) => { game.mistake = Number(event.target.value) / 100; drawThoughts(); } }), " %"), summary()]
-      : el("p", { class: "label" }, "An analysis judges every decision: what a mistake cost, what was luck, and the chances to win over the game."),
   ];
 }
 
 function progress(spec) {
   const { entries, running, trouble } = analysis(spec);
   const done = entries.length;
-  const button = (id, text, act, kind = "") => el("button", { class: kind, type: "button", id: `${id}-${spec}`, onclick: act }, text);
+  const unfinished = done < total();
+  const act = running
+    ? button(`stop-${spec}`, "Stop", () => change("DELETE", spec))
+    : unfinished &&
+      button(`analyse-${spec}`, done ? "Go on" : "Analyse the game", () => change("POST", spec), { kind: "main" });
   return [
-    el("div", { class: "row" }, judges.length > 1 && el("b", {}, spec),
-      running ? button("stop", "Stop", () => change("DELETE", spec)) : done < total() && button("analyse", done ? "Go on" : "Analyse the game", () => change("POST", spec), "main"),
-      done > 0 && button("lines", "JSON lines", () => save(spec)),
-      (running || (done > 0 && done < total())) && el("progress", { max: total(), value: done, "aria-label": `decisions judged by ${spec}` }), (running || done > 0) && el("span", { class: "label" }, `${done} of ${total()}`)),
+    el(
+      "div",
+      { class: "row" },
+      judges.length > 1 && el("b", {}, spec),
+      act,
+      done > 0 && button(`lines-${spec}`, "JSON lines", () => save(spec)),
+      (running || (done > 0 && unfinished)) &&
+        el("progress", { max: total(), value: done, "aria-label": `decisions judged by ${spec}` }),
+      (running || (done > 0 && unfinished)) && el("span", { class: "label" }, `${done} of ${total()}`),
+    ),
     trouble ? el("p", { class: "bad" }, trouble) : null,
   ];
-}
-
-// The chances over the game as lines, below them the regrets as bars.
-function chart() {
-  const { entries } = analysis(judges[0]);
-  const [width, high, low] = [360, 130, 50];
-  const x = (ply) => (width * ply) / Math.max(1, total());
-  const known = entries.filter((one) => one.values);
-  const y = (one, k) => (high * (1 - one.values[k])).toFixed(1);
-  const lines = game.names.flatMap((_, k) => {
-    const last = known.at(-1);
-    const line = svg("polyline", { class: `chance seat${k}`, points: known.map((one) => `${x(one.ply).toFixed(1)},${y(one, k)}`).join(" ") });
-    return last ? [line, svg("text", { class: `chance seat${k}`, x: Math.min(width - 8, x(last.ply) + 2), y: Math.max(10, Number(y(last, k))) }, String(k))] : [];
-  });
-  const most = Math.max(0.1, ...entries.map((one) => one.regret ?? 0));
-  const bars = entries.filter((one) => one.regret).map((one) => svg("rect", { class: `regret seat${one.player}`, x: x(one.ply).toFixed(1), y: high + 10 + low * (1 - one.regret / most), width: 1.6, height: (low * one.regret) / most }));
-  const axis = (height) => svg("line", { class: "axis", x1: 0, y1: height, x2: width, y2: height });
-  const text = (height, words) => svg("text", { class: "words", x: 2, y: height }, words);
-  const made = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${high + low + 12}`, role: "img", "aria-label": "Chances to win over the game, and the regret of each decision" },
-    axis(high / 2), axis(high), axis(high + 10 + low), ...lines, ...bars, svg("rect", { class: "cursor", x: x(here.ply), y: 0, width: 1, height: high + low + 10 }), text(10, "chance to win 100 %"), text(high / 2 - 2, "50 %"), text(high + 20, `regret, up to ${percent(most)}`));
-  made.addEventListener("click", (event) => {
-    const box = made.getBoundingClientRect();
-    go(Math.round(((event.clientX - box.left) / box.width) * total()));
-  });
-  return made;
-}
-
-function summary() {
-  const { entries } = analysis(judges[0]);
-  const mean = (all) => (all.length ? all.reduce((sum, one) => sum + one, 0) / all.length : null);
-  const row = (name, k) => {
-    const regrets = entries.filter((one) => one.player === k && one.regret !== null).map((one) => one.regret);
-    const luck = entries.filter((one) => one.luck).map((one) => one.luck[k]);
-    return el("tr", {}, el("th", { scope: "row" }, badge(k), ` ${name}`), el("td", {}, percent(mean(regrets), 2)), el("td", {}, String(regrets.filter((one) => one > game.mistake).length)), el("td", {}, luck.length ? signed(luck.reduce((sum, one) => sum + one, 0)) : "–"));
-  };
-  return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ["Player", "mean regret", "mistakes", "luck"].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, game.names.map(row))));
 }
 
 async function load(spec) {
   const first = analysis(spec).entries.length;
   const next = await get(`${api}/analyses?spec=${encodeURIComponent(spec)}&from=${first}`);
   if (first > analysis(spec).entries.length) return; // it was begun anew meanwhile
-  found[spec] = { ...next, entries: [...analysis(spec).entries.slice(0, first), ...next.entries] };
-  if (here) drawThoughts();
+  const { entries, better } = analysis(spec);
+  for (const [ply, texts] of Object.entries(next.better)) next.better[ply] = texts.map(inWords);
+  found[spec] = {
+    ...next,
+    entries: [...entries.slice(0, first), ...next.entries],
+    better: { ...better, ...next.better },
+  };
+  if (here && !(guessing && guess === null)) drawThoughts();
+  drawLessons();
   if (next.running) setTimeout(() => judges.includes(spec) && load(spec).catch(fail), 400);
 }
 
@@ -222,20 +589,70 @@ async function save(spec) {
 }
 
 async function remove() {
-  if (!confirm("Delete this study and its analyses?")) return;
-  await call("DELETE", api).then(() => (location.href = "/")).catch(fail);
+  await call("DELETE", api);
+  forget("studies", study);
+  location.href = "/";
 }
 
+function dialogs() {
+  const close = (id) => button(`${id}-close`, "Cancel", () => at(id).close());
+  const made = (id, title, ...inside) =>
+    el("dialog", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), inside);
+  document.body.append(
+    made(
+      "lesson-dialog",
+      "Whose mistakes?",
+      el("div", { id: "lesson-choices", class: "stack" }),
+      close("lesson-dialog"),
+    ),
+    made(
+      "delete-dialog",
+      "Delete this study?",
+      el("p", {}, "Its analyses go too; games that were played on from it stay."),
+      el(
+        "div",
+        { class: "row" },
+        button("delete-really", "Delete it", () => remove().catch(fail)),
+        close("delete-dialog"),
+      ),
+    ),
+  );
+}
+
+const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
 document.addEventListener("keydown", (event) => {
-  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (step && here && !["INPUT", "SELECT"].includes(event.target.tagName)) go(here.ply + step);
+  const step = KEYS[event.key];
+  const free =
+    !["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName) && !document.querySelector("dialog[open]");
+  if (!step || !here || lesson || !free || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (Math.abs(step) > 1 && event.target.id !== "slider") return;
+  event.preventDefault();
+  go(wanted + step);
 });
 
 try {
   [, facts, game] = await Promise.all([loadSymbols(), get("/api/facts"), get(api)]);
+  game.log = game.log.map(inWords);
   judges = [game.judges[0]];
+  eyes = game.names.length > 2 ? Math.max(0, game.names.indexOf("You"), game.result?.indexOf(1) ?? 0) : null;
+  at("headline").textContent = game.names.join(", ");
+  document.title = `Euphoria: ${game.names.join(", ")}`;
+  const won = game.result?.indexOf(1) ?? -1;
+  const ended = won < 0 ? `turn ${game.turns.at(-1)}` : inWords(`player ${won} has won in turn ${game.turns.at(-1)}`);
+  remember("studies", { id: study, names: game.names, told: ended });
+  cells = game.names.map((_, k) => cell(facts, k));
+  at("players").append(...cells.map((one) => one.node));
+  const decorate = (drawn) => told() && showMarks(drawn, here, thoughts());
+  board = new Board(at("board"), { home: (seat) => cells[seat].hand, decorate });
+  judgement.addTerms();
+  dialogs();
   await seek(Number(location.hash.slice(1)) || 0);
   addEventListener("hashchange", () => seek(Number(location.hash.slice(1)) || 0).catch(fail));
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth !== width) drawThoughts();
+    width = innerWidth;
+  });
   await load(judges[0]);
 } catch (error) {
   fail(error);

@@ -1,0 +1,78 @@
+"""A recorded game in words: every decision with its turn, who made it, what happened, and what would have been better.
+
+Players are numbers in all texts; pages put their names there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from euphoria_agents.sessions.session import Seat, Session
+from euphoria_agents.study.decision_analysis import Replayed, best_of
+from euphoria_agents.study.game_analysis import Entry
+from euphoria_env import Game, words
+
+LEAST_REGRET = 0.01  # from which on it is said what was better
+
+
+class Story:
+    """A recorded game in words.
+
+    Args:
+        game: at its end.
+        names: what the players are called.
+    """
+
+    def __init__(self, game: Replayed, names: Sequence[str]) -> None:
+        self.game, self.names = game, names
+        self._moves: dict[tuple[int, int], str] = {}
+
+    @cached_property
+    def players(self) -> list[int]:
+        """Who made each decision."""
+        return [int(rows["player"][0]) for rows in self.game.before]
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """In which turn each decision was made, and the last turn; 0 during the setup."""
+        return [int(rows["turn"][0]) for rows in (*self.game.before, self.game.states)]
+
+    @cached_property
+    def _session(self) -> Session:
+        return Session.of(self.game, [Seat(name) for name in self.names])
+
+    def log(self, seats: Sequence[int | None]) -> list[str]:
+        """What happened by each decision, as the seat named for it may know it, or everybody."""
+        logs = {seat: self._session.log(seat) for seat in set(seats)}
+        return [logs[seat][ply] for ply, seat in enumerate(seats)]
+
+    def better(self, entries: Iterable[Entry]) -> dict[int, list[str]]:
+        """By decision, the move played and the better one, of the entries with a regret that is worth a word."""
+        return {
+            one["ply"]: [self.move(one["ply"], action) for action in (one["played"], best_of(one["moves"])[0])]
+            for one in entries
+            if (one["regret"] or 0) > LEAST_REGRET
+        }
+
+    def move(self, ply: int, action: int) -> str:
+        """A legal move of a decision as a sentence."""
+        if (ply, action) not in self._moves:
+            now = self.at(ply)
+            self._moves |= {(ply, one.action): one.text for one in words.legal_moves(now, now.player)}
+        return self._moves[ply, action]
+
+    def spaces(self, ply: int) -> list[dict[str, int | str]]:
+        """The legal moves of a decision that concern a space, and which."""
+        now = self.at(ply)
+        return [{"action": one.action, "space": one.space} for one in words.legal_moves(now, now.player) if one.space]
+
+    def question(self, ply: int) -> str:
+        """What is decided, as a sentence."""
+        now = self.at(ply)
+        return words.question(now, now.player).removeprefix("You: ")
+
+    def at(self, ply: int) -> Game:
+        """The game before a decision, or at its end."""
+        before = self.game.before
+        return Game.from_rows((before[ply] if ply < len(before) else self.game.states).copy())

@@ -1,0 +1,282 @@
+// What an analysis says of a game: best moves, mistakes, luck, results and grades. The study and the exported page
+// show it.
+
+import { el, svg } from "./elements.js";
+
+export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits)} %`);
+export const signed = (x) =>
+  x == null ? "–" : Math.abs(x) < 0.0005 ? "0 %" : (x > 0 ? "+" : "−") + percent(Math.abs(x), 1);
+export const brief = (text) => text.replace(/^Place (the )?/, "").replace(/^./, (first) => first.toLowerCase());
+
+// The mean regret of a decision up to which somebody plays so: in games of two, judged by mcts:100:ppo, that of ppo
+// was 0.4 %, of greedy 0.9 %, of weights 2.5 %.
+const GRADES = [
+  [0.001, "flawless"],
+  [0.003, "excellent"],
+  [0.006, "strong"],
+  [0.012, "fair"],
+  [0.02, "shaky"],
+  [1, "wild"],
+];
+export const grade = (error) => (error == null ? "–" : GRADES.find(([most]) => error <= most)[1]);
+
+// What words mean, said where they stand.
+const TERMS = {
+  chances:
+    "How probable the agent thinks it that each player wins, as the player to move sees it: with their own " +
+    "cards, and not those of the others. The chances also change when somebody else looks at the board, so a " +
+    "fall of a curve is not yet a mistake.",
+  regret:
+    "What the move played was worth less than the best one, both judged by the same search. It repeats: two " +
+    "searches prefer the same move in 98 of 100 decisions. A mistake is a regret above the threshold.",
+  punished:
+    "A filled mark: when it was the player's turn again, their chance had fallen by at least what the mistake " +
+    "cost. A hollow one: it went well all the same.",
+  luck:
+    "What dice and cards changed: the chances that came, less those that were to be expected before anything " +
+    "was drawn or rolled. It says nothing about how well somebody plays.",
+  adjusted:
+    "The result, 100 % for the winner, less the luck of the whole game: what these decisions would have been " +
+    "worth with even luck.",
+  error: "The mean regret of the decisions with more than one legal move, and what it is called in words.",
+  visits: "How often the search followed this move. It follows what it thinks best most often, and would play that.",
+  idea: "What the network would choose at first sight, before any search.",
+  win: "The chance to win of the player who decides, after this move.",
+};
+
+// A word that explains itself in a popover when it is pressed.
+export const term = (key, text) => el("button", { type: "button", class: "term", popovertarget: `about-${key}` }, text);
+
+export function addTerms() {
+  document.body.append(
+    ...Object.entries(TERMS).map(([key, text]) =>
+      el("div", { id: `about-${key}`, popover: "auto", class: "about" }, text),
+    ),
+  );
+}
+
+// Moves, each [action, prior, visits, value], the best first: that followed most often, else that of the highest
+// value.
+export function ordered(moves) {
+  const worth = ([, prior, visits, value]) =>
+    visits == null ? [value ?? 0, prior ?? 0, 0] : [visits, prior ?? 0, value ?? 0];
+  return [...moves].sort((a, b) => compare(worth(b), worth(a)));
+}
+
+export const best = (moves) => ordered(moves)[0];
+
+const compare = (a, b) => a.map((x, k) => x - b[k]).find((x) => x) ?? 0;
+
+export const mistakes = (entries, threshold, seat = null) =>
+  entries.filter((one) => one.regret > threshold && (seat === null || one.player === seat));
+
+// Whether a mistake was punished: the player's chance had fallen by what it cost when they came to decide in
+// another turn.
+export function punished(entries, turns, one) {
+  const next = entries.find(
+    (other) => other.ply > one.ply && other.player === one.player && turns[other.ply] > turns[one.ply],
+  );
+  return next?.values != null && one.values != null && one.values[one.player] - next.values[one.player] >= one.regret;
+}
+
+const mean = (all) => (all.length ? sum(all) / all.length : null);
+const sum = (all) => all.reduce((total, one) => total + one, 0);
+
+// How each seat decided, what luck they had, and what their result would have been without it; result: by seat,
+// null before the end.
+export function summary(entries, seats, threshold, result, decisions) {
+  const complete = result && entries.length === decisions;
+  return Array.from({ length: seats }, (_, seat) => {
+    const own = entries.filter((one) => one.player === seat && one.regret !== null && one.moves.length > 1);
+    const lucks = entries.filter((one) => one.luck).map((one) => one.luck[seat]);
+    const [error, luck] = [mean(own.map((one) => one.regret)), lucks.length ? sum(lucks) : null];
+    const adjusted = complete && luck !== null ? result[seat] - luck : null;
+    return {
+      seat,
+      decisions: own.length,
+      error,
+      grade: grade(error),
+      mistakes: mistakes(own, threshold).length,
+      luck,
+      result: result?.[seat] ?? null,
+      adjusted,
+    };
+  });
+}
+
+// A small square in the colour of a seat, for the eye alone.
+export const mark = (seat) => el("span", { class: `mark seat${seat}`, "aria-hidden": "true" });
+
+export function mistakeList(wrong, { turns, names, better, entries, here, seek }) {
+  if (!wrong.length) return el("p", { class: "label" }, "No regret is above the threshold.");
+  return el(
+    "ol",
+    { class: "plies" },
+    wrong.map((one) => {
+      const [played, instead] = better[one.ply] ?? ["", ""];
+      const full = punished(entries, turns, one);
+      return el(
+        "li",
+        {},
+        el(
+          "button",
+          {
+            type: "button",
+            id: `mistake-${one.ply}`,
+            "aria-current": one.ply === here ? "true" : null,
+            onclick: () => seek(one.ply),
+          },
+          el(
+            "span",
+            { class: "when" },
+            el("span", { class: full ? "wrong full" : "wrong", title: full ? "punished" : "not punished" }),
+            `turn ${turns[one.ply]}`,
+          ),
+          mark(one.player),
+          el(
+            "span",
+            { class: "what" },
+            el("b", {}, names[one.player]),
+            `: ${brief(played)}`,
+            el("span", { class: "better" }, `better ${brief(instead)}`),
+          ),
+          el("b", { class: "cost-of" }, `−${percent(one.regret, 1)}`),
+        ),
+      );
+    }),
+  );
+}
+
+// All decisions by turn, each with its line of the log.
+export function moveList({ players, turns, log, here, seek }, wrong = []) {
+  const bad = new Set(wrong.map((one) => one.ply));
+  const found = [];
+  log.forEach((line, ply) => {
+    if (!ply || turns[ply] !== turns[ply - 1]) found.push([turns[ply], []]);
+    found.at(-1)[1].push(
+      el(
+        "li",
+        {},
+        el(
+          "button",
+          {
+            type: "button",
+            id: `ply-${ply}`,
+            "aria-current": ply === here ? "true" : null,
+            onclick: () => seek(ply),
+          },
+          mark(players[ply]),
+          el("span", { class: "what" }, bad.has(ply) && el("span", { class: "wrong full", title: "a mistake" }), line),
+        ),
+      ),
+    );
+  });
+  return found.map(([turn, lines]) =>
+    el(
+      "section",
+      { "aria-label": `turn ${turn}` },
+      el("h3", {}, turn ? `Turn ${turn}` : "Setup"),
+      el("ol", { class: "plies" }, lines),
+    ),
+  );
+}
+
+export function summaryTable(found, names) {
+  const heads = [
+    ["Player"],
+    ["plays", "error"],
+    ["error", "error"],
+    ["mistakes", "regret"],
+    ["result"],
+    ["luck", "luck"],
+    ["without luck", "adjusted"],
+  ];
+  const row = (one) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, mark(one.seat), ` ${names[one.seat]}`),
+      [
+        one.grade,
+        percent(one.error, 2),
+        one.error == null ? "–" : String(one.mistakes),
+        percent(one.result),
+        signed(one.luck),
+        percent(one.adjusted, 1),
+      ].map((cell) => el("td", { class: "number" }, cell)),
+    );
+  return el(
+    "div",
+    { class: "scroll", tabindex: 0, role: "group", "aria-label": "players" },
+    el(
+      "table",
+      { id: "summary" },
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          heads.map(([head, key], k) =>
+            el("th", { scope: "col", class: k ? "number" : null }, key ? term(key, head) : head),
+          ),
+        ),
+      ),
+      el("tbody", {}, found.map(row)),
+    ),
+  );
+}
+
+const RINGS = { played: [0, "cross"], best: [3, "tick"] }; // how far inside the space, and the symbol at its corner
+
+// Rings on the drawn board around the space of the best move and of the one that was played, if that was another
+// one, and the share of the search on every space.
+export function showMarks(board, { moves, played }, thoughts) {
+  const spaceOf = (action) => moves.find((move) => move.action === action)?.space;
+  const top = thoughts.length ? best(thoughts)[0] : null;
+  const visits = new Map();
+  for (const [action, , n] of thoughts) visits.set(spaceOf(action), (visits.get(spaceOf(action)) ?? 0) + (n ?? 0));
+  const all = sum([...visits.values()]);
+  for (const [space, n] of visits) if (space && n / all > 0.01) heat(board, space, n / all);
+  if (played !== top) ring(board, spaceOf(played), "played");
+  if (top !== null) ring(board, spaceOf(top), "best");
+}
+
+const box = (node) => ["x", "y", "width", "height"].map((name) => Number(node.getAttribute(name)));
+
+function ring(board, space, kind) {
+  const ground = space && board.querySelector(`[id="space-${space}"] .ground`);
+  if (!ground) return;
+  const [x, y, w, h] = box(ground);
+  const [inset, sign] = RINGS[kind];
+  const rect = {
+    x: x + inset,
+    y: y + inset,
+    width: w - 2 * inset,
+    height: h - 2 * inset,
+    rx: 7,
+    class: `ring ${kind}`,
+  };
+  const right = x + w - 8 - 5 * inset;
+  const symbol = svg("use", {
+    href: `#icon-${sign}`,
+    x: right - 5,
+    y: y - 1,
+    width: 10,
+    height: 10,
+    class: "sign-ink",
+  });
+  ground.parentNode.append(
+    svg("rect", rect),
+    svg("circle", { cx: right, cy: y + 4, r: 8, class: `seal ${kind}` }),
+    symbol,
+  );
+}
+
+function heat(board, space, share) {
+  const ground = board.querySelector(`[id="space-${space}"] .ground`);
+  if (!ground) return;
+  const [x, y, w, h] = box(ground);
+  const about = { x: x + 4, y: y + h - 5, width: (w - 8) * share, height: 4, rx: 2, class: "heat-bar" };
+  ground.parentNode.append(svg("rect", about, svg("title", {}, `${percent(share)} of the search`)));
+}

@@ -1,0 +1,429 @@
+"""The board alone, drawn from what a seat may see: four regions, the worker tank, the cards.
+
+Pictures and pages have this one drawing. A page may rely on these ids and classes when it moves nodes:
+
+- `g.space#space-NAME[data-space]`: a space; `data-x`, `data-y`: where workers stand on it (its middle). Its first shape has the
+  class `ground`, a place for one worker `socket`. Further classes: `legal`, `closed` (the end of a tunnel), `changed`, `best`,
+  `played`. The slots of a site exist until its market is built, the market from then on.
+- `g.tile#tile-MARKET[data-market]`: a site or what was built there, with the class `unbuilt` or `built`.
+- `g.territory#territory-FACTION`, `g.deck#deck`, `g.discards#discards`.
+- What moves lies in one layer each, placed by its `transform` alone, in the coordinates of the board: `g.die#die-SEAT-K` (with
+  `data-seat`, `data-face`, `data-space`; K counts the dice of a seat on the board by the order of the spaces),
+  `g.star#star-PLACE-SEAT` (a second star of a seat in a territory ends in `-2`, a third in `-3`), `g.miner#miner-FACTION`,
+  `g.allegiance#allegiance-FACTION`.
+- `places` says where the middle of everything is, for what flies from one to the other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from euphoria_env.board import (
+    ALLEGIANCE_END,
+    AREAS,
+    ARTIFACT_MARKETS,
+    ARTIFACTS,
+    COMMODITIES,
+    FACTIONS,
+    GOODS,
+    ICARUS,
+    MARKETS,
+    MINER_END,
+    RESOURCES,
+    SLOTS,
+    SLOTS_PER_SITE,
+    SPACES,
+    TANK,
+    TERRITORIES,
+    TUNNEL_ENDS,
+    TUNNELS,
+)
+from euphoria_env.cards.spaces import SPACE_PROGRAM
+from euphoria_env.cards.vocabulary import Effect
+from euphoria_env.render.layout import (
+    BOARD,
+    PLACES,
+    REGIONS,
+    WORKS,
+    crowd,
+    is_low,
+    pipe_step,
+    rail_step,
+    socket,
+    standing,
+    star_places,
+)
+from euphoria_env.render.lettering import text_width
+from euphoria_env.render.sheet import BODY, LARGE, SMALL, TITLE, Box, Part, Sheet, parts_width
+from euphoria_env.render.symbols import TOKEN_SIZE
+from euphoria_env.render.theme import PAGE
+from euphoria_env.render.view import REGION_NAMES, View, cost_view, site_of
+from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
+
+_REVEALING_STEP = 6  # of a miner (R7.5)
+_SYMBOL_OF = {
+    Effect.STAR_IN_TERRITORY: "star",
+    Effect.STAR_IN_REGION: "star",
+    Effect.ADVANCE: "flag",
+    Effect.NEW_WORKER: "worker",
+}
+# The outline of the towers, dunes and clouds of a region, and where it begins.
+_SKYLINES = {
+    "euphorian": ("v-5h18v-4h20v-4h14v4h22v-6h18v9h30v-4h26v-6h8v-3h10v3h8v6h30v10", 40, 1),
+    "wastelander": ("q40-20 90-6t110-2q50-18 100-2t110 8", 50, 3),
+    "icarite": ("q27 22 55 0" * 20, 0, 130),
+}
+_LEAST_SHARE = 0.005  # of a search that is shown
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Marks on spaces.
+
+    Attributes:
+        changed: where something has happened.
+        best: where the best move goes.
+        played: where a move went that was a mistake.
+        heat: the share of a search that went there.
+    """
+
+    changed: Collection[str] = ()
+    best: Collection[str] = ()
+    played: Collection[str] = ()
+    heat: Mapping[str, float] = field(default_factory=dict)
+
+
+def board_fragment(view: View, marks: Marks = Marks(), theme: str = PAGE, names: Sequence[str] = ()) -> str:
+    """The board as an SVG element of its own, as large as there is room, with ids as the module says.
+
+    Args:
+        view: what is shown.
+        marks: what is said of spaces.
+        theme: one of `THEMES`, or `PAGE` for a page: with CSS variables, and symbols that the page has (`symbols`).
+        names: what the players are called where somebody points at dice and stars; none: by their numbers.
+    """
+    sheet = Sheet(theme, names)
+    draw_board(sheet, view, marks)
+    return sheet.svg(BOARD, "The board")
+
+
+def places() -> dict[str, tuple[float, float]]:
+    """Where the middle of each space, territory, deck and rail is, by name, in the coordinates of the board."""
+    return {name: (crowd(name) if name in AREAS else _socketed(name)).middle for name in PLACES}
+
+
+def _socketed(name: str) -> Box:
+    return socket(name) if name in SPACES else PLACES[name]
+
+
+def draw_board(s: Sheet, view: View, marks: Marks = Marks()) -> None:
+    """Draws the board, its left upper corner at the origin."""
+    _ground(s)
+    for k, faction in enumerate(FACTIONS):
+        with s.group("region", REGION_NAMES[k], f"region-{faction}", region=faction):
+            _head(s, k, faction)
+            _territory(s, view, k, faction)
+            _area(s, view, marks, k, faction)
+            if k == len(TUNNELS):
+                for space in ICARUS:
+                    _plain(s, view, marks, space, title(space), faction)
+            else:
+                _land(s, view, marks, k, faction)
+    _works(s, view, marks)
+    _markers(s, view)
+    _stars(s, view)
+    _dice(s, view)
+
+
+# -------------------------------------------------------------------------------------------------------------- scenery
+
+
+def _ground(s: Sheet) -> None:
+    """The land: a cloud over a city and dunes, and the earth with a cave in it."""
+    s.rect(BOARD, "paper", 0)
+    earth = Box(0, REGIONS["subterran"].y - 6, BOARD.w, BOARD.h - REGIONS["subterran"].y + 6)
+    s.rect(earth, "earth", 0)
+    s.path(f"M0 {earth.y + 1:g}{'l12-5 16 4 10-3 17 4' * 20}V{earth.y + 1:g}Z", "earth")
+    for faction in FACTIONS:
+        box = REGIONS[faction]
+        s.rect(box, f"{faction}-ground", 22 if faction == "subterran" else 12)
+        skyline, left, top = _SKYLINES.get(faction, ("", 0, 0))
+        if skyline:
+            s.path(f"M{box.x + left:g} {box.y + top:g}{skyline}Z", f"{faction}-ground")
+
+
+def _head(s: Sheet, k: int, faction: str) -> None:
+    """The name of a region, and its allegiance rail with the four bonuses on it (R7)."""
+    x, y, _, _ = REGIONS[faction]
+    s.text(x + 14, y + 26, REGION_NAMES[k].upper(), TITLE, faction, 700)
+    first, middle = rail_step(faction, 0)
+    last, _ = rail_step(faction, ALLEGIANCE_END)
+    bonuses = {2: COMMODITIES[k], 5: "artifact", 8: "eye", 11: "star"}
+    with s.group("rail", "allegiance"):
+        s.rect(Box(first, middle - 2, last - first, 4), "faint", 2)
+        for step in range(ALLEGIANCE_END + 1):
+            at, _ = rail_step(faction, step)
+            if step in bonuses:
+                s.disc(at, middle, 11, f"{faction}-cell", faction)
+                s.icon(at - 7, middle - 7, bonuses[step], 14, "star" if step == ALLEGIANCE_END else "ink")
+            else:
+                s.disc(at, middle, 4, "faint")
+
+
+@contextmanager
+def _space(
+    s: Sheet, view: View, marks: Marks, space: str, faction: str = "", tile: str | None = None, state: str = ""
+) -> Iterator[None]:
+    """The group of a space: its ground first, what is said of it last."""
+    legal, slot = space in view.open_spaces, space in SLOTS
+    said = [name for name in ("changed", "best", "played") if space in getattr(marks, name)]
+    kinds = " ".join(["space", *filter(None, [state, "legal" if legal else ""]), *said])
+    x, y = (crowd(space) if space in AREAS else socket(space)).middle
+    outline, width = ("legal", 3) if legal else (faction, 1.5) if slot else ("frame", 1)
+    fill = "slot" if slot else f"{faction}-cell" if faction else "panel"
+    with s.group(kinds, space_words(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
+        s.rect(PLACES[space], fill, 8, outline, width, "ground")
+        yield
+        _said(s, marks, space)
+
+
+def _said(s: Sheet, marks: Marks, space: str) -> None:
+    """The marks of a space: a bar, a corner, rings with a glyph."""
+    x, y, w, h = PLACES[space]
+    share = marks.heat.get(space, 0)
+    if share >= _LEAST_SHARE:
+        s.rect(Box(x + 4, y + h - 5, (w - 8) * share, 4), "best", 2, kind="heat")
+    if space in marks.changed:
+        s.path(f"M{x + w - 16:g} {y:g}h8q8 0 8 8v8Z", "changed", kind="corner")
+    for name, glyph, inset in (("played", "cross", 0), ("best", "tick", 3)):
+        if space in getattr(marks, name):
+            s.rect(Box(x + inset, y + inset, w - 2 * inset, h - 2 * inset), "none", 7, name, 3, f"ring {name}")
+            s.disc(x + w - 8 - 6 * inset, y + 4, 8, name)
+            s.icon(x + w - 13 - 6 * inset, y - 1, glyph, 10, "paper", line="none")
+
+
+def _socket(s: Sheet, space: str, faction: str) -> None:
+    s.rect(socket(space), "slot", 7, faction or "faint", 1.5, "socket")
+
+
+# --------------------------------------------------------------------------------------------------------------- spaces
+
+
+def _cost(space: str, tile: str | None = None) -> list[Part]:
+    """The cost of a space as symbols."""
+    if space in PAIR_SPACES:
+        return [(3, "artifact"), "/", "pair"]
+    return [(units, item) for item, units in cost_view(space, tile)]
+
+
+def _gain(space: str) -> list[Part]:
+    """The gain of a space as symbols."""
+    symbols: list[Part] = []
+    for step in SPACE_PROGRAM[SPACES.index(space)]:
+        op, a, b = (int(value) for value in step)
+        if op in _SYMBOL_OF:
+            symbols.append(_SYMBOL_OF[Effect(op)])
+        elif op == Effect.GOODS:
+            symbols.append((b, GOODS[a]))
+        elif op == Effect.DRAW:
+            symbols.append((a, "artifact"))
+        elif op == Effect.CHOOSE:
+            symbols.append((b, "resource"))
+        elif op in (Effect.KNOWLEDGE, Effect.MORALE):
+            symbols.append((f"{_sign(a)}{abs(a)}", "knowledge" if op == Effect.KNOWLEDGE else "morale"))
+    return symbols
+
+
+def _area(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
+    """A commodity area: what each sum gives, and room for all the workers (R6.1)."""
+    area, box, low = AREAS[k], PLACES[AREAS[k]], is_low(AREAS[k])
+    there = view.workers.get(area, ())
+    with _space(s, view, marks, area, faction):
+        s.text(box.x + 10, box.y + 20, title(area), BODY, weight=700)
+        s.rect(crowd(area), "slot", 7, "frame", 1, "socket")
+        if there:
+            end = crowd(area).x - 6 if low else box.x + box.w - 10
+            s.text(end, box.y + 20, str(sum(face for _, face in there)), BODY, "dim", 700, "end")
+        for n, (sums, units, knowledge) in enumerate(AREA_SUMS):
+            gain: list[Part] = [*[COMMODITIES[k]] * units, *([_sign(knowledge), "knowledge"] if knowledge else ["flag"])]
+            x = box.x + (10 if low else (12, 60, 124)[n])
+            y = box.y + (28 + (box.h - 30) / 3 * n if low else box.h - 40)
+            s.text(x, y + 13, sums.replace(" to ", "–").replace(" or more", "+"), SMALL, "dim")
+            s.parts(x + (28 if low else 0), y + (0 if low else 17), gain)
+
+
+def _sign(n: int) -> str:
+    return "+" if n > 0 else "−"
+
+
+def _plain(s: Sheet, view: View, marks: Marks, space: str, name: str, faction: str, tile: str | None = None) -> None:
+    """A space for one worker with its name, its cost and its gain."""
+    box, at = PLACES[space], socket(space)
+    with _space(s, view, marks, space, faction, tile):
+        s.text(box.x + 10, box.y + 19, name, BODY if text_width(name, BODY, 700) < box.w - 16 else SMALL, weight=700)
+        _socket(s, space, faction)
+        _recipe(s, at.x + at.w + 8, at.middle[1], box.x + box.w - 8, _cost(space, tile), _gain(space))
+
+
+def _recipe(s: Sheet, x: float, middle: float, end: float, cost: list[Part], gain: list[Part]) -> None:
+    """Cost and gain in a line, or in two where there is no room."""
+    if x + parts_width([*cost, "→", *gain]) <= end:
+        s.parts(x, middle - 8, [*cost, "→", *gain])
+    else:
+        s.parts(x, middle - 17, cost)
+        s.parts(x, middle + 2, ["→", *gain])
+
+
+def _land(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
+    """Sites or markets, artifact market and tunnel of a region on the ground."""
+    for number, market in enumerate(MARKETS[2 * k : 2 * k + 2], 1):
+        tile = view.markets[market].tile
+        with s.group(f"tile {'built' if tile else 'unbuilt'}", name=f"tile-{market}", market=market):
+            if tile:
+                _market(s, view, marks, market, tile, faction)
+            else:
+                _site(s, view, marks, market, number, faction)
+    _plain(s, view, marks, ARTIFACT_MARKETS[k], short_title(ARTIFACT_MARKETS[k]), faction)
+    _tunnel(s, view, marks, k, faction)
+
+
+def _market(s: Sheet, view: View, marks: Marks, market: str, tile: str, faction: str) -> None:
+    _plain(s, view, marks, market, short_title(tile), faction, tile)
+    for seat, place in enumerate(star_places(market, len(view.players))):
+        if seat not in view.markets[market].stars:
+            _star_place(s, place, faction)
+
+
+def _star_place(s: Sheet, place: tuple[float, float], faction: str) -> None:
+    s.disc(place[0] + TOKEN_SIZE / 2, place[1] + TOKEN_SIZE / 2, 9, "slot", faction, 1)
+
+
+def _site(s: Sheet, view: View, marks: Marks, market: str, number: int, faction: str) -> None:
+    """The four slots of a site: each shows the resource that it costs, until a worker stands there (R9.1)."""
+    box = PLACES[market]
+    slots = [f"{site_of(market)}_{k}" for k in range(1, SLOTS_PER_SITE + 1)]
+    taken = sum(slot in view.workers for slot in slots)
+    s.rect(box, f"{faction}-cell", 8, "frame", 1)
+    s.text(box.x + 10, box.y + 18, f"Site {number}", BODY, weight=700)
+    s.text(box.x + box.w - 10, box.y + 18, f"{taken} of {view.workers_to_build}", BODY, "dim", anchor="end")
+    for slot in slots:
+        with _space(s, view, marks, slot, faction):
+            if slot not in view.workers:
+                (x, y), cost = socket(slot).middle, _cost(slot)
+                s.parts(x - parts_width(cost) / 2, y - 8, cost)
+
+
+def _tunnel(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
+    """The tunnel: a space at its mouth, the pipe that the miner digs, and the space at its end (R8)."""
+    tunnel, end, miner = TUNNELS[k], TUNNEL_ENDS[k], view.miners[faction]
+    x, y, w, h = PLACES[f"pipe-{faction}"]
+    middle = y + h / 2
+    with s.group("pipe", f"miner {miner} of {MINER_END}"):
+        s.rect(Box(x - 12, y, w + 24, h), "earth", 0)
+        s.rect(Box(x - 4, middle - 9, w + 8, 18), "slot", 0, faction)
+        if miner:
+            s.rect(Box(x - 3, middle - 5, pipe_step(faction, miner)[0] - x, 10), faction, 4, kind="dug")
+        for step in range(1, MINER_END + 1):
+            at, _ = pipe_step(faction, step)
+            if step == _REVEALING_STEP:
+                s.icon(at - 7, middle - 7, "eye", 14, "paper" if miner > step else "ink", line="none")
+            elif step > miner:
+                s.disc(at, middle, 2, "faint")
+        for flange in (x + 2, x + w - 8):
+            s.rect(Box(flange, middle - 13, 6, 26), faction, 2)
+    with _space(s, view, marks, tunnel, faction):
+        _socket(s, tunnel, faction)
+        at_socket = socket(tunnel)
+        gain: list[Part] = ["→", RESOURCES[k], "/", "artifact"]
+        s.parts(at_socket.x + at_socket.w + 6, middle - 8, [*_cost(tunnel), *gain])
+    with _space(s, view, marks, end, faction, state="" if miner == MINER_END else "closed"):
+        _socket(s, end, faction if miner == MINER_END else "")
+        at_socket = socket(end)
+        if miner < MINER_END:
+            s.icon(at_socket.middle[0] - 8, middle - 8, "lock", fill="faint")
+        s.parts(at_socket.x + at_socket.w + 5, middle - 8, ["→", *_gain(end)])
+
+
+def _territory(s: Sheet, view: View, k: int, faction: str) -> None:
+    box, stars = PLACES[TERRITORIES[k]], star_places(TERRITORIES[k], len(view.players))
+    with s.group("territory", "territory", f"territory-{faction}", territory=TERRITORIES[k]):
+        s.rect(box, f"{faction}-cell", 8, "frame", 1)
+        beside = box.h < 2 * TOKEN_SIZE
+        x, anchor = (stars[0][0] - 8, "end") if beside else (box.x + 10, "start")
+        s.text(x, box.y + 19, "Territory", SMALL, "dim", anchor=anchor)
+        for place in stars[len(view.territories[TERRITORIES[k]]) :]:
+            _star_place(s, place, faction)
+
+
+def _works(s: Sheet, view: View, marks: Marks) -> None:
+    """The worker tank, the artifact deck and its discards."""
+    s.rect(WORKS, "panel", 12, "frame", 1)
+    s.text(WORKS.x + 14, WORKS.y + 25, "Worker tank", LARGE, weight=700)
+    for space in TANK:
+        at = socket(space)
+        with _space(s, view, marks, space):
+            _socket(s, space, "")
+            s.parts(at.x + at.w + 8, at.middle[1] - 8, [*_cost(space), "→"])
+            s.parts(at.x, at.y + at.h + 9, _gain(space))
+    box = PLACES["deck"]
+    with s.group("deck", f"{view.deck_size} artifacts in the deck", "deck"):
+        for shift in (6, 3, 0):
+            s.rect(Box(box.x + 8 + shift, box.y + 12 + shift / 2, 44, 58), "#efe2c4", 5, "#8d6b2f", 1)
+        s.icon(box.x + 16, box.y + 20, "artifact", 28)
+        s.text(box.x + 30, box.y + 66, str(view.deck_size), BODY, "#14171f", 700, "middle")
+    box = PLACES["discards"]
+    with s.group("discards", "discarded artifacts", "discards"):
+        s.rect(box, "slot", 8, "frame", 1)
+        for k, name in enumerate(ARTIFACTS):
+            n = view.discards.get(name, 0)
+            x, y = box.x + 12 + 56 * (k % 3), box.y + 14 + 34 * (k // 3)
+            s.icon(x, y, name, 20, opacity=1 if n else 0.45)
+            s.text(x + 25, y + 15, str(n), BODY, "ink" if n else "dim", 700 if n else 400)
+
+
+# ------------------------------------------------------------------------------------------------------------ what moves
+
+
+def _markers(s: Sheet, view: View) -> None:
+    """Allegiance markers on their rails, miners in their pipes."""
+    with s.group("markers"):
+        for faction in FACTIONS:
+            step = view.allegiance[faction]
+            at = rail_step(faction, step)
+            with s.group("allegiance", f"allegiance {step}", f"allegiance-{faction}", at, faction=faction, step=step):
+                s.disc(0, 0, 13, faction, "ink", 2)
+                s.text(0, 5, str(step), BODY, "paper", 700, "middle")
+        for faction in FACTIONS[: len(TUNNELS)]:
+            step = view.miners[faction]
+            label = f"miner {step} of {MINER_END}"
+            with s.group("miner", label, f"miner-{faction}", pipe_step(faction, step), faction=faction, step=step):
+                s.disc(0, 0, 13, faction, "ink", 2)
+                s.icon(-9, -9, "miner", 18, "paper", line="none")
+
+
+def _stars(s: Sheet, view: View) -> None:
+    n = len(view.players)
+    with s.group("stars"):
+        for market, there in view.markets.items():
+            places = star_places(market, n)
+            for seat in there.stars:
+                s.token(*places[seat], seat, f"star-{market}-{seat}")
+        for territory, stars in view.territories.items():
+            seen: Counter[int] = Counter()
+            for (x, y), seat in zip(star_places(territory, n), stars, strict=False):
+                seen[seat] += 1
+                s.token(x, y, seat, f"star-{territory}-{seat}" + (f"-{seen[seat]}" if seen[seat] > 1 else ""))
+
+
+def _dice(s: Sheet, view: View) -> None:
+    """The workers on the board."""
+    count = [0] * len(view.players)
+    with s.group("dice"):
+        for space in SPACES:
+            there = view.workers.get(space, ())
+            for (x, y, scale), (seat, face) in zip(standing(space, len(there)), there, strict=True):
+                s.die(x, y, seat, face, scale, f"die-{seat}-{count[seat]}", space)
+                count[seat] += 1

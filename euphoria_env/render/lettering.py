@@ -1,0 +1,56 @@
+"""How wide texts are, and where their lines break."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+# Of the characters from the space to the tilde, in hundredths of the size: DejaVu Sans, the widest of the fonts, and its bold.
+_REGULAR = (
+    "32 41 46 84 64 96 78 28 40 40 50 84 32 37 32 34 64 64 64 64 64 64 64 64 64 64 34 34 84 84 84 54 "
+    "100 69 69 70 77 64 58 78 76 30 30 66 56 87 75 79 61 79 70 64 62 74 69 99 69 62 69 40 34 40 84 50 "
+    "50 62 64 55 64 62 36 64 64 28 28 58 28 98 64 62 64 64 42 53 40 64 60 82 60 60 53 64 34 64 84"
+)
+_BOLD = (
+    "35 46 53 84 70 101 88 31 46 46 53 84 38 42 38 37 70 70 70 70 70 70 70 70 70 70 40 40 84 84 84 58 "
+    "100 78 77 74 83 69 69 83 84 38 38 78 64 100 84 85 74 85 77 73 69 82 78 111 78 73 73 46 37 46 84 50 "
+    "50 68 72 60 72 68 44 72 72 35 35 67 35 105 72 69 72 72 50 60 48 72 66 93 65 66 59 72 37 72 84"
+)
+_WIDTHS = {weight: [int(w) for w in widths.split()] for weight, widths in ((400, _REGULAR), (700, _BOLD))}
+_OTHER_WIDTH = 100  # of all other characters: no smaller than any that is written here
+
+
+@lru_cache(4096)
+def text_width(text: str, size: float, weight: int = 400) -> float:
+    """How wide a text is in the widest font."""
+    widths = _WIDTHS[weight]
+    return sum(widths[ord(x) - 32] if " " <= x <= "~" else _OTHER_WIDTH for x in text) * size / 100
+
+
+def wrap(text: str, width: float, size: float, weight: int = 400, first: float | None = None) -> list[str]:
+    """A text in lines that fit a width; the first one may have another. Words that are too long for a line are broken."""
+    space = text_width(" ", size, weight)
+    lines, left = [""], width if first is None else first  # left: room in the last line
+    for word in text.split():
+        wide = text_width(word, size, weight) + (space if lines[-1] else 0)
+        if wide > left and (lines[-1] or wide <= width):
+            lines.append("")
+            wide, left = text_width(word, size, weight), width
+        while wide > left and len(word) > 1:
+            fits = next((k for k in range(len(word) - 1, 1, -1) if text_width(word[:k], size, weight) <= left), 1)
+            lines[-1] = word[:fits]
+            lines.append("")
+            word, left = word[fits:], width
+            wide = text_width(word, size, weight)
+        lines[-1] = f"{lines[-1]} {word}".strip()
+        left -= wide
+    return lines
+
+
+def cut(lines: list[str], most: int, width: float, size: float, weight: int = 400) -> list[str]:
+    """So many of the lines at most, with an ellipsis where some are left out."""
+    if len(lines) <= most or most < 1:
+        return lines[: max(0, most)]
+    last = lines[most - 1]
+    while last and text_width(last + "...", size, weight) > width:
+        last = last[:-1]
+    return [*lines[: most - 1], last.rstrip(" ,;:") + "..."]

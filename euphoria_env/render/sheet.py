@@ -1,0 +1,196 @@
+"""A sheet that collects shapes: rectangles, texts, symbols, groups, in colours that are named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from typing import NamedTuple
+
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.render.lettering import cut, text_width, wrap
+from euphoria_env.render.symbols import BADGE_SIZE, DIE_HEIGHT, DIE_WIDTH, ICONS, TOKEN_SIZE, symbol
+from euphoria_env.render.theme import PAGE, colour
+
+FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
+SMALL, BODY, LARGE, TITLE, HUGE = 12, 14, 16, 20, 28  # the five sizes of texts
+LINE = 1.3  # from base line to base line, in sizes
+_ICON, _BETWEEN = 16, 3
+
+Part = str | tuple[int | str, str]  # a symbol or words, or a number with a symbol
+
+
+class Box(NamedTuple):
+    """A rectangle: left, top, width, height."""
+
+    x: float
+    y: float
+    w: float
+    h: float
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Its centre."""
+        return self.x + self.w / 2, self.y + self.h / 2
+
+    def at(self, x: float, y: float) -> Box:
+        """The same, so much further right and down."""
+        return Box(self.x + x, self.y + y, self.w, self.h)
+
+
+class Sheet:
+    """A sheet that collects shapes; coordinates from the top left.
+
+    Args:
+        theme: a name of `THEMES`, whose colours are written into the drawing, or `PAGE`: colours are CSS variables, texts for who
+            points at something are `aria-label`s, and symbols those of the page.
+        names: what the players are called there; none: "player 0", "player 1", ...
+    """
+
+    def __init__(self, theme: str, names: Sequence[str] = ()) -> None:
+        self.theme = theme
+        self._names = names or [f"player {k}" for k in range(MAX_PLAYERS)]
+        self._parts: list[str] = []
+        self._used: dict[str, None] = {}
+
+    def svg(self, box: Box, title: str, description: str = "", size: tuple[int, int] | None = None) -> str:
+        """All of it, as a picture of this part of the sheet, in a size in pixels or as large as there is room."""
+        large = f'width="{size[0]}" height="{size[1]}" ' if size else ""
+        font = "" if self.theme == PAGE else f' font-family="{FONT}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {large}viewBox="{box.x:g} {box.y:g} {box.w:g} {box.h:g}"{font}'
+        head += f' color="{self.colour("ink")}" role="{"group" if self.theme == PAGE else "img"}"{self._label(title)}'
+        told = f"<desc>{_escaped(description)}</desc>" if description else ""
+        symbols = "" if self.theme == PAGE else f"<defs>{''.join(symbol(name, self.theme) for name in self._used)}</defs>"
+        ground = "" if self.theme == PAGE else f'<rect width="{box.w:g}" height="{box.h:g}" fill="{self.colour("paper")}"/>'
+        return "\n".join([head + told + symbols + ground, *self._parts, "</svg>"])
+
+    def _label(self, text: str) -> str:
+        """The end of a tag whose shape has a text for who points at it."""
+        if not text:
+            return ">"
+        return f' aria-label="{escape(text)}">' if self.theme == PAGE else f"><title>{_escaped(text)}</title>"
+
+    def colour(self, name: str) -> str:
+        """A colour as it is written."""
+        return colour(name, self.theme)
+
+    def raw(self, shape: str) -> None:
+        """A shape as SVG."""
+        self._parts.append(shape)
+
+    @contextmanager
+    def group(self, kind: str, label: str = "", name: str = "", at: Sequence[float] = (), **data: object) -> Iterator[None]:
+        """Shapes that belong together.
+
+        Args:
+            kind: its classes.
+            label: for who points at it.
+            name: its id.
+            at: where its origin lies, and its scale if that is not 1.
+            data: its `data-` attributes.
+        """
+        about = f' id="{name}"' if name else ""
+        about += "".join(
+            f' data-{key}="{escape(f"{value:g}" if isinstance(value, float) else str(value))}"' for key, value in data.items()
+        )
+        about += f' transform="{_placed(*at)}"' if at else ""
+        about += ' role="group"' if label and self.theme == PAGE else ""  # without one, nobody may be told its name
+        self.raw(f'<g class="{kind}"{about}{self._label(label)}')
+        yield
+        self.raw("</g>")
+
+    def rect(
+        self, box: Box, fill: str, radius: float = 6, stroke: str = "none", width: float = 1.5, kind: str = "", more: str = ""
+    ) -> None:
+        """A rectangle with round corners."""
+        about = f'class="{kind}" ' if kind else ""
+        outline = "" if self.colour(stroke) == "none" else f' stroke="{self.colour(stroke)}" stroke-width="{width:g}"'
+        x, y, w, h = box
+        where = f'x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="{radius:g}"'
+        self.raw(f'<rect {about}{where} fill="{self.colour(fill)}"{outline}/>')
+
+    def disc(self, x: float, y: float, radius: float, fill: str, stroke: str = "none", width: float = 1.5) -> None:
+        """A disc."""
+        self.rect(Box(x - radius, y - radius, 2 * radius, 2 * radius), fill, radius, stroke, width)
+
+    def path(self, d: str, fill: str = "none", stroke: str = "none", width: float = 1.5, kind: str = "") -> None:
+        """A path."""
+        about = f'class="{kind}" ' if kind else ""
+        outline = "" if stroke == "none" else f' stroke="{self.colour(stroke)}" stroke-width="{width:g}"'
+        self.raw(f'<path {about}d="{d}" fill="{self.colour(fill)}"{outline}/>')
+
+    def text(
+        self, x: float, y: float, text: str, size: float = BODY, fill: str = "ink", weight: int = 400, anchor: str = "start"
+    ) -> float:
+        """A line of text; `y` is its base line. Returns where it ends, if it starts at `x`."""
+        bold = "" if weight == 400 else f' font-weight="{weight}"'
+        at = "" if anchor == "start" else f' text-anchor="{anchor}"'
+        self.raw(f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{self.colour(fill)}"{bold}{at}>{_escaped(text)}</text>')
+        return x + text_width(text, size, weight)
+
+    def paragraph(
+        self, x: float, y: float, w: float, text: str, size: float = SMALL, fill: str = "dim", weight: int = 400, lines: int = 9
+    ) -> float:
+        """Text in lines of a width; returns the base line of the next."""
+        for line in cut(wrap(text, w, size, weight), lines, w, size, weight):
+            self.text(x, y, line, size, fill, weight)
+            y += size * LINE
+        return y
+
+    def icon(
+        self, x: float, y: float, name: str, size: float = _ICON, fill: str = "ink", opacity: float = 1, line: str = "edge"
+    ) -> None:
+        """A small symbol; the fill is that of those that have no colours of their own, `line` their outline."""
+        look = f' color="{self.colour(fill)}"' + ("" if opacity == 1 else f' opacity="{opacity:g}"')
+        edge = "" if self.colour(line) == "none" else f' stroke="{self.colour(line)}" stroke-width=".6"'
+        self._use(f"icon-{name.replace(' ', '-')}", size, size, x, y, look + edge)
+
+    def _use(self, name: str, w: float, h: float, x: float = 0, y: float = 0, look: str = "") -> None:
+        self._used[name] = None
+        at = f' x="{x:g}" y="{y:g}"' if x or y else ""
+        self.raw(f'<use href="#{name}"{at} width="{w:g}" height="{h:g}"{look}/>')
+
+    def parts(self, x: float, y: float, parts: Sequence[Part], fill: str = "ink") -> float:
+        """Symbols, each with a number before it or without, and words in a row 16 high; returns where they end."""
+        for part in parts:
+            number, name = part if isinstance(part, tuple) else ("", part)
+            if number != "":
+                x = self.text(x, y + 13, f"{number}", BODY, fill, 700) + 2
+            if name in ICONS:
+                self.icon(x, y, name, fill="star" if name == "star" else fill)
+                x += _ICON + _BETWEEN
+            else:
+                x = self.text(x, y + 13, name, BODY, "dim") + _BETWEEN
+        return x - _BETWEEN
+
+    def die(self, x: float, y: float, player: int, face: int, scale: float = 1, name: str = "", space: str = "") -> None:
+        """A worker."""
+        with self.group("die", f"{self._names[player]}, face {face}", name, (x, y, scale), seat=player, face=face, space=space):
+            self._use(f"worker-{player}-{face}", DIE_WIDTH, DIE_HEIGHT)
+
+    def token(self, x: float, y: float, player: int, name: str = "", scale: float = 1) -> None:
+        """A star of a player."""
+        with self.group("star", f"star of {self._names[player]}", name, (x, y, scale), seat=player):
+            self._use(f"token-{player}", TOKEN_SIZE, TOKEN_SIZE)
+
+    def badge(self, x: float, y: float, player: int) -> None:
+        """The number of a player."""
+        self._use(f"badge-{player}", BADGE_SIZE, BADGE_SIZE, x, y)
+
+
+def parts_width(parts: Sequence[Part]) -> float:
+    """How wide a row of symbols is."""
+    wide = 0.0
+    for part in parts:
+        number, name = part if isinstance(part, tuple) else ("", part)
+        wide += text_width(f"{number}", BODY, 700) + 2 if number != "" else 0
+        wide += _BETWEEN + (_ICON if name in ICONS else text_width(name, BODY))
+    return wide - _BETWEEN
+
+
+def _placed(x: float, y: float, scale: float = 1) -> str:
+    return f"translate({x:g} {y:g})" + ("" if scale == 1 else f" scale({scale:g})")
+
+
+def _escaped(text: str) -> str:
+    return escape(text, quote=False)

@@ -1,0 +1,190 @@
+"""The board of a game in a real browser: what fits, what one click does, what moves, and what does not.
+
+Skipped as test_browser.py, whose fixtures it shares.
+"""
+# ruff: noqa: F811
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.tools.browser import ServerProcess, browser_path
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+from tests.test_browser import AGENT, ANN, Tab, chromium, server, start, tab  # noqa: E402, F401
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
+]
+SIZES = {"12px", "14px", "16px", "20px", "28px"}
+SHIFTS = """window.shift = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((one) => (window.shift += one.value)))
+    .observe({type: "layout-shift", buffered: true});"""
+OUTSIDE = """() => ["board", "tray", "moves", "players"].filter((id) => {
+    const box = document.getElementById(id).getBoundingClientRect();
+    return box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth || !box.height;
+})"""
+TYPE = """() => [...new Set([...document.querySelectorAll("body *")].filter((node) => [...node.childNodes]
+    .some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim())).map((node) => getComputedStyle(node).fontSize))]"""
+WORDS = "document.getElementById('board').textContent.trim().split(/\\s+/).length"
+MARK = "() => (window.marked = [...document.querySelectorAll('g.die')]).length"
+KEPT = "() => window.marked.every((node) => node.isConnected)"
+
+
+def named(n: int) -> list[dict[str, Any]]:
+    return [{**AGENT, "name": name, "spec": "weights"} for name in ("Ada", "Boole", "Curie", "Dirac", "Euler")[:n]]
+
+
+def to_the_board(tab: Tab) -> None:
+    """Plays on until a worker may be placed."""
+    while not tab.page.locator("#board .can").count():
+        assert tab.state() == "move"
+        before = tab.version()
+        tab.page.locator("#moves button.move").first.click()
+        tab.settle(before)
+        tab.state()
+
+
+def test_all_of_it_is_in_sight_and_a_placement_takes_one_click(server: ServerProcess, chromium: Any) -> None:
+    tab = Tab(chromium, 1440, 900)
+    page = tab.page
+    page.goto(start(tab, server, ANN, *named(5)))
+    to_the_board(tab)
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    assert page.evaluate(WORDS) <= 250 and set(page.evaluate(TYPE)) <= SIZES
+    assert "player " not in page.locator("body").inner_text().lower()
+    workers = page.evaluate(MARK)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {request.url.rpartition('/')[2]}"))
+    page.locator("#tray .held").first.click()
+    before = tab.version()
+    page.locator("#space-generator").locator(".ground").click(position={"x": 6, "y": 6})
+    tab.settle(before)
+    assert asked[0] == "POST moves" and workers == 12 and page.evaluate(KEPT)
+    tab.state()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.className") == "move"
+    tab.context.close()
+    assert tab.faults == []
+
+
+@pytest.mark.long
+def test_a_move_is_one_request(server: ServerProcess, tab: Tab) -> None:
+    page = tab.page
+    page.goto(start(tab, server, ANN, {**ANN, "name": "Bob", "here": False}))
+    tab.state()
+    page.wait_for_timeout(500)  # the first message of the stream
+    asked: list[str] = []
+    page.on("request", lambda request: "/api/" in request.url and asked.append(request.method))
+    before = tab.version()
+    page.locator("#moves button.move").first.click()
+    tab.settle(before)
+    page.wait_for_timeout(500)
+    assert asked == ["POST"]
+
+
+@pytest.mark.long
+def test_nothing_jumps(server: ServerProcess, chromium: Any) -> None:
+    tab = Tab(chromium, 1440, 900)
+    page = tab.page
+    page.add_init_script(SHIFTS)
+    page.goto(start(tab, server, ANN, *named(3)))
+    tab.state()
+    page.evaluate("window.shift = 0")
+    for _ in range(20):
+        assert tab.state() == "move"
+        before = tab.version()
+        page.locator("#moves button.move").last.click()
+        tab.settle(before)
+    assert page.evaluate("window.shift") <= 0.02
+    tab.context.close()
+    assert tab.faults == []
+
+
+@pytest.mark.long
+def test_a_worker_is_dragged_and_a_resize_puts_it_back(server: ServerProcess, tab: Tab) -> None:
+    page, mouse = tab.page, tab.page.mouse
+    page.goto(start(tab, server, ANN, *named(1)))
+    to_the_board(tab)
+    before = tab.version()
+
+    def lift() -> None:
+        box = page.locator("#tray .held").first.bounding_box()
+        mouse.move(box["x"] + 9, box["y"] + 9)
+        mouse.down()
+        mouse.move(box["x"] + 60, box["y"] - 80, steps=3)
+        page.locator("#tray .held.dragged").wait_for()
+
+    def drop() -> None:
+        box = page.locator("#space-aquifer .ground").bounding_box()
+        mouse.move(box["x"] + 9, box["y"] + 9, steps=3)
+        mouse.up()
+
+    lift()
+    page.set_viewport_size({"width": 1300, "height": 860})
+    page.locator(".dragged").wait_for(state="detached")
+    drop()
+    assert tab.version() == before
+    lift()
+    drop()
+    tab.settle(before)
+
+
+@pytest.mark.long
+def test_a_tap_on_a_phone_moves_nothing_else(server: ServerProcess, chromium: Any) -> None:
+    tab = Tab(chromium, 390, 844, has_touch=True, is_mobile=True)
+    page = tab.page
+    page.goto(start(tab, server, ANN, *named(2)))
+    to_the_board(tab)
+    before = tab.version()
+    assert page.locator("#regions .dot").count() >= 1
+    page.locator("#to-euphorian").tap()
+    page.locator("#tray .held").first.tap()
+    page.locator("#space-generator").locator(".ground").tap(position={"x": 6, "y": 6})
+    tab.settle(before)
+    assert page.evaluate("[scrollX, scrollY, document.documentElement.scrollWidth]") == [0, 0, 390]
+    page.locator("#sheet").tap()
+    page.locator("#tray .card").first.wait_for()
+    tab.context.close()
+    assert tab.faults == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_both_themes_hints_reasons_and_what_has_been(server: ServerProcess, chromium: Any, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    tab = Tab(chromium, 1440, 900, color_scheme=scheme)
+    page = tab.page
+    page.goto(start(tab, server, ANN, {**AGENT, "spec": "ppo", "name": "Ada"}, practice=True))
+    to_the_board(tab)
+    page.keyboard.press("h")
+    page.locator(".advice").wait_for()
+    assert page.locator(".hint.best").inner_text().strip().endswith("best")
+    assert axe.run(page).response["violations"] == []
+    page.locator("#moves .move:has(.hint.best)").click()
+    page.locator("#why").wait_for()
+    page.locator("#why").click()
+    page.get_by_role("heading", name="Ada thought").wait_for()
+    assert page.locator(".thoughts .best").count() == 1
+    page.keyboard.press("Escape")
+    page.locator("#menu").click()
+    page.locator("#look").click()
+    page.locator("#scrub").wait_for()
+    page.locator("#earlier").click()
+    page.get_by_role("heading", name="seen again").wait_for()
+    assert axe.run(page).response["violations"] == []
+    page.locator("#present").click()
+    tab.state()
+    page.locator("#menu").click()
+    page.locator("#theme").click()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") != scheme
+    page.locator("#menu").click()
+    page.locator("#leave").click()
+    page.locator("dialog[open]").get_by_role("button", name="No").click()
+    assert page.locator("dialog").count() == 0
+    tab.context.close()
+    assert tab.faults == []

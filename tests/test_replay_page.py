@@ -1,0 +1,200 @@
+"""A recorded game as a page of its own: it shows what it says, holds nothing that is hidden, and asks nobody for anything."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_agents.__main__ import main
+from euphoria_agents.sessions.story import Story
+from euphoria_agents.study.decision_analysis import Replayed
+from euphoria_agents.study.game_analysis import Analysis, saved_entries
+from euphoria_agents.web.replay_page import EVERYBODY, MOVERS, differences, replay_page
+from euphoria_env import Game, Rules
+from euphoria_env.render.view import view_of
+from tests.tools.browser import browser_path, launched
+
+NAMES = ["Ann", "Bob", "</script><b>Cleo"]
+
+
+def played(turns: int = 9) -> Replayed:
+    game, rng = Replayed(Rules(num_players=3, max_turns=turns), seed=5), random.Random(5)
+    while not game.truncated:
+        game.play(rng.choice(game.legal()))
+    return Replayed.from_record(game.to_record())  # type: ignore[return-value]
+
+
+@pytest.fixture(scope="module")
+def game() -> Replayed:
+    return played()
+
+
+@pytest.fixture(scope="module")
+def entries(game: Replayed) -> list[dict[str, Any]]:
+    return list(Analysis(game.to_record(), "mcts:8:ppo").entries())
+
+
+def data(page: str) -> Any:
+    """What the page holds."""
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def frames(held: Any) -> list[str]:
+    """The texts of all decisions, as the page puts them together."""
+    lines: list[int] = []
+    texts = []
+    for changes in held["frames"]:
+        for start, gone, put in changes:
+            lines[start : start + gone] = put
+        texts.append("\n".join(held["pieces"][line] for line in lines))
+    return texts
+
+
+@pytest.mark.parametrize("seen_by", [EVERYBODY, MOVERS, 1])
+def test_every_decision_is_shown_as_its_viewer_saw_it(game: Replayed, seen_by: int | str) -> None:
+    held = data(replay_page(game, NAMES, seen_by))
+    texts = frames(held)
+    assert len(texts) == len(game.played) + 1 == len(held["log"]) + 1 == len(held["turns"])
+    for ply, text in enumerate(texts):
+        now = Story(game, NAMES).at(ply)
+        seat = {EVERYBODY: None, MOVERS: now.player}.get(seen_by, seen_by) if ply < len(game.played) or seen_by == 1 else None
+        board, _, known = text.partition("</svg>\n")
+        assert json.loads(known)["players"] == json.loads(json.dumps([asdict(one) for one in view_of(now, seat).players]))  # type: ignore[arg-type]
+        assert board.startswith("<svg")
+
+
+def test_texts_come_back_from_their_differences() -> None:
+    rng = random.Random(1)
+    texts = ["\n".join(rng.choices("abcde", k=rng.randrange(1, 9))) for _ in range(50)]
+    pieces, changes = differences(texts)
+    assert frames({"pieces": pieces, "frames": changes}) == texts and len(pieces) == 5
+
+
+def twin(seed: int) -> Replayed:
+    """A game that differs from others of its kind in what seat 0 cannot know, and in nothing that it sees."""
+    start, rng = Game(Rules(num_players=3), seed=5), random.Random(5)
+    while start.turn == 0:
+        start.play(rng.choice(start.legal()))
+    game = Replayed.from_dict(start.determinize(0, seed).to_dict())
+    game.load(dice=[3, 5, 2, 6, 1, 4] * 9)
+    for _ in range(14):
+        game.play(
+            next(move for move in game.legal() if move.startswith(("place", "retrieve", "take", "done", "gain", "pay", "skip")))
+        )
+    return Replayed.from_record(game.to_record())  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("seen_by", [0, EVERYBODY])
+def test_nothing_hidden_is_in_any_byte(seen_by: int | str) -> None:
+    one, other = twin(1), twin(2)
+    assert one.to_record() != other.to_record() and one.history == other.history
+    assert replay_page(one, NAMES, seen_by) == replay_page(other, NAMES, seen_by)
+    assert replay_page(one, NAMES, MOVERS) != replay_page(other, NAMES, MOVERS)
+
+
+def test_an_analysis_is_shown_to_those_who_may_see_it(game: Replayed, entries: list[dict[str, Any]]) -> None:
+    with pytest.raises(ValueError, match="can be seen by movers, or by a seat"):
+        replay_page(game, NAMES, EVERYBODY, entries)
+    assert data(replay_page(game, NAMES, MOVERS, entries))["entries"] == entries
+    own = data(replay_page(game, NAMES, 1, entries))["entries"]
+    assert own and all(one["player"] == 1 and one["luck"] is None for one in own)
+    assert {one["ply"] for one in own} == {one["ply"] for one in entries if one["player"] == 1}
+
+
+def test_names_stay_text_and_nothing_is_fetched(game: Replayed, entries: list[dict[str, Any]]) -> None:
+    page = replay_page(game, NAMES, MOVERS, entries)
+    assert "<b>Cleo" not in page and page.count("</script>") == 2 and data(page)["names"] == NAMES
+    assert set(re.findall(r"https?://[\w./]+", page)) <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"\bfetch\(|XMLHttpRequest|import\(|\bsrc=|url\(", page) and "default-src 'none'" in page
+    assert "import {" not in page and len(page) < 1_000_000
+
+
+@pytest.mark.parametrize("seen_by", [3, -1, "nobody"])
+def test_who_sees_it_must_be_somebody(game: Replayed, seen_by: int | str) -> None:
+    with pytest.raises(ValueError, match="everybody, movers or a seat from 0 to 2"):
+        replay_page(game, NAMES, seen_by)
+
+
+# -------------------------------------------------------------------------------------------------------------- the command
+
+
+def called(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    monkeypatch.setattr("sys.argv", ["euphoria", "replay", *words])
+    main()
+
+
+@pytest.fixture
+def files(game: Replayed, entries: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("game.record").write_text(game.to_record())
+    list(Analysis(game.to_record(), "mcts:8:ppo").in_file("analysis.jsonl"))
+    return tmp_path
+
+
+def test_the_command_writes_the_page(files: Path, game: Replayed, monkeypatch: pytest.MonkeyPatch) -> None:
+    called(monkeypatch, "game.record", "--html", "page.html")
+    assert data(Path("page.html").read_text())["seat"] == EVERYBODY
+    called(monkeypatch, "game.record", "--html", "page.html", "--view", "2", "--names", "Ann", "Bob", "Cleo")
+    assert data(Path("page.html").read_text())["seat"] == 2
+    called(monkeypatch, "game.record", "--html", "page.html", "--study", "analysis.jsonl")
+    held = data(Path("page.html").read_text())
+    assert held["seat"] == MOVERS and held["entries"] == saved_entries(Path("analysis.jsonl"), game.to_record(), game)
+    Path("torn.jsonl").write_text(Path("analysis.jsonl").read_text()[:-9])
+    assert len(saved_entries(Path("torn.jsonl"), game.to_record(), game)) == len(held["entries"]) - 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--view", "1"), "--view is of the page: name its file by --html"),
+        (("--html", "p.html", "--view", "3"), "a seat from 0 to 2, not 3"),
+        (("--html", "p.html", "--names", "Ann"), "a name for each of the 3 players, not 1"),
+        (("--html", "p.html", "--names", "Ann", "Bob", "\n"), "a name is a text of 1 to 40 characters"),
+        (("--html", "p.html", "--study", "game.record"), "no analysis of this project"),
+        (("--html", "p.html", "--study", "other.jsonl"), "of another analysis: record is"),
+        (("--html", "p.html", "--study", "bad.jsonl"), "bad.jsonl, line 2"),
+    ],
+)
+def test_what_is_wrong_is_told_and_nothing_written(
+    files: Path, words: tuple[str, ...], told: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    header, *lines = Path("analysis.jsonl").read_text().splitlines()
+    Path("other.jsonl").write_text(json.dumps({**json.loads(header), "record": "0"}) + "\n")
+    Path("bad.jsonl").write_text("\n".join([header, "{}", *lines[1:]]) + "\n")
+    with pytest.raises(SystemExit):
+        called(monkeypatch, "game.record", *words)
+    assert told in capsys.readouterr().err and not Path("p.html").exists()
+
+
+# ------------------------------------------------------------------------------------------------------------- in a browser
+
+
+@pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell")
+def test_the_page_opens_from_a_file(game: Replayed, entries: list[dict[str, Any]], tmp_path: Path) -> None:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    (tmp_path / "game.html").write_text(replay_page(game, NAMES, MOVERS, entries))
+    with playwright.sync_playwright() as found:
+        page = launched(found).new_context(offline=True, viewport={"width": 390, "height": 844}).new_page()
+        faults: list[str] = []
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda line: line.type == "error" and faults.append(line.text))
+        page.goto((tmp_path / "game.html").as_uri())
+        decision = "document.getElementById('slider').getAttribute('aria-valuenow')"
+        assert page.evaluate(decision) == "0" and page.locator("#board .space").count() > 20
+        page.keyboard.press("ArrowRight")
+        page.locator("#forward").click()
+        assert page.evaluate(decision) == "2"
+        page.keyboard.press("End")
+        assert page.evaluate(decision) == str(len(game.played)) and page.locator("#players .cell").count() == 3
+        page.locator("#back").click()
+        page.locator("#tab-result").click()
+        assert page.locator("#summary tbody tr").count() == 3 and "<b>Cleo" in page.locator("#summary").inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+        assert [one["id"] for one in axe.run(page).response["violations"]] == [] == faults
