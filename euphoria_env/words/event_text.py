@@ -319,7 +319,7 @@ def _table(old: np.void, new: np.void, seat: int | None) -> Iterator[str]:
         if new["resolved"][p] and not old["resolved"][p]:
             yield f"player {p}'s dilemma was {ARTIFACTS[int(new['dilemma'][p])]}"
     if old["status"] == SETUP and new["status"] == PLAYING:
-        yield f"player {int(new['active'])} begins"
+        yield f"player {int(new['turn_player'])} begins"
     if new["status"] == OVER:
         yield f"player {int(new['winner'])} has won"
     elif new["status"] == TRUNCATED and old["status"] != TRUNCATED:

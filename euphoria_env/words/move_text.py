@@ -519,7 +519,7 @@ def _offer(d: _Decision, k: int) -> _Parts:
 
 
 def _accept(d: _Decision, k: int) -> _Parts:
-    text = f"Accept the offer of player {int(d.g['active'])}"
+    text = f"Accept the offer of player {int(d.g['turn_player'])}"
     cost, gain = d.g["asked"], d.g["chosen"]
     account = Account(d.g, d.p)
     account.hand += int(gain[FIRST_ARTIFACT:].sum()) - int(cost[FIRST_ARTIFACT:].sum())
@@ -532,7 +532,7 @@ def _accept(d: _Decision, k: int) -> _Parts:
 
 
 def _refuse(d: _Decision, k: int) -> _Parts:
-    return {"group": "Answer", "text": f"Refuse the offer of player {int(d.g['active'])}"}
+    return {"group": "Answer", "text": f"Refuse the offer of player {int(d.g['turn_player'])}"}
 
 
 _BLOCKS: list[tuple[int, _Explain]] = [
