@@ -97,7 +97,7 @@ def batch(players: int, n: int, seed: int, observed: bool = True, threads: int |
     Args:
         players, n, seed: as for each layer.
         observed: whether observations are written.
-        threads: how many; None: one a core, by the clock on the wall.
+        threads: how many; None: one per core, by the clock on the wall.
         choice: whether the choice of uniformly random moves counts.
     """
     rules = Rules(num_players=players)
@@ -276,7 +276,7 @@ class EmptyAEC(raw_env):
 
 
 def aec_loop(environment: Callable[[int], Any]) -> Make:
-    """PettingZoo's usual loop on an environment of so many players: `last`, a compiled sampler, and `step`."""
+    """PettingZoo's usual loop on an environment that `environment` makes for a number of players: `last`, a compiled sampler, and `step`."""
 
     def make(players: int, n: int, seed: int) -> Chunk:
         aec, rng = environment(players), np.random.default_rng(seed)
