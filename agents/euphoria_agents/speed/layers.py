@@ -276,7 +276,7 @@ class EmptyAEC(raw_env):
 
 
 def aec_loop(environment: Callable[[int], Any]) -> Make:
-    """PettingZoo's usual loop on an environment that `environment` makes for a number of players: `last`, a compiled sampler, and `step`."""
+    """PettingZoo's usual loop: `last`, a compiled sampler, and `step`; `environment` makes one for a number of players."""
 
     def make(players: int, n: int, seed: int) -> Chunk:
         aec, rng = environment(players), np.random.default_rng(seed)
