@@ -119,14 +119,15 @@ def measure_peer(peer: str, found: argparse.Namespace) -> Iterator[Figure]:
 def measure_ours(found: argparse.Namespace) -> Iterator[Figure]:
     """Our own figures, of the modes that the peers have."""
     version = versions(["euphoria-env"]).get("euphoria-env", "?")
-    for mode, make, n in (
-        ("AEC raw", layers.aec_raw, 0),
-        ("AEC wrapped", layers.aec_wrapped, 0),
-        ("Game.legal() + play(text)", layers.game_loop, 0),
-        ("batch, moves chosen too, 1024 games", layers.batch_played, 1024),
-        ("inside compiled code", layers.engine, 0),
+    known = {layer.name: layer.make for layer in layers.LAYERS}
+    for mode, layer, n in (
+        ("AEC raw", "AEC raw", 0),
+        ("AEC wrapped", "AEC wrapped", 0),
+        ("Game.legal() + play(text)", "Game.legal() + play(text)", 0),
+        ("batch, moves chosen too, 1024 games", "batch, moves chosen too", 1024),
+        ("inside compiled code", "engine", 0),
     ):
-        values = rates(make(found.players, n, 0), found.seconds, found.repeats)
+        values = rates(known[layer](found.players, n, 0), found.seconds, found.repeats)
         yield Figure("euphoria-env", version, f"Euphoria, {found.players} players", mode, values)
 
 

@@ -34,7 +34,6 @@ autodoc_type_aliases = {"Player": "euphoria_env.envs.asking.Player"}
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 nitpicky = True
-suppress_warnings = ["ref.python"]  # an attribute of one class has the name of a method of two others
 nitpick_ignore_regex = [
     ("py:obj", ".*"),  # backticks around anything else
     ("py:class", "Outcome"),  # a short name for a tuple

@@ -211,7 +211,8 @@ def from_dict(d: Any, row: np.void, seeder: Any) -> None:
     fill = random.Random(seed)
     free = given_pending is not None or status >= OVER  # in the middle of things more is possible
 
-    _read_tracks(row, read, given)
+    row["allegiance"] = read.counts("allegiance", given.get("allegiance", {}), FACTIONS, ALLEGIANCE_END)
+    row["miners"] = read.counts("miners", given.get("miners", {}), FACTIONS[: len(TUNNELS)], MINER_END)
     _read_workers(row, read, given)
     players = read.items("players", given.get("players", []))
     if len(players) > n:
@@ -245,11 +246,6 @@ def from_dict(d: Any, row: np.void, seeder: Any) -> None:
         read.fail("winner" if "winner" in given else "ranking", "the game has not ended")
     if given_pending is not None:
         pending.read(row, read, given_pending)
-
-
-def _read_tracks(row: np.void, read: Reader, given: Json) -> None:
-    row["allegiance"] = read.counts("allegiance", given.get("allegiance", {}), FACTIONS, ALLEGIANCE_END)
-    row["miners"] = read.counts("miners", given.get("miners", {}), FACTIONS[: len(TUNNELS)], MINER_END)
 
 
 def _read_workers(row: np.void, read: Reader, given: Json) -> None:
@@ -292,19 +288,15 @@ def _read_player(row: np.void, read: Reader, key: str, p: int, entry: Json, fill
         row["used"][p] |= _USED[name]
 
     on_board = int(row["owned"][p])
-    if status == SETUP and entry.get("workers", []) == []:
-        faces: list[int] = []  # not rolled yet
-        row["owned"][p] = 2
-    elif "workers" in entry:
-        faces = [
-            read.integer(f"{key}.workers[{k}]", f, 1, 6) for k, f in enumerate(read.items(f"{key}.workers", entry["workers"]))
-        ]
-        if not 1 <= len(faces) + on_board <= MAX_WORKERS:
-            read.fail(f"{key}.workers", f"{len(faces) + on_board} workers with those on the board; everyone owns 1 to 4")
-        row["owned"][p] = on_board + len(faces)
+    if "workers" in entry:
+        given = read.items(f"{key}.workers", entry["workers"])
+        faces = [read.integer(f"{key}.workers[{k}]", face, 1, 6) for k, face in enumerate(given)]
     else:
-        faces = [fill.randint(1, 6) for _ in range(min(2, MAX_WORKERS - on_board))]
-        row["owned"][p] = on_board + len(faces)
+        faces = [] if status == SETUP else [fill.randint(1, 6) for _ in range(min(2, MAX_WORKERS - on_board))]
+    owned = 2 if status == SETUP and not faces else on_board + len(faces)  # not rolled yet
+    if not 1 <= owned <= MAX_WORKERS:
+        read.fail(f"{key}.workers", f"{owned} workers with those on the board; everyone owns 1 to 4")
+    row["owned"][p] = owned
     for face in faces:
         row["available"][p, face - 1] += 1
     _read_recruits(row, read, f"{key}.recruits", p, entry, free)

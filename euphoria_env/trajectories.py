@@ -27,7 +27,8 @@ class Trajectories:
 
     Attributes:
         size: how many there are; of the arrays below, (capacity,), the first `size` entries count.
-        game, seat: int64, where the decision was made, and by whom.
+        game: int64, where the decision was made.
+        seat: int64, by whom.
         turn: int64, the number of the turn in the game.
         reward: float32, of the seat, from this decision until its next one or the end of the game.
         elapsed: int64, the turns from this decision to the next one of the seat; 0 until there is one.

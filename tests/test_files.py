@@ -100,7 +100,7 @@ def test_a_command_tells_of_a_full_disk_in_a_line(words: str, tmp_path: Path) ->
         return euphoria(*words.split(), cwd=folder)
 
     status, _, said = in_a_fork(run)
-    told = [line for line in said.splitlines() if not line.startswith("compiling ")]
+    told = [line for line in said.splitlines() if not re.match(r"compiling \w|.*, \d+:\d\d:\d\d$", line)]  # on a slow machine
     assert status == 2 and len(told) == 1, said
     assert re.fullmatch("error: (out/.* cannot be written: .*|.*)File too large.*", told[0])
     assert not [*folder.rglob(".*")]

@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.tools.scripts import run
+
 pytest.importorskip("torch")
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "train_with_memory.py"
-SMALL = [
-    "--decisions",
-    "600",
-    "--envs",
-    "16",
-    "--rollout",
-    "16",
-    "--batch",
-    "64",
-    "--epochs",
-    "1",
-    "--width",
-    "16",
-    "--size",
-    "4",
-    "--rating-games",
-    "4",
-    "--report",
-    "1",
-]
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, str(SCRIPT), *SMALL, *arguments]
-    return subprocess.run(line, cwd=SCRIPT.parents[1], capture_output=True, text=True)
+SMALL = (
+    *("--decisions", 600, "--envs", 16, "--rollout", 16, "--batch", 64, "--epochs", 1),
+    *("--width", 16, "--size", 4, "--rating-games", 4, "--report", 1),
+)
 
 
 def test_the_script_is_short() -> None:
@@ -44,12 +23,12 @@ def test_the_script_is_short() -> None:
 
 @pytest.mark.parametrize("events", ["0", "8"])
 def test_it_trains_and_plays_with_and_without_a_memory(events: str) -> None:
-    done = run("--events", events, "--opponents", "random", "--rate-against", "random")
-    assert done.returncode == 0, done.stderr
-    assert "768 decisions" in done.stdout and "of 4 games won" in done.stdout.splitlines()[-1]
+    status, printed, told = run(SCRIPT, *SMALL, "--events", events, "--opponents", "random", "--rate-against", "random")
+    assert status == 0, told
+    assert "768 decisions" in printed and "of 4 games won" in printed.splitlines()[-1]
 
 
 def test_a_wrong_number_of_events_is_one_line() -> None:
-    done = run("--events", "-1")
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.splitlines()[-1] == "error: events must be an integer from 0 (none) to 1024, not -1"
+    status, printed, told = run(SCRIPT, *SMALL, "--events", "-1")
+    assert (status, printed) == (2, "")
+    assert told.splitlines()[-1] == "error: events must be an integer from 0 (none) to 1024, not -1"

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -162,25 +161,31 @@ def test_priors_found_later_are_those_found_at_once(checkpoint: Path, monkeypatc
 
 
 class Slow:
-    """A search of a thousand simulations a second."""
+    """A search of a thousand simulations a second, with a clock of its own."""
 
     def __init__(self) -> None:
-        self.simulations = 0
+        self.parts: list[int] = []
+        self.now = 0.0
 
     def __call__(self, *arguments: Any) -> None:
-        self.simulations = arguments[-1]
-        time.sleep((arguments[-1] - arguments[-2]) / 1000)
+        self.parts.append(arguments[-1] - arguments[-2])
+        self.now += self.parts[-1] / 1000
+
+    def perf_counter(self) -> float:
+        return self.now
 
 
-def test_a_budget_in_seconds_is_kept_to(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("at_a_time", [1e9, searcher.AT_A_TIME])
+def test_a_budget_in_seconds_is_kept_to(at_a_time: float, monkeypatch: pytest.MonkeyPatch) -> None:
     slow, agent = Slow(), load("mcts:0.2s")
     assert isinstance(agent, Searcher)
     monkeypatch.setattr(searcher, "search", slow)
-    monkeypatch.setattr(searcher, "AT_A_TIME", 1e9)
-    agent._pace, start = 1000.0, time.perf_counter()
+    monkeypatch.setattr(searcher, "time", slow)
+    monkeypatch.setattr(searcher, "AT_A_TIME", at_a_time)
+    agent._pace = 1000.0
     agent._search(0)
-    assert time.perf_counter() - start >= 0.2
-    assert 1 <= slow.simulations <= 202, "no more at a time than there is time for"
+    assert 0.2 <= slow.now < 0.202, "no more at a time than there is time for"
+    assert max(slow.parts) == pytest.approx(1000 * min(at_a_time, 0.2), abs=1)
 
 
 @pytest.mark.parametrize("spec", ["mcts:3000000", "mcts:1000000:weights", "boardspace:1000000", "mcts:1000s"])

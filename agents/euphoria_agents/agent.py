@@ -142,6 +142,11 @@ def _checked(agent: Player, said: Any, legal: list[int], players: int) -> Explan
     return {"moves": [{name: move.get(name) for name in _THOUGHTS} for move in moves], "seats": given.get("seats")}  # type: ignore[misc]
 
 
+def answers_batches(agent: Player) -> bool:
+    """Whether an agent has an `act_batch` of its own, that answers many decisions at once."""
+    return getattr(type(agent), "act_batch", Agent.act_batch) is not Agent.act_batch
+
+
 def int8_rows(array: Any) -> np.ndarray:
     """An observation, a mask, or many of them, as the one type that compiled code takes: int8, contiguous, in two dimensions."""
     array = np.asarray(array)

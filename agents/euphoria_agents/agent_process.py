@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 import numpy as np
 
-from euphoria_agents.agent import Agent, Explanation, explained
+from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import end_process, start_process
 from euphoria_agents.registry import check_allowed, load
 from euphoria_agents.validation import checked
@@ -312,19 +312,14 @@ def _make(spec: str) -> tuple[Any, dict[str, Any]]:
         agent: Any = load(spec)
     except ValueError as error:
         return None, {"answer": _text(error)}
-    return agent, {"answer": {"needs_game": bool(getattr(agent, "needs_game", False)), "batches": _batches(agent)}}
-
-
-def _batches(agent: Any) -> bool:
-    """Whether an agent has an `act_batch` of its own."""
-    return callable(getattr(agent, "act_batch", None)) and type(agent).act_batch is not Agent.act_batch
+    return agent, {"answer": {"needs_game": bool(getattr(agent, "needs_game", False)), "batches": answers_batches(agent)}}
 
 
 def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
     """Asks the agent; returns its answer as JSON values: moves as a list, anything else as text."""
     if kind == "explain":
         yield explained(agent, *arguments)
-    elif kind == "act_batch" and not _batches(agent):
+    elif kind == "act_batch" and not answers_batches(agent):
         observations, masks, rng = arguments
         for observation, mask in zip(observations, masks, strict=True):
             yield from _answers(agent, "act", (observation, mask, rng))

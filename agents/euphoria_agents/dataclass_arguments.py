@@ -104,7 +104,7 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
 
 def _add(parser: argparse.ArgumentParser, field: dataclasses.Field[Any], hint: Any) -> None:
     """The argument of a field."""
-    default = _default(field)
+    default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
     told = field.metadata["argument"]
     argument = {**reader(hint), "help": field.metadata["help"], **told}
     if "metavar" not in told and ("choices" in told or default is dataclasses.MISSING or "nargs" in told):
@@ -140,10 +140,6 @@ def _rule_argument(rule: Option) -> dict[str, Any]:
 def int_or_none(text: str) -> int | None:
     """A number, or None for "none"."""
     return None if text == "none" else int(text)
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
 def _shown(default: Any) -> Any:

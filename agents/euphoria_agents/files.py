@@ -129,6 +129,12 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         beside.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
+def write_figure(path: Path, figure: Any) -> None:
+    """Writes a figure of matplotlib as a picture, of the kind that the name ends in; PNG if it ends in nothing."""
+    with whole_file(path) as beside:
+        figure.savefig(beside, format=path.suffix[1:] or "png")
+
+
 def read_text(path: str | Path) -> str:
     """Reads a text of at most `MOST_READ` bytes.
 

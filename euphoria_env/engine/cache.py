@@ -24,6 +24,7 @@ from typing import Any
 
 import numba
 from numba.core import caching
+from numba.core.compiler import CompileResult
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 # With cards/ and engine/: all that compiled code can depend on.
@@ -32,8 +33,10 @@ _DIGEST_SIZE = 32
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def _core() -> list[Path]:
-    return [*(_PACKAGE / name for name in _CORE), *_PACKAGE.glob("cards/*.py"), *_PACKAGE.glob("engine/*.py")]
+@cache
+def _core_hash() -> str:
+    core = [_PACKAGE / name for name in _CORE]
+    return _sources_hash([*core, *_PACKAGE.glob("cards/*.py"), *_PACKAGE.glob("engine/*.py")])
 
 
 def _beside(file: Path) -> list[Path]:
@@ -94,9 +97,7 @@ def _code(text: bytes) -> str:
     """The syntax tree of a module as text, without docstrings and places."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node, False
-        ):
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, False):
             del node.body[0]
     return ast.dump(tree)
 
@@ -125,6 +126,11 @@ def cache_directory() -> Path | None:
     if numba.config.CACHE_DIR:
         return Path(numba.config.CACHE_DIR)
     return next((folder for folder in _candidates() if _is_usable(folder)), None)
+
+
+@cache
+def _folder() -> Path | None:
+    return cache_directory()
 
 
 def _candidates() -> Iterator[Path]:
@@ -158,100 +164,58 @@ def _is_usable(folder: Path) -> bool:
 # --------------------------------------------------------------------------------------------------------------- the files
 
 
-class _CheckedFiles:
-    """The files of one entry point, one for each signature: a digest, then what was pickled."""
+class _EntryCache(caching.NullCache):  # type: ignore[misc]
+    """The files of one entry point, one for each signature: a digest, then what was pickled; says so when it must compile."""
 
-    def __init__(self, folder: str, name: str, stamp: str) -> None:
-        self._folder, self._name = Path(folder), name
-        self._stamp = f"{stamp} {numba.__version__}".encode()
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        file = Path(function.__code__.co_filename).resolve()
+        self._title = f"{function.__module__}.{function.__qualname__}"
+        self._path = folder / f"{file.stem}.{function.__qualname__.replace('<', '').replace('>', '')}"
+        enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
+        self._own = hashlib.blake2b(function.__code__.co_code + caching.dumps(enclosed)).hexdigest()
+        self._stamp = hashlib.blake2b(f"{_core_hash()}{_sources_hash(_beside(file))} {numba.__version__}".encode()).digest()
 
-    def _path(self, key: Any) -> Path:
-        return self._folder / f"{self._name}.{hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()}.nbc"
+    @property
+    def cache_path(self) -> str:
+        """See numba."""
+        return str(self._path.parent)
+
+    def _file(self, signature: Any, codegen: Any) -> Path:
+        key = repr((signature, codegen.magic_tuple(), self._own, sys.implementation.cache_tag))
+        return Path(f"{self._path}.{_hash(key.encode())}.nbc")
 
     def _digest(self, content: bytes) -> bytes:
-        return hashlib.blake2b(content, digest_size=_DIGEST_SIZE, key=hashlib.blake2b(self._stamp).digest()).digest()
-
-    def load(self, key: Any) -> Any:
-        """What was saved; None if there is nothing, of other sources, or damaged."""
-        try:
-            written = self._path(key).read_bytes()
-        except OSError:
-            return None
-        digest, content = written[:_DIGEST_SIZE], written[_DIGEST_SIZE:]
-        return pickle.loads(content) if digest == self._digest(content) else None
-
-    def save(self, key: Any, data: Any) -> None:
-        """Keeps what was compiled; where it cannot be written, it is compiled again the next time."""
-        content = caching.dumps(data)
-        _write_whole(self._path(key), self._digest(content) + content)
-
-
-class _Locator(caching._CacheLocator):  # type: ignore[misc]
-    """Tells numba where to keep an entry point, and that its stamp is the hash of all sources."""
-
-    def __init__(self, py_file: str) -> None:
-        self._py_file = py_file
-
-    @classmethod
-    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Locator:
-        return cls(py_file)
-
-    def get_cache_path(self) -> str:
-        return str(_folder())
-
-    def get_source_stamp(self) -> str:
-        return _stamp() + _sources_hash(_beside(Path(self._py_file).resolve()))
-
-    def get_disambiguator(self) -> str:
-        return "euphoria"
-
-
-class _Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = [_Locator]
-
-
-class _EntryCache(caching.FunctionCache):  # type: ignore[misc]
-    """Numba's function cache with our key and our files; says so when it must compile."""
-
-    _impl_class = _Implementation
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+        return hashlib.blake2b(content, digest_size=_DIGEST_SIZE, key=self._stamp).digest()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context)
-        if found is None:
-            _memo["compiled"] = times_compiled() + 1
-            print(f"compiling {self._py_func.__module__}.{self._py_func.__qualname__} ...", file=sys.stderr, flush=True)
-        return found
+        """What was saved; None if there is nothing, of other sources, or damaged."""
+        target_context.refresh()
+        with contextlib.suppress(OSError):
+            written = self._file(sig, target_context.codegen()).read_bytes()
+            digest, content = written[:_DIGEST_SIZE], written[_DIGEST_SIZE:]
+            if digest == self._digest(content):
+                return CompileResult._rebuild(target_context, *pickle.loads(content))
+        _compiled.append(self._title)
+        print(f"compiling {self._title} ...", file=sys.stderr, flush=True)
+        return None
 
-    def _save_overload(self, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):  # the folder has gone, or the disk is full
-            super()._save_overload(sig, data)
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        """Keeps what was compiled; where it cannot be written, it is compiled again the next time."""
+        if not cres.library.has_dynamic_globals:  # which are addresses
+            content = caching.dumps(cres._reduce())
+            _write_whole(self._file(sig, cres.codegen), self._digest(content) + content)
 
 
 def keep(function: Callable[..., Any], compiled: Any) -> None:
-    """Lets a compiled function be kept, if there is a folder to keep it in."""
-    if _folder() is not None:
-        compiled._cache = _EntryCache(function)
+    """Lets a compiled function be kept, if there is a folder to keep it in, and a file that it stands in."""
+    folder = _folder()
+    if folder is not None and Path(function.__code__.co_filename).is_file():
+        compiled._cache = _EntryCache(function, folder)
 
 
-_memo: dict[str, Any] = {}
+_compiled: list[str] = []  # the names of those that were not kept
 
 
 def times_compiled() -> int:
     """How many entry points were compiled in this process, because they were not kept."""
-    return int(_memo.get("compiled", 0))
-
-
-def _stamp() -> str:
-    if "stamp" not in _memo:
-        _memo["stamp"] = _sources_hash(_core())
-    return str(_memo["stamp"])
-
-
-def _folder() -> Path | None:
-    if "folder" not in _memo:
-        _memo["folder"] = cache_directory()
-    return _memo["folder"]  # type: ignore[no-any-return]
+    return len(_compiled)

@@ -7,12 +7,14 @@ runs the same in numba and in plain Python. The caller notes the outcome as an e
 from __future__ import annotations
 
 from euphoria_env.board import ARTIFACTS
+from euphoria_env.engine.bits import count_bits, lowest_bit
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import ABSENT, HELD, IN_DECK, ON_SITE, OUT_BY
 from euphoria_env.engine.tape import KINDS, TAPE_ERROR, loaded, note
 from euphoria_env.event_kinds import EventKind
 
 DICE, ARTIFACT_CARDS, RECRUIT_CARDS, MARKET_TILES, DILEMMAS, LOTS = range(len(KINDS))
+ALL_DILEMMAS = (1 << len(ARTIFACTS)) - 1
 _MULTIPLIER = 698769069
 _LOW = 0xFFFFFFFF
 
@@ -50,6 +52,14 @@ def random_below(rng, n):
 
 
 @jit
+def random_member(rng, members):
+    """Any of the numbers whose bits are set."""
+    for _ in range(random_below(rng, count_bits(members))):
+        members &= members - 1
+    return lowest_bit(members)
+
+
+@jit
 def roll_die(g, tape):
     """A face, 1 to 6."""
     face = loaded(tape, DICE)
@@ -63,14 +73,7 @@ def draw_lot(g, tape, players):
     """One of a set of players."""
     player = loaded(tape, LOTS)
     if player < 0:
-        n = 0
-        for p in range(int(g["num_players"])):
-            n += (players >> p) & 1
-        k = random_below(g["rng"], n)
-        player = 0
-        while k > 0 or not (players >> player) & 1:
-            k -= (players >> player) & 1
-            player += 1
+        player = random_member(g["rng"], players)
     elif not (players >> player) & 1:
         tape[TAPE_ERROR] = LOTS + 1
     note(tape, EventKind.LOT, -1, player, -1)
@@ -80,21 +83,14 @@ def draw_lot(g, tape, players):
 @jit
 def draw_dilemma(g, tape):
     """An artifact type whose dilemma card nobody has."""
-    dealt = 0
+    left = ALL_DILEMMAS
     for p in range(int(g["num_players"])):
         if g["dilemma"][p] >= 0:
-            dealt |= 1 << int(g["dilemma"][p])
+            left &= ~(1 << int(g["dilemma"][p]))
     kind = loaded(tape, DILEMMAS)
     if kind < 0:
-        n = len(ARTIFACTS)
-        for k in range(len(ARTIFACTS)):
-            n -= (dealt >> k) & 1
-        n = random_below(g["rng"], n)
-        kind = 0
-        while n > 0 or (dealt >> kind) & 1:
-            n -= 1 - ((dealt >> kind) & 1)
-            kind += 1
-    elif (dealt >> kind) & 1:
+        kind = random_member(g["rng"], left)
+    elif not (left >> kind) & 1:
         tape[TAPE_ERROR] = DILEMMAS + 1
     return kind
 
@@ -118,32 +114,19 @@ def draw_artifact(g, tape):
     if kind < 0 or deck[kind] == 0:
         if kind >= 0:
             tape[TAPE_ERROR] = ARTIFACT_CARDS + 1
-        n = random_below(g["rng"], n)
-        kind = 0
-        while n >= deck[kind]:
-            n -= deck[kind]
-            kind += 1
+        kind = nth_card(deck, random_below(g["rng"], n))
     deck[kind] -= 1
     return kind
 
 
 @jit
-def count_place(places, place):
-    """How many cards are in a place."""
-    n = 0
-    for card in range(len(places)):
-        n += places[card] == place
-    return n
-
-
-@jit
-def nth_in_place(places, place, n):
-    """The n-th card, from 0, of those in a place."""
-    card = 0
-    while n > 0 or places[card] != place:
-        n -= places[card] == place
-        card += 1
-    return card
+def nth_card(counts, n):
+    """The type of the n-th card of a pile kept as counts."""
+    kind = 0
+    while n >= counts[kind]:
+        n -= counts[kind]
+        kind += 1
+    return kind
 
 
 @jit
@@ -152,15 +135,17 @@ def draw_card(g, tape, places, kind):
 
     A loaded card that is out of the game changes places with the first one of the deck.
     """
-    n = count_place(places, IN_DECK)
-    if n == 0:
+    deck = 0
+    for card in range(len(places)):
+        deck |= int(places[card] == IN_DECK) << card
+    if deck == 0:
         return -1
     card = loaded(tape, kind)
     if card < 0:
-        card = nth_in_place(places, IN_DECK, random_below(g["rng"], n))
+        card = random_member(g["rng"], deck)
     elif places[card] != IN_DECK:
         if places[card] == ABSENT or HELD <= places[card] < OUT_BY or places[card] >= ON_SITE:
             tape[TAPE_ERROR] = kind + 1
-        places[nth_in_place(places, IN_DECK, 0)] = places[card]
+        places[lowest_bit(deck)] = places[card]
         places[card] = IN_DECK
     return card

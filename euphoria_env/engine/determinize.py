@@ -9,7 +9,7 @@ from euphoria_env.cards.recruits import FACTION_OF, NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.bits import count_bits, lowest_bit
-from euphoria_env.engine.chance import random_below, seed_rng
+from euphoria_env.engine.chance import ALL_DILEMMAS, nth_card, random_below, random_member, seed_rng
 from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import find_legal
@@ -86,14 +86,9 @@ def deal_cards(g, player):
     for q in range(int(g["num_players"])):
         if q != player:
             for kind in range(len(ARTIFACTS)):
-                deck[kind] += g["artifacts"][q, kind]
-                g["artifacts"][q, kind] = 0
-    for q in range(int(g["num_players"])):
-        if q != player:
-            for kind in range(len(ARTIFACTS)):
                 shown = shown_cards(g, q, kind)
+                deck[kind] += g["artifacts"][q, kind] - shown
                 g["artifacts"][q, kind] = shown
-                deck[kind] -= shown
     for kind in range(len(ARTIFACTS)):
         n += int(deck[kind])
     for q in range(int(g["num_players"])):
@@ -107,16 +102,6 @@ def deal_cards(g, player):
                 g["artifacts"][q, kind] += 1
                 n -= 1
     return choose_future(g, player)
-
-
-@jit
-def nth_card(counts, n):
-    """The type of the n-th card of a pile kept as counts."""
-    kind = 0
-    while n >= counts[kind]:
-        n -= counts[kind]
-        kind += 1
-    return kind
 
 
 @jit
@@ -152,23 +137,14 @@ def choose_future(g, player):
 @jit
 def deal_dilemmas(g, player):
     """Deals the unresolved dilemmas of the other players; all six cards differ."""
-    taken = 1 << int(g["dilemma"][player])
-    for q in range(int(g["num_players"])):
-        if g["resolved"][q]:
-            taken |= 1 << int(g["dilemma"][q])
+    left = ALL_DILEMMAS
     for q in range(int(g["num_players"])):
         if q == player or g["resolved"][q]:
-            continue
-        n = 0
-        for kind in range(len(ARTIFACTS)):
-            n += 1 - ((taken >> kind) & 1)
-        n = random_below(g["rng"], n)
-        kind = 0
-        while n > 0 or (taken >> kind) & 1:
-            n -= 1 - ((taken >> kind) & 1)
-            kind += 1
-        g["dilemma"][q] = kind
-        taken |= 1 << kind
+            left &= ~(1 << int(g["dilemma"][q]))
+    for q in range(int(g["num_players"])):
+        if q != player and not g["resolved"][q]:
+            g["dilemma"][q] = random_member(g["rng"], left)
+            left &= ~(1 << int(g["dilemma"][q]))
 
 
 @jit
@@ -197,14 +173,6 @@ def forget_places(places, cards):
         places[lowest_bit(cards)] = place
         numbers[place] -= 1
         cards &= cards - 1
-
-
-@jit
-def random_card(g, cards):
-    """Any of the cards whose bits are set."""
-    for _ in range(random_below(g["rng"], count_bits(cards))):
-        cards &= cards - 1
-    return lowest_bit(cards)
 
 
 @jit
@@ -263,7 +231,7 @@ def deal_recruits(g, player):
 @jit
 def deal_one(g, places, place, cards):
     """Deals one of some cards to a place; a card taken up gets its old one."""
-    card = random_card(g, cards)
+    card = random_member(g["rng"], cards)
     if places[card] != _FREE:
         free = 0
         while places[free] != _FREE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from euphoria_env.board import FACTIONS, NUM_MARKETS, STARS
+from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.chance import draw_lot, roll_die
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.rolls import with_face
@@ -90,9 +91,7 @@ def roll_off(g, tape, tied):
         if lowest == 0 and tied & (tied - 1):
             by = _BY_LOT
             tied = 1 << draw_lot(g, tape, tied)
-    winner = 0
-    while not (tied >> winner) & 1:
-        winner += 1
+    winner = lowest_bit(tied)
     if by >= 0:
         note(tape, EventKind.TIE_BROKEN, winner, by, -1)
     return winner

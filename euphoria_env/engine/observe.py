@@ -31,50 +31,37 @@ from euphoria_env.event_kinds import EVENT_SIZE, OF_PLAYER, SECRET
 from euphoria_env.observations import PLAYER_SIZE, PLAYERS_START, start_of
 from euphoria_env.rules import DIGIT, OPTIONS_SIZE
 
-_player = {
-    name: start_of(f"player_0.{name}") - PLAYERS_START
-    for name in (
-        "present", "knowledge", "morale", "stars", "goods", "hand_size", "available", "workers", "lost_worker", "used_geek",
-        "used_gambler", "recruits", "recruit_stars", "hidden_recruits", "resolved", "resolved_dilemma", "penalties",
-    )
-}  # fmt: skip
-_PRESENT, _KNOWLEDGE, _MORALE, _STARS, _GOODS = (_player[n] for n in ("present", "knowledge", "morale", "stars", "goods"))
-_HAND_SIZE, _AVAILABLE, _WORKERS, _LOST = (_player[n] for n in ("hand_size", "available", "workers", "lost_worker"))
-_USED_GEEK, _USED_GAMBLER, _RECRUITS = (_player[n] for n in ("used_geek", "used_gambler", "recruits"))
-_RECRUIT_STARS, _HIDDEN, _RESOLVED = (_player[n] for n in ("recruit_stars", "hidden_recruits", "resolved"))
-_RESOLVED_DILEMMA, _PENALTIES = _player["resolved_dilemma"], _player["penalties"]
 
-_TURN, _STATUS = start_of("turn"), start_of("status")
-_ACTIVE, _DECIDER = start_of("active"), start_of("decider")
-_OWN_ARTIFACTS, _OWN_DILEMMA, _OWN_RECRUITS, _OWN_TILES = (
-    start_of(n) for n in ("own_artifacts", "own_dilemma", "own_recruits", "own_tiles")
-)
-_ALLEGIANCE, _MINERS, _AREAS, _OCCUPANT, _OCCUPANT_FACE = (
-    start_of(n) for n in ("allegiance", "miners", "areas", "occupant", "occupant_face")
-)
-_BUILT, _TILE, _MARKET_STARS, _TERRITORIES, _DISCARDS, _DECK_SIZE = (
-    start_of(n) for n in ("built", "tile", "market_stars", "territories", "discards", "deck_size")
-)
-_ASKED, _CARD, _VERB, _UNITS, _FIRST_GROUP, _SECOND_GROUP, _LAST, _CHOSEN, _REQUESTED, _PARTNER, _OFFERS = (
-    start_of(n)
-    for n in (
-        "asked", "card", "verb", "units", "first_group", "second_group", "last", "chosen", "requested", "partner", "offers",
-    )
-)  # fmt: skip
-_SPACE, _PLACED_FACE, _BUMPED, _BUMPED_FACE, _BEFORE, _DUE, _PAID, _STAR_PLACED, _TOOK_RESOURCE, _HELPED = (
-    start_of(n)
-    for n in (
-        "space", "placed_face", "bumped", "bumped_face", "allegiance_before", "due", "paid", "star_placed", "took_resource",
-        "helped",
-    )
-)  # fmt: skip
-_NEW_WORKER, _NEW_FACE, _SET_FACE, _TO_ROLL, _ROLLER, _PAYMENT, _TAKEN, _RESOLVING, _BARGAINS_LEFT, _FURTHER_LEFT, _DRAWS_LEFT = (
-    start_of(n)
-    for n in (
-        "new_worker", "new_face", "set_face", "to_roll", "roller", "payment", "taken", "resolving", "bargains_left",
-        "further_left", "draws_left",
-    )
-)  # fmt: skip
+def _starts(*names: str) -> list[int]:
+    """Where fields of the observation start."""
+    return [start_of(name) for name in names]
+
+
+def _in_player(*names: str) -> list[int]:
+    """Where fields of a player start in the part of a player."""
+    return [start_of(f"player_0.{name}") - PLAYERS_START for name in names]
+
+
+_PRESENT, _KNOWLEDGE, _MORALE, _STARS, _GOODS = _in_player("present", "knowledge", "morale", "stars", "goods")
+_HAND_SIZE, _AVAILABLE, _WORKERS, _LOST = _in_player("hand_size", "available", "workers", "lost_worker")
+_USED_GEEK, _USED_GAMBLER, _RECRUITS = _in_player("used_geek", "used_gambler", "recruits")
+_RECRUIT_STARS, _HIDDEN, _RESOLVED = _in_player("recruit_stars", "hidden_recruits", "resolved")
+_RESOLVED_DILEMMA, _PENALTIES = _in_player("resolved_dilemma", "penalties")
+
+_TURN, _STATUS, _ACTIVE, _DECIDER = _starts("turn", "status", "active", "decider")
+_OWN_ARTIFACTS, _OWN_DILEMMA, _OWN_RECRUITS, _OWN_TILES = _starts("own_artifacts", "own_dilemma", "own_recruits", "own_tiles")
+_ALLEGIANCE, _MINERS, _AREAS, _OCCUPANT, _OCCUPANT_FACE = _starts("allegiance", "miners", "areas", "occupant", "occupant_face")
+_BUILT, _TILE, _MARKET_STARS, _TERRITORIES = _starts("built", "tile", "market_stars", "territories")
+_DISCARDS, _DECK_SIZE = _starts("discards", "deck_size")
+_ASKED, _CARD, _VERB, _UNITS = _starts("asked", "card", "verb", "units")
+_FIRST_GROUP, _SECOND_GROUP, _LAST, _CHOSEN = _starts("first_group", "second_group", "last", "chosen")
+_REQUESTED, _PARTNER, _OFFERS = _starts("requested", "partner", "offers")
+_SPACE, _PLACED_FACE, _BUMPED, _BUMPED_FACE = _starts("space", "placed_face", "bumped", "bumped_face")
+_BEFORE, _DUE, _PAID = _starts("allegiance_before", "due", "paid")
+_STAR_PLACED, _TOOK_RESOURCE, _HELPED = _starts("star_placed", "took_resource", "helped")
+_NEW_WORKER, _NEW_FACE, _SET_FACE, _TO_ROLL, _ROLLER = _starts("new_worker", "new_face", "set_face", "to_roll", "roller")
+_PAYMENT, _TAKEN, _RESOLVING, _BARGAINS_LEFT = _starts("payment", "taken", "resolving", "bargains_left")
+_FURTHER_LEFT, _DRAWS_LEFT = _starts("further_left", "draws_left")
 
 
 @jit

@@ -7,13 +7,14 @@ from euphoria_env.board import ARTIFACTS, BIT, CARDS_PER_ARTIFACT, DEALT_RECRUIT
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
 from euphoria_env.decisions import Decision
+from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.chance import (
     MARKET_TILES,
     RECRUIT_CARDS,
     draw_card,
     draw_dilemma,
     draw_lot,
-    random_below,
+    random_member,
     roll_die,
 )
 from euphoria_env.engine.jit import jit
@@ -195,17 +196,14 @@ def tile_chosen(g, tape, p):
 @jit
 def lay_drafted_tile(g, tape, laid):
     """One of the six drafted tiles that are not yet laid."""
-    n = 0
+    left = 0
     for tile in range(NUM_TILES):
-        n += g["tile_place"][tile] >= ON_SITE and not (laid >> tile) & 1
+        left |= int(g["tile_place"][tile] >= ON_SITE) << tile
+    left &= ~laid
     tile = loaded(tape, MARKET_TILES)
     if tile < 0:
-        n = random_below(g["rng"], n)
-        tile = 0
-        while n > 0 or g["tile_place"][tile] < ON_SITE or (laid >> tile) & 1:
-            n -= g["tile_place"][tile] >= ON_SITE and not (laid >> tile) & 1
-            tile += 1
-    elif g["tile_place"][tile] < ON_SITE or (laid >> tile) & 1:
+        tile = random_member(g["rng"], left)
+    elif not (left >> tile) & 1:
         tape[TAPE_ERROR] = MARKET_TILES + 1
     return tile
 
@@ -236,11 +234,7 @@ def lay_tiles(g, tape):
             highest, tied = total, 0
         if total == highest:
             tied |= 1 << p
-    first = 0
-    while not (tied >> first) & 1:
-        first += 1
-    if tied & (tied - 1):
-        first = draw_lot(g, tape, tied)
+    first = draw_lot(g, tape, tied) if tied & (tied - 1) else lowest_bit(tied)
     g["turn_player"] = first
     note(tape, EventKind.STARTS, first, -1, -1)
     if g["track_draft"]:

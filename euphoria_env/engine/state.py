@@ -221,7 +221,7 @@ PENDING = (
     Field("card", np.int8, (), 0, NUM_RECRUITS - 1),  # recruit of Decision.USE
     Field("verb", np.int8, (), 0, len(Verb) - 1),  # of a series
     Field("units_a", np.int8, (), 0, NUM_ARTIFACT_CARDS),
-    Field("set_a", np.int16, (), 0, _ALL_ITEMS),
+    Field("set_a", np.int16, (), 0, _ALL_ITEMS),  # also the places that Decision.STAR offers, of `actions.STAR_PLACES`
     Field("units_b", np.int8, (), 0, NUM_ARTIFACT_CARDS),
     Field("set_b", np.int16, (), 0, _ALL_ITEMS),
     Field("last", np.int8, (), 0, len(ITEMS) - 1),  # last item chosen of a series (R18.2)

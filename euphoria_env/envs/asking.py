@@ -106,7 +106,8 @@ def ask(
     elif hasattr(agent, "act_batch"):
         answers, seconds = _timed(agent, agent.act_batch, observations, masks, rng)
     else:
-        answers, seconds = _timed(agent, _one_by_one, agent, observations, masks, rng)
+        pairs = zip(observations, masks, strict=True)
+        answers, seconds = _timed(agent, lambda: [agent.act(observation, mask, rng) for observation, mask in pairs])
     return _checked(agent, answers, legal), seconds
 
 
@@ -129,10 +130,6 @@ def _timed(agent: Player, call: Callable[..., Any], *arguments: Any) -> tuple[An
         error.add_note(f"raised by the agent {agent_name(agent)}")
         raise
     return answer, time.perf_counter() - began
-
-
-def _one_by_one(agent: Player, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> list[int]:
-    return [agent.act(o, m, rng) for o, m in zip(observations, masks, strict=True)]
 
 
 def _checked(agent: Player, answers: Any, masks: np.ndarray) -> np.ndarray:

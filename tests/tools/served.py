@@ -18,6 +18,8 @@ from euphoria_agents.web.connections import configuration
 from euphoria_agents.web.server_limits import Limits
 from euphoria_agents.web.store import Store
 
+PATIENCE = 600  # seconds that a visitor may be silent and still be connected; uvicorn's 5 are few on a busy machine
+
 
 class Served:
     """A server on a free port, from `with` to its end."""
@@ -42,7 +44,7 @@ class Served:
         self.app = make_app(self.store, self.allowed, limits=self.limits)
         self.registry = self.app.state.registry
         self.loop = asyncio.get_running_loop()
-        self._server = uvicorn.Server(configuration(self.app, port=0, timeout_graceful_shutdown=1))
+        self._server = uvicorn.Server(configuration(self.app, port=0, timeout_graceful_shutdown=1, timeout_keep_alive=PATIENCE))
         serving = asyncio.create_task(self._server.serve())
         while not self._server.started:
             await asyncio.sleep(0.01)

@@ -203,7 +203,9 @@ def judge(
         "games": sum(result.games for result in by_match.values()),
         "seconds": round(sum(result.seconds for result in by_match.values()), 3),
         "seconds since the last start": round(time.perf_counter() - began, 3),
-        "milliseconds a decision": {_title(match): _milliseconds(result) for match, result in by_match.items()},
+        "milliseconds a decision": {
+            _title(match): round(1000 * result.decision_times[0], 6) for match, result in by_match.items()
+        },
         "processes": processes,
         "machine": machine(),
         "versions": versions(),
@@ -311,7 +313,3 @@ def _lines(by_match: Mapping[Match, MatchResult]) -> Iterator[str]:
 
 def _title(match: Match) -> str:
     return f"{match.players - 1} x {match.against}"
-
-
-def _milliseconds(result: MatchResult) -> float:
-    return round(1000 * result.decision_times[0], 6)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 
 from euphoria_agents.commands.replay import checked
 from euphoria_agents.commands.shared_arguments import AnalyseOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
-from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.files import read_text, write_figure
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.progress import Progress
 from euphoria_agents.study.decision_analysis import best_of
@@ -23,12 +23,13 @@ MISTAKES = Column("decision"), Column("player"), Column("played", NAME), Column(
 PLAYERS = Column("player"), Column("decisions"), Column("mean\nregret"), Column("mistakes"), Column("luck")
 
 
-def analyse(options: AnalyseOptions, console: Console) -> None:
+def run(options: AnalyseOptions) -> None:
     """Makes the analysis, prints what came of it, and draws it.
 
     Raises:
         ValueError: the record or an option is wrong.
     """
+    console = Console(emoji=False)
     check_counts(processes=options.processes)
     if not 0 <= options.threshold <= 1:
         raise ValueError(f"threshold must be a number from 0 to 1, not {options.threshold}")
@@ -46,7 +47,7 @@ def analyse(options: AnalyseOptions, console: Console) -> None:
     for report in reports(entries, analysis.players, options.threshold):
         report.show(console)
     if options.plot:
-        write_whole(options.plot, plot(entries, analysis.players, options.threshold))
+        write_figure(options.plot, plot(entries, analysis.players, options.threshold))
 
 
 def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[ResultTable]:
@@ -78,9 +79,8 @@ def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[Re
     ]
 
 
-def plot(entries: Sequence[Entry], players: int, threshold: float) -> bytes:
-    """The chances of the seats over the game, and the regret of each decision: a PNG."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+def plot(entries: Sequence[Entry], players: int, threshold: float) -> Any:
+    """The chances of the seats over the game, and the regret of each decision."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 6), dpi=110, layout="constrained")
@@ -103,11 +103,4 @@ def plot(entries: Sequence[Entry], players: int, threshold: float) -> bytes:
     chances.set(ylabel="chance to win, as the player to move sees it", ylim=(0, 1))
     regrets.set(ylabel="regret", xlabel="decision")
     chances.legend(fontsize="small", ncols=players)
-    canvas, image = FigureCanvasAgg(figure), io.BytesIO()
-    canvas.print_png(image)
-    return image.getvalue()
-
-
-def run(options: AnalyseOptions) -> None:
-    """The command."""
-    analyse(options, Console(emoji=False))
+    return figure

@@ -20,6 +20,7 @@ from euphoria_agents.network.checkpoint import Features
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.registry import BUILTIN, load
 from euphoria_agents.speed import layers
+from euphoria_agents.training import kernels
 from euphoria_env import Batch, Game, Rules
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.cards.recruits import ROW_EVENT
@@ -170,10 +171,6 @@ def read_data() -> None:
 
 def train_a_little() -> None:
     """The compiled parts of an update, with a network of a layer that has one neuron; PyTorch itself is not needed."""
-    try:
-        from euphoria_agents.training import kernels
-    except ModuleNotFoundError:  # without PyTorch nobody trains
-        return
     features = Features(np.zeros(1), np.zeros(1), np.ones(1))
     begins = row_begins(features)
     rows = features_of_rows(features, begins)

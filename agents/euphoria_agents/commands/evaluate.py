@@ -17,7 +17,7 @@ from euphoria_agents.commands.match_output import (
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
-from euphoria_agents.matches.tournament import Chunk, comparison, seeds_of_a_chunk
+from euphoria_agents.matches.tournament import comparison, seeds_of_a_chunk
 
 
 def match_report(title: str) -> ResultTable:
@@ -33,8 +33,9 @@ def match_row(agent: str, opponents: str, result: MatchResult) -> list[str]:
     return [agent, opponents, *score_cells(result.scores[0]), str(result.truncated), milliseconds(times[0]), milliseconds(others)]
 
 
-def evaluate(options: EvaluateOptions, console: Console) -> None:
+def run(options: EvaluateOptions) -> None:
     """Plays the matches, prints a table for each number of players, and writes the results."""
+    console = Console(emoji=False)
     size = seeds_of_a_chunk([options.agent, *options.against])
     matches = {
         (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, options.seed, size)
@@ -45,7 +46,7 @@ def evaluate(options: EvaluateOptions, console: Console) -> None:
     reports: dict[int, ResultTable] = {}
     results: list[dict[str, Any]] = []
     for (n, opponent), chunks in matches.items():
-        result = _joined(played, chunks)
+        result = MatchResult.joined([played[chunk] for chunk in chunks])
         report = reports.setdefault(n, match_report(f"{n} players; equally good ones would win {1 / n:.0%} each"))
         report.rows.append(match_row(options.agent, f"{n - 1} x {opponent}", result))
         about = {"agent": options.agent, "against": opponent, "players": n, "truncated": result.truncated}
@@ -54,12 +55,3 @@ def evaluate(options: EvaluateOptions, console: Console) -> None:
         report.show(console)
     if options.out:
         write_results(options.out, results, list(reports.values()))
-
-
-def _joined(played: dict[Chunk, MatchResult], chunks: list[Chunk]) -> MatchResult:
-    return MatchResult.joined([played[chunk] for chunk in chunks])
-
-
-def run(options: EvaluateOptions) -> None:
-    """The command."""
-    evaluate(options, Console(emoji=False))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import write_figure
 from euphoria_agents.progress import Progress
 from euphoria_agents.speed.layers import Plan, measure
 from euphoria_agents.speed.measure import Measurement, readable, report, write
@@ -40,14 +39,12 @@ def training_table(results: Iterable[Measurement]) -> ResultTable:
 
 def plot(results: Iterable[Measurement], path: Path) -> None:
     """Draws the layers that are measured for many games, a panel for each number of players."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     results = list(results)
     players = sorted({result.players for result in results if result.unit.endswith("/s")})
-    figure, panels = pyplot.subplots(1, max(1, len(players)), figsize=(5 * max(1, len(players)), 4.2), sharey=True, squeeze=False)
+    figure = Figure(figsize=(5 * max(1, len(players)), 4.2), dpi=150)
+    panels = figure.subplots(1, max(1, len(players)), sharey=True, squeeze=False)
     for panel, p in zip(panels[0], players, strict=False):
         _draw(panel, [result for result in results if result.players == p])
         panel.set(title=f"{p} players", xlabel="games side by side", xscale="log", yscale="log")
@@ -55,10 +52,7 @@ def plot(results: Iterable[Measurement], path: Path) -> None:
     panels[0][0].set_ylabel("decisions a second")
     panels[0][-1].legend(fontsize="small")
     figure.tight_layout()
-    image = io.BytesIO()
-    figure.savefig(image, format=path.suffix[1:] or "png", dpi=150)
-    pyplot.close(figure)
-    write_whole(path, image.getvalue())
+    write_figure(path, figure)
 
 
 def _draw(panel: Any, results: list[Measurement]) -> None:

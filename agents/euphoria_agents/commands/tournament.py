@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 from typing import Any
 
@@ -19,7 +18,7 @@ from euphoria_agents.commands.match_output import (
 )
 from euphoria_agents.commands.shared_arguments import TournamentOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import write_figure
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.tournament import Chunk, Standing, schedule, standings
 
@@ -46,9 +45,8 @@ def report(name: str, table: list[Standing]) -> ResultTable:
     return ResultTable(title, [Column("agent", NAME), Column("rating\n±95 %"), *SCORE_COLUMNS, Column("ms", drop=2)], rows)
 
 
-def plot(tables: dict[str, list[Standing]]) -> bytes:
-    """The ratings, and who ranks above whom how often: a PNG."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+def plot(tables: dict[str, list[Standing]]) -> Any:
+    """The ratings, and who ranks above whom how often."""
     from matplotlib.figure import Figure
 
     names = [line.agent for line in list(tables.values())[-1]]
@@ -63,9 +61,7 @@ def plot(tables: dict[str, list[Standing]]) -> bytes:
     axes[0].set(title="rating with 95 % interval", yticks=range(len(names)), yticklabels=names)
     axes[0].invert_yaxis()
     axes[0].legend()
-    canvas, image = FigureCanvasAgg(figure), io.BytesIO()
-    canvas.print_png(image)
-    return image.getvalue()
+    return figure
 
 
 def _head_to_head(axes: Any, name: str, names: list[str], table: list[Standing]) -> None:
@@ -86,8 +82,9 @@ def _share(line: Standing, opponent: str) -> float | None:
     return won / met if met else None
 
 
-def tournament(options: TournamentOptions, console: Console) -> None:
+def run(options: TournamentOptions) -> None:
     """Plays it, prints the standings, and writes the results."""
+    console = Console(emoji=False)
     chunks = [chunk for rules in rules_of(options) for chunk in schedule(options.agents, rules, options.games, options.seed)]
     played = play_all(options, console, chunks)
     tables = standings_by_players(played)
@@ -105,9 +102,4 @@ def tournament(options: TournamentOptions, console: Console) -> None:
             "standings": {name: [line.to_dict() for line in table] for name, table in tables.items()},
         }
         write_results(options.out, results, reports)
-        write_whole(options.out / "plot.png", plot(tables))
-
-
-def run(options: TournamentOptions) -> None:
-    """The command."""
-    tournament(options, Console(emoji=False))
+        write_figure(options.out / "plot.png", plot(tables))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_agents.agent import Agent
+from euphoria_agents.agent import Agent, answers_batches
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import TooSlow, agent_name, ask, play_agents
 from euphoria_env.envs.derived_seeds import derived_generator, derived_seed
@@ -319,7 +319,7 @@ def _ask_in_time(
 ) -> tuple[np.ndarray, float]:
     """`ask`, and a look at how long the agent took."""
     limit, n = limits.get(id(agent)), len(masks)
-    if limit is not None and n > 1 and _answers_alone(agent):
+    if limit is not None and n > 1 and (getattr(agent, "needs_game", False) or not answers_batches(agent)):
         each = (slice(k, k + 1) for k in range(n))
         found = [_ask_in_time(limits, agent, observations[k], masks[k], rng, lambda _, k=k: deal(k.start)) for k in each]
         return np.concatenate([moves for moves, _ in found]), sum(seconds for _, seconds in found)
@@ -327,8 +327,3 @@ def _ask_in_time(
     if limit is not None and seconds > limit * n:
         raise TooSlow(f"the agent {agent_name(agent)} took more than {limit:g} s for a decision")
     return moves, seconds
-
-
-def _answers_alone(agent: Agent) -> bool:
-    """Whether an agent answers one decision at a time, however many there are."""
-    return getattr(agent, "needs_game", False) or getattr(type(agent), "act_batch", Agent.act_batch) is Agent.act_batch

@@ -175,9 +175,9 @@ def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, s
     """
     check_counts(games=games, seed=seed)
     lineup = (agent, *[opponent] * (rules.num_players - 1))
-    left = -(-games // rules.num_players)
+    left, version = -(-games // rules.num_players), sources(lineup)
     firsts = range(0, left, size)
-    return [Chunk(lineup, k, seed, min(size, left - first), rules, sources(lineup)) for k, first in enumerate(firsts)]
+    return [Chunk(lineup, k, seed, min(size, left - first), rules, version) for k, first in enumerate(firsts)]
 
 
 def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[Chunk]:

@@ -10,11 +10,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
-from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from euphoria_agents.speed.measure import Chunk, Measurement, choose_clock, clock, clock_of_children, rates
@@ -22,7 +21,6 @@ from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
 from euphoria_env.engine.tape import empty_tape
-from euphoria_env.envs.observation_space import observation_space
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
@@ -31,8 +29,11 @@ from euphoria_env.rules import write_rules
 
 DISTINCT = 256  # games played on to different points, for the middle of games to be measured
 LONGEST = 1200  # decisions to such a point
+MIDDLE = 300  # decisions to the middle of a game that is looked at alone
 ENGINE_DECISIONS, GAME_DECISIONS, LOOP_DECISIONS, CALLS = 1000, 600, 200, 50  # of a chunk
 WARM_STEPS = 30  # of a vector environment, so that setup is behind it
+
+Make = Callable[[int, int, int], Chunk]  # a chunk of work from a number of players, of games, and a seed
 
 
 def rows_in_the_middle(rules: Rules, n: int, seed: int) -> np.ndarray:
@@ -48,12 +49,12 @@ def rows_in_the_middle(rules: Rules, n: int, seed: int) -> np.ndarray:
     return rows[living[rng.integers(len(living), size=n)]]
 
 
-def game_in_the_middle(players: int, seed: int, decisions: int = 300) -> Game:
+def game_in_the_middle(players: int, seed: int) -> Game:
     """A game after a number of uniformly random decisions."""
     rng = np.random.default_rng(seed)
     while True:
         game = Game(Rules(num_players=players), seed=int(rng.integers(2**62)))
-        for _ in range(decisions):
+        for _ in range(MIDDLE):
             if game.over or game.truncated:
                 break
             game.play(sample(game.mask(), rng))
@@ -90,61 +91,51 @@ def engine(players: int, n: int, seed: int) -> Chunk:
 # ----------------------------------------------------------------------------------------------------------------- many games
 
 
-def _batch(players: int, n: int, seed: int, observed: bool = True, threads: int | None = 1, choice: bool = False) -> Chunk:
+def batch(players: int, n: int, seed: int, observed: bool = True, threads: int | None = 1, choice: bool = False) -> Chunk:
+    """`Batch.step`.
+
+    Args:
+        players, n, seed: as for each layer.
+        observed: whether observations are written.
+        threads: how many; None: one per core, by the clock on the wall.
+        choice: whether the choice of uniformly random moves counts.
+    """
     rules = Rules(num_players=players)
-    batch = Batch(n, rules, seed, threads=threads, observe=observed)
-    batch.states[:] = rows_in_the_middle(rules, n, seed)
-    batch.player[:] = batch.states["player"]
+    games = Batch(n, rules, seed, threads=threads, observe=observed)
+    games.states[:] = rows_in_the_middle(rules, n, seed)
+    games.player[:] = games.states["player"]
     for i in range(n):
-        observe.write_mask(batch.states, i, batch.mask[i])
+        observe.write_mask(games.states, i, games.mask[i])
+    return _steps(n, lambda: games.mask, games.step, seed, choice, clock if threads == 1 else time.perf_counter)
+
+
+def _steps(
+    n: int,
+    masks: Callable[[], np.ndarray],
+    step: Callable[[np.ndarray], Any],
+    seed: int,
+    choice: bool = False,
+    now: Callable[[], float] = clock,
+) -> Chunk:
+    """A step of n games with uniformly random moves out of `masks`, whose choice may count."""
     rng = np.random.default_rng(seed)
-    now = clock if threads == 1 else time.perf_counter
 
     def chunk() -> tuple[int, float]:
+        seen = masks()
         before = now()
-        moves = sample(batch.mask, rng)
+        moves = sample(seen, rng)
         start = before if choice else now()
-        batch.step(moves)
+        step(moves)
         return n, now() - start
 
     return chunk
 
 
-def batch_mask(players: int, n: int, seed: int) -> Chunk:
-    """`Batch.step` without observations, one thread; the choice of the moves does not count."""
-    return _batch(players, n, seed, observed=False)
-
-
-def batch_observation(players: int, n: int, seed: int) -> Chunk:
-    """`Batch.step` with masks and observations, one thread; the choice of the moves does not count."""
-    return _batch(players, n, seed)
-
-
-def batch_threads(players: int, n: int, seed: int) -> Chunk:
-    """The same with a thread a core; always by the wall clock."""
-    return _batch(players, n, seed, threads=None)
-
-
-def batch_played(players: int, n: int, seed: int) -> Chunk:
-    """The same, one thread, the choice of uniformly random moves included."""
-    return _batch(players, n, seed, choice=True)
-
-
 def vector_env(players: int, n: int, seed: int) -> Chunk:
     """`EuphoriaVectorEnv.step` against random opponents; the learner's own decisions count, their choice does not."""
     vector = EuphoriaVectorEnv(n, opponents="random", num_players=players, threads=1)
-    rng = np.random.default_rng(seed)
     vector.reset(seed=seed)
-
-    def chunk() -> tuple[int, float]:
-        moves = sample(vector.action_masks(), rng)
-        start = clock()
-        vector.step(moves)
-        return n, clock() - start
-
-    for _ in range(WARM_STEPS):
-        chunk()
-    return chunk
+    return _warm(_steps(n, vector.action_masks, vector.step, seed))
 
 
 def sb3_env(players: int, n: int, seed: int) -> Chunk:
@@ -152,18 +143,18 @@ def sb3_env(players: int, n: int, seed: int) -> Chunk:
     from euphoria_env.envs.sb3 import EuphoriaVecEnv
 
     vector = EuphoriaVecEnv(n, opponents="random", num_players=players, threads=1, seed=seed)
-    rng = np.random.default_rng(seed)
     vector.reset()
     masks = vector.action_masks()
 
-    def chunk() -> tuple[int, float]:
+    def step(moves: np.ndarray) -> None:
         nonlocal masks
-        moves = sample(masks, rng)
-        start = clock()
         vector.step(moves)
         masks = np.stack(vector.env_method("action_masks"))
-        return n, clock() - start
 
+    return _warm(_steps(n, lambda: masks, step, seed))
+
+
+def _warm(chunk: Chunk) -> Chunk:
     for _ in range(WARM_STEPS):
         chunk()
     return chunk
@@ -191,8 +182,8 @@ def single_env(players: int, n: int, seed: int) -> Chunk:
     return chunk
 
 
-def _game(players: int, seed: int, prepare: Callable[[int], Any]) -> Chunk:
-    """`Game.play`: the beginning of a game is played, then measured when it is played again."""
+def game(players: int, n: int, seed: int, prepare: Callable[[int], Any]) -> Chunk:
+    """`Game.play`: the beginning of a game is played, then measured when it is played again, with what `prepare` makes of ids."""
     rng, rules = np.random.default_rng(seed), Rules(num_players=players)
 
     def chunk() -> tuple[int, float]:
@@ -208,16 +199,6 @@ def _game(players: int, seed: int, prepare: Callable[[int], Any]) -> Chunk:
         return len(moves), clock() - start
 
     return chunk
-
-
-def game_ids(players: int, n: int, seed: int) -> Chunk:
-    """`Game.play` with action ids; their choice does not count."""
-    return _game(players, seed, int)
-
-
-def game_text(players: int, n: int, seed: int) -> Chunk:
-    """`Game.play` with texts; their choice does not count."""
-    return _game(players, seed, actions.name)
 
 
 def game_loop(players: int, n: int, seed: int) -> Chunk:
@@ -242,12 +223,12 @@ def game_loop(players: int, n: int, seed: int) -> Chunk:
 
 
 def _calls(call: Callable[[int], Any]) -> Chunk:
-    numbers = iter(range(2**62))
+    numbers = itertools.count()
 
     def chunk() -> tuple[int, float]:
         start = clock()
-        for _ in range(CALLS):
-            call(next(numbers))
+        for k in itertools.islice(numbers, CALLS):
+            call(k)
         return CALLS, clock() - start
 
     return chunk
@@ -255,120 +236,75 @@ def _calls(call: Callable[[int], Any]) -> Chunk:
 
 def clone(players: int, n: int, seed: int) -> Chunk:
     """`Game.clone` in the middle of a game."""
-    game = game_in_the_middle(players, seed)
-    return _calls(lambda k: game.clone())
+    copied = game_in_the_middle(players, seed)
+    return _calls(lambda _: copied.clone())
 
 
 def determinize_game(players: int, n: int, seed: int) -> Chunk:
     """`Game.determinize` in the middle of a game."""
-    game = game_in_the_middle(players, seed)
-    return _calls(lambda k: game.determinize(k % players, k))
+    dealt = game_in_the_middle(players, seed)
+    return _calls(lambda k: dealt.determinize(k % players, k))
 
 
 def determinize_row(players: int, n: int, seed: int) -> Chunk:
     """The copy of a row and `deal_hidden` on it, which is what a search in compiled code pays."""
     row = rows_in_the_middle(Rules(num_players=players), 1, seed)
-
-    def call(k: int) -> None:
-        determinize.deal_hidden(copy_rows(row), 0, k % players, k)
-
-    return _calls(call)
+    return _calls(lambda k: determinize.deal_hidden(copy_rows(row), 0, k % players, k))
 
 
 # ----------------------------------------------------------------------------------------------------------------- PettingZoo
 
 
-class EmptyAEC(AECEnv):
+class EmptyAEC(raw_env):
     """An AEC environment without a game: the same spaces and dicts as ours, and nothing else to do."""
-
-    metadata = {"name": "empty_v0", "is_parallelizable": False, "render_modes": []}
-
-    def __init__(self, players: int) -> None:
-        super().__init__()
-        self.render_mode = None
-        self.possible_agents = [f"player_{p}" for p in range(players)]
-        self._observation_spaces = {agent: observation_space(True, 0) for agent in self.possible_agents}
-        self._action_spaces = {agent: spaces.Discrete(actions.NUM_ACTIONS) for agent in self.possible_agents}
-        self._after = dict(zip(self.possible_agents, self.possible_agents[1:] + self.possible_agents[:1], strict=True))
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """As ours."""
-        return self._observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Discrete:
-        """As ours."""
-        return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begins nothing."""
+        super().reset(seed, options)
         self._observation = np.zeros(OBS_SIZE, np.int8)
-        self._mask = np.zeros(actions.NUM_ACTIONS, np.int8)
-        self._mask[::80] = 1
-        self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self.agent_selection = self.agents[0]
+        self._legal = np.zeros(actions.NUM_ACTIONS, np.int8)
+        self._legal[::80] = 1
+        self._after = dict(zip(self.agents, self.agents[1:] + self.agents[:1], strict=True))
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """Nothing, in fresh arrays."""
-        return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
+        return {"observation": self._observation.copy(), "action_mask": self._legal.copy()}
 
     def step(self, action: int | None) -> None:
         """The next one's turn."""
         self.agent_selection = self._after[self.agent_selection]
 
-    def close(self) -> None:
-        """Nothing to close."""
+
+def aec_loop(environment: Callable[[int], Any]) -> Make:
+    """PettingZoo's usual loop: `last`, a compiled sampler, and `step`; `environment` makes one for a number of players."""
+
+    def make(players: int, n: int, seed: int) -> Chunk:
+        aec, rng = environment(players), np.random.default_rng(seed)
+        aec.reset(seed=seed)
+
+        def chunk() -> tuple[int, float]:
+            played, start = 0, clock()
+            for _ in aec.agent_iter(LOOP_DECISIONS):
+                observation, _, terminated, truncated, _ = aec.last()
+                if terminated or truncated:
+                    aec.step(None)
+                else:
+                    aec.step(sample(observation["action_mask"], rng))
+                    played += 1
+            spent = clock() - start
+            if not aec.agents:
+                aec.reset()
+            return played, spent
+
+        return chunk
+
+    return make
 
 
-def aec_loop(aec: Any, seed: int, choose: Callable[[Any], int]) -> Chunk:
-    """PettingZoo's usual loop, the choice of the moves included."""
-    aec.reset(seed=seed)
-
-    def chunk() -> tuple[int, float]:
-        played, start = 0, clock()
-        for _ in aec.agent_iter(LOOP_DECISIONS):
-            observation, _, terminated, truncated, _ = aec.last()
-            if terminated or truncated:
-                aec.step(None)
-            else:
-                aec.step(choose(observation))
-                played += 1
-        spent = clock() - start
-        if not aec.agents:
-            aec.reset()
-        return played, spent
-
-    return chunk
-
-
-def _aec(aec: Any, seed: int) -> Chunk:
-    rng = np.random.default_rng(seed)
-    return aec_loop(aec, seed, lambda observation: sample(observation["action_mask"], rng))
-
-
-def aec_raw(players: int, n: int, seed: int) -> Chunk:
-    """`raw_env`, with `last`, a compiled sampler, and `step`."""
-    return _aec(raw_env(num_players=players), seed)
-
-
-def aec_wrapped(players: int, n: int, seed: int) -> Chunk:
-    """`env`, the same under PettingZoo's standard wrappers."""
-    return _aec(env(num_players=players), seed)
-
-
-def empty_raw(players: int, n: int, seed: int) -> Chunk:
-    """An environment without a game: what PettingZoo's loop costs."""
-    return _aec(EmptyAEC(players), seed)
-
-
-def empty_wrapped(players: int, n: int, seed: int) -> Chunk:
-    """The same under the standard wrappers: what they cost."""
-    wrapped = wrappers.TerminateIllegalWrapper(EmptyAEC(players), illegal_reward=-1)
-    return _aec(wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped)), seed)
+def _empty_wrapped(players: int) -> Any:
+    """The same under the standard wrappers, to see what they cost."""
+    wrapped = wrappers.TerminateIllegalWrapper(EmptyAEC(num_players=players), illegal_reward=-1)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
 # ------------------------------------------------------------------------------------------------------- start and memory
@@ -425,7 +361,7 @@ class Layer:
 
     name: str
     group: str
-    make: Callable[[int, int, int], Chunk]
+    make: Make
     unit: str = "decisions/s"
     many: bool = False
     least: int = 1
@@ -434,23 +370,23 @@ class Layer:
 
 LAYERS = (
     Layer("engine", "engine", engine),
-    Layer("batch, mask", "batch", batch_mask, many=True),
-    Layer("batch, observation", "batch", batch_observation, many=True),
-    Layer("batch, all cores", "batch", batch_threads, many=True, least=512),
-    Layer("batch, moves chosen too", "batch", batch_played, many=True),
+    Layer("batch, mask", "batch", partial(batch, observed=False), many=True),
+    Layer("batch, observation", "batch", batch, many=True),
+    Layer("batch, all cores", "batch", partial(batch, threads=None), many=True, least=512),
+    Layer("batch, moves chosen too", "batch", partial(batch, choice=True), many=True),
     Layer("vector env", "vector", vector_env, "own decisions/s", many=True, most=4096),
     Layer("SB3 VecEnv", "vector", sb3_env, "own decisions/s", many=True, most=4096),
     Layer("single env", "single", single_env, "own decisions/s"),
-    Layer("Game.play(id)", "game", game_ids),
-    Layer("Game.play(text)", "game", game_text),
+    Layer("Game.play(id)", "game", partial(game, prepare=int)),
+    Layer("Game.play(text)", "game", partial(game, prepare=actions.name)),
     Layer("Game.legal() + play(text)", "game", game_loop),
     Layer("Game.clone", "copy", clone, "calls/s"),
     Layer("Game.determinize", "copy", determinize_game, "calls/s"),
     Layer("row copied and dealt again", "copy", determinize_row, "calls/s"),
-    Layer("AEC raw", "aec", aec_raw),
-    Layer("AEC empty raw", "aec", empty_raw),
-    Layer("AEC wrapped", "aec", aec_wrapped),
-    Layer("AEC empty wrapped", "aec", empty_wrapped),
+    Layer("AEC raw", "aec", aec_loop(lambda players: raw_env(num_players=players))),
+    Layer("AEC empty raw", "aec", aec_loop(lambda players: EmptyAEC(num_players=players))),
+    Layer("AEC wrapped", "aec", aec_loop(lambda players: env(num_players=players))),
+    Layer("AEC empty wrapped", "aec", aec_loop(_empty_wrapped)),
 )
 GROUPS = (*dict.fromkeys(layer.group for layer in LAYERS), "memory", "start")
 

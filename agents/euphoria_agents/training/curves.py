@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from euphoria_agents.files import write_whole
+from euphoria_agents.files import write_figure
 from euphoria_agents.matches.match import Z_95, wilson
 from euphoria_agents.training.run_metadata import Rating
 
@@ -33,6 +31,4 @@ def draw_curves(ratings: Sequence[Rating], path: Path) -> None:
     axes[1, 0].set(ylabel="openskill rating, ± 95 % interval")
     axes[0, 1].legend(fontsize="small")
     figure.tight_layout()
-    canvas, image = FigureCanvasAgg(figure), io.BytesIO()
-    canvas.print_png(image)
-    write_whole(path, image.getvalue())
+    write_figure(path, figure)

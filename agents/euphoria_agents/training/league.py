@@ -9,7 +9,7 @@ pfsp_weight. The players are drawn when a game begins; nobody is replaced in the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
 
 import numpy as np
 
@@ -20,26 +20,9 @@ MEMORY = 400.0  # games that a score looks back on
 FLOOR = 0.05  # pfsp_weight of somebody who is always beaten
 
 
-@dataclass
-class Member:
-    """An opponent in the league.
-
-    Attributes:
-        name: a spec as for `euphoria_agents.load`, or of a past self the name of its file.
-        past: whether it is a past self.
-        score: the learner's, against this one; see the module.
-        games: how many there were.
-    """
-
-    name: str
-    past: bool
-    score: float = 0.5
-    games: int = 0
-
-    @property
-    def pfsp_weight(self) -> float:
-        """See the module."""
-        return (1 - self.score) ** 2 + FLOOR
+def pfsp_weight(member: LeagueMember) -> float:
+    """See the module."""
+    return (1 - member.score) ** 2 + FLOOR
 
 
 class League:
@@ -62,11 +45,11 @@ class League:
             raise ValueError(f"the league needs room for at least 1 past self, not {size}")
         if min(newest, older) < 0 or newest + older > 1:
             raise ValueError(f"the shares of the newest and the older selves must be within 0 and 1, not {newest} and {older}")
-        self.members = [Member(name, past=False) for name in dict.fromkeys(baselines)]
+        self.members = [LeagueMember(name, past=False) for name in dict.fromkeys(baselines)]
         self._size, self._newest, self._older = size, newest, older
 
     @property
-    def _past(self) -> list[Member]:
+    def _past(self) -> list[LeagueMember]:
         return [member for member in self.members if member.past]
 
     def add(self, name: str) -> None:
@@ -74,7 +57,7 @@ class League:
         past = self._past
         if len(past) >= self._size:
             self.members.remove(max(past[:-1] or past, key=lambda member: member.score))
-        self.members.append(Member(name, past=True))
+        self.members.append(LeagueMember(name, past=True))
 
     def chances(self) -> list[float]:
         """The share of the seats of every member."""
@@ -85,9 +68,7 @@ class League:
             (max(0.0, 1 - self._newest - self._older), [member for member in self.members if not member.past]),
         ]
         weights = {
-            id(member): share * member.pfsp_weight / sum(one.pfsp_weight for one in group)
-            for share, group in groups
-            for member in group
+            id(member): share * pfsp_weight(member) / sum(map(pfsp_weight, group)) for share, group in groups for member in group
         }
         whole = sum(weights.values())  # less than 1 while there are no older selves
         if not whole:  # all seats are for older selves: until there are some, for everybody
@@ -110,7 +91,7 @@ class League:
 
     def state(self) -> list[LeagueMember]:
         """The members and their scores."""
-        return [LeagueMember(member.name, member.past, member.score, member.games) for member in self.members]
+        return [copy(member) for member in self.members]
 
     def restore(self, state: Sequence[LeagueMember], known: Collection[str]) -> None:
         """Goes on where `state` was taken, of agents that are known by name.
@@ -125,7 +106,7 @@ class League:
         names, past_names = [one.name for one in state], [one.name for one in state if one.past]
         if names != [*baselines, *past_names] or len(set(names)) < len(names) or len(past_names) > self._size:
             Reader.must("league", f"be {', '.join(baselines)} and up to {self._size} past selves, each once")
-        self.members = [Member(one.name, one.past, one.score, one.games) for one in state]
+        self.members = [copy(one) for one in state]
 
-    def __iter__(self) -> Iterator[Member]:
+    def __iter__(self) -> Iterator[LeagueMember]:
         return iter(self.members)

@@ -49,12 +49,19 @@ class ProcessState(msgspec.Struct):
 
 
 class LeagueMember(msgspec.Struct):
-    """A member of the league; see `league.Member`."""
+    """An opponent in the league.
+
+    Attributes:
+        name: a spec as for `euphoria_agents.load`, or of a past self the name of its file.
+        past: whether it is a past self.
+        score: the learner's, against this one; see `training.league`.
+        games: how many there were.
+    """
 
     name: str
     past: bool
-    score: Chance
-    games: Number
+    score: Chance = 0.5
+    games: Number = 0
 
 
 class Rating(msgspec.Struct):
