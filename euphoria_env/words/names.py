@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from euphoria_env.board import (
     ARTIFACT_SET,
@@ -43,6 +43,11 @@ def short_name(recruit: str) -> str:
     """The short name of a recruit: "Kyle", "Jonathan the Artist" (there are two)."""
     name, _, rest = title(recruit).partition(" the ")
     return f"{name} the {rest}" if name == "Jonathan" else name
+
+
+def person(player: int, names: Sequence[str] | None = None) -> str:
+    """A player by name, or else by number: "player 1"."""
+    return names[player] if names else f"player {player}"
 
 
 def amount(n: int, what: str) -> str:
