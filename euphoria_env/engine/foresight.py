@@ -30,7 +30,7 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import is_legal, list_moves
-from euphoria_env.engine.state import HELD, IN_DECK, ON_SITE, OVER, Operation, under
+from euphoria_env.engine.state import HELD, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, Operation, under
 from euphoria_env.engine.tape import TAPE_FIRST, TAPE_HEADER, TAPE_NEXT, empty_tape, note
 from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS, EventKind
 
@@ -397,7 +397,8 @@ def load_recruits(g, tape):
     first = TAPE_HEADER + _ROLLS
     tape[first] = tape[first + 1] = -1
     for card in range(NUM_RECRUITS):
-        if g["recruit_place"][card] == IN_DECK:
+        place = int(g["recruit_place"][card])
+        if place == IN_DECK or place == OUT or (OUT_BY <= place < ON_SITE and place != OUT_BY + int(g["player"])):
             starred = g["allegiance"][FACTION_OF[card]] == ALLEGIANCE_END
             if not starred or card == ESME or tape[first] < 0:
                 tape[first + int(not starred)] = card

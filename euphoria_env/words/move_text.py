@@ -133,7 +133,7 @@ class _Decision:
 
 @dataclass(frozen=True)
 class _Said:
-    """What is said of a move beside what is foretold: it goes before the gain and the risk."""
+    """The texts of a move that are not foretold; they stand before the gain and the risk."""
 
     group: str
     text: str
@@ -164,7 +164,7 @@ def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> li
         return []
     said = [_say(decision, action) for action in moves.tolist()]
     parts = _foretold(decision, moves)
-    return [_move(action, *both) for action, *both in zip(moves.tolist(), said, parts, strict=True)]
+    return [_move(*of_move) for of_move in zip(moves.tolist(), said, parts, strict=True)]
 
 
 def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
@@ -186,7 +186,7 @@ def _say(decision: _Decision, action: int) -> _Said:
 
 
 def _foretold(decision: _Decision, moves: np.ndarray) -> list[Parts]:
-    """What is foretold of each move; in the middle of a turn without what is the same for all of them."""
+    """The future of each move; in the middle of a turn without what is the same for all of them."""
     g = decision.g
     if g["status"] == SETUP or g["ask"] in (Decision.TRADE, Decision.TILE, Decision.TRACK):
         return [_NOTHING] * len(moves)
@@ -199,11 +199,15 @@ def _foretold(decision: _Decision, moves: np.ndarray) -> list[Parts]:
     found = [_NOTHING if trade else parts for trade, parts in zip(trades, found, strict=True)]
     if g["ask"] in (Decision.OPEN, Decision.FURTHER):
         return found
-    common = [set.intersection(*({text for text in parts[k] if not text.endswith("win")} for parts in found)) for k in range(3)]
-    return [
-        Parts(*([text for text in parts[k] if text not in common[k]] for k in range(3)), parts.abilities, parts.risk)
-        for parts in found
-    ]
+    costs, gains = _unshared([parts.cost for parts in found]), _unshared([parts.gain for parts in found])
+    notes = _unshared([parts.notes for parts in found])
+    return [parts._replace(cost=c, gain=g, notes=n) for parts, c, g, n in zip(found, costs, gains, notes, strict=True)]
+
+
+def _unshared(lists: list[list[str]]) -> list[list[str]]:
+    """Lists without the texts that stand in all of them, those about the end of the game excepted."""
+    shared = set.intersection(*({text for text in texts if not text.endswith("win")} for texts in lists))
+    return [[text for text in texts if text not in shared] for texts in lists]
 
 
 def _move(action: int, said: _Said, parts: Parts) -> Move:
@@ -352,7 +356,7 @@ def _items(counts: np.ndarray) -> str:
 
 
 def _send(d: _Decision, text: str, g: np.void) -> _Said:
-    """What is said of an offer that is sent."""
+    """An offer that is sent."""
     cards = int(g["asked"][FIRST_ARTIFACT:].sum()) - int(g["chosen"][FIRST_ARTIFACT:].sum())
     excess = max(0, int(g["hand_size"][d.p]) + cards - int(g["morale"][d.p]))
     limit = f"; hand limit: perhaps discard {amount(excess, 'artifact')}" if excess else ""

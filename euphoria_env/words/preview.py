@@ -1,4 +1,4 @@
-"""What a move costs, gives and risks, in words made from what its continuations have in common (`engine.foresight`)."""
+"""Costs, gains and risks of a move, in words made from the facts of its continuations (`engine.foresight`)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _SERIES, _USE, _STAR, _FACE, _FURTHER = (
 _WAYS = (ASKED + Decision.ARTIFACT_WAY, ASKED + Decision.DILEMMA_WAY)
 _CHOICES = {_SERIES, _STAR, *_WAYS}
 _PAYING = {_K.PAID, _K.GIVEN, _K.KNOWLEDGE_PAID, _K.MORALE_PAID, _K.SACRIFICED, *_WAYS}
-# What a series brings about, and which of its choices each is; None: the item itself.
+# The results of a series, and which of its choices each is; None: the item itself.
 _OF_GAINS = {_K.GAINED: None, _K.DRAWN: "artifact", _K.MORALE_GAINED: "morale", _K.KNOWLEDGE_LOST: "knowledge"}
 _OF_SERIES = {_K.PAID, _K.LOST, _K.DISCARDED, _K.KNOWLEDGE_PAID, *_OF_GAINS}
 # Changes of a player: the verb, and what changes; markers have their sign too.
@@ -112,7 +112,7 @@ class Fact(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What is said of a move: its cost, its certain gain, what must be known besides, abilities that may follow, its risk."""
+    """The texts of a move: its cost, its certain gain, what must be known besides, abilities that may follow, its risk."""
 
     cost: list[str]
     gain: list[str]
@@ -154,7 +154,7 @@ def _third(clause: str) -> str:
 
 
 class Foretold:
-    """What is foretold of a move of the player who decides in `g`, in words.
+    """The future of a move of the player who decides in `g`, in words.
 
     Args:
         g: the game before the move.
@@ -173,7 +173,7 @@ class Foretold:
         names: Sequence[str] | None,
     ) -> None:
         self.g, self.p, self.action, self.names, self.chances = g, int(g["player"]), action, names, chances
-        self.facts = [*map(Fact._make, facts)]
+        self.facts = [Fact(*row) for row in facts]
         self.kinds = {f.kind for f in self.facts}
         self.lines, self.plain = max(1, lines[0]), lines[1]
         self.in_series = g["ask"] == Decision.SERIES
@@ -189,7 +189,7 @@ class Foretold:
         return "you" if q == self.p else person(q, self.names)
 
     def whose(self, q: int) -> str:
-        """What a player has: "your", "player 1's"."""
+        """The possessive of a player: "your", "player 1's"."""
         return "your" if q == self.p else f"{person(q, self.names)}'s"
 
     def of_abilities(self) -> list[Fact]:
@@ -205,7 +205,7 @@ class Foretold:
         return f.lines >= self.lines and not (f.player != self.p and f.cause == _K.ABILITY and _K.BUILT in self.kinds)
 
     def perhaps(self, f: Fact) -> str:
-        """What stands before a fact that is not certain."""
+        """A word before a fact that is not certain."""
         return "" if self.sure(f) else "perhaps "
 
     def knows(self, f: Fact) -> bool:
@@ -251,7 +251,7 @@ class Foretold:
         return f.cause == _K.ABILITY and any(drawn[4:7] == f[4:7] for drawn in self.of_kind(_K.DRAWN))
 
     def _thing(self, f: Fact) -> str:
-        """What changes: "energy", "morale +", "Euphorian miner +", "star on the Spa"."""
+        """The thing that changes: "energy", "morale +", "Euphorian miner +", "star on the Spa"."""
         what = _CHANGES[f.kind][1]
         if what == "item":
             unknown = f.a >= FIRST_ARTIFACT and (f.player != self.p or self._draws_first(f))
@@ -267,7 +267,7 @@ class Foretold:
 
     @staticmethod
     def _source(f: Fact) -> str:
-        """What brings a change about beside the move itself; "" if nothing does."""
+        """The cause of a change beside the move itself; "" if there is none."""
         if f.b >= 0 and f.kind < ASKED:
             return short_name(RECRUIT_NAMES[f.b])
         if f.cause == _K.ABILITY:
@@ -275,7 +275,7 @@ class Foretold:
         return short_title(TILES[f.of]) if f.cause == _K.PENALTY else "allegiance" if f.cause == _K.BONUS else ""
 
     def choice(self, f: Fact) -> str:
-        """What is chosen; "" if it is neither gain nor cost."""
+        """The terms of a choice; "" if it is neither gain nor cost."""
         if f.kind in _WAYS:
             ways = listed((way for k, way in enumerate(WAYS) if f.a >> k & 1), "or")
             return ways.replace(WAYS[2], amount(1, ARTIFACTS[int(self.g["dilemma"][f.player])]))
@@ -306,7 +306,7 @@ class Foretold:
         return [*choices, *totals(changes), *more]
 
     def doing(self, facts: Iterable[Fact], q: int) -> str:
-        """What a player does: "gain 1 commodity and draw 1 artifact"."""
+        """The actions of a player: "gain 1 commodity and draw 1 artifact"."""
         said = []
         for f in facts:
             if f.kind in _CHANGES:
@@ -324,7 +324,7 @@ class Foretold:
         return listed(f"{verb} {listed(text for _, text in run)}" for verb, run in groupby(said, key=lambda part: part[0]))
 
     def others_do(self, facts: Iterable[Fact], add: Callable[[int, int], int] = operator.add) -> list[str]:
-        """What happens to other players, a clause for all to whom the same happens. `add` makes one of two equal changes."""
+        """The changes of other players, a clause for all that have the same. `add` makes one of two equal changes."""
         changes: dict[int, dict[tuple[str, str], Fact]] = {}
         for f in facts:
             there = changes.setdefault(f.player, {})
@@ -356,7 +356,7 @@ class Foretold:
         )
 
     def _site_and_tank(self) -> list[str]:
-        """What a placement does not give now, though it might seem so."""
+        """Things that a placement does not give now, though it might seem so."""
         g, space = self.g, self.action % NUM_SPACES
         if self.action >= actions.END:
             return []
@@ -373,7 +373,7 @@ class Foretold:
         return []
 
     def _board(self) -> list[str]:
-        """What becomes of the board, of recruits and of the game."""
+        """The future of the board, of recruits and of the game."""
         notes = []
         for f in self.facts:
             if f.kind == _K.BUILT:
@@ -397,7 +397,7 @@ class Foretold:
         return [*dict.fromkeys(notes)]
 
     def _others(self) -> list[str]:
-        """What happens to others without their choice."""
+        """Changes of others without their choice."""
         untold = (_K.RECEIVED, _K.GIVEN, _K.WORKER_GAINED)
         found = [f for f in self.facts if f.kind in _CHANGES and f.player != self.p and f.kind not in untold and self._is_told(f)]
         optional = self.of_abilities() if found else []
@@ -411,7 +411,7 @@ class Foretold:
         return f.cause == _K.ABILITY and f.of == GAMBLER and f.player != f.by
 
     def _unless(self) -> list[str]:
-        """What happens unless an optional ability is used."""
+        """Changes that happen unless an optional ability is used."""
         names = [short_name(RECRUIT_NAMES[card]) for q, card in self.asked if q == self.p]
         instead = self.amounts(f for f in self.own if self._is_default(f)) if names else []
         return [f"{listed(instead)}, unless you use {listed(names, 'or')}"] if instead else []
@@ -420,7 +420,7 @@ class Foretold:
         return f.lines < self.lines and 0 < self.plain == f.plain and any(q == self.p for q, _ in self.asked)
 
     def _perhaps(self) -> list[str]:
-        """What else may happen to the player: automatic abilities by their conditions."""
+        """Changes of the player that may happen: automatic abilities by their conditions."""
         under_way = {-1, _K.PAYS, _K.DILEMMA} if self.in_series else set()
         under_way |= {f.cause for f in self.own if f.kind in _CHOICES and f.cause != _K.ABILITY}
         found = [
@@ -461,7 +461,7 @@ class Foretold:
         return f"{self.who(q)} may {text} ({name})", name if q == self.p else f"{self.whose(q)} {name}"
 
     def _risk(self) -> list[str]:
-        """Whom the move bumps, what a roll may cost, what the hand limit takes, and who else may win."""
+        """The worker that is bumped, losses to rolls and to the hand limit, and others who may win."""
         risks = []
         for f in self.of_kind(_K.BUMPED):
             face = int(self.g["face"][self.action % NUM_SPACES])
@@ -482,7 +482,7 @@ class Foretold:
         return risks
 
     def _losses(self, q: int, low: float, high: float) -> list[str]:
-        """What a player may lose to a roll or to the hand limit."""
+        """Losses of a player to a roll or to the hand limit."""
         risks, own = [], q == self.p
         lost = f"{'your' if own else 'their'} highest worker"
         if high > 0.0005:
