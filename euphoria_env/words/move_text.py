@@ -190,13 +190,12 @@ def _foretold(decision: _Decision, moves: np.ndarray) -> list[Parts]:
     g = decision.g
     if g["status"] == SETUP or g["ask"] in (Decision.TRADE, Decision.TILE, Decision.TRACK):
         return [_NOTHING] * len(moves)
-    facts, sizes, lines, chances = foretold(decision.rows, moves)
+    trades = (moves >= actions.TRADE) & (moves < actions.ACCEPT)
+    facts, sizes, lines, chances = foretold(decision.rows, moves[~trades])
     found = [
         Foretold(g, action, facts[k, : sizes[k]].tolist(), lines[k].tolist(), chances[k].tolist(), decision.names).parts()
-        for k, action in enumerate(moves.tolist())
-    ]
-    trades = [action >= actions.TRADE and action < actions.ACCEPT for action in moves.tolist()]
-    found = [_NOTHING if trade else parts for trade, parts in zip(trades, found, strict=True)]
+        for k, action in enumerate(moves[~trades].tolist())
+    ] + [_NOTHING] * int(trades.sum())  # the ids of trades come last
     if g["ask"] in (Decision.OPEN, Decision.FURTHER):
         return found
     costs, gains = _unshared([parts.cost for parts in found]), _unshared([parts.gain for parts in found])
