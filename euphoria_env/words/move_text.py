@@ -215,16 +215,17 @@ def _move(action: int, said: _Said, parts: Parts) -> Move:
     sure = ", ".join(parts.gain)
     notes = [*filter(None, [said.gain]), *parts.notes]
     for full in range(len(parts.abilities), -1, -1):
-        gain = "; ".join(filter(None, [sure, *notes, *_abilities(parts.abilities, full)]))
+        gain = "; ".join(filter(None, [sure, *notes, *_abilities(parts.abilities, full, notes)]))
         if len(cost) + len(gain) + 6 * bool(cost) <= LONG:
             break
     risk = "; ".join(filter(None, [said.risk, *parts.risk]))
     return Move(action, actions.NAMES[action], said.group, said.space, said.text, cost, gain, risk)
 
 
-def _abilities(abilities: Sequence[tuple[str, str]], full: int) -> list[str]:
-    """The first ones in full, the others by name."""
-    names = [name for _, name in abilities[full:]]
+def _abilities(abilities: Sequence[tuple[str, str]], full: int, notes: Sequence[str]) -> list[str]:
+    """The first ones in full, the others by name, unless a note names them."""
+    used = [note for note in notes if ", unless you use " in note]
+    names = [name for _, name in abilities[full:] if not any(name in note for note in used)]
     return [*(text for text, _ in abilities[:full]), *([f"{listed(names)} may follow"] if names else [])]
 
 
