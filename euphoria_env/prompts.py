@@ -25,8 +25,8 @@ _PROMPTS: dict[int, str] = {
     Decision.RECRUIT: "choose a recruit",
     Decision.TILE: "choose a market tile",
     Decision.TRACK: "choose the starting {track}",
-    Decision.TRADE: "make an offer to player {partner}",
-    Decision.REPLY: "answer the offer of player {active}",
+    Decision.TRADE: "make an offer to {partner}",
+    Decision.REPLY: "answer the offer of {active}",
 }
 _SERIES: dict[int, str] = {
     Verb.PAY: "pay for {space}",
@@ -59,13 +59,23 @@ def _tracks(row: np.void) -> str:
     return " or ".join(missing[:1] if last else missing)
 
 
-def prompt(row: np.void, named: Callable[[int], str] = _identifier, titled: Callable[[str], str] = str) -> str:
+def _by_number(player: int) -> str:
+    return f"player {player}"
+
+
+def prompt(
+    row: np.void,
+    named: Callable[[int], str] = _identifier,
+    titled: Callable[[str], str] = str,
+    person: Callable[[int], str] = _by_number,
+) -> str:
     """The prompt of the decision that a row asks.
 
     Args:
         row: the game.
         named: turns the number of a space into its name.
         titled: turns the identifier of a recruit into their name.
+        person: turns the number of a player into their name.
     """
     if row["ask"] == Decision.RECRUIT and row["status"] == SETUP:
         if row["recruit_draft"] and (row["kept"] >= 0).any():
@@ -79,6 +89,6 @@ def prompt(row: np.void, named: Callable[[int], str] = _identifier, titled: Call
         card=titled(RECRUIT_NAMES[row["card"]]),
         source=_source(row, named, titled) if "{source}" in text else "",
         track=_tracks(row),
-        partner=int(row["partner"]),
-        active=int(row["turn_player"]),
+        partner=person(int(row["partner"])) if "{partner}" in text else "",
+        active=person(int(row["turn_player"])),
     )

@@ -41,13 +41,12 @@ def test_an_allegiance_bonus_is_part_of_the_gain() -> None:
 
 
 def test_a_price_is_said_alike_when_it_is_offered_and_when_it_is_asked() -> None:
-    lee = {"name": "lee_the_gossip", "active": True}
-    players = [{"workers": [3, 1], "morale": 3, "goods": {"water": 1}, "recruits": [lee]}, {"workers": [1]}]
-    position = {"rules": {"num_players": 2}, "players": players, "workers": {"subterran_tunnel": [[1, 2]]}}
-    game = Game.from_dict({**position, "load": {"dice": [1]}})
-    assert "1 morale" in _move(game, "place 3 subterran_tunnel").gain
-    game.play("place 3 subterran_tunnel")
-    assert _move(game, "use lee_the_gossip").cost == "1 morale"
+    """Where the recruit is told in full, for want of a longer text of the space."""
+    kyle = {"name": "kyle_the_scavenger", "active": True}
+    game = Game.from_dict({"rules": {"num_players": 2}, "players": [{"workers": [5], "recruits": [kyle]}, {"workers": [1]}]})
+    assert "you may raise your knowledge by 2: draw 1 artifact (Kyle)" in _move(game, "place 5 generator").gain
+    game.play("place 5 generator")
+    assert _move(game, "use kyle_the_scavenger").cost == "knowledge +2"
 
 
 def test_an_offer_asks_the_partner() -> None:

@@ -287,13 +287,6 @@ def _places(ability: Ability) -> str:
     return (" from " if ability.on == Event.BUMPED else "") + listed(names, "or")
 
 
-def price_words(ability: Ability) -> str:
-    """The price of an optional ability: "1 morale", "knowledge +2", "1 gold to its owner"."""
-    parts = [f"{ability.morale} morale"] if ability.morale else []
-    parts += [signed("knowledge", ability.knowledge)] if ability.knowledge else []
-    return listed([*parts, *filter(None, [PRICES[ability.price]])])
-
-
 def step_words(step: Step) -> str:
     """The result of a step of a card or a space, wherever it acts; "" if another part of the text says it."""
     op, a, b = (int(value) for value in step)

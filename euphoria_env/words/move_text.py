@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,63 +12,46 @@ from euphoria_env import actions
 from euphoria_env.actions import NUM_BOARD_WORKERS
 from euphoria_env.board import (
     ARTIFACTS,
-    ENERGY,
     FIRST_ARTIFACT,
-    FOOD,
     GAINS,
-    GOLD,
     GOODS,
     ITEMS,
     KNOWLEDGE_ITEM,
-    MARKET_SET,
     MARKETS,
     NUM_AREAS,
     SLOT_SET,
     SPACES,
     STAR_PLACES,
 )
-from euphoria_env.cards.recruits import AMANDA, FACTION_OF, GEEK, RECRUIT_NAMES
-from euphoria_env.cards.tiles import FACE_PENALTY, TILE_FOOD, TILES
-from euphoria_env.cards.vocabulary import Effect, Price, When
+from euphoria_env.cards.recruits import AMANDA, FACTION_OF, RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import Decision, Verb
+from euphoria_env.engine.allegiance import revealed_factions
+from euphoria_env.engine.foresight import foretold
+from euphoria_env.engine.loop import step
 from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_rows
+from euphoria_env.engine.tape import empty_tape
 from euphoria_env.prompts import prompt
-from euphoria_env.words.card_text import PRICES, cost_words, recruit_words, step_words, tile_words
+from euphoria_env.words.card_text import cost_words, recruit_words, tile_words
 from euphoria_env.words.names import (
     amount,
     faction,
     gain_name,
     listed,
+    person,
     short_name,
-    singular,
+    signed,
     space_name,
     territory_name,
     title,
-    totals,
 )
-from euphoria_env.words.preview import (
-    ABILITIES,
-    Account,
-    Foreseen,
-    answered,
-    check_words,
-    faces,
-    joined,
-    loss_chance,
-    named,
-    out_of_reach,
-    placement,
-    retrieval,
-    retrieval_account,
-    retrieved_check,
-    revealed,
-    roll_penalty,
-    under,
-)
+from euphoria_env.words.preview import Foretold, Parts, named
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
+
+LONG = 120  # characters of cost and gain; beyond that abilities are told by their names
 
 
 @dataclass(frozen=True)
@@ -84,8 +65,9 @@ class Move:
         space: the identifier of the space it concerns; "" if none.
         text: a short imperative sentence.
         cost: the price, in parts separated by ", "; a sign gives the direction of a marker. Within a part alternatives have "or".
-        gain: the certain gain, in such parts; then, each after "; ", what may follow or must be known.
-        risk: possible losses by chance, whom the move bumps, and what the hand limit takes.
+        gain: the certain gain, in such parts; then, each after "; ", what must be known, what happens to others, and the
+            abilities that may follow. In the middle of a turn what is the same for all moves is left out of both.
+        risk: possible losses by chance, whom the move bumps, what the hand limit takes, and who else may win.
     """
 
     action: int
@@ -106,11 +88,15 @@ class Move:
         return ": ".join(filter(None, (self.cost and f"for {self.cost}", self.gain)))
 
 
+_NOTHING = Parts([], [], [], [], [])
+
+
 @dataclass(frozen=True)
 class _Decision:
-    """The rows of a game and who decides, which every explanation needs."""
+    """The rows of a game, who decides, and how the players are called, which every explanation needs."""
 
     rows: np.ndarray
+    names: Sequence[str] | None = None
 
     @property
     def g(self) -> np.void:
@@ -121,110 +107,146 @@ class _Decision:
         return int(self.rows[0]["player"])
 
     @property
-    def top(self) -> tuple[int, int, int, int]:
-        """The operation that takes the answer: (operation, player, a, b)."""
-        op, p, a, b = (int(value) for value in self.g["stack"][max(0, int(self.g["depth"]) - 1)])
-        return op, p, a, b
-
-    @property
-    def program(self) -> list[tuple[int, int, int]]:
-        """The steps of a card that follow the answer."""
-        below = [tuple(int(value) for value in row) for row in self.g["stack"][: max(0, int(self.g["depth"]) - 1)][::-1]]
-        return [(op, a, b) for op, _, a, b in itertools.takewhile(lambda row: row[0] < len(Effect), below)]
-
-    @property
-    def chosen(self) -> int:
-        """The number of items of the series that were chosen."""
-        return int(self.g["chosen"].sum())
+    def taker(self) -> int:
+        """The operation that takes the answer."""
+        return int(self.g["stack"][max(0, int(self.g["depth"]) - 1)][0])
 
     @property
     def progress(self) -> str:
-        """Which item of a series is asked: "2 of 3"; "" if there is but one."""
+        """Which item of a series is asked: " (2 of 3)"; "" if there is but one."""
         whole = int(self.g["units_a"]) + int(self.g["units_b"])
-        return f" ({self.chosen + 1} of {whole})" if whole > 1 else ""
+        return f" ({int(self.g['chosen'].sum()) + 1} of {whole})" if whole > 1 else ""
 
     @property
     def paying_for(self) -> str:
         """The purpose of a series or of a way of paying."""
-        if self.top[0] in (Operation.DILEMMA_PAID, Operation.DILEMMA_WAY_CHOSEN):
+        if self.taker in (Operation.DILEMMA_PAID, Operation.DILEMMA_WAY_CHOSEN):
             return "the dilemma"
-        if self.top[0] == Operation.BLISS_PAID:
+        if self.taker == Operation.BLISS_PAID:
             return short_name(RECRUIT_NAMES[AMANDA])
         return named(self.g, int(self.g["space"]))
 
+    def person(self, player: int) -> str:
+        """A player by name."""
+        return person(player, self.names)
 
-_Parts = dict[str, str]
-_Explain = Callable[[_Decision, int], _Parts]
+
+@dataclass(frozen=True)
+class _Said:
+    """The texts of a move that are not foretold; they stand before the gain and the risk."""
+
+    group: str
+    text: str
+    space: str = ""
+    cost: str = ""
+    gain: str = ""
+    risk: str = ""
 
 
-def legal_moves(game: Game, seat: int) -> list[Move]:
+_Explain = Callable[[_Decision, int], _Said]
+
+
+def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> list[Move]:
     """The legal moves of the seat that decides, explained, in the order of their ids; none for every other seat.
 
+    Args:
+        game: the game.
+        seat: who reads them.
+        names: what the players are called, one name for each seat; None: "player 1".
+
     Raises:
-        ValueError: no such seat.
+        ValueError: no such seat, or names for another number of players.
     """
-    decision = _Decision(copy_rows(game.states))
-    n = int(decision.g["num_players"])
-    if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n:
-        raise ValueError(f"seat must be an integer from 0 to {n - 1}, not {seat!r}")
-    if decision.p != seat:
+    decision = _Decision(copy_rows(game.states), _checked_names(game, names))
+    _check_seat(game, seat)
+    moves = game.legal_actions()
+    if decision.p != seat or not len(moves):
         return []
-    return [_explained(decision, int(action)) for action in game.legal_actions()]
+    said = [_say(decision, action) for action in moves.tolist()]
+    parts = _foretold(decision, moves)
+    return [_move(*of_move) for of_move in zip(moves.tolist(), said, parts, strict=True)]
 
 
-def _explained(decision: _Decision, action: int) -> Move:
+def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
+    n = int(game.states[0]["num_players"])
+    if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n:
+        raise ValueError(f"seat must be {allowed}an integer from 0 to {n - 1}, not {seat!r}")
+
+
+def _checked_names(game: Game, names: Sequence[str] | None) -> Sequence[str] | None:
+    n = int(game.states[0]["num_players"])
+    if names is not None and (isinstance(names, str) or len(names) != n or not all(isinstance(name, str) for name in names)):
+        raise ValueError(f"names must be None or {n} texts, one for each seat, not {names!r}")
+    return names
+
+
+def _say(decision: _Decision, action: int) -> _Said:
     first, explain = next((first, explain) for first, explain in reversed(_BLOCKS) if action >= first)
-    return Move(action, actions.NAMES[action], **explain(decision, action - first))
+    return explain(decision, action - first)
 
 
-def _foreseen(foreseen: Foreseen) -> _Parts:
-    cost, gain, risk = foreseen
-    sure, *notes = gain.split("; ")
-    return {"cost": cost, "gain": "; ".join([_added_up(sure), *notes]), "risk": risk}
+def _foretold(decision: _Decision, moves: np.ndarray) -> list[Parts]:
+    """The future of each move; in the middle of a turn without what is the same for all of them."""
+    g = decision.g
+    if g["status"] == SETUP or g["ask"] in (Decision.TRADE, Decision.TILE, Decision.TRACK):
+        return [_NOTHING] * len(moves)
+    trades = (moves >= actions.TRADE) & (moves < actions.ACCEPT)
+    facts, sizes, lines, chances = foretold(decision.rows, moves[~trades])
+    found = [
+        Foretold(g, action, facts[k, : sizes[k]].tolist(), lines[k].tolist(), chances[k].tolist(), decision.names).parts()
+        for k, action in enumerate(moves[~trades].tolist())
+    ] + [_NOTHING] * int(trades.sum())  # the ids of trades come last
+    if g["ask"] in (Decision.OPEN, Decision.FURTHER):
+        return found
+    costs, gains = _unshared([parts.cost for parts in found]), _unshared([parts.gain for parts in found])
+    notes = _unshared([parts.notes for parts in found])
+    return [parts._replace(cost=c, gain=g, notes=n) for parts, c, g, n in zip(found, costs, gains, notes, strict=True)]
 
 
-_CHANGE = re.compile(r"(?:(\d+) ([a-z]+)|([\w ]+ [+-])(\d+))(?: \((?:from )?([^()]+?)(?: \d)?\))?")
+def _unshared(lists: list[list[str]]) -> list[list[str]]:
+    """Lists without the texts that stand in all of them, those about the end of the game excepted."""
+    shared = set.intersection(*({text for text in texts if not text.endswith("win")} for texts in lists))
+    return [[text for text in texts if text not in shared] for texts in lists]
 
 
-def _added_up(sure: str) -> str:
-    """Parts of a gain with equal kinds added up; stars and choices come first."""
-    parts = [(part, _CHANGE.fullmatch(part)) for part in sure.split(", ")]
-    changes = [found.groups("") for _, found in parts if found]
-    added = totals((singular(good) or marker, int(n or steps), source) for n, good, marker, steps, source in changes)
-    return ", ".join([*(part for part, found in parts if not found), *added])
+def _move(action: int, said: _Said, parts: Parts) -> Move:
+    """A move of what is said and what is foretold; abilities are told in full as far as there is room."""
+    cost = ", ".join([*filter(None, [said.cost]), *parts.cost])
+    sure = ", ".join(parts.gain)
+    notes = [*filter(None, [said.gain]), *parts.notes]
+    for full in range(len(parts.abilities), -1, -1):
+        gain = "; ".join(filter(None, [sure, *notes, *_abilities(parts.abilities, full, notes)]))
+        if len(cost) + len(gain) + 6 * bool(cost) <= LONG:
+            break
+    risk = "; ".join(filter(None, [said.risk, *parts.risk]))
+    return Move(action, actions.NAMES[action], said.group, said.space, said.text, cost, gain, risk)
+
+
+def _abilities(abilities: Sequence[tuple[str, str]], full: int, notes: Sequence[str]) -> list[str]:
+    """The first ones in full, the others by name, unless a note names them."""
+    used = [note for note in notes if ", unless you use " in note]
+    names = [name for _, name in abilities[full:] if not any(name in note for note in used)]
+    return [*(text for text, _ in abilities[:full]), *([f"{listed(names)} may follow"] if names else [])]
 
 
 # ------------------------------------------------------------------------------------------------ placing and retrieving
 
 
-def _place(d: _Decision, k: int) -> _Parts:
+def _place(d: _Decision, k: int) -> _Said:
     face, space = k // len(SPACES) + 1, k % len(SPACES)
     further = d.g["ask"] == Decision.FURTHER
-    extra = int(d.g["due_morale"]) if further else 0
     which = "a further" if further else "the" if d.g["available"][d.p, face - 1] == 1 else "a"
-    return {
-        "group": f"Place a further {face}" if further else f"Place a {face}",
-        "space": SPACES[space],
-        "text": f"Place {which} {face} on {named(d.g, space)}",
-        **_foreseen(placement(d.rows, d.p, face, space, extra)),
-    }
-
-
-def _end(d: _Decision, k: int) -> _Parts:
-    return {"group": "End", "text": "Place no further worker"}
+    group = f"Place a further {face}" if further else f"Place a {face}"
+    return _Said(group, f"Place {which} {face} on {named(d.g, space)}", SPACES[space])
 
 
 _PAYMENTS = ("free of charge", "paying 1 food", "paying 1 bliss", "paying 1 energy (Jefferson)")
 
 
-def _retrieve(d: _Decision, k: int) -> _Parts:
-    return {"group": "Retrieve", "text": f"Retrieve workers, {_PAYMENTS[k]}", **_foreseen(retrieval(d.g, d.p, k))}
-
-
 def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
     """Face and space of a board worker."""
     space = int(WORKER_SPACE[worker])
-    return (worker % 6 + 1 if space < 4 else int(d.g["face"][space])), space
+    return (worker % 6 + 1 if space < NUM_AREAS else int(d.g["face"][space])), space
 
 
 def _on_board(d: _Decision, worker: int) -> int:
@@ -234,359 +256,186 @@ def _on_board(d: _Decision, worker: int) -> int:
     return there - int((d.g["taken"][: int(d.g["num_taken"])] == worker).sum())
 
 
-def _take(d: _Decision, k: int) -> _Parts:
+def _take(d: _Decision, k: int) -> _Said:
     face, space = _board_worker(d, k)
-    lost = "the resource paid there is lost" if SLOT_SET >> space & 1 else ""
     taken = d.g["taken"][: int(d.g["num_taken"])]
     first = int(taken[-1]) if len(taken) else 0
     stay = [_board_worker(d, worker) for worker in range(first, k) if _on_board(d, worker)]
-    places = listed(f"the {face} on {named(d.g, space)}" for face, space in stay)
+    leaves = f"leaves {listed(f'the {f} on {named(d.g, where)}' for f, where in stay)} on the board" if stay else ""
+    lost = "the resource paid there is lost" if SLOT_SET >> space & 1 else ""
     more = _on_board(d, k) > 1 or any(_on_board(d, worker) for worker in range(k + 1, NUM_BOARD_WORKERS))
-    return {
-        "group": "Retrieve",
-        "space": SPACES[space],
-        "text": f"Take back the {face} from {named(d.g, space)}",
-        "gain": f"the {face} is rolled" + ("" if more else " at once: it is the last that can be taken"),
-        "risk": joined(
-            [f"this leaves {places} on the board" if stay else "", lost, retrieved_check(d.g, d.p, int(d.g["num_taken"]) + 1)]
-        ),
-    }
+    gain = "" if more else "all are rolled at once: it is the last that can be taken"
+    risk = "; ".join(filter(None, [leaves, lost]))
+    return _Said("Retrieve", f"Take back the {face} from {named(d.g, space)}", SPACES[space], gain=gain, risk=risk)
 
 
-def _done(d: _Decision, k: int) -> _Parts:
-    taken = int(d.g["num_taken"])
-    account, cost = retrieval_account(d.g, d.p, int(d.g["payment"]))
-    return {
-        "group": "Retrieve",
-        "text": "Retrieve no further worker",
-        "cost": cost,
-        "gain": joined([account.text(), f"{amount(taken, 'worker')} {'are' if taken > 1 else 'is'} rolled"]),
-        "risk": retrieved_check(d.g, d.p, taken),
-    }
-
-
-def _sacrifice(d: _Decision, k: int) -> _Parts:
+def _sacrifice(d: _Decision, k: int) -> _Said:
     face, space = _board_worker(d, k)
-    return {
-        "group": "Sacrifice",
-        "space": SPACES[space],
-        "text": f"Sacrifice the {face} on {named(d.g, space)}",
-        "cost": "1 worker",
-        "gain": ", ".join(step_words(step) for step in d.program),
-    }
-
-
-# ------------------------------------------------------------------------------------------------------------- the dilemma
-
-
-def _dilemma(d: _Decision, k: int) -> _Parts:
-    kind = int(d.g["dilemma"][d.p])
-    ways = [amount(1, ARTIFACTS[kind])] if d.g["artifacts"][d.p, kind] else []
-    ways += ["2 artifacts"] if d.g["hand_size"][d.p] >= 2 else []
-    account = Account(d.g, d.p)
-    if k == 0:
-        account.star("on the dilemma")
-    else:
-        account.notes.append("draw 2 recruits and keep 1")
-    return {
-        "group": "Dilemma",
-        "text": f"Resolve the dilemma for a {('star', 'recruit')[k]}",
-        "cost": listed(ways, "or"),
-        "gain": account.text(),
-    }
+    return _Said("Sacrifice", f"Sacrifice the {face} on {named(d.g, space)}", SPACES[space], cost="1 worker")
 
 
 # ----------------------------------------------------------------------------------------------------------------- series
 
 
-def _pay(d: _Decision, item: int) -> _Parts:
-    account = Account(d.g, d.p)
-    if item == KNOWLEDGE_ITEM:
-        account.marker("knowledge", 1)
-    cost, account.sure = ", ".join(account.sure) or amount(1, ITEMS[item]), []
-    if d.top[0] == Operation.PAID:
-        account.pay_due()
-        answered(account, int(d.g["space"]), _paid_with(d, item))
-    text = f"Pay {cost.split(',')[0]} for {d.paying_for}{d.progress}"
-    return {"group": "Pay", "text": text, "cost": cost, "gain": account.text()}
-
-
-def _paid_with(d: _Decision, item: int) -> set[When]:
-    """The conditions that this item of a payment fulfils."""
-    space = int(d.g["space"])
-    if SLOT_SET >> space & 1:
-        return {When.PAID_GOLD} if item == GOLD else {When.PAID_ARTIFACT} if item >= FIRST_ARTIFACT else set()
-    if MARKET_SET >> space & 1 and item == FOOD:
-        printed = int(TILE_FOOD[int(d.g["tile"][MARKETS.index(SPACES[space])])])
-        return {When.PAID_FOOD_FOR_BLISS} if d.g["chosen"][FOOD] == printed else set()
-    return set()
-
-
-def _pay_one(d: _Decision, k: int) -> _Parts:
-    account = Account(d.g, d.p)
-    account.pay_due()
-    answered(account, int(d.g["space"]), {When.PAID_ONE_ARTIFACT})
-    return {**_way("1 artifact")(d, k), "gain": account.text()}
-
-
 def _way(cost: str) -> _Explain:
-    return lambda d, k: {"group": "Pay", "text": f"Pay {cost} for {d.paying_for}", "cost": cost}
+    return lambda d, k: _Said("Pay", f"Pay {cost} for {d.paying_for}{d.progress}")
 
 
-def _pay_pair(d: _Decision, kind: int) -> _Parts:
-    return _way(amount(2, ARTIFACTS[kind]))(d, kind)
+def _pay(d: _Decision, item: int) -> _Said:
+    return _way(signed("knowledge", 1) if item == KNOWLEDGE_ITEM else amount(1, ITEMS[item]))(d, item)
 
 
-def _pay_match(d: _Decision, k: int) -> _Parts:
-    return _way(amount(1, ARTIFACTS[int(d.g["dilemma"][d.p])]))(d, k)
-
-
-def _gain(d: _Decision, k: int) -> _Parts:
-    account = Account(d.g, d.p)
-    if GAINS[k] in ("morale", "knowledge"):
-        account.marker(GAINS[k], 1 if GAINS[k] == "morale" else -1)
-    elif GAINS[k] == "artifact":
-        account.draw(1)
-        account.limit()
-    else:
-        account.good(k, 1)
-        if d.g["verb"] == Verb.MINE and account.hand == 0:
-            answered(account, int(d.g["space"]), {When.TOOK_RESOURCE})
-            account.limit()
-    verb = (
-        "Lose 1 knowledge" if GAINS[k] == "knowledge" else f"Gain {gain_name(GAINS[k]).removeprefix('morale +1') or '1 morale'}"
-    )
+def _gain(d: _Decision, k: int) -> _Said:
+    said = {"knowledge": "Lose 1 knowledge", "morale": "Gain 1 morale"}.get(GAINS[k]) or f"Gain {gain_name(GAINS[k])}"
     where = f" from {named(d.g, int(d.g['space']))}" if d.g["verb"] == Verb.MINE else ""
-    return {"group": "Gain", "text": f"{verb}{where}{d.progress}", "gain": account.text(), "risk": account.limit_words()}
+    return _Said("Gain", f"{said}{where}{d.progress}")
 
 
-def _lose(d: _Decision, item: int) -> _Parts:
-    cost = amount(1, GOODS[item])
-    return {"group": "Lose", "text": f"Lose {cost} to the roll{d.progress}", "cost": cost}
-
-
-def _discard(d: _Decision, kind: int) -> _Parts:
-    cost = amount(1, ARTIFACTS[kind])
-    return {"group": "Discard", "text": f"Discard {cost}{d.progress}", "cost": cost, "gain": _bargain(d, kind)}
-
-
-def _bargain(d: _Decision, kind: int) -> str:
-    """The gain that Esme gives for an artifact; "" for any other discard."""
-    if d.top[0] != Operation.BARGAIN_CHOSEN:
-        return ""
-    account = Account(d.g, d.p)
-    if ARTIFACTS[kind] != "book":
-        account.good(ENERGY, 1)
-        account.sure.append("knowledge -1 or morale +1")
-    else:
-        account.good(ENERGY, 2)
-        account.marker("knowledge", -2)
-        account.marker("morale", 2)
-    return account.text()
-
-
-def _star(d: _Decision, place: int) -> _Parts:
-    account = Account(d.g, d.p)
+def _star(d: _Decision, place: int) -> _Said:
     name = STAR_PLACES[place]
     tile = TILES[int(d.g["tile"][MARKETS.index(name)])] if name in MARKETS else None
     where = f"on {space_name(name, tile)}" if tile else f"in {territory_name(name)}"
-    account.star(where)
-    if tile:
-        account.notes.append(f"its penalty ends: {tile_words(tile)}")
-    return {"group": "Star", "space": name, "text": f"Place the star {where}", "gain": account.text()}
+    return _Said("Star", f"Place the star {where}", name, gain=f"its penalty ends: {tile_words(tile)}" if tile else "")
 
 
 # --------------------------------------------------------------------------------------------------------------- recruits
 
 
-def _use(d: _Decision, card: int) -> _Parts:
-    name = title(RECRUIT_NAMES[card])
-    return {"group": "Recruit", "text": f"Use {name}", **_ability_now(d, card)}
-
-
-def _ability_now(d: _Decision, card: int) -> _Parts:
-    """The cost and the effect, now, of the ability that is asked."""
-    account = Account(d.g, d.p)
-    op, _, a, _ = d.top
-    if op == Operation.HYPNOSIS_ANSWERED:
-        account.marker("knowledge", -2)
-        return {"gain": account.text()}
-    if op == Operation.DRAW_ANSWERED:
-        if card == GEEK:
-            account.marker("knowledge", 1)
-            cost, account.sure = ", ".join(account.sure), []
-            account.draw(3)
-            return {"cost": cost, "gain": joined([account.text(), "then discard 2 from your hand"])}
-        account.draw(2)
-        return {"gain": account.text(), "risk": "you show your hand: if it holds a pair, every opponent draws 1 artifact"}
-    ability = ABILITIES[a]
-    if ability.morale:
-        account.marker("morale", -ability.morale)
-        account.sure[0] = amount(ability.morale, "morale")  # the same words as where it is offered
-    if ability.knowledge:
-        account.marker("knowledge", ability.knowledge)
-    price = account.bliss_words() if ability.price == Price.BLISS else PRICES[ability.price]
-    cost, account.sure = ", ".join(filter(None, [*account.sure, price])), []
-    account.pay_price(ability.price)
-    for step in ability.do:
-        account.step(step, int(d.g["space"]))
-    account.limit()
-    risk = joined([account.limit_words(), out_of_reach(d.rows, account, ability)])
-    return {"cost": cost, "gain": account.text(), "risk": risk}
-
-
-def _skip(d: _Decision, k: int) -> _Parts:
-    card = int(d.g["card"])
-    account = Account(d.g, d.p)
-    if d.top[0] == Operation.HYPNOSIS_ANSWERED:
-        account.marker("morale", 2)
-    elif d.top[0] == Operation.DRAW_ANSWERED:
-        account.notes.append("1 artifact is drawn as usual")
-    return {"group": "Recruit", "text": f"Do not use {title(RECRUIT_NAMES[card])}", "gain": account.text()}
-
-
-def _set(d: _Decision, k: int) -> _Parts:
-    """The face of the bumped worker (Amanda), or of one that is retrieved (Yordy)."""
-    face, g, p = k + 1, d.g, d.p
-    bumped = int(g["back_owner"][0]) == p
-    others = faces(g, p)
-    if bumped:
-        others.remove(int(g["back_face"][0]))
-    rolled = 0 if bumped else int(g["num_taken"]) - 1
-    chance = loss_chance(g, p, int(g["knowledge"][p]), [*others, face], rolled)
-    loses = under(g, p, int(FACE_PENALTY[face])) and g["goods"][p].any()
-    return {
-        "group": "Set a face",
-        "text": f"Set the worker to {face}",
-        "gain": f"the worker shows {face}",
-        "risk": joined([check_words(chance), "lose a good" if loses else "", roll_penalty(g, p) if rolled else ""]),
-    }
-
-
-def _choose_recruit(d: _Decision, card: int) -> _Parts:
-    name = f"{title(RECRUIT_NAMES[card])} ({faction(int(FACTION_OF[card]))})"
+def _choose_recruit(d: _Decision, card: int) -> _Said:
+    name, words = f"{title(RECRUIT_NAMES[card])} ({faction(int(FACTION_OF[card]))})", recruit_words(RECRUIT_NAMES[card])
     if d.g["status"] != SETUP:
-        text = f"Keep {name}, " + ("active at once" if revealed(d.g, int(FACTION_OF[card])) else "hidden for now")
-    elif d.top[0] == Operation.DRAFTED:
+        active = revealed_factions(d.g) >> int(FACTION_OF[card]) & 1
+        text = f"Keep {name}, " + ("active at once" if active else "hidden for now")
+    elif d.taker == Operation.DRAFTED:
         text = f"Keep {name} in the draft"
     else:
         text = f"Choose {name} as the {'hidden' if d.g['num_recruits'][d.p] else 'active'} recruit"
-    return {"group": "Recruit", "text": text, "gain": recruit_words(RECRUIT_NAMES[card]).removesuffix(".")}
+    return _Said("Recruit", text, gain=words.removesuffix("."))
 
 
-def _choose_tile(d: _Decision, tile: int) -> _Parts:
+def _choose_tile(d: _Decision, tile: int) -> _Said:
     name = TILES[tile]
     cost = cost_words(MARKETS[0], name).replace(", ", " and ")
     about = f"its space costs {cost}; without a star there: {tile_words(name)}"
-    return {"group": "Market tile", "text": f"Put {space_name(MARKETS[0], name)} in the game", "gain": about}
+    return _Said("Market tile", f"Put {space_name(MARKETS[0], name)} in the game", gain=about)
 
 
-def _track(track: str) -> _Explain:
-    return lambda d, k: {
-        "group": track.capitalize(),
-        "text": f"Start with {track} {k + 1}",
-    }
+def _says(group: str, text: str) -> _Explain:
+    """A sentence with what stands in the row: the number of the move, the partner, the player on turn, the recruit asked."""
+
+    def explain(d: _Decision, k: int) -> _Said:
+        return _Said(
+            group,
+            text.format(
+                number=k + 1,
+                result=("star", "recruit")[k % 2],
+                payment=_PAYMENTS[k % len(_PAYMENTS)],
+                card=title(RECRUIT_NAMES[k % len(RECRUIT_NAMES)]),
+                asked=title(RECRUIT_NAMES[int(d.g["card"])]),
+                good=amount(1, GOODS[k % len(GOODS)]),
+                artifact=amount(1, ARTIFACTS[k % len(ARTIFACTS)]),
+                item=amount(1, ITEMS[k % len(ITEMS)]),
+                partner=d.person(int(d.g["partner"])) if d.g["partner"] >= 0 else "",
+                offerer=d.person(int(d.g["turn_player"])),
+                progress=d.progress,
+            ),
+        )
+
+    return explain
 
 
 # ---------------------------------------------------------------------------------------------------------------- trading
 
 
-def _trade(d: _Decision, k: int) -> _Parts:
-    partner = (d.p + k + 1) % int(d.g["num_players"])
-    return {"group": "Trade", "text": f"Offer player {partner} a trade"}
+def _trade(d: _Decision, k: int) -> _Said:
+    return _Said("Trade", f"Offer {d.person((d.p + k + 1) % int(d.g['num_players']))} a trade")
 
 
-def _items(counts: np.ndarray, first: int = 0) -> str:
-    return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n and k >= first)
+def _items(counts: np.ndarray) -> str:
+    return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
 
 
-def _give(d: _Decision, item: int) -> _Parts:
-    return {"group": "Give", "text": f"Offer player {int(d.g['partner'])} {amount(1, ITEMS[item])}"}
+def _send(d: _Decision, text: str, g: np.void) -> _Said:
+    """An offer that is sent."""
+    cards = int(g["asked"][FIRST_ARTIFACT:].sum()) - int(g["chosen"][FIRST_ARTIFACT:].sum())
+    excess = max(0, int(g["hand_size"][d.p]) + cards - int(g["morale"][d.p]))
+    limit = f"; hand limit: perhaps discard {amount(excess, 'artifact')}" if excess else ""
+    risk = f"the offer may be refused{limit}"
+    return _Said("Send", text, cost=_items(g["chosen"]), gain=_items(g["asked"]), risk=risk)
 
 
-def _ask(d: _Decision, item: int) -> _Parts:
-    return {"group": "Ask for", "text": f"Ask player {int(d.g['partner'])} for {amount(1, ITEMS[item])}"}
+def _offer(d: _Decision, k: int) -> _Said:
+    return _send(d, f"Send the offer to {d.person(int(d.g['partner']))}", d.g)
 
 
-def _offer(d: _Decision, k: int) -> _Parts:
-    return {
-        "group": "Send",
-        "text": f"Send the offer to player {int(d.g['partner'])}",
-        "cost": _items(d.g["chosen"]),
-        "gain": _items(d.g["asked"]),
-        "risk": "the offer may be refused",
-    }
-
-
-def _accept(d: _Decision, k: int) -> _Parts:
-    text = f"Accept the offer of player {int(d.g['turn_player'])}"
-    cost, gain = d.g["asked"], d.g["chosen"]
-    account = Account(d.g, d.p)
-    account.hand += int(gain[FIRST_ARTIFACT:].sum()) - int(cost[FIRST_ARTIFACT:].sum())
-    account.limit()
-    for item in range(len(GOODS)):
-        account.goods[item] -= int(cost[item])
-        account.good(item, int(gain[item]))
-    gained = ", ".join(filter(None, [account.text(), _items(gain, FIRST_ARTIFACT)]))
-    return {"group": "Answer", "text": text, "cost": _items(cost), "gain": gained, "risk": account.limit_words()}
-
-
-def _refuse(d: _Decision, k: int) -> _Parts:
-    return {"group": "Answer", "text": f"Refuse the offer of player {int(d.g['turn_player'])}"}
+def _ask(d: _Decision, item: int) -> _Said:
+    """An item is asked for; the last one sends the offer (R15.2)."""
+    text = f"Ask {d.person(int(d.g['partner']))} for {amount(1, ITEMS[item])}"
+    after = copy_rows(d.rows)
+    step(after, 0, actions.ASK + item, empty_tape())
+    if after[0]["ask"] == Decision.TRADE:
+        return _Said("Ask for", text)
+    asked = copy_rows(d.rows)
+    asked[0]["asked"][item] += 1
+    return _send(d, f"{text} and send the offer", asked[0])
 
 
 _BLOCKS: list[tuple[int, _Explain]] = [
     (actions.PLACE, _place),
-    (actions.END, _end),
-    (actions.RETRIEVE, _retrieve),
+    (actions.END, _says("End", "Place no further worker")),
+    (actions.RETRIEVE, _says("Retrieve", "Retrieve workers, {payment}")),
     (actions.TAKE, _take),
-    (actions.DONE, _done),
-    (actions.DILEMMA, _dilemma),
+    (actions.DONE, _says("Retrieve", "Retrieve no further worker")),
+    (actions.DILEMMA, _says("Dilemma", "Resolve the dilemma for a {result}")),
     (actions.PAY, _pay),
-    (actions.PAY_PAIR, _pay_pair),
+    (actions.PAY_PAIR, lambda d, kind: _way(amount(2, ARTIFACTS[kind]))(d, kind)),
     (actions.PAY_THREE, _way("3 artifacts")),
-    (actions.PAY_MATCH, _pay_match),
+    (actions.PAY_MATCH, lambda d, k: _way(amount(1, ARTIFACTS[int(d.g["dilemma"][d.p])]))(d, k)),
     (actions.PAY_TWO, _way("2 artifacts")),
-    (actions.PAY_ONE, _pay_one),
+    (actions.PAY_ONE, _way("1 artifact")),
     (actions.GAIN, _gain),
-    (actions.LOSE, _lose),
-    (actions.DISCARD, _discard),
+    (actions.LOSE, _says("Lose", "Lose {good} to the roll{progress}")),
+    (actions.DISCARD, _says("Discard", "Discard {artifact}{progress}")),
     (actions.STAR, _star),
-    (actions.USE, _use),
-    (actions.SKIP, _skip),
-    (actions.SET, _set),
+    (actions.USE, _says("Recruit", "Use {card}")),
+    (actions.SKIP, _says("Recruit", "Do not use {asked}")),
+    (actions.SET, _says("Set a face", "Set the worker to {number}")),
     (actions.SACRIFICE, _sacrifice),
     (actions.CHOOSE_RECRUIT, _choose_recruit),
     (actions.CHOOSE_TILE, _choose_tile),
-    (actions.SET_MORALE, _track("morale")),
-    (actions.SET_KNOWLEDGE, _track("knowledge")),
+    (actions.SET_MORALE, _says("Morale", "Start with morale {number}")),
+    (actions.SET_KNOWLEDGE, _says("Knowledge", "Start with knowledge {number}")),
     (actions.TRADE, _trade),
-    (actions.GIVE, _give),
+    (actions.GIVE, _says("Give", "Offer {partner} {item}")),
     (actions.ASK, _ask),
     (actions.OFFER, _offer),
-    (actions.ACCEPT, _accept),
-    (actions.REFUSE, _refuse),
+    (actions.ACCEPT, _says("Answer", "Accept the offer of {offerer}")),
+    (actions.REFUSE, _says("Answer", "Refuse the offer of {offerer}")),
 ]
 
 
 # ------------------------------------------------------------------------------------------------------------ the question
 
 
-def question(game: Game, seat: int | None = None) -> str:
-    """The decision that is asked, as a sentence; the same for every seat.
+def question(game: Game, seat: int | None = None, names: Sequence[str] | None = None) -> str:
+    """The decision that is asked, as a sentence; the same for every seat, but for the name of the one who reads it.
+
+    Args:
+        game: the game.
+        seat: who reads it; None: anybody.
+        names: as in `legal_moves`.
 
     Raises:
-        ValueError: no such seat.
+        ValueError: no such seat, or names for another number of players.
     """
-    decision = _Decision(copy_rows(game.states))
+    decision = _Decision(copy_rows(game.states), _checked_names(game, names))
+    if seat is not None:
+        _check_seat(game, seat, "None or ")
     g = decision.g
-    n = int(g["num_players"])
-    if seat is not None and (isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n):
-        raise ValueError(f"seat must be None or an integer from 0 to {n - 1}, not {seat!r}")
     if g["status"] == OVER:
-        return f"The game has ended: player {int(g['winner'])} has won"
+        return f"The game has ended: {decision.person(int(g['winner']))} has won"
     if g["status"] == TRUNCATED:
         return "The game was cut off: nobody has won"
-    who = "You" if seat == decision.p else f"Player {decision.p}"
-    asked = prompt(g, named=lambda space: named(g, space), titled=title)
-    return f"{who}: {asked}" + (decision.progress if g["ask"] == Decision.SERIES else "")
+    who = "You" if seat == decision.p else decision.person(decision.p)
+    asked = prompt(g, named=lambda space: named(g, space), titled=title, person=decision.person)
+    return f"{who[:1].upper()}{who[1:]}: {asked}" + (decision.progress if g["ask"] == Decision.SERIES else "")

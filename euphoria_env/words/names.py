@@ -47,6 +47,11 @@ def short_name(recruit: str) -> str:
     return f"{name} the {rest}" if name == "Jonathan" else name
 
 
+def person(player: int, names: Sequence[str] | None = None) -> str:
+    """A player by name, or else by number: "player 1"."""
+    return names[player] if names else f"player {player}"
+
+
 def amount(n: int, what: str) -> str:
     """A number of something: "3 water", "2 artifacts", "1 Balloons card"."""
     what = _SINGULARS.get(what, what)

@@ -21,10 +21,9 @@ from euphoria_agents.network.weight_layout import features_of_rows, flatten, row
 from euphoria_agents.registry import BUILTIN, load
 from euphoria_agents.speed import layers
 from euphoria_agents.training import kernels
-from euphoria_env import Batch, Game, Rules
+from euphoria_env import Batch, Game, Rules, words
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.cards.recruits import ROW_EVENT
-from euphoria_env.engine import batch_kernels, placement_preview
+from euphoria_env.engine import batch_kernels
 from euphoria_env.engine.cache import cache_directory, times_compiled
 from euphoria_env.engine.jit import ENTRIES
 from euphoria_env.engine.state import copy_rows
@@ -104,11 +103,9 @@ def play_game() -> None:
 
 
 def explain_moves() -> None:
-    """The previews of placements."""
-    rows, out = copy_rows(Game(Rules(), seed=0).states), np.zeros(6, np.int64)
-    placement_preview.price(rows, 0, 0, 0, out)
-    placement_preview.affordable(rows, 0, 0)
-    placement_preview.acting(rows, 0, 0, 1, 0, 0, np.zeros(len(ROW_EVENT), np.int8))
+    """What moves do, foretold; in the setup nothing is."""
+    game = Game.from_dict({"rules": {"num_players": 2}, "players": [{}, {}]})
+    words.legal_moves(game, game.player)
 
 
 def play_batch() -> None:

@@ -266,13 +266,18 @@ class Session:
         """The turn in which a decision was made, or the last one."""
         return self.game_at(decision).turn
 
+    @property
+    def names(self) -> list[str]:
+        """What people call the players, by seat."""
+        return [seat.name for seat in self.seats]
+
     def question(self, seat: int | None = None) -> str:
         """What is being decided, as a sentence.
 
         Raises:
             ValueError: no such seat.
         """
-        return words.question(self._game, seat)
+        return words.question(self._game, seat, self.names)
 
     def moves(self, seat: int) -> list[words.Move]:
         """The legal moves of a seat, explained; none if somebody else must decide.
@@ -280,7 +285,7 @@ class Session:
         Raises:
             ValueError: no such seat.
         """
-        return words.legal_moves(self._game, seat)
+        return words.legal_moves(self._game, seat, self.names)
 
     def log(self, seat: int | None = None, since: int = 0) -> list[str]:
         """What happened by each decision from number `since` on, as everybody may know it, or the player of a seat.

@@ -1,0 +1,305 @@
+"""What is said of a move is what the engine then does: foretold against happened, chances counted, cases of old mistakes."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import random
+import re
+from collections import Counter
+
+import pytest
+
+from euphoria_env import Game, Rules, words
+from euphoria_env.event_kinds import EventKind
+from euphoria_env.words import Move
+from tests.tools.foretelling import Window, compared, mistakes, played
+
+
+def _said(game: Game, notation: str, names: list[str] | None = None) -> Move:
+    return next(move for move in words.legal_moves(game, game.player, names) if move.notation == notation)
+
+
+def _active(*names: str) -> list[dict[str, object]]:
+    return [{"name": name, "active": True} for name in names]
+
+
+# ----------------------------------------------------------------------------------------------- foretold against happened
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_what_is_foretold_happens(part: int) -> None:
+    """Certain costs and gains, nothing unannounced, abilities asked, workers lost, winners: all options, 2 to 6 players."""
+    assert list(compared(1000, part)) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(10))
+def test_what_is_foretold_happens_in_a_million_decisions(part: int) -> None:
+    assert list(compared(100_000, 1000 + part)) == []
+
+
+def _windows(part: int) -> list[tuple[Window, Game]]:
+    """Placements of random games, played until the next one."""
+    found = []
+    for game, moves, notation in played(random.Random(part)):
+        if game.turn and notation.startswith("place"):
+            move, after = next(move for move in moves if move.notation == notation), game.clone()
+            window = Window(move, game.player, True, len(game.events))
+            after.play(notation)
+            while after.turn == game.turn and after.deciding not in ("open", "further", "nothing"):
+                after.play("skip" if "skip" in after.legal() else after.legal()[0])
+            found.append((window, after))
+    return found
+
+
+def test_what_is_not_foretold_would_be_noticed() -> None:
+    """The comparison finds what is left out of a move, and what is said too much."""
+    noticed: Counter[str] = Counter()
+    for part in range(6):
+        for window, after in _windows(part):
+            assert [text for text in mistakes(window, after) if "is asked" not in text] == []
+            for name, changed in {
+                "gain": {"gain": ""},
+                "cost": {"cost": ""},
+                "risk": {"risk": ""},
+                "more": {"gain": f"7 water, {window.move.gain}" if window.move.gain[:1].isdigit() else "7 water"},
+            }.items():
+                other = dataclasses.replace(window, move=dataclasses.replace(window.move, **changed))
+                noticed[name] += bool(list(mistakes(other, after)))
+    assert min(noticed[name] for name in ("gain", "cost", "more")) > 30 and noticed["risk"] > 0, noticed
+
+
+# --------------------------------------------------------------------------------------------------------- chances are exact
+
+
+def _checks(game: Game, move: str, faces: tuple[int, ...] = ()) -> tuple[int, Counter[int]] | None:
+    """How many dice a move rolls until the next placement, and who loses a worker; abilities are skipped. None: the game ends."""
+    after = game.clone()
+    if faces:
+        after.load(dice=list(faces))
+    known = len(after.events)
+    after.play(move)
+    rng = random.Random(1)
+    while after.turn == game.turn and after.deciding not in ("open", "further", "nothing"):
+        after.play("skip" if "skip" in after.legal() else rng.choice(after.legal()))
+    if not after.legal():
+        return None
+    events = list(itertools.takewhile(lambda event: event.kind != EventKind.TURN, after.events[known:]))
+    lost = Counter(event.player for event in events if event.kind == EventKind.WORKER_LOST)
+    return sum(event.kind == EventKind.DIE for event in events), lost
+
+
+def _stated(move: Move, q: int, own: bool) -> tuple[float, float]:
+    """The lowest and the highest chance that is said of a player, in percent."""
+    whose = "" if own else f"player {q}'s "
+    found = re.search(rf"(?:^|; ){whose}knowledge check: ([\d.]+)(?: to ([\d.]+))? %", move.risk)
+    return (float(found[1]), float(found[2] or found[1])) if found else (0.0, 0.0)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_the_knowledge_check_is_exact(part: int) -> None:
+    """All faces of all dice are played; where the choices that follow matter, the chance lies between those that are said."""
+    checked: Counter[tuple[str, bool]] = Counter()
+    for seed in itertools.count(100 * part):
+        for game, moves, _ in played(random.Random(seed)):
+            if game.deciding not in ("open", "further", "take", "set_face"):
+                continue
+            for move in moves:
+                kind = move.notation.split()[0]
+                of_its_kind = kind, "knowledge check" in move.risk
+                if kind not in ("place", "done", "set") or checked[of_its_kind] >= (12 if of_its_kind[1] else 3):
+                    continue
+                first = _checks(game, move.notation)
+                if first is None or not 1 <= first[0] <= 3:
+                    continue
+                results = [_checks(game, move.notation, f) for f in itertools.product(range(1, 7), repeat=first[0])]
+                if None in results or len({result[0] for result in results}) > 1:
+                    continue
+                for q in range(game.rules.num_players):
+                    real = 100 * sum(result[1][q] for result in results) / len(results)
+                    low, high = _stated(move, q, q == game.player)
+                    assert low - 0.0501 <= real <= high + 0.0501, f"{move}: {real} for player {q}"
+                checked[of_its_kind] += 1
+        if all(checked["place", stated] >= 3 and checked["done", stated] >= 3 for stated in (False, True)):
+            break
+        assert seed < 100 * part + 60, checked
+
+
+@pytest.mark.parametrize("means", ["gold", "clay"])
+def test_the_knowledge_check_of_a_site_that_gold_makes_riskier(means: str) -> None:
+    """Michael the Engineer learns something if gold is paid, and only then: both chances are told (R5.3, R9.3)."""
+    player = {"knowledge": 3, "workers": [2, 6, 4], "recruits": _active("michael_the_engineer")}
+    position = {
+        "rules": {"num_players": 2},
+        "player": 0,
+        "players": [{**player, "goods": {"gold": 1, "clay": 1}}, {"knowledge": 1, "workers": [1]}],
+        "workers": {"euphorian_site_1_1": [[1, 1]]},
+    }
+    low, high = _stated(_said(Game.from_dict({**position, "seed": 1}), "place 2 euphorian_site_1_2"), 0, True)
+    assert 0 < low < high
+    position["players"][0]["goods"] = {means: 1}  # type: ignore[index]
+    game = Game.from_dict({**position, "seed": 1})
+    results = [_checks(game, "place 2 euphorian_site_1_2", faces) for faces in itertools.product(range(1, 7), repeat=2)]
+    real = 100 * sum(result[1][0] for result in results if result) / 36
+    assert real == pytest.approx(high if means == "gold" else low, abs=0.0501)
+
+
+# ------------------------------------------------------------------------------------------------------------ old mistakes
+
+
+def test_no_roll_is_foretold_where_the_game_ends_first() -> None:
+    """R16.1."""
+    player = {"workers": [5, 6], "knowledge": 5, "goods": {"stone": 1}}
+    position = {
+        "rules": {"num_players": 2, "stars_to_win": 3},
+        "players": [player, {"workers": [1]}],
+        "workers": {"subterran_site_1_3": [[1, 2]]},
+        "territories": {"euphorian_territory": [0, 0]},
+    }
+    move = _said(Game.from_dict({**position, "seed": 1}), "place 5 subterran_site_1_2")
+    assert "you win" in move.gain and move.risk == ""
+
+
+def test_a_move_that_gives_somebody_else_the_win_says_so() -> None:
+    """R7.6, R16.1: the track comes to its end, where an opponent has an active recruit and lacks one star; with names."""
+    other = {"workers": [1], "recruits": _active("katy_the_dietician")}
+    position = {
+        "rules": {"num_players": 2, "stars_to_win": 3},
+        "players": [{"workers": [1]}, other],
+        "allegiance": {"euphorian": 10},
+        "territories": {"subterran_territory": [1, 1]},
+    }
+    game = Game.from_dict({**position, "seed": 1})
+    assert "gives player 1 the win" in _said(game, "place 1 generator").risk
+    move = _said(game, "place 1 generator", ["Ada", "Bob"])
+    assert "gives Bob the win" in move.risk and "Bob places 1 star" in move.gain
+
+
+def test_a_discard_that_the_payment_may_spare_is_perhaps() -> None:
+    """R17.4, Flartner: the artifact may be paid, or the stone."""
+    player = {
+        "workers": [2, 2],
+        "morale": 2,
+        "goods": {"stone": 1, "energy": 1},
+        "artifacts": {"bat": 1, "book": 1},
+        "recruits": _active("flartner_the_scammer"),
+    }
+    position = {"rules": {"num_players": 3, "doubles_cost_morale": True}, "players": [player, {"workers": [1]}, {"workers": [1]}]}
+    game = Game.from_dict({**position, "seed": 1})
+    game.play("place 2 generator")
+    move = _said(game, "place 2 subterran_site_1_2")
+    assert "hand limit: perhaps discard 1 artifact" in move.risk and move.cost.startswith("morale -1") or "morale -1" in move.cost
+
+
+def test_a_recruit_kept_is_told_whole() -> None:
+    """Whether they become active, and their star at the end of the track (R7.5, R14.1)."""
+    players = [{"workers": [2], "artifacts": {"bat": 2}, "dilemma": {"artifact": "bat"}, "morale": 6}, {"workers": [1]}]
+    load = {"recruits": ["ray_the_foreman", "brett_the_lockpicker"]}
+    position = {"rules": {"num_players": 2}, "players": players, "allegiance": {"subterran": 11}, "load": load}
+    game = Game.from_dict(position)
+    assert "perhaps 1 star on a recruit" in _said(game, "dilemma recruit").gain
+    for move in ("dilemma recruit", "pay match"):
+        game.play(move)
+    hidden, active = words.legal_moves(game, 0)
+    assert hidden.text == "Keep Ray the Foreman (Euphorian), hidden for now" and "star" not in hidden.gain.split(";")[0]
+    assert active.text == "Keep Brett the Lockpicker (Subterran), active at once" and active.gain.startswith("1 star on Brett; ")
+
+
+@pytest.mark.parametrize("water", [0, 1])
+def test_a_price_that_leaves_too_little_for_the_space_is_told(water: int) -> None:
+    """Player 0 has bumped a worker from the tunnel, where knowledge may pay (Matthew), and is asked whether to use Phil."""
+    active = _active("phil_the_spy", "matthew_the_thief")
+    players = [{"workers": [2, 1], "knowledge": 5, "goods": {"water": water}, "recruits": active}, {"workers": [1]}]
+    game = Game.from_dict(
+        {"rules": {"num_players": 2}, "players": players, "workers": {"subterran_tunnel": [[1, 3]]}, "load": {"dice": [1]}}
+    )
+    game.play("place 2 subterran_tunnel")
+    assert ("too little is left" in _said(game, "use phil_the_spy").risk) == (not water)
+    game.play("use phil_the_spy")
+    assert (game.states[0]["miners"][1] == 0) == (not water)
+
+
+def _bumping(*recruits: str, at: str = "subterran_tunnel_end", miner: int = 9, **player: object) -> Game:
+    active = _active(*recruits, "soulless_the_plumber")
+    players = [{"workers": [3, 1], "morale": 3, "goods": {"water": 1}, "recruits": active, **player}, {"workers": [1]}]
+    position = {
+        "rules": {"num_players": 2},
+        "players": players,
+        "miners": {"subterran": miner},
+        "workers": {at: [[1, 2]]},
+        "seed": 1,
+    }
+    return Game.from_dict(position)
+
+
+def test_an_ability_begins_with_who_pays() -> None:
+    """If there is room; otherwise only the recruit is named."""
+    game = _bumping("lee_the_gossip", morale=3)
+    said = _said(game, "place 3 subterran_tunnel_end")
+    assert said.gain == "3 food; you may pay 1 morale: gain 1 commodity, and player 1 gains 1 knowledge (Lee)"
+    named = _said(game, "place 3 subterran_tunnel_end", ["Ada", "Bob"])
+    assert "and Bob gains 1 knowledge (Lee)" in named.gain and "bumps Bob's 2" in named.risk
+    assert "Lee may follow" in _said(_bumping("lee_the_gossip", at="subterran_tunnel", miner=0), "place 3 subterran_tunnel").gain
+
+
+@pytest.mark.parametrize(
+    ("recruit", "space", "player"),
+    [
+        ("geek_the_oracle", "breeze_bar", {"goods": {"bliss": 1, "food": 1}}),
+        ("jonathan_the_gambler", "breeze_bar", {"goods": {"bliss": 1, "food": 1}}),
+        ("chase_the_miner", "tank_energy", {"goods": {"energy": 3}}),
+        ("pete_the_cannibal", "tank_energy", {"goods": {"energy": 3}}),
+    ],
+)
+def test_abilities_that_were_left_out_are_announced(recruit: str, space: str, player: dict[str, object]) -> None:
+    players = [{"workers": [1, 2], "knowledge": 3, "recruits": _active(recruit), **player}, {"workers": [1]}]
+    game = Game.from_dict({"rules": {"num_players": 2}, "players": players, "seed": 1})
+    assert re.search("Geek|Jonathan the Gambler|Chase|Pete", _said(game, f"place 1 {space}").gain)
+
+
+def test_others_who_may_act_and_who_gain_are_told() -> None:
+    """Ben when somebody else rolls, Ray when anybody builds, and the stars of those who helped."""
+    others = [
+        {"workers": [1], "morale": 3, "recruits": _active("ben_the_ludologist")},
+        {"workers": [1], "recruits": _active("ray_the_foreman")},
+    ]
+    players = [{"workers": [2, 3], "goods": {"gold": 1}}, *others]
+    position = {"rules": {"num_players": 3}, "players": players, "workers": {"euphorian_site_1_1": [[1, 4]]}, "seed": 1}
+    move = _said(Game.from_dict(position), "place 2 euphorian_site_1_2")
+    assert "player 1 places 1 star" in move.gain and "perhaps player 2 loses 2 knowledge" not in move.cost
+    assert re.search("player 2 .*knowledge", move.gain) and "Ben" in move.gain
+    assert "your worker and player 1's worker return and are rolled" in move.risk
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_a_preview_depends_on_nothing_that_is_hidden(part: int) -> None:
+    """R19: where all that a player cannot know is dealt again, the same is said."""
+    rng, compared_ = random.Random(part), 0
+    for seed in range(8):
+        for game, moves, _ in played(random.Random(f"hidden {part} {seed}")):
+            if rng.random() < 0.2:
+                other = game.determinize(game.player, rng.getrandbits(30))
+                assert words.legal_moves(other, game.player) == moves
+                compared_ += other != game
+    assert compared_ > 50
+
+
+def test_texts_are_short() -> None:
+    """A text of cost and gain has 200 characters at most, and one in twenty has more than 120, in games as they are played."""
+    lengths = {}
+    for seed in range(12):
+        for game, moves, _ in played(random.Random(f"length {seed}")):
+            if game.turn:
+                lengths |= {move.told: len(move.told) for move in moves if not move.notation.startswith("choose")}
+    assert len(lengths) > 300 and sorted(lengths.values())[int(0.93 * len(lengths))] <= 120 and max(lengths.values()) <= 220
+
+
+def test_names_are_checked() -> None:
+    game = Game(Rules(num_players=3), seed=1)
+    for names in (["Ada"], "Ada", ["Ada", "Bob", 3]):
+        with pytest.raises(ValueError, match="names must be None or 3 texts"):
+            words.legal_moves(game, 0, names)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="names must be None or 3 texts"):
+            words.question(game, 0, names)  # type: ignore[arg-type]
+    assert words.question(game, None, ["Ada", "Bob", "Cleo"]).startswith(f"{['Ada', 'Bob', 'Cleo'][game.player]}: ")
