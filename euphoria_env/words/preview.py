@@ -42,6 +42,7 @@ from euphoria_env.event_kinds import EventKind
 from euphoria_env.words.card_text import A_GOOD, condition_words
 from euphoria_env.words.names import (
     amount,
+    either,
     faction,
     gains,
     listed,
@@ -277,10 +278,10 @@ class Foretold:
     def choice(self, f: Fact) -> str:
         """The terms of a choice; "" if it is neither gain nor cost."""
         if f.kind in _WAYS:
-            ways = listed((way for k, way in enumerate(WAYS) if f.a >> k & 1), "or")
+            ways = either(way for k, way in enumerate(WAYS) if f.a >> k & 1)
             return ways.replace(WAYS[2], amount(1, ARTIFACTS[int(self.g["dilemma"][f.player])]))
         if f.kind == _STAR:
-            return f"1 star {listed((_star_place(self.g, k) for k in range(len(STAR_PLACES)) if f.a >> k & 1), 'or')}"
+            return f"1 star {either(_star_place(self.g, k) for k in range(len(STAR_PLACES)) if f.a >> k & 1)}"
         verb, *numbers = f.a & 7, f.a >> 3 & 63, f.a >> 9 & 63
         if verb == Verb.LOSE or f.cause == _K.HAND_LIMIT:
             return ""
