@@ -111,7 +111,7 @@ def won_by_deal(result: MatchResult, players: int) -> np.ndarray:
 
 
 def rounds(options: Options, size: int) -> Iterator[dict[tuple[str, str, int], Chunk]]:
-    """The chunks of each round, of so many deals, by agent, opponent and number of players; nobody plays against himself."""
+    """The chunks of each round, of so many deals, by agent, opponent and number of players; no agent plays against itself."""
     rules = [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
     pool, both = dict.fromkeys(options.against), (options.agent, options.instead_of)
     for number in itertools.count():
