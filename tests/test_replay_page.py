@@ -142,7 +142,7 @@ def test_the_command_writes_the_page(files: Path, game: Replayed, monkeypatch: p
     assert data(Path("page.html").read_text())["seat"] == EVERYBODY
     called(monkeypatch, "game.record", "--html", "page.html", "--view", "2", "--names", "Ann", "Bob", "Cleo")
     assert data(Path("page.html").read_text())["seat"] == 2
-    called(monkeypatch, "game.record", "--html", "page.html", "--study", "analysis.jsonl")
+    called(monkeypatch, "game.record", "--html", "page.html", "--analysis", "analysis.jsonl")
     held = data(Path("page.html").read_text())
     assert held["seat"] == MOVERS and held["entries"] == saved_entries(Path("analysis.jsonl"), game.to_record(), game)
     Path("torn.jsonl").write_text(Path("analysis.jsonl").read_text()[:-9])
@@ -156,9 +156,9 @@ def test_the_command_writes_the_page(files: Path, game: Replayed, monkeypatch: p
         (("--html", "p.html", "--view", "3"), "a seat from 0 to 2, not 3"),
         (("--html", "p.html", "--names", "Ann"), "a name for each of the 3 players, not 1"),
         (("--html", "p.html", "--names", "Ann", "Bob", "\n"), "a name is a text of 1 to 40 characters"),
-        (("--html", "p.html", "--study", "game.record"), "no analysis of this project"),
-        (("--html", "p.html", "--study", "other.jsonl"), "of another analysis: record is"),
-        (("--html", "p.html", "--study", "bad.jsonl"), "bad.jsonl, line 2"),
+        (("--html", "p.html", "--analysis", "game.record"), "no analysis of this project"),
+        (("--html", "p.html", "--analysis", "other.jsonl"), "of another analysis: record is"),
+        (("--html", "p.html", "--analysis", "bad.jsonl"), "bad.jsonl, line 2"),
     ],
 )
 def test_what_is_wrong_is_told_and_nothing_written(

@@ -76,8 +76,8 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
     from euphoria_agents.web.replay_page import EVERYBODY, MOVERS, replay_page
 
     game: Any = Replayed.from_record(text)
-    entries = saved_entries(options.study, text, game) if options.study else []
-    view = options.view or (MOVERS if options.study else EVERYBODY)
+    entries = saved_entries(options.analysis, text, game) if options.analysis else []
+    view = options.view or (MOVERS if options.analysis else EVERYBODY)
     names = options.names or [f"Player {k}" for k in range(game.rules.num_players)]
     if len(names) != game.rules.num_players:
         raise ValueError(f"--names takes a name for each of the {game.rules.num_players} players, not {len(names)}")

@@ -117,7 +117,7 @@ class ReplayOptions:
     """Shows a recorded game in the terminal: moves, what chance gave, and the board at chosen points; or writes it as a page.
 
     At a terminal one can go forward and back; with --every, --delay, --step or --svg, or where there is none, all is printed.
-    --html writes one page that opens anywhere from a file: the board at every decision, the log and, with --study, the chances
+    --html writes one page that opens anywhere from a file: the board at every decision, the log and, with --analysis, the chances
     and mistakes. It holds what --view may know and nothing else.
     """
 
@@ -128,11 +128,11 @@ class ReplayOptions:
     step: bool = option(False, "wait for Enter after each decision")
     svg: Path | None = option(None, "also write each board that is shown as a picture", metavar="FOLDER")
     html: Path | None = option(None, "write the game as one page, and show nothing here", metavar="FILE")
-    study: Path | None = option(None, "what euphoria analyse --out has written of this game, for the page", metavar="FILE")
+    analysis: Path | None = option(None, "what euphoria analyse --out has written of this game, for the page", metavar="FILE")
     view: str | None = option(
         None,
         "who sees the game on the page: everybody (what all at the table saw), movers (each decision as whoever made it saw it; "
-        "all secrets), or the number of a seat; by default everybody, with --study movers",
+        "all secrets), or the number of a seat; by default everybody, with --analysis movers",
         metavar="WHO",
     )
     names: list[str] | None = option(None, "what the players are called on the page, in the order of their seats")
