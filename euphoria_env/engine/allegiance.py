@@ -1,8 +1,8 @@
-"""Allegiance tracks and miners: advancing, revealing recruits, stars at the end of a track (R7, R8)."""
+"""Allegiance: advancing a track, revealing recruits, stars at the end of a track (R7)."""
 
 from __future__ import annotations
 
-from euphoria_env.board import ALLEGIANCE_END, BIT, FACTIONS, FIRST_TUNNEL, FIRST_TUNNEL_END, MINER_END, TUNNELS
+from euphoria_env.board import ALLEGIANCE_END, BIT, FACTIONS, TUNNELS
 from euphoria_env.cards.recruits import FACTION_OF
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.stars import star_on_recruit
@@ -39,22 +39,6 @@ def advance_allegiance(g, tape, p, faction):
                 if FACTION_OF[card] == faction:
                     star_on_recruit(g, tape, q, card)
         push(g, Operation.STAR_REACTIONS, p, 0, 0)
-
-
-@jit
-def move_miner(g, tape, p, tunnel):
-    """Moves a miner 1 step, to 9 at most, where the tunnel end opens (R8.1, R8.2)."""
-    if g["miners"][tunnel] < MINER_END:
-        g["miners"][tunnel] += 1
-        note(tape, EventKind.MINER, p, tunnel, g["miners"][tunnel])
-        if g["miners"][tunnel] == MINER_END:
-            g["open_spaces"] |= BIT[FIRST_TUNNEL_END + tunnel]
-
-
-@jit
-def tunnel_of(g):
-    """The number of the tunnel of the placement under way."""
-    return int(g["space"]) - FIRST_TUNNEL
 
 
 @jit

@@ -18,13 +18,14 @@ from euphoria_env.cards.spaces import TUNNEL_RESOURCE
 from euphoria_env.cards.tiles import LABORATORY
 from euphoria_env.cards.vocabulary import CHOICE_SETS, Effect
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine.allegiance import advance_allegiance, move_miner, tunnel_of
+from euphoria_env.engine.allegiance import advance_allegiance
 from euphoria_env.engine.artifacts import draw_artifacts, future
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge, lose_morale, take_goods
 from euphoria_env.engine.stars import bargain, star_in_region, star_in_territory
 from euphoria_env.engine.state import Operation, ask_for, ask_series, bonus, has, push, seat_after, under
 from euphoria_env.engine.tape import note, note_interruption, note_resumption
+from euphoria_env.engine.tunnels import move_miner, tunnel_choice, tunnel_of
 from euphoria_env.event_kinds import EventKind
 
 
@@ -151,20 +152,6 @@ def commodity_area(g, tape, p):
         lose_knowledge(g, tape, p, 1)
     else:
         gain_knowledge(g, tape, p, 1)
-
-
-@jit
-def tunnel_choice(g, tape, p):
-    """A tunnel's gain: its resource or an artifact; with the bonus both, the resource first (R8.1, R7.3)."""
-    tunnel = tunnel_of(g)
-    resource = int(TUNNEL_RESOURCE[tunnel])
-    if bonus(g, p, tunnel, 5):
-        gain_goods(g, tape, p, resource, 1)
-        g["took_resource"] = 1
-        note(tape, EventKind.BONUS, p, tunnel, 5)
-        draw_artifacts(g, tape, p, 1, 0)
-    else:
-        ask_series(g, p, Verb.MINE, 1, (1 << resource) | (1 << GAIN_ARTIFACT), 0, 0)
 
 
 @jit

@@ -15,7 +15,7 @@ import numpy as np
 
 from euphoria_agents.agent import explained
 from euphoria_agents.commands.shared_arguments import CompileOptions
-from euphoria_agents.data.kernels import expand
+from euphoria_agents.data.expansion import expand
 from euphoria_agents.network.checkpoint import Features
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.registry import BUILTIN, load

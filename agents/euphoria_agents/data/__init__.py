@@ -12,7 +12,7 @@ __all__ = ["Dataset", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports late: `data.kernels` is also compiled where pyarrow is not installed."""
+    """Imports late: `data.expansion` is also compiled where pyarrow is not installed."""
     if name not in __all__:
         raise AttributeError(f"module 'euphoria_agents.data' has no attribute {name!r}")
     try:

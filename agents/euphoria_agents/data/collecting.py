@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.data.parts import SCALARS, Columns, rows_of, sha256, write_part
+from euphoria_agents.data.parquet import SCALARS, Columns, rows_of, sha256, write_part
 from euphoria_agents.files import keep_to, write_whole
 from euphoria_agents.machine import versions
 from euphoria_agents.matches.tournament import check_counts, player, sources

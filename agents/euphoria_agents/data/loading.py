@@ -13,9 +13,9 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 from msgspec import Meta, Struct
 
-from euphoria_agents.data import kernels
+from euphoria_agents.data import expansion
 from euphoria_agents.data.collecting import DATASET, FORMAT, VERSION, part_name
-from euphoria_agents.data.parts import Columns, joined, read_part, sha256
+from euphoria_agents.data.parquet import Columns, joined, read_part, sha256
 from euphoria_agents.files import read_text
 from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.validation import checked
@@ -203,7 +203,7 @@ def _arrays(columns: Columns, rows: np.ndarray) -> dict[str, np.ndarray]:
     observation, mask = np.zeros((len(rows), OBS_SIZE), np.int8), np.zeros((len(rows), NUM_ACTIONS), np.bool_)
     entries, legal = columns.entries, columns.legal
     places, values, moves = map(_read_only, (entries.indices, columns.values, legal.indices))
-    kernels.expand(rows, entries.indptr, places, values, legal.indptr, moves, observation, mask)
+    expansion.expand(rows, entries.indptr, places, values, legal.indptr, moves, observation, mask)
     found: dict[str, Any] = {name: array[rows] for name, array in columns.scalars.items()}
     return {"observation": observation, "action_mask": mask, **found, "action": found["action"].astype(np.int64)}
 
