@@ -5,6 +5,7 @@ What is computed does not depend on which thread computes it, nor on when.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ class Threads:
     Compiled kernels and PyTorch's operations release the interpreter's lock, so that the threads run side by side.
 
     Args:
-        size: how many, at least 1.
+        size: into how many parts work is divided, at least 1. No more threads run than there are cores.
     """
 
     def __init__(self, size: int) -> None:
@@ -33,7 +34,7 @@ class Threads:
         self._error: BaseException | None = None
         self._closed = False
         torch.set_num_threads(1)
-        self._others = [threading.Thread(target=self._work, daemon=True) for _ in range(size - 1)]
+        self._others = [threading.Thread(target=self._work, daemon=True) for _ in range(min(size, os.cpu_count() or 1) - 1)]
         for thread in self._others:
             thread.start()
 
