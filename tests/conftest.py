@@ -25,6 +25,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path.name, len(FIRST)))
 
 
+@pytest.fixture(autouse=True)
+def interrupts_as_before() -> Iterator[None]:
+    """A command that ran in this process leaves no handler behind, which would end the process of the tests."""
+    handler = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def nothing_left_running() -> Iterator[None]:
     """No process that the tests of a file have started goes on after its last fixture."""
