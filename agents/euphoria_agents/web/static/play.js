@@ -5,7 +5,6 @@ import { call, download, el, fail, get, hidden, loadSymbols, post, refill, say, 
 import { remember } from "./library.js";
 import { sounds, setSound, tell } from "./motion.js";
 import { beside, confirmed, faceOf, listed, offer, rows, symbols, ways } from "./moves.js";
-import { named } from "./names.js";
 import { cell, player, ranking, tray } from "./seats.js";
 
 const game = location.pathname.split("/")[2];
@@ -97,7 +96,7 @@ function take(next) {
 // ------------------------------------------------------------------------------------------------------------- drawing
 
 function draw(before = null) {
-  const headline = named(state.view.headline, state.seats);
+  const { headline } = state.view;
   at("headline").replaceChildren(...title(headline));
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
   document.title = `${mine() ? "● " : ""}Euphoria: ${headline}`;
@@ -188,9 +187,6 @@ function decorate(drawing) {
   const counts = {};
   for (const move of moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   const best = moves.length && hints && state.moves.find((move) => move.action === hints.best)?.space;
-  for (const node of drawing.querySelectorAll(".die, .star")) {
-    node.setAttribute("aria-label", named(node.getAttribute("aria-label"), state.seats));
-  }
   for (const node of drawing.querySelectorAll(".space")) {
     const n = counts[node.dataset.space] ?? 0;
     node.setAttribute("role", "button");
@@ -251,7 +247,7 @@ function drawLog() {
         "li",
         { class: `seat${by}`, "data-decision": decision },
         badge(by),
-        el("span", {}, symbols(named(line, state.seats))),
+        el("span", {}, symbols(line)),
       );
     }),
   );
@@ -417,8 +413,8 @@ function panel() {
   return [
     trouble(),
     head,
-    state.view.offer && el("p", { class: "label" }, symbols(named(state.view.offer, state.seats))),
-    advice && el("p", { class: "advice" }, "Advice: ", named(advice.text, state.seats)),
+    state.view.offer && el("p", { class: "label" }, symbols(state.view.offer)),
+    advice && el("p", { class: "advice" }, "Advice: ", advice.text),
     narrowed &&
       button("all", `All ${state.moves.length} moves`, () => {
         [space, face] = ["", 0];
@@ -428,25 +424,16 @@ function panel() {
       "div",
       { class: "groups", onkeydown: walk },
       state.ways.length > 0 && ways(state, send),
-      !listed(state) && rows(facts, state, { hints, shown: shown.map(speak), play, trade, seat }),
+      !listed(state) && rows(facts, state, { hints, shown: shown, play, trade, seat }),
     ),
     invitations,
   ];
 }
 
-const speak = (move) => ({
-  ...move,
-  text: named(move.text, state.seats),
-  group: named(move.group, state.seats),
-  gain: named(move.gain, state.seats),
-  risk: named(move.risk, state.seats),
-});
-
+// Who reads the question knows that it is theirs: "You: choose a recruit" needs no "You".
 function question() {
-  const text = named(state.question, state.seats);
-  const start = `${state.decider === null ? "" : name(state.decider)}: `;
-  if (!mine() || !text.startsWith(start)) return text;
-  return text.charAt(start.length).toUpperCase() + text.slice(start.length + 1);
+  const asked = state.question.slice("You: ".length);
+  return mine() ? asked.charAt(0).toUpperCase() + asked.slice(1) : state.question;
 }
 
 function waiting() {
@@ -626,7 +613,7 @@ function transport() {
       value: past,
       oninput: (event) => look(Number(event.target.value)).catch(fail),
     }),
-    el("p", { class: "label" }, symbols(named(state.log[past - state.log_from] ?? "", state.seats))),
+    el("p", { class: "label" }, symbols(state.log[past - state.log_from] ?? "")),
   ];
 }
 
@@ -754,7 +741,7 @@ const reasons = () =>
           el(
             "li",
             { class: one.action === found.action ? "best" : "" },
-            named(found.texts[one.action], state.seats),
+            found.texts[one.action],
             " ",
             el("b", {}, share(one)),
           ),

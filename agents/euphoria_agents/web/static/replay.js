@@ -16,17 +16,9 @@ import {
   term,
 } from "./judgement.js";
 import { chart } from "./chart.js";
-import { named } from "./names.js";
 import { cell, player } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const inWords = (text) =>
-  named(
-    text,
-    data.names.map((name) => ({ name })),
-  );
-data.log = data.log.map(inWords);
-for (const [ply, texts] of Object.entries(data.better)) data.better[ply] = texts.map(inWords);
 const judged = new Map(data.entries.map((one) => [one.ply, one]));
 const total = data.players.length;
 const wrong = mistakes(data.entries, data.mistake);
