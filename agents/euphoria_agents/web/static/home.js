@@ -2,7 +2,7 @@
 // before; all games.
 
 import { badge, drawing, patched, STARS } from "./board.js";
-import { el, fail, get, loadSymbols, post, refill, say } from "./common.js";
+import { el, fail, get, loadSymbols, post, refill, say, sentence } from "./common.js";
 import { opponents, readRules, ruleLines } from "./forms.js";
 import { mark } from "./judgement.js";
 import { forget, recall, remember } from "./library.js";
@@ -201,7 +201,7 @@ function list(games) {
       "tr",
       {},
       el("td", {}, el("a", { href: `/play/${game.id}`, class: "readout" }, who(game))),
-      el("td", {}, game.headline + (game.practice ? " (practice)" : "")),
+      el("td", {}, sentence(game.headline) + (game.practice ? " (practice)" : "")),
       el("td", {}, new Date(1000 * game.changed).toLocaleString()),
     );
   const heads = ["Players", "State", "Last move"].map((head) => el("th", { scope: "col" }, head));

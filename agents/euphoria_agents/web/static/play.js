@@ -1,7 +1,7 @@
 // A game: to play it from the seats of this browser, or to watch it.
 
 import { Board, badge, patched, place, skip, still } from "./board.js";
-import { call, download, el, fail, get, hidden, loadSymbols, post, refill, say, theme } from "./common.js";
+import { call, download, el, fail, get, hidden, loadSymbols, post, refill, say, sentence, theme } from "./common.js";
 import { remember } from "./library.js";
 import { sounds, setSound, tell } from "./motion.js";
 import { beside, confirmed, faceOf, listed, offer, rows, symbols, ways } from "./moves.js";
@@ -96,7 +96,7 @@ function take(next) {
 // ------------------------------------------------------------------------------------------------------------- drawing
 
 function draw(before = null) {
-  const { headline } = state.view;
+  const headline = sentence(state.view.headline);
   at("headline").replaceChildren(...title(headline));
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
   document.title = `${mine() ? "● " : ""}Euphoria: ${headline}`;
@@ -110,9 +110,11 @@ function draw(before = null) {
 function title(headline) {
   if (past !== null) return [`Decision ${past + 1} of ${state.decisions}, seen again`];
   const whose = mine() ? "your decision" : state.decider === null ? "" : `${name(state.decider)} decides`;
+  const { players, turn } = state.view;
+  const said = players[state.decider]?.active ? `Turn ${turn}` : headline; // who is on turn is said but once
   return [
     state.decider === null ? null : badge(state.decider),
-    el("span", {}, [headline, whose].filter(Boolean).join(" · ")),
+    el("span", {}, [said, whose].filter(Boolean).join(" · ")),
   ].filter(Boolean);
 }
 
@@ -424,7 +426,7 @@ function panel() {
       "div",
       { class: "groups", onkeydown: walk },
       state.ways.length > 0 && ways(state, send),
-      !listed(state) && rows(facts, state, { hints, shown: shown, play, trade, seat }),
+      !listed(state) && rows(facts, state, { hints, shown, play, trade, seat }),
     ),
     invitations,
   ];
@@ -432,8 +434,7 @@ function panel() {
 
 // Who reads the question knows that it is theirs: "You: choose a recruit" needs no "You".
 function question() {
-  const asked = state.question.slice("You: ".length);
-  return mine() ? asked.charAt(0).toUpperCase() + asked.slice(1) : state.question;
+  return mine() ? sentence(state.question.slice("You: ".length)) : state.question;
 }
 
 function waiting() {

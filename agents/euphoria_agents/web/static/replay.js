@@ -5,6 +5,7 @@ import { el, refill } from "./elements.js";
 import {
   addTerms,
   brief,
+  luckTable,
   mark,
   mistakeList,
   mistakes,
@@ -115,7 +116,8 @@ function shownTab() {
   const story = { ...data, here, seek: go };
   if (tab === "all") return moveList(story, wrong);
   if (tab === "wrong") return mistakeList(wrong, story);
-  return summaryTable(summary(data.entries, data.names.length, data.mistake, data.result, total), data.names);
+  const found = summary(data.entries, data.names.length, data.mistake, data.result, total);
+  return [summaryTable(found, data.names), luckTable(found, data.names)];
 }
 
 function draw(moving = false) {

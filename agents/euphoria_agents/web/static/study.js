@@ -2,7 +2,7 @@
 
 import { Board } from "./board.js";
 import { chart } from "./chart.js";
-import { call, download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
+import { call, download, el, fail, get, loadSymbols, many, post, refill, say, sentence } from "./common.js";
 import * as judgement from "./judgement.js";
 import { forget, recall, remember } from "./library.js";
 import { cell, player } from "./seats.js";
@@ -337,12 +337,12 @@ function verdict() {
     { class: wrong ? "bad" : "label" },
     term("regret", "regret"),
     ` ${percent(entry.regret, 1)}${wrong ? ", a mistake" : ""}`,
-    changes && [" · ", term("luck", "luck"), changes],
+    changes && [" · ", term("luck", "luck"), ` (${judgement.drawn(entry.chance, game.names)})`, changes],
   );
 }
 
 function ending() {
-  return el("p", {}, game.result ? `${here.question}.` : "The record ends here.");
+  return el("p", {}, game.result ? `${sentence(game.headline)}.` : "The record ends here.");
 }
 
 async function ask(spec) {
@@ -468,7 +468,11 @@ const movesTab = () => judgement.moveList(story(), mistakes());
 function resultTab() {
   if (!analysis().entries.length) return [ending(), el("p", { class: "label" }, PROMISE)];
   const found = judgement.summary(analysis().entries, game.names.length, game.mistake, game.result, total());
-  return [game.result && ending(), judgement.summaryTable(found, game.names)];
+  return [
+    game.result && ending(),
+    judgement.summaryTable(found, game.names),
+    judgement.luckTable(found, game.names),
+  ];
 }
 
 // The games that were played on from here, by this browser, with those that were played on from them.
@@ -625,7 +629,7 @@ try {
   eyes = game.names.length > 2 ? Math.max(0, game.names.indexOf("You"), game.result?.indexOf(1) ?? 0) : null;
   at("headline").textContent = game.names.join(", ");
   document.title = `Euphoria: ${game.names.join(", ")}`;
-  remember("studies", { id: study, names: game.names, told: game.headline });
+  remember("studies", { id: study, names: game.names, told: sentence(game.headline) });
   cells = game.names.map((_, k) => cell(facts, k));
   at("players").append(...cells.map((one) => one.node));
   const decorate = (drawn) => told() && showMarks(drawn, here, thoughts());
