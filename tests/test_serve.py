@@ -181,6 +181,7 @@ def test_the_board_of_a_view_is_the_bare_one_with_changes(ann: Visitor) -> None:
         board = ElementTree.fromstring("\n".join(lines))
         dice = [node.attrib["aria-label"] for node in board.iter() if node.get("class") == "die"]
         assert len(dice) == sum(map(len, view["view"]["workers"].values()))
+        assert not re.search(r"[Pp]layer \d", json.dumps(view)) and view["question"].startswith("You: ")
         seen.update(die.split(",")[0] for die in dice)
         ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
     assert "Ann" in seen <= {"Ann", RANDOM["name"]}

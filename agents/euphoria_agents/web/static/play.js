@@ -245,12 +245,7 @@ function drawLog() {
     ...told.map((line, k) => {
       const decision = drawn + k;
       const by = state.made[decision - first];
-      return el(
-        "li",
-        { class: `seat${by}`, "data-decision": decision },
-        badge(by),
-        el("span", {}, symbols(line)),
-      );
+      return el("li", { class: `seat${by}`, "data-decision": decision }, badge(by), el("span", {}, symbols(line)));
     }),
   );
   drawn = first + (covered ? 0 : state.log.length);
@@ -497,7 +492,7 @@ function enter(node) {
       { class: "groups" },
       rows(facts, state, {
         hints,
-        shown: moves.map(speak),
+        shown: moves,
         seat,
         play: (move) => {
           at("popover").hidePopover();

@@ -468,11 +468,7 @@ const movesTab = () => judgement.moveList(story(), mistakes());
 function resultTab() {
   if (!analysis().entries.length) return [ending(), el("p", { class: "label" }, PROMISE)];
   const found = judgement.summary(analysis().entries, game.names.length, game.mistake, game.result, total());
-  return [
-    game.result && ending(),
-    judgement.summaryTable(found, game.names),
-    judgement.luckTable(found, game.names),
-  ];
+  return [game.result && ending(), judgement.summaryTable(found, game.names), judgement.luckTable(found, game.names)];
 }
 
 // The games that were played on from here, by this browser, with those that were played on from them.
@@ -626,7 +622,8 @@ document.addEventListener("keydown", (event) => {
 try {
   [, facts, game] = await Promise.all([loadSymbols(), get("/api/facts"), get(api)]);
   judges = [game.judges[0]];
-  eyes = game.names.length > 2 ? Math.max(0, game.names.indexOf("You"), game.result?.indexOf(1) ?? 0) : null;
+  const watched = [game.names.indexOf("You"), game.result?.indexOf(1), 0].find((seat) => seat >= 0);
+  eyes = game.names.length > 2 ? watched : null;
   at("headline").textContent = game.names.join(", ");
   document.title = `Euphoria: ${game.names.join(", ")}`;
   remember("studies", { id: study, names: game.names, told: sentence(game.headline) });
