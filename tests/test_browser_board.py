@@ -185,6 +185,6 @@ def test_both_themes_hints_reasons_and_what_has_been(server: ServerProcess, chro
     page.locator("#menu").click()
     page.locator("#leave").click()
     page.locator("dialog[open]").get_by_role("button", name="No").click()
-    assert page.locator("dialog").count() == 0
+    page.locator("dialog").wait_for(state="detached")
     tab.context.close()
     assert tab.faults == []

@@ -106,6 +106,7 @@ def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProces
     assert "Content-Security-Policy" in Path(file.value.path()).read_text()
     page.locator("#tab-result").click()
     assert page.locator("#summary tbody tr").count() == 2
+    assert "own dice" in page.locator("#lucks").inner_text() and page.locator("#lucks thead th").count() == 3
     page.locator("#summary .term").first.click()
     page.locator("#about-error:popover-open").wait_for()
     page.keyboard.press("Escape")

@@ -162,7 +162,7 @@ def test_names() -> None:
     named = "\n".join(words.log(game, 0, ["Ada", "ppo", "ppo"]))
     assert "ppo (1) begins turn" in named and "You " in named and not re.search(r"player \d|ppo(?! \()", named)
     assert "ada begins turn" in "\n".join(words.log(game, 1, ["ada", "Bo", "Cy"]))
-    with pytest.raises(ValueError, match="a game of 3 needs as many names, not 2"):
+    with pytest.raises(ValueError, match="names must be None or 3 texts, one for each seat"):
         words.log(game, 0, ["Ada", "Bo"])
     with pytest.raises(ValueError, match="player must be an integer from 0 to 2, not 3"):
         words.log(game, 3)

@@ -339,7 +339,9 @@ def test_replay_forward_and_back(opened: Open, tmp_path: Path) -> None:
     seat = game.player
     mine, everybody = terminal.type(f"seat {seat}"), terminal.type("all")
     assert f"as player {seat} sees it" in mine and "as everybody sees it" in everybody and mine != everybody
-    assert short_board(view_of(game), ["P0", "P1"], 80) in terminal.type("end") and "this is the end" in terminal.type("")
+    assert short_board(view_of(game, None, ["Player 0", "Player 1"]), ["P0", "P1"], 80) in terminal.type(
+        "end"
+    ) and "this is the end" in terminal.type("")
     assert board_text(game, None, 80, moves=False) in terminal.type("board")
     assert "this is the beginning" in terminal.type("start") + terminal.type("b")
     turns = [terminal.type("turn") for _ in range(3)]

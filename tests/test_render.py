@@ -15,7 +15,7 @@ from euphoria_env.render import board_array, board_svg, board_text
 from euphoria_env.render.text import TEXT_WIDTH, short_board
 from euphoria_env.render.theme import THEMES
 from euphoria_env.render.view import view_of
-from euphoria_env.words import PENALTY_TEXTS, cost_words, recruit_words, short_title, title, with_names
+from euphoria_env.words import PENALTY_TEXTS, cost_words, recruit_words, short_title, title
 
 POSITION = {
     "rules": {"num_players": 3},
@@ -42,6 +42,7 @@ POSITION = {
     "territories": {"icarite_territory": [0, 2]},
     "discards": {"bear": 4},
 }
+NAMES = ["Ann", "Bob", "You"]  # the last one as the page calls who has not said their name
 
 
 def games(num_players: int, moves: int, **rules) -> list[Game]:
@@ -95,7 +96,7 @@ def test_text_contains_the_facts(seat):
 
 
 def test_the_short_board_has_a_line_for_each_region_and_player():
-    assert short_board(view_of(Game.from_dict(POSITION)), ["Ann", "Bob", "You"], 120).splitlines() == [
+    assert short_board(view_of(Game.from_dict(POSITION), None, NAMES), NAMES, 120).splitlines() == [
         "Euphoria, turn 17: Bob",
         "Icarus      allegiance 3 | Cloud Mine | stars Ann, You",
         "Euphoria    allegiance 0 | Generator | tunnel 4/9 | Spa, stars You",
@@ -121,16 +122,24 @@ def test_the_short_board_fits_and_hides_what_is_hidden(num_players, width):
             assert text == short_board(view_of(game.determinize(game.player, k), seat), names, width)
 
 
-def test_names_in_texts():
-    names = ["You", "Bob", "Cleo"]
-    for text, told in (
-        ("Player 0 chooses a recruit; player 1 rolls 2", "You choose a recruit; Bob rolls 2"),
-        ("turn 4: player 0 has won", "turn 4: you have won"),
-        ("bumps player 0's 4 and player 2's 5", "bumps your 4 and Cleo's 5"),
-        ("player 0 passes and player 0 reaches 3", "you pass and you reach 3"),
-        ("Player 0: choose what to do", "You: choose what to do"),
-    ):
-        assert with_names(text, names) == told
+def test_names_in_the_headline_and_the_offer():
+    game = Game.from_dict(POSITION)
+    told = [view_of(game, seat, names).headline for seat in (None, 1) for names in (None, NAMES)]
+    assert told == ["turn 17: player 1", "turn 17: Bob", "turn 17: player 1", "turn 17: you"]
+    assert view_of(game, None, NAMES).asked == "Bob must choose what to do"
+    over = games(3, 3000, stars_to_win=1)[-1]
+    winner, end = over.ranking.index(1), f"won in turn {over.turn}"
+    assert [view_of(over, seat, ["Ann", "Bob", "Cleo"]).headline for seat in (None, winner)] == [
+        f"{NAMES[winner] if winner < 2 else 'Cleo'} has {end}",
+        f"you have {end}",
+    ]
+    rich = {"workers": [6], "goods": {"energy": 2, "water": 2}}
+    trade = Game.from_dict({"rules": {"num_players": 3, "trading": True}, "player": 1, "players": [rich] * 3})
+    trade.play("trade +1")
+    assert view_of(trade, None, NAMES).offer == "Bob offers you nothing yet for nothing yet"
+    assert view_of(trade, 1, NAMES).offer == "you offer player 2 nothing yet for nothing yet"
+    with pytest.raises(ValueError, match="names must be None or 3 texts"):
+        view_of(game, 0, ["Ann"])
 
 
 def test_public_text_hides_what_a_seat_sees():

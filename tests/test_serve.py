@@ -173,14 +173,18 @@ def test_what_has_been_is_seen_again(ann: Visitor) -> None:
 
 def test_the_board_of_a_view_is_the_bare_one_with_changes(ann: Visitor) -> None:
     api = f"/api/games/{new(ann, ANN, RANDOM, rules={'max_turns': 20})['id']}"
+    bare, seen = ann.ask("GET", "/static/board-2.svg")[1].decode().split("\n"), set[str]()
     while not (view := wait_for(ann, f"{api}/view?seat=0", my_turn))["over"]:
-        ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][-1]["action"]})
-    lines = ann.ask("GET", "/static/board-2.svg")[1].decode().split("\n")
-    for first, last, text in reversed(view["board"]):
-        lines[first:last] = [text]
-    board = ElementTree.fromstring("\n".join(lines))
-    dice = [node for node in board.iter() if node.get("class") == "die"]
-    assert len(dice) == sum(map(len, view["view"]["workers"].values())) > 0
+        lines = bare.copy()
+        for first, last, text in reversed(view["board"]):
+            lines[first:last] = [text]
+        board = ElementTree.fromstring("\n".join(lines))
+        dice = [node.attrib["aria-label"] for node in board.iter() if node.get("class") == "die"]
+        assert len(dice) == sum(map(len, view["view"]["workers"].values()))
+        assert not re.search(r"[Pp]layer \d", json.dumps(view)) and view["question"].startswith("You: ")
+        seen.update(die.split(",")[0] for die in dice)
+        ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
+    assert "Ann" in seen <= {"Ann", RANDOM["name"]}
     assert view["stars"] is not None and sum(map(sum, (one.values() for one in view["stars"]))) == sum(
         10 - p["stars"] for p in view["view"]["players"]
     )

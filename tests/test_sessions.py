@@ -70,7 +70,7 @@ def test_what_is_shown_after_a_move_is_made_once(monkeypatch: pytest.MonkeyPatch
 
     made: list[Any] = []
     look = module.view_of
-    monkeypatch.setattr(module, "view_of", lambda game, seat: made.append(seat) or look(game, seat))
+    monkeypatch.setattr(module, "view_of", lambda game, seat, names: made.append(seat) or look(game, seat, names))
     session = go_on(table(), random.Random(3), until=lambda s: s.decisions == 30)
     seat = session.player
     for one in (None, seat):
@@ -79,7 +79,7 @@ def test_what_is_shown_after_a_move_is_made_once(monkeypatch: pytest.MonkeyPatch
     after = session.clone()
     after.play(seat, after.moves(seat)[0].action)
     for _ in range(2):
-        assert after.view() == look(after._game, None) and after.view(seat) == look(after._game, seat)
+        assert all(after.view(one) == look(after._game, one, after.names) for one in (None, seat))
         after.can_undo(seat)
     assert made == [None, seat]
     with pytest.raises(WrongSeat):

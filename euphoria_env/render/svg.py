@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from euphoria_env.board import SPACES, STARS
@@ -20,7 +19,7 @@ from euphoria_env.render.panels import PANEL_WIDTH, legend, panel, panel_height
 from euphoria_env.render.sheet import BODY, HUGE, LARGE, Box, Sheet
 from euphoria_env.render.theme import THEMES
 from euphoria_env.render.view import View, view_of
-from euphoria_env.words import Move, legal_moves, question, with_names
+from euphoria_env.words import legal_moves, question
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
@@ -73,14 +72,10 @@ def draw(
     changed: Collection[str] = (),
 ) -> tuple[str, int, int]:
     """The picture as of `board_svg`, its width and its height."""
-    view = view_of(game, seat)
-    moves = [] if seat is None else legal_moves(game, seat)
-    called = _names(names, len(view.players))
-    asked = question(game, seat)
-    if names is not None:
-        view = replace(view, headline=with_names(view.headline, called), offer=with_names(view.offer, called))
-        moves = [_named(move, called) for move in moves]
-        asked = with_names(asked, called)
+    called = _names(names, game.rules.num_players)
+    view = view_of(game, seat, names)
+    moves = [] if seat is None else legal_moves(game, seat, names)
+    asked = question(game, seat, names)
     wide = PICTURE_WIDTH if width is None else _width(width)
     if not isinstance(theme, str) or theme not in THEMES:
         raise ValueError(f"theme must be one of {', '.join(THEMES)}, not {shown(theme)}")
@@ -114,12 +109,6 @@ def _names(names: Sequence[str] | None, n: int) -> list[str]:
     if not listed or not all(isinstance(name, str) and name.isprintable() for name in names):
         raise ValueError(f"names must be {n} texts of one line, not {shown(names)}")
     return list(names)
-
-
-def _named(move: Move, names: Sequence[str]) -> Move:
-    """A move in words that name the players."""
-    text, cost, gain, risk = (with_names(part, names) for part in (move.text, move.cost, move.gain, move.risk))
-    return replace(move, text=text, cost=cost, gain=gain, risk=risk)
 
 
 def _line(last: object) -> str:

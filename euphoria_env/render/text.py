@@ -50,7 +50,6 @@ from euphoria_env.words import (
     short_title,
     tile_words,
     title,
-    with_names,
 )
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> st
         names: what the players are called, in the order of their seats.
         width: the columns that a line may have, 20 or more.
     """
-    rows = [_Row("", tuple(with_names(text, names) for text in (f"Euphoria, {view.headline}", view.offer) if text), " | ")]
+    rows = [_Row("", tuple(filter(None, (f"Euphoria, {view.headline}", view.offer))), " | ")]
     rows += [_short_region(view, faction, names) for faction in (ICARITE, EUPHORIAN, WASTELANDER, SUBTERRAN)]
     tank = [f"by {space.removeprefix('tank_')}{_there(view, space, names)}" for space in TANK]
     rows.append(_Row(f"{'Worker tank':{_HEADING}}", (*tank, f"{view.deck_size} cards in the deck"), " | "))

@@ -22,7 +22,9 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import TILE_COST, TILES
+from euphoria_env.prompts import prompt
 from euphoria_env.words import PAIR_SPACES, title
+from euphoria_env.words.names import called, does
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
@@ -125,11 +127,16 @@ class View:
         return there[0] if there else None
 
 
-def view_of(game: Game, seat: int | None = None) -> View:
+def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = None) -> View:
     """The visible part of a game: for everybody, or for the player of a seat.
 
+    Args:
+        game: the game.
+        seat: whose view it is; None: everybody's.
+        names: what the players are called, one for each seat, of whom the reader is "you"; None: "player 0", "player 1" ...
+
     Raises:
-        ValueError: no such seat.
+        ValueError: no such seat, or names for another number of players.
     """
     d = game.to_dict()
     n = len(d["players"])
@@ -139,12 +146,13 @@ def view_of(game: Game, seat: int | None = None) -> View:
         name: MarketView(market["tile"] if market["built"] else None, tuple(sorted(market["stars"])))
         for name, market in d["markets"].items()
     }
+    who = called(n, seat if names else None, names)
     hands = sum(sum(player["artifacts"].values()) for player in d["players"])
     return View(
-        headline=_headline(d),
+        headline=_headline(d, who),
         turn=d["turn"],
-        asked="" if _ended(d) else f"player {d['player']} must {game.prompt}",
-        offer=_offer(d) if game.deciding in ("trade", "reply") else "",
+        asked="" if _ended(d) else f"{who[d['player']]} must {prompt(game.states[0], person=who.__getitem__)}",
+        offer=_offer(d, who) if game.deciding in ("trade", "reply") else "",
         players=tuple(_player(d, p, seat, markets) for p in range(n)),
         workers={name: tuple((w[0], w[1]) for w in there) for name, there in d["workers"].items()},
         allegiance=d["allegiance"],
@@ -163,21 +171,21 @@ def _ended(d: Mapping[str, Any]) -> bool:
     return d["status"] in ("over", "truncated")
 
 
-def _headline(d: Mapping[str, Any]) -> str:
+def _headline(d: Mapping[str, Any], who: Sequence[str]) -> str:
+    if d["status"] == "over":
+        return f"{does(who[d['winner']], 'has won')} in turn {d['turn']}"
     return {
         "setup": "setup",
-        "playing": f"turn {d['turn']}: player {d['active']}",
-        "over": f"player {d.get('winner')} has won in turn {d['turn']}",
+        "playing": f"turn {d['turn']}: {who[d['active']]}",
         "truncated": f"cut off after turn {d['turn']}",
     }[d["status"]]
 
 
-def _offer(d: Mapping[str, Any]) -> str:
+def _offer(d: Mapping[str, Any], who: Sequence[str]) -> str:
     """The trade under way, which is public (R15.2)."""
     pending = d["pending"]
     given, asked = (_amounts(dict(zip(ITEMS, pending[key], strict=True))) for key in ("chosen", "asked"))
-    partner = f"player {pending['partner']}"
-    return f"player {d['active']} offers {partner} {given or 'nothing yet'} for {asked or 'nothing yet'}"
+    return does(who[d["active"]], f"offers {who[pending['partner']]} {given or 'nothing yet'} for {asked or 'nothing yet'}")
 
 
 def _amounts(counts: Mapping[str, int]) -> str:

@@ -26,7 +26,7 @@ from euphoria_env.words.card_text import (
 from euphoria_env.words.event_text import log
 from euphoria_env.words.learning import lessons
 from euphoria_env.words.move_text import Move, legal_moves, question
-from euphoria_env.words.names import amount, short_name, short_title, signed, title, with_names
+from euphoria_env.words.names import amount, short_name, short_title, signed, title
 
 __all__ = [
     "AREA_SUMS",
@@ -55,5 +55,4 @@ __all__ = [
     "step_words",
     "tile_words",
     "title",
-    "with_names",
 ]

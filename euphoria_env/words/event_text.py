@@ -19,10 +19,11 @@ from euphoria_env.events import causes
 from euphoria_env.words.names import (
     amount,
     called,
+    capital,
+    does,
     gain_name,
     listed,
     possessive,
-    second_person,
     short_name,
     site_name,
     space_name,
@@ -162,11 +163,11 @@ class _Clause(NamedTuple):
 class _Teller:
     """Tells events one after the other, with what caused them, to the player of a seat or to everybody."""
 
-    def __init__(self, game: Game, seat: int | None, names: Sequence[str] | None) -> None:
+    def __init__(self, game: Game, names: Sequence[str]) -> None:
         row = game.states[0]
         tiles = zip(row["tile"].tolist(), row["built"].tolist(), strict=True)
         self._tiles = [TILES[tile] if built else None for tile, built in tiles]
-        self._names, self._seat = called(int(row["num_players"]), seat, names), seat
+        self._names = names
         self.turn = game.turn
         self.clauses: list[_Clause] = []
         self._obvious = set[str]()  # why things happen that the line says anyway
@@ -233,13 +234,11 @@ class _Teller:
             items = totals(told) if counted else [item for item, *_ in told]
             text = says.format(listed(items)) + (f" ({why})" if why and why not in self._obvious else "")
             if player >= 0:
-                text = second_person(text) if player == self._seat else text
-                text = text if player == last else f"{self._names[player]} {text}"
+                text = does(self._names[player], text).removeprefix(f"{self._names[player]} " if player == last else "")
             last = player
             parts.append(text)
         self.clauses, self._obvious = [], set()
-        text = "; ".join(parts)
-        return text[:1].upper() + text[1:] if text.startswith(("you ", "player ", "the ")) else text
+        return capital("; ".join(parts))
 
 
 def _follows(kind: int, following: int) -> bool:
@@ -247,19 +246,23 @@ def _follows(kind: int, following: int) -> bool:
     return following in ((_K.DIE, _K.FACE_SET) if kind == _K.ROLL else _EFFECTS) or kind == following == _K.PENALTY
 
 
-def log(game: Game, seat: int | None = None, names: Sequence[str] | None = None, since: int = 0) -> list[str]:
+def log(
+    game: Game, seat: int | None = None, names: Sequence[str] | None = None, since: int = 0, *, spoken_to: bool = True
+) -> list[str]:
     """What happened, a line for each decision: who did what, and why.
 
     Args:
         game: with its history.
-        seat: who reads it, who is "you"; None: everybody. Cards that the reader may not know are not named (R19).
+        seat: who reads it; None: everybody. Cards that the reader may not know are not named (R19).
         names: what the players are called; None: "player 0" and so on.
         since: only the lines of the decisions from this number on; the first is 0, and tells of the deal too.
+        spoken_to: whether the reader is "you", or has a name as the others have.
 
     Raises:
         ValueError: no such seat, another number of names, or a number less than 0.
     """
-    events, decided, teller = game.event_array(seat), game.decided(since), _Teller(game, seat, names)
+    events, decided = game.event_array(seat), game.decided(since)
+    teller = _Teller(game, called(game.rules.num_players, seat if spoken_to else None, names))
     if not decided:
         return []
     first = decided[0].first if since else 0

@@ -36,10 +36,12 @@ from euphoria_env.prompts import prompt
 from euphoria_env.words.card_text import cost_words, recruit_words, tile_words
 from euphoria_env.words.names import (
     amount,
+    called,
+    capital,
+    does,
     faction,
     gain_name,
     listed,
-    person,
     short_name,
     signed,
     space_name,
@@ -96,7 +98,7 @@ class _Decision:
     """The rows of a game, who decides, and how the players are called, which every explanation needs."""
 
     rows: np.ndarray
-    names: Sequence[str] | None = None
+    names: Sequence[str]
 
     @property
     def g(self) -> np.void:
@@ -126,10 +128,6 @@ class _Decision:
             return short_name(RECRUIT_NAMES[AMANDA])
         return named(self.g, int(self.g["space"]))
 
-    def person(self, player: int) -> str:
-        """A player by name."""
-        return person(player, self.names)
-
 
 @dataclass(frozen=True)
 class _Said:
@@ -157,8 +155,8 @@ def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> li
     Raises:
         ValueError: no such seat, or names for another number of players.
     """
-    decision = _Decision(copy_rows(game.states), _checked_names(game, names))
     _check_seat(game, seat)
+    decision = _Decision(copy_rows(game.states), called(game.rules.num_players, seat, names))
     moves = game.legal_actions()
     if decision.p != seat or not len(moves):
         return []
@@ -171,13 +169,6 @@ def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
     n = int(game.states[0]["num_players"])
     if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n:
         raise ValueError(f"seat must be {allowed}an integer from 0 to {n - 1}, not {seat!r}")
-
-
-def _checked_names(game: Game, names: Sequence[str] | None) -> Sequence[str] | None:
-    n = int(game.states[0]["num_players"])
-    if names is not None and (isinstance(names, str) or len(names) != n or not all(isinstance(name, str) for name in names)):
-        raise ValueError(f"names must be None or {n} texts, one for each seat, not {names!r}")
-    return names
 
 
 def _say(decision: _Decision, action: int) -> _Said:
@@ -335,8 +326,8 @@ def _says(group: str, text: str) -> _Explain:
                 good=amount(1, GOODS[k % len(GOODS)]),
                 artifact=amount(1, ARTIFACTS[k % len(ARTIFACTS)]),
                 item=amount(1, ITEMS[k % len(ITEMS)]),
-                partner=d.person(int(d.g["partner"])) if d.g["partner"] >= 0 else "",
-                offerer=d.person(int(d.g["turn_player"])),
+                partner=d.names[int(d.g["partner"])] if d.g["partner"] >= 0 else "",
+                offerer=d.names[int(d.g["turn_player"])],
                 progress=d.progress,
             ),
         )
@@ -348,7 +339,7 @@ def _says(group: str, text: str) -> _Explain:
 
 
 def _trade(d: _Decision, k: int) -> _Said:
-    return _Said("Trade", f"Offer {d.person((d.p + k + 1) % int(d.g['num_players']))} a trade")
+    return _Said("Trade", f"Offer {d.names[(d.p + k + 1) % int(d.g['num_players'])]} a trade")
 
 
 def _items(counts: np.ndarray) -> str:
@@ -365,12 +356,12 @@ def _send(d: _Decision, text: str, g: np.void) -> _Said:
 
 
 def _offer(d: _Decision, k: int) -> _Said:
-    return _send(d, f"Send the offer to {d.person(int(d.g['partner']))}", d.g)
+    return _send(d, f"Send the offer to {d.names[int(d.g['partner'])]}", d.g)
 
 
 def _ask(d: _Decision, item: int) -> _Said:
     """An item is asked for; the last one sends the offer (R15.2)."""
-    text = f"Ask {d.person(int(d.g['partner']))} for {amount(1, ITEMS[item])}"
+    text = f"Ask {d.names[int(d.g['partner'])]} for {amount(1, ITEMS[item])}"
     after = copy_rows(d.rows)
     step(after, 0, actions.ASK + item, empty_tape())
     if after[0]["ask"] == Decision.TRADE:
@@ -418,7 +409,7 @@ _BLOCKS: list[tuple[int, _Explain]] = [
 
 
 def question(game: Game, seat: int | None = None, names: Sequence[str] | None = None) -> str:
-    """The decision that is asked, as a sentence; the same for every seat, but for the name of the one who reads it.
+    """The decision that is asked, as a sentence; the same for every seat, but that who reads it is "you".
 
     Args:
         game: the game.
@@ -428,14 +419,14 @@ def question(game: Game, seat: int | None = None, names: Sequence[str] | None = 
     Raises:
         ValueError: no such seat, or names for another number of players.
     """
-    decision = _Decision(copy_rows(game.states), _checked_names(game, names))
     if seat is not None:
         _check_seat(game, seat, "None or ")
+    decision = _Decision(copy_rows(game.states), called(game.rules.num_players, seat, names))
     g = decision.g
     if g["status"] == OVER:
-        return f"The game has ended: {decision.person(int(g['winner']))} has won"
+        return f"The game has ended: {does(decision.names[int(g['winner'])], 'has won')}"
     if g["status"] == TRUNCATED:
         return "The game was cut off: nobody has won"
-    who = "You" if seat == decision.p else decision.person(decision.p)
-    asked = prompt(g, named=lambda space: named(g, space), titled=title, person=decision.person)
-    return f"{who[:1].upper()}{who[1:]}: {asked}" + (decision.progress if g["ask"] == Decision.SERIES else "")
+    who = decision.names[decision.p]
+    asked = prompt(g, named=lambda space: named(g, space), titled=title, person=decision.names.__getitem__)
+    return f"{capital(who)}: {asked}" + (decision.progress if g["ask"] == Decision.SERIES else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from euphoria_env.board import (
@@ -45,11 +44,6 @@ def short_name(recruit: str) -> str:
     """The short name of a recruit: "Kyle", "Jonathan the Artist" (there are two)."""
     name, _, rest = title(recruit).partition(" the ")
     return f"{name} the {rest}" if name == "Jonathan" else name
-
-
-def person(player: int, names: Sequence[str] | None = None) -> str:
-    """A player by name, or else by number: "player 1"."""
-    return names[player] if names else f"player {player}"
 
 
 def amount(n: int, what: str) -> str:
@@ -163,23 +157,31 @@ def territory_name(territory: str) -> str:
 
 
 def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[str]:
-    """Names of the players for a text: the reader is "you"; equal ones get their seat in brackets.
+    """Says what each player is called in a text: the reader "you", equal names with their seats, who has no name by number.
+
+    Somebody whose name is "You" is spoken to where everybody reads, and has a number where another player does.
+
+    Args:
+        players: how many there are.
+        seat: of the reader; None: everybody.
+        names: of the players, in the order of their seats; None: they have none.
 
     Raises:
-        ValueError: another number of names.
+        ValueError: names for another number of players.
     """
     if names is None:
         found = [f"player {k}" for k in range(players)]
-    elif len(names) != players:
-        raise ValueError(f"a game of {players} needs as many names, not {len(names)}")
+    elif isinstance(names, str) or len(names) != players or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"names must be None or {players} texts, one for each seat, not {names!r}")
     else:
         found = [name if names.count(name) == 1 else f"{name} ({k})" for k, name in enumerate(names)]
-    return ["you" if k == seat else name for k, name in enumerate(found)]
+        found = [(f"player {k}" if seat is not None else YOU) if name == "You" else name for k, name in enumerate(found)]
+    return [YOU if k == seat else name for k, name in enumerate(found)]
 
 
 def possessive(name: str) -> str:
     """Of whom something is: "Ada's", "your"."""
-    return "your" if name == "you" else f"{name}'s"
+    return "your" if name == YOU else f"{name}'s"
 
 
 def second_person(text: str) -> str:
@@ -189,16 +191,15 @@ def second_person(text: str) -> str:
     return f"{_IRREGULAR.get(verb, stem)}{space}{rest}"
 
 
+YOU = "you"  # the name of who is spoken to
 _IRREGULAR = {"is": "are", "has": "have", "does": "do"}
 
 
-def with_names(text: str, names: Sequence[str]) -> str:
-    """A text with the names of the players in place of their numbers: "Bob rolls" for "player 1 rolls"; "You" is spoken to."""
+def capital(text: str) -> str:
+    """A text that begins a line; a name stays as it is."""
+    return text[:1].upper() + text[1:] if text.split(" ")[0] in (YOU, "player", "the") else text
 
-    def named(found: re.Match[str]) -> str:
-        name, owned, verb = names[int(found[1])], found[2], found[3]
-        if name != "You":
-            return name + (owned or "") + (verb or "")
-        return "your" if owned else ("you" if found[0][0] == "p" else name) + second_person(verb or "")
 
-    return re.sub(r"\b[Pp]layer (\d)\b('s)?(?: ([a-z]+s)\b)?", named, text)
+def does(name: str, text: str) -> str:
+    """A sentence of what a player does: "Ada gains 1 gold", "you gain 1 gold"."""
+    return f"{name} {second_person(text) if name == YOU else text}"

@@ -46,7 +46,7 @@ from euphoria_env.words.names import (
     faction,
     gains,
     listed,
-    person,
+    possessive,
     short_name,
     short_title,
     space_name,
@@ -161,7 +161,7 @@ class Foretold:
         g: the game before the move.
         action: the move.
         facts, lines, chances: its facts, its numbers of continuations and its chances (`foresight.foretold`).
-        names: what the players are called; None: "player 1".
+        names: what the players are called, "you" for who decides.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Foretold:
         facts: Iterable[Sequence[int]],
         lines: Sequence[int],
         chances: Sequence[Sequence[float]],
-        names: Sequence[str] | None,
+        names: Sequence[str],
     ) -> None:
         self.g, self.p, self.action, self.names, self.chances = g, int(g["player"]), action, names, chances
         self.facts = [Fact(*row) for row in facts]
@@ -185,13 +185,9 @@ class Foretold:
 
     # ------------------------------------------------------------------------------------------------------ single facts
 
-    def who(self, q: int) -> str:
-        """A player as the subject of a sentence."""
-        return "you" if q == self.p else person(q, self.names)
-
     def whose(self, q: int) -> str:
         """The possessive of a player: "your", "player 1's"."""
-        return "your" if q == self.p else f"{person(q, self.names)}'s"
+        return possessive(self.names[q])
 
     def of_abilities(self) -> list[Fact]:
         """The facts of abilities that are asked."""
@@ -335,7 +331,7 @@ class Foretold:
         for q in sorted(changes):
             players.setdefault(self.doing(changes[q].values(), q), []).append(q)
         return [
-            f"{listed(map(self.who, seats))} {f'each {text}' if len(seats) > 1 else _third(text)}"
+            f"{listed(self.names[q] for q in seats)} {f'each {text}' if len(seats) > 1 else _third(text)}"
             for text, seats in players.items()
         ]
 
@@ -394,7 +390,7 @@ class Foretold:
             elif f.kind == _FURTHER:
                 notes.append("you may then place the new worker (Chase)")
         if rolling := [f for f in self.of_kind(_K.WON) if f.b > 0]:
-            notes.append(f"{self.perhaps(rolling[0])}{listed(self.who(f.player) for f in rolling)} roll for the win")
+            notes.append(f"{self.perhaps(rolling[0])}{listed(self.names[f.player] for f in rolling)} roll for the win")
         return [*dict.fromkeys(notes)]
 
     def _others(self) -> list[str]:
@@ -459,7 +455,7 @@ class Foretold:
             )
         )
         text = ": ".join(filter(None, [self.doing(price, q), ", and ".join(filter(None, [gain, others]))])) or "act"
-        return f"{self.who(q)} may {text} ({name})", name if q == self.p else f"{self.whose(q)} {name}"
+        return f"{self.names[q]} may {text} ({name})", name if q == self.p else f"{self.whose(q)} {name}"
 
     def _risk(self) -> list[str]:
         """The worker that is bumped, losses to rolls and to the hand limit, and others who may win."""
@@ -479,7 +475,7 @@ class Foretold:
             risks.append("perhaps too little is left for the cost of the space")
         for f in self.of_kind(_K.WON):
             if f.player != self.p and f.b < 0:
-                risks.append(f"{'gives' if self.sure(f) else 'may give'} {self.who(f.player)} the win")
+                risks.append(f"{'gives' if self.sure(f) else 'may give'} {self.names[f.player]} the win")
         return risks
 
     def _losses(self, q: int, low: float, high: float) -> list[str]:
@@ -490,12 +486,12 @@ class Foretold:
             chance = percent(high) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
             risks.append(f"{'' if own else f'{self.whose(q)} '}knowledge check: {chance} % to lose {lost}")
         elif self.of_kind(_K.WORKER_LOST, q):
-            risks.append(f"{self.who(q)} may lose {lost}")
+            risks.append(f"{self.names[q]} may lose {lost}")
         if faces := sorted({_FACE_OF[f.a] for f in self.of_kind(_K.PENALTY, q) if f.a in _FACE_OF}):
-            risks.append(f"each {listed(map(str, faces), 'or')} rolled: {'lose' if own else f'{self.who(q)} loses'} {A_GOOD}")
+            risks.append(f"each {listed(map(str, faces), 'or')} rolled: {'lose' if own else f'{self.names[q]} loses'} {A_GOOD}")
         if found := self.of_kind(_K.HAND_LIMIT, q):
             sure = sum(f.least for f in found if self.sure(f))
             cards = amount(sure or max(f.most for f in found), "artifact")
             maybe = "" if sure else "perhaps "
-            risks.append(f"hand limit: {maybe}discard {cards}" if own else f"hand limit: {self.who(q)} {maybe}discards {cards}")
+            risks.append(f"hand limit: {maybe}discard {cards}" if own else f"hand limit: {self.names[q]} {maybe}discards {cards}")
         return risks

@@ -17,7 +17,6 @@ from euphoria_agents.sessions import Seat, Session
 from euphoria_agents.sessions.agent_names import AGENT_NAMES
 from euphoria_env import Game
 from euphoria_env.render import board_array
-from euphoria_env.words import with_names
 from tests.tools.browser import ServerProcess, launched
 
 PLAYERS, SEED = 4, 3
@@ -58,7 +57,7 @@ def turns(text: str, file: Path) -> None:
     shown = [k for k in range(first, session.decisions) if turn < session.turn_at(k) <= turn + 2 * PLAYERS]
     frames = []
     for k in shown:
-        last = with_names(session.log(None, k)[0], AGENT_NAMES)
+        last = session.log(None, k)[0]
         changed = session.changed(None, k + 1)
         pixels = board_array(session.game_at(k + 1), names=AGENT_NAMES[:PLAYERS], last=last, changed=changed, within=(1000, 700))
         frames.append(Image.fromarray(pixels).quantize(64, dither=Image.Dither.NONE))

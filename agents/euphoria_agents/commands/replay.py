@@ -12,6 +12,7 @@ from rich.markup import escape
 from euphoria_agents.commands.shared_arguments import ReplayOptions
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.record_steps import steps
+from euphoria_agents.sessions import Seat
 from euphoria_agents.terminal import Replay, Screen
 from euphoria_env import Game
 from euphoria_env.render import board_svg, board_text
@@ -69,7 +70,7 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
     """Writes the game of a record as a page.
 
     Raises:
-        ValueError: an option or the study is wrong.
+        ValueError: an option or the analysis is wrong.
     """
     from euphoria_agents.study.decision_analysis import Replayed
     from euphoria_agents.study.game_analysis import saved_entries
@@ -78,7 +79,7 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
     game: Any = Replayed.from_record(text)
     entries = saved_entries(options.analysis, text, game) if options.analysis else []
     view = options.view or (MOVERS if options.analysis else EVERYBODY)
-    names = options.names or [f"Player {k}" for k in range(game.rules.num_players)]
+    names = [Seat(name).name for name in options.names or (f"Player {k}" for k in range(game.rules.num_players))]
     if len(names) != game.rules.num_players:
         raise ValueError(f"--names takes a name for each of the {game.rules.num_players} players, not {len(names)}")
     write_whole(page, replay_page(game, names, int(view) if view.isdecimal() else view, entries))
@@ -99,7 +100,7 @@ def run(options: ReplayOptions) -> None:
     if options.html:
         write_page(options.html, options, text)
         return
-    if alone := [f"--{name}" for name in ("study", "view", "names") if getattr(options, name) is not None]:
+    if alone := [f"--{name}" for name in ("analysis", "view", "names") if getattr(options, name) is not None]:
         raise ValueError(f"{alone[0]} is of the page: name its file by --html")
     screen = Screen()
     if screen.interactive and not (options.every or options.delay or options.step or options.svg):

@@ -251,7 +251,7 @@ class Session:
         key = (self.decisions if decision is None else decision, seat)
         if key not in self._views:  # those of this decision and the one before are kept: a move needs them several times
             self._views = {one: view for one, view in self._views.items() if one[0] >= self.decisions - 1}
-            self._views[key] = view_of(self.game_at(decision), seat)
+            self._views[key] = view_of(self.game_at(decision), seat, self.names)
         return self._views[key]
 
     def board(self, seat: int | None = None, width: int = TEXT_WIDTH, decision: int | None = None) -> str:
@@ -296,7 +296,7 @@ class Session:
         if seat is not None:
             self._check_seat(seat)
         lines = self._logs.setdefault(seat, [])
-        lines += words.log(self._game, seat, [one.name for one in self.seats], len(lines))
+        lines += words.log(self._game, seat, self.names, len(lines))
         return lines[since:]
 
     def events(self, seat: int | None = None, since: int = 0) -> list[list[Event]]:

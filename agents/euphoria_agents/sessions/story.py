@@ -1,14 +1,10 @@
-"""A recorded game in words: every decision with its turn, who made it, what happened, and what would have been better.
-
-Players are numbers in all texts; pages put their names there.
-"""
+"""A recorded game in words: every decision with its turn, who made it, what happened, and what would have been better."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from euphoria_agents.sessions.session import Seat, Session
 from euphoria_agents.study.decision_analysis import Replayed, best_of
 from euphoria_agents.study.game_analysis import Entry
 from euphoria_env import Game, words
@@ -38,13 +34,9 @@ class Story:
         """In which turn each decision was made, and the last turn; 0 during the setup."""
         return [int(rows["turn"][0]) for rows in (*self.game.before, self.game.states)]
 
-    @cached_property
-    def _session(self) -> Session:
-        return Session.of(self.game, [Seat(name) for name in self.names])
-
     def log(self, seats: Sequence[int | None]) -> list[str]:
         """What happened by each decision, as the seat named for it may know it, or everybody."""
-        logs = {seat: self._session.log(seat) for seat in set(seats)}
+        logs = {seat: words.log(self.game, seat, self.names, spoken_to=False) for seat in set(seats)}
         return [logs[seat][ply] for ply, seat in enumerate(seats)]
 
     def better(self, entries: Iterable[Entry]) -> dict[int, list[str]]:
@@ -58,19 +50,21 @@ class Story:
     def move(self, ply: int, action: int) -> str:
         """A legal move of a decision as a sentence."""
         if (ply, action) not in self._moves:
-            now = self.at(ply)
-            self._moves |= {(ply, one.action): one.text for one in words.legal_moves(now, now.player)}
+            self._moves |= {(ply, one.action): one.text for one in self.moves(ply)}
         return self._moves[ply, action]
 
     def spaces(self, ply: int) -> list[dict[str, int | str]]:
         """The legal moves of a decision that concern a space, and which."""
+        return [{"action": one.action, "space": one.space} for one in self.moves(ply) if one.space]
+
+    def moves(self, ply: int) -> list[words.Move]:
+        """The legal moves of a decision, explained to whoever makes it."""
         now = self.at(ply)
-        return [{"action": one.action, "space": one.space} for one in words.legal_moves(now, now.player) if one.space]
+        return words.legal_moves(now, now.player, self.names)
 
     def question(self, ply: int) -> str:
-        """What is decided, as a sentence."""
-        now = self.at(ply)
-        return words.question(now, now.player).removeprefix("You: ")
+        """What is decided and by whom, as a sentence."""
+        return words.question(self.at(ply), None, self.names)
 
     def at(self, ply: int) -> Game:
         """The game before a decision, or at its end."""

@@ -20,7 +20,7 @@ from euphoria_env.board import STARS
 from euphoria_env.render.text import short_board
 from euphoria_env.render.theme import PLAYER_COLOURS
 from euphoria_env.render.view import PlayerView
-from euphoria_env.words import Move, lessons, short_name, with_names
+from euphoria_env.words import Move, lessons, short_name
 
 ADVISER = "mcts:300:ppo"  # who gives hints, if nobody else is named
 PATIENCE = 10.0  # seconds until it is said that an agent is still thinking
@@ -231,7 +231,7 @@ class TerminalGame:
             if several and (k == 1 or moves[k - 2].group != move.group):
                 self.screen.say(move.group, HEADING)
             parts = [move.text, move.told, move.risk and f"risk: {move.risk}"]
-            self.screen.say(with_names(" - ".join(filter(None, parts)), self._names), label=f"{k:4}  ")
+            self.screen.say(" - ".join(filter(None, parts)), label=f"{k:4}  ")
         return False
 
     def _board(self, seat: int | None) -> None:
@@ -421,13 +421,14 @@ class TerminalGame:
 
     def _end(self) -> None:
         """Tells who has won, and offers to keep the game."""
+        only = self._people[0] if len(self._people) == 1 else None
         if len(self._people) < 2:
-            self._news(self._people[0] if self._people else None)
+            self._news(only)
         else:
             self._tell(self.session.log(None, max(self._told[seat] for seat in self._people)), None)
-        self._board(None)
+        self._board(only)
         self.screen.say()
-        self.screen.say(with_names(self.session.question(), self._names), HEADING)
+        self.screen.say(self.session.question(only), HEADING)
         view, ranking = self.session.view(), self.session.ranking or []
         for rank, seat in sorted(zip(ranking, range(len(ranking)), strict=True)):
             self.screen.say(f"{rank}. {self._name(seat)}: {_stars(view.players[seat])}", label="  ")

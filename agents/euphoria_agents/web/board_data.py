@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -113,12 +113,12 @@ def _bare(num_players: int) -> tuple[list[str], dict[str, int]]:
     return lines, {line: k for k, line in enumerate(lines) if times[line] == 1}
 
 
-def board_patches(view: View, marks: Marks) -> list[tuple[int, int, str]]:
+def board_patches(view: View, marks: Marks, names: Sequence[str]) -> list[tuple[int, int, str]]:
     """What the board of a view has in the place of lines of the bare one: the first, the one after the last, the text."""
     bare, where = _bare(len(view.players))
     patches: list[tuple[int, int, str]] = []
     at, new = 0, list[str]()
-    for line in board_fragment(view, marks).split("\n"):
+    for line in board_fragment(view, marks, names=names).split("\n"):
         found = at if not new and at < len(bare) and bare[at] == line else where.get(line, -1)
         if found < at:
             new.append(line)

@@ -296,7 +296,7 @@ def _checked(session: Session, decision: int) -> int:
 def _texts(session: Session, decision: int) -> dict[int, str]:
     """The moves of a decision that was made, in words, by their ids."""
     game = session.game_at(decision)
-    return {move.action: move.text for move in words.legal_moves(game, game.player)}
+    return {move.action: move.text for move in words.legal_moves(game, game.player, session.names)}
 
 
 def _changed(asked: Asked, act: Callable[[Session], Any]) -> Json:
@@ -353,7 +353,7 @@ def past(session: Session, seat: int | None, decision: int) -> Json:
 def _board(session: Session, seat: int | None, decision: int | None = None) -> Json:
     view = session.view(seat, decision)
     marks = Marks(changed=session.changed(seat, decision))
-    return {"view": dataclasses.asdict(view), "board": board_patches(view, marks)}
+    return {"view": dataclasses.asdict(view), "board": board_patches(view, marks, session.names)}
 
 
 @lru_cache(64)

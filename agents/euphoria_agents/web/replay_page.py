@@ -28,7 +28,7 @@ from euphoria_env.render.view import View, view_of
 
 STATIC = Path(__file__).parent / "static"
 # Each needs those before it.
-SCRIPTS = ("elements.js", "board.js", "names.js", "seats.js", "judgement.js", "chart.js", "replay.js")
+SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "replay.js")
 STYLES = ("style.css", "study.css")
 EVERYBODY, MOVERS = "everybody", "movers"
 
@@ -51,7 +51,7 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
     seats = _seats(story, seen_by)
     shown = _shown(entries, seen_by)
     views = [view_of(story.at(ply), seat) for ply, seat in enumerate([*seats, _last(seen_by)])]
-    pieces, frames = differences([_drawn(view, last_space(game.history[:ply])) for ply, view in enumerate(views)])
+    pieces, frames = differences([_drawn(view, last_space(game.history[:ply]), names) for ply, view in enumerate(views)])
     data = {
         "names": list(names),
         "players": story.players,
@@ -90,10 +90,10 @@ def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
     return [{**entry, "luck": None} for entry in entries if entry["player"] == seen_by]
 
 
-def _drawn(view: View, last: str) -> str:
+def _drawn(view: View, last: str, names: Sequence[str]) -> str:
     """The board, and below it what is known of the players, as JSON in many lines, of which few change."""
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
-    return f"{board_fragment(view, Marks(changed=[last] if last else []))}\n{json.dumps(known, indent=0)}"
+    return f"{board_fragment(view, Marks(changed=[last] if last else []), names=names)}\n{json.dumps(known, indent=0)}"
 
 
 def _facts(views: Sequence[View]) -> Json:

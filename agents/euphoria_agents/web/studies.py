@@ -35,7 +35,7 @@ from euphoria_agents.web.jobs import answer_of, ended
 from euphoria_agents.web.refusals import Refused
 from euphoria_agents.web.replay_page import MOVERS, replay_page
 from euphoria_agents.web.store import HOST, CannotSave, token_hash
-from euphoria_env import Game, words
+from euphoria_env import Game
 from euphoria_env.game import seed_row
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import Marks, board_fragment
@@ -235,22 +235,23 @@ class Studies:
         game, story = study.game, study.story
         told = {"names": study.names, "players": story.players, "lines": game.history, "record": study.record, "host": asked.host}
         said = {"turns": story.turns, "log": await asyncio.to_thread(story.log, story.players), "result": outcome(game)}
+        said["headline"] = view_of(game, None, study.names).headline
         return {**told, **said, "mistake": THRESHOLD, "judges": [*JUDGES, *set(self.specs.offered).difference(JUDGES)]}
 
     async def at(self, asked: Asked) -> Json:
         """The game before a decision, or at its end, as a seat or everybody saw it, with the moves, and the one played."""
         ply, game = asked.request.path_params["ply"], asked.thing.game
         now = asked.thing.at(ply)
-        view, last = view_of(now, asked.seat), last_space(game.history[:ply])
+        view, last = view_of(now, asked.seat, asked.thing.names), last_space(game.history[:ply])
         return {
             "ply": ply,
             "player": now.player,
             "over": now.over or now.truncated,
             "view": dataclasses.asdict(view),
-            "board": board_fragment(view, Marks(changed=[last] if last else [])),
+            "board": board_fragment(view, Marks(changed=[last] if last else []), names=asked.thing.names),
             "last": last,
             "question": asked.thing.story.question(ply),
-            "moves": [dataclasses.asdict(move) for move in words.legal_moves(now, now.player)],
+            "moves": [dataclasses.asdict(move) for move in asked.thing.story.moves(ply)],
             "played": game.played[ply] if ply < len(game.played) else None,
         }
 

@@ -28,6 +28,7 @@ export function symbol(name, label, kind, viewBox) {
 
 export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
 export const hidden = (text) => el("span", { class: "unseen" }, text); // for those who listen
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const many = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 
 // Puts new content in an element, and the focus back on what has the same id; what was unfolded stays so.

@@ -2,7 +2,7 @@
 // before; all games.
 
 import { badge, drawing, patched, STARS } from "./board.js";
-import { el, fail, get, loadSymbols, post, refill, say } from "./common.js";
+import { el, fail, get, loadSymbols, post, refill, say, sentence } from "./common.js";
 import { opponents, readRules, ruleLines } from "./forms.js";
 import { mark } from "./judgement.js";
 import { forget, recall, remember } from "./library.js";
@@ -196,14 +196,12 @@ async function open(event) {
 function list(games) {
   if (!games.length) return at("games").replaceChildren(el("p", { class: "label" }, "None yet."));
   const who = (game) => game.seats.map((seat, k) => el("span", { class: "one" }, mark(k), seat.name));
-  const named = (game) =>
-    game.headline.replace(/player (\d)/, (_, k) => game.seats[k].name).replace("You has", "You have");
   const row = (game) =>
     el(
       "tr",
       {},
       el("td", {}, el("a", { href: `/play/${game.id}`, class: "readout" }, who(game))),
-      el("td", {}, named(game) + (game.practice ? " (practice)" : "")),
+      el("td", {}, sentence(game.headline) + (game.practice ? " (practice)" : "")),
       el("td", {}, new Date(1000 * game.changed).toLocaleString()),
     );
   const heads = ["Players", "State", "Last move"].map((head) => el("th", { scope: "col" }, head));

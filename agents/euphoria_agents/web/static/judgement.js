@@ -3,7 +3,7 @@
 
 import { el, svg } from "./elements.js";
 
-export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits)} %`);
+export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits).replace("-", "−")} %`);
 export const signed = (x) =>
   x == null ? "–" : Math.abs(x) < 0.0005 ? "0 %" : (x > 0 ? "+" : "−") + percent(Math.abs(x), 1);
 export const brief = (text) => text.replace(/^Place (the )?/, "").replace(/^./, (first) => first.toLowerCase());
@@ -90,6 +90,12 @@ export function summary(entries, seats, threshold, result, decisions) {
     const own = entries.filter((one) => one.player === seat && one.regret !== null && one.moves.length > 1);
     const lucks = entries.filter((one) => one.luck).map((one) => one.luck[seat]);
     const [error, luck] = [mean(own.map((one) => one.regret)), lucks.length ? sum(lucks) : null];
+    const causes = {};
+    for (const one of entries) {
+      if (!one.luck || !one.chance.length) continue;
+      const what = cause(one.chance, seat);
+      causes[what] = (causes[what] ?? 0) + one.luck[seat];
+    }
     const adjusted = complete && luck !== null ? result[seat] - luck : null;
     return {
       seat,
@@ -98,11 +104,25 @@ export function summary(entries, seats, threshold, result, decisions) {
       grade: grade(error),
       mistakes: mistakes(own, threshold).length,
       luck,
+      causes,
       result: result?.[seat] ?? null,
       adjusted,
     };
   });
 }
+
+// What the luck of a seat came from: one kind of outcome, their own or others', or several.
+function cause(chance, seat) {
+  const kinds = new Set(chance.map(([kind]) => kind));
+  const own = new Set(chance.map(([, player]) => player === seat));
+  if (kinds.size + own.size > 2) return "several at once";
+  const [kind] = kinds;
+  return kind === "lots" ? kind : `${own.has(true) ? "own" : "others’"} ${kind}`;
+}
+
+// What was drawn or rolled after a decision, and by whom.
+export const drawn = (chance, names) =>
+  chance.map(([kind, player]) => (player < 0 ? kind : `${kind} of ${names[player]}`)).join(", ");
 
 // A small square in the colour of a seat, for the eye alone.
 export const mark = (seat) => el("span", { class: `mark seat${seat}`, "aria-hidden": "true" });
@@ -177,6 +197,31 @@ export function moveList({ players, turns, log, here, seek }, wrong = []) {
       { "aria-label": `turn ${turn}` },
       el("h3", {}, turn ? `Turn ${turn}` : "Setup"),
       el("ol", { class: "plies" }, lines),
+    ),
+  );
+}
+
+// The luck of each player by what was drawn or rolled.
+export function luckTable(found, names) {
+  const causes = [...new Set(found.flatMap((one) => Object.keys(one.causes)))].sort();
+  if (!causes.length) return null;
+  const cell = (one, what) => el("td", { class: "number" }, what in one.causes ? signed(one.causes[what]) : "–");
+  const row = (what) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, what),
+      found.map((one) => cell(one, what)),
+    );
+  const head = (one) => el("th", { scope: "col", class: "number" }, mark(one.seat), ` ${names[one.seat]}`);
+  return el(
+    "div",
+    { class: "scroll", tabindex: 0, role: "group", "aria-label": "luck by cause" },
+    el(
+      "table",
+      { id: "lucks" },
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, term("luck", "luck"), " by"), found.map(head))),
+      el("tbody", {}, causes.map(row)),
     ),
   );
 }

@@ -1,11 +1,10 @@
 // A game: to play it from the seats of this browser, or to watch it.
 
 import { Board, badge, patched, place, skip, still } from "./board.js";
-import { call, download, el, fail, get, hidden, loadSymbols, post, refill, say, theme } from "./common.js";
+import { call, download, el, fail, get, hidden, loadSymbols, post, refill, say, sentence, theme } from "./common.js";
 import { remember } from "./library.js";
 import { sounds, setSound, tell } from "./motion.js";
 import { beside, confirmed, faceOf, listed, offer, rows, symbols, ways } from "./moves.js";
-import { named } from "./names.js";
 import { cell, player, ranking, tray } from "./seats.js";
 
 const game = location.pathname.split("/")[2];
@@ -97,7 +96,7 @@ function take(next) {
 // ------------------------------------------------------------------------------------------------------------- drawing
 
 function draw(before = null) {
-  const headline = named(state.view.headline, state.seats);
+  const headline = sentence(state.view.headline);
   at("headline").replaceChildren(...title(headline));
   at("banner").className = state.decider === null ? "" : `seat${state.decider}`;
   document.title = `${mine() ? "● " : ""}Euphoria: ${headline}`;
@@ -111,9 +110,11 @@ function draw(before = null) {
 function title(headline) {
   if (past !== null) return [`Decision ${past + 1} of ${state.decisions}, seen again`];
   const whose = mine() ? "your decision" : state.decider === null ? "" : `${name(state.decider)} decides`;
+  const { players, turn } = state.view;
+  const said = players[state.decider]?.active ? `Turn ${turn}` : headline; // who is on turn is said but once
   return [
     state.decider === null ? null : badge(state.decider),
-    el("span", {}, [headline, whose].filter(Boolean).join(" · ")),
+    el("span", {}, [said, whose].filter(Boolean).join(" · ")),
   ].filter(Boolean);
 }
 
@@ -188,9 +189,6 @@ function decorate(drawing) {
   const counts = {};
   for (const move of moves) if (move.space) counts[move.space] = (counts[move.space] ?? 0) + 1;
   const best = moves.length && hints && state.moves.find((move) => move.action === hints.best)?.space;
-  for (const node of drawing.querySelectorAll(".die, .star")) {
-    node.setAttribute("aria-label", named(node.getAttribute("aria-label"), state.seats));
-  }
   for (const node of drawing.querySelectorAll(".space")) {
     const n = counts[node.dataset.space] ?? 0;
     node.setAttribute("role", "button");
@@ -247,12 +245,7 @@ function drawLog() {
     ...told.map((line, k) => {
       const decision = drawn + k;
       const by = state.made[decision - first];
-      return el(
-        "li",
-        { class: `seat${by}`, "data-decision": decision },
-        badge(by),
-        el("span", {}, symbols(named(line, state.seats))),
-      );
+      return el("li", { class: `seat${by}`, "data-decision": decision }, badge(by), el("span", {}, symbols(line)));
     }),
   );
   drawn = first + (covered ? 0 : state.log.length);
@@ -417,8 +410,8 @@ function panel() {
   return [
     trouble(),
     head,
-    state.view.offer && el("p", { class: "label" }, symbols(named(state.view.offer, state.seats))),
-    advice && el("p", { class: "advice" }, "Advice: ", named(advice.text, state.seats)),
+    state.view.offer && el("p", { class: "label" }, symbols(state.view.offer)),
+    advice && el("p", { class: "advice" }, "Advice: ", advice.text),
     narrowed &&
       button("all", `All ${state.moves.length} moves`, () => {
         [space, face] = ["", 0];
@@ -428,25 +421,15 @@ function panel() {
       "div",
       { class: "groups", onkeydown: walk },
       state.ways.length > 0 && ways(state, send),
-      !listed(state) && rows(facts, state, { hints, shown: shown.map(speak), play, trade, seat }),
+      !listed(state) && rows(facts, state, { hints, shown, play, trade, seat }),
     ),
     invitations,
   ];
 }
 
-const speak = (move) => ({
-  ...move,
-  text: named(move.text, state.seats),
-  group: named(move.group, state.seats),
-  gain: named(move.gain, state.seats),
-  risk: named(move.risk, state.seats),
-});
-
+// Who reads the question knows that it is theirs: "You: choose a recruit" needs no "You".
 function question() {
-  const text = named(state.question, state.seats);
-  const start = `${state.decider === null ? "" : name(state.decider)}: `;
-  if (!mine() || !text.startsWith(start)) return text;
-  return text.charAt(start.length).toUpperCase() + text.slice(start.length + 1);
+  return mine() ? sentence(state.question.slice("You: ".length)) : state.question;
 }
 
 function waiting() {
@@ -509,7 +492,7 @@ function enter(node) {
       { class: "groups" },
       rows(facts, state, {
         hints,
-        shown: moves.map(speak),
+        shown: moves,
         seat,
         play: (move) => {
           at("popover").hidePopover();
@@ -626,7 +609,7 @@ function transport() {
       value: past,
       oninput: (event) => look(Number(event.target.value)).catch(fail),
     }),
-    el("p", { class: "label" }, symbols(named(state.log[past - state.log_from] ?? "", state.seats))),
+    el("p", { class: "label" }, symbols(state.log[past - state.log_from] ?? "")),
   ];
 }
 
@@ -754,7 +737,7 @@ const reasons = () =>
           el(
             "li",
             { class: one.action === found.action ? "best" : "" },
-            named(found.texts[one.action], state.seats),
+            found.texts[one.action],
             " ",
             el("b", {}, share(one)),
           ),

@@ -5,6 +5,7 @@ import { el, refill } from "./elements.js";
 import {
   addTerms,
   brief,
+  luckTable,
   mark,
   mistakeList,
   mistakes,
@@ -16,17 +17,9 @@ import {
   term,
 } from "./judgement.js";
 import { chart } from "./chart.js";
-import { named } from "./names.js";
 import { cell, player } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const inWords = (text) =>
-  named(
-    text,
-    data.names.map((name) => ({ name })),
-  );
-data.log = data.log.map(inWords);
-for (const [ply, texts] of Object.entries(data.better)) data.better[ply] = texts.map(inWords);
 const judged = new Map(data.entries.map((one) => [one.ply, one]));
 const total = data.players.length;
 const wrong = mistakes(data.entries, data.mistake);
@@ -123,7 +116,8 @@ function shownTab() {
   const story = { ...data, here, seek: go };
   if (tab === "all") return moveList(story, wrong);
   if (tab === "wrong") return mistakeList(wrong, story);
-  return summaryTable(summary(data.entries, data.names.length, data.mistake, data.result, total), data.names);
+  const found = summary(data.entries, data.names.length, data.mistake, data.result, total);
+  return [summaryTable(found, data.names), luckTable(found, data.names)];
 }
 
 function draw(moving = false) {

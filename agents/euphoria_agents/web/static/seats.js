@@ -267,7 +267,8 @@ export const worker = (seat, face) =>
 // The ranking with the sources of the stars; `stars`: by seat, source -> number.
 export function ranking(view, seats, stars) {
   const order = [...view.players].sort((a, b) => a.rank - b.rank);
-  const told = (counts) => filled(counts).map(([source, n]) => el("span", { class: "source" }, `${n} ${source}`));
+  const told = (counts) =>
+    filled(counts).map(([source, n]) => el("span", { class: "source" }, `${n} ${source.replace("icarus", "Icarus")}`));
   return el(
     "ol",
     { class: "ranking" },

@@ -2,10 +2,9 @@
 
 import { Board } from "./board.js";
 import { chart } from "./chart.js";
-import { call, download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
+import { call, download, el, fail, get, loadSymbols, many, post, refill, say, sentence } from "./common.js";
 import * as judgement from "./judgement.js";
 import { forget, recall, remember } from "./library.js";
-import { named } from "./names.js";
 import { cell, player } from "./seats.js";
 
 const { mark, percent, showMarks, signed, term } = judgement;
@@ -33,11 +32,6 @@ const asked = {}; // by agent and decision: what it said when asked of this deci
 const NOTHING = { entries: [], better: {}, running: false, trouble: "" };
 const analysis = (spec = judges[0]) => found[spec] ?? NOTHING;
 const total = () => game.lines.length;
-const inWords = (text) =>
-  named(
-    text,
-    game.names.map((name) => ({ name })),
-  ); // with the names of the players
 const thoughtless = (spec) => !thoughts(spec).length;
 const button = (id, text, onclick, { off = false, kind = "", label = null } = {}) =>
   el("button", { type: "button", id, class: kind, disabled: off, "aria-label": label, title: label, onclick }, text);
@@ -68,8 +62,7 @@ async function seek(ply) {
   const now = await get(`${api}/at/${next}${seat === "all" ? "" : `?seat=${seat}`}`);
   if (next !== wanted) return; // somebody has moved on
   const moving = here !== null && Math.abs(next - here.ply) === 1;
-  for (const move of now.moves) move.text = inWords(move.text);
-  [here, guess] = [{ ...now, question: inWords(now.question) }, null];
+  [here, guess] = [now, null];
   history.replaceState(null, "", `#${next}`);
   draw(moving);
 }
@@ -202,7 +195,7 @@ function links() {
 // decision
 
 function who() {
-  return el("h2", { id: "question" }, mark(here.player), ` ${game.names[here.player]}: ${here.question}`);
+  return el("h2", { id: "question" }, mark(here.player), ` ${here.question}`);
 }
 
 // The moves without what anybody thinks of them, for whoever wants to find the best one.
@@ -344,15 +337,12 @@ function verdict() {
     { class: wrong ? "bad" : "label" },
     term("regret", "regret"),
     ` ${percent(entry.regret, 1)}${wrong ? ", a mistake" : ""}`,
-    changes && [" · ", term("luck", "luck"), changes],
+    changes && [" · ", term("luck", "luck"), ` (${judgement.drawn(entry.chance, game.names)})`, changes],
   );
 }
 
 function ending() {
-  const won = game.result?.indexOf(1) ?? -1;
-  const says =
-    won < 0 ? "Nobody has won: the game was cut off." : inWords(`Player ${won} has won in turn ${game.turns.at(-1)}.`);
-  return el("p", {}, game.result ? says : "The record ends here.");
+  return el("p", {}, game.result ? `${sentence(game.headline)}.` : "The record ends here.");
 }
 
 async function ask(spec) {
@@ -478,7 +468,7 @@ const movesTab = () => judgement.moveList(story(), mistakes());
 function resultTab() {
   if (!analysis().entries.length) return [ending(), el("p", { class: "label" }, PROMISE)];
   const found = judgement.summary(analysis().entries, game.names.length, game.mistake, game.result, total());
-  return [game.result && ending(), judgement.summaryTable(found, game.names)];
+  return [game.result && ending(), judgement.summaryTable(found, game.names), judgement.luckTable(found, game.names)];
 }
 
 // The games that were played on from here, by this browser, with those that were played on from them.
@@ -562,7 +552,6 @@ async function load(spec) {
   const next = await get(`${api}/analyses?spec=${encodeURIComponent(spec)}&from=${first}`);
   if (first > analysis(spec).entries.length) return; // it was begun anew meanwhile
   const { entries, better } = analysis(spec);
-  for (const [ply, texts] of Object.entries(next.better)) next.better[ply] = texts.map(inWords);
   found[spec] = {
     ...next,
     entries: [...entries.slice(0, first), ...next.entries],
@@ -632,14 +621,12 @@ document.addEventListener("keydown", (event) => {
 
 try {
   [, facts, game] = await Promise.all([loadSymbols(), get("/api/facts"), get(api)]);
-  game.log = game.log.map(inWords);
   judges = [game.judges[0]];
-  eyes = game.names.length > 2 ? Math.max(0, game.names.indexOf("You"), game.result?.indexOf(1) ?? 0) : null;
+  const watched = [game.names.indexOf("You"), game.result?.indexOf(1), 0].find((seat) => seat >= 0);
+  eyes = game.names.length > 2 ? watched : null;
   at("headline").textContent = game.names.join(", ");
   document.title = `Euphoria: ${game.names.join(", ")}`;
-  const won = game.result?.indexOf(1) ?? -1;
-  const ended = won < 0 ? `turn ${game.turns.at(-1)}` : inWords(`player ${won} has won in turn ${game.turns.at(-1)}`);
-  remember("studies", { id: study, names: game.names, told: ended });
+  remember("studies", { id: study, names: game.names, told: sentence(game.headline) });
   cells = game.names.map((_, k) => cell(facts, k));
   at("players").append(...cells.map((one) => one.node));
   const decorate = (drawn) => told() && showMarks(drawn, here, thoughts());
