@@ -49,6 +49,17 @@ def test_a_price_is_said_alike_when_it_is_offered_and_when_it_is_asked() -> None
     assert _move(game, "use kyle_the_scavenger").cost == "knowledge +2"
 
 
+def test_what_a_price_brings_about_is_no_second_price() -> None:
+    """Curtis acts on the morale that a further worker costs, before the rest of the price is chosen (R17.4, R13.10)."""
+    curtis = {"name": "curtis_the_propagandist", "active": True}
+    player = {"workers": [2, 2], "knowledge": 4, "morale": 4, "goods": {"bliss": 3, "food": 1, "water": 1}, "recruits": [curtis]}
+    rules = {"num_players": 2, "doubles_cost_morale": True}
+    game = Game.from_dict({"rules": rules, "seed": 1, "players": [player, {"workers": [1]}]})
+    game.play("place 2 farm")
+    move = next(move for move in words.legal_moves(game, 0) if move.space == "breeze_bar")
+    assert (move.cost, move.gain.split(", ")[0]) == ("1 bliss, 1 other commodity, morale -1", "knowledge -1 (Curtis)")
+
+
 def test_an_offer_asks_the_partner() -> None:
     players = [{"workers": [3], "goods": {"water": 2}}, {"workers": [1], "goods": {"gold": 2, "clay": 1}}]
     game = Game.from_dict({"rules": {"num_players": 2, "trading": True}, "players": players})

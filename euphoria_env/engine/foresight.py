@@ -210,10 +210,10 @@ def collect(g, tape, last, under_way, found):
             amount = b
         elif mode == _A:
             amount = a
-        if left > 0 and p == chooser and CHOSEN[kind]:
+        if left > 0 and p == chooser and CHOSEN[kind] and once != EventKind.REACTION:
             left -= amount
             continue
-        if how and kind != EventKind.PAYS and kind != EventKind.DILEMMA:
+        if how and kind != EventKind.PAYS and kind != EventKind.DILEMMA and kind != EventKind.REACTION:
             left = 0
         if kind == EventKind.TIE_BROKEN:
             rolled_off = a >= 5
