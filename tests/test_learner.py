@@ -251,8 +251,10 @@ def test_what_plays_does_not_change_while_the_network_learns(learners: Any, roll
     assert not any(np.array_equal(one, other) for one, other in zip(player[1:3], learner.network.player()[1:3], strict=True))
 
 
-def test_threads_are_closed() -> None:
+@pytest.mark.parametrize("cores", [1, 2, 8])
+def test_there_are_no_more_threads_than_cores_and_all_are_closed(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
     with closing(Threads(3)) as threads:
         others = threads._others
-        assert len(others) == 2 and all(thread.is_alive() for thread in others)
+        assert len(others) == min(3, cores) - 1 and all(thread.is_alive() for thread in others)
     assert not any(thread.is_alive() for thread in others)
