@@ -31,35 +31,37 @@ from pathlib import Path
 from euphoria_agents.training.config import Options
 from tests.tools.small_runs import go, options
 
-straight, broken = map(Path, sys.argv[1:])
+run = Path(sys.argv[1])
 chosen = dict(threads=2, envs=42, decisions=800, rating_games=4)
-if broken.exists():
-    go(Options(resume=broken))
+if sys.argv[2] == "straight":
+    go(options(run, **chosen))
+elif sys.argv[2] == "broken":
+    go(options(run, **chosen), updates=2)
 else:
-    go(options(straight, **chosen))
-    go(options(broken, **chosen), updates=2)
+    go(Options(resume=run))
 """
 
 
-def torchrun(folder: Path, *runs: Path) -> None:
-    """Trains in two processes: one run to its end and one that stops, or the second one on."""
+def torchrun(folder: Path, run: Path, what: str) -> None:
+    """Trains in two processes."""
     (folder / "driver.py").write_text(DRIVER)
-    command = [*TORCHRUN, str(folder / "driver.py"), *map(str, runs)]
+    command = [*TORCHRUN, str(folder / "driver.py"), str(run), what]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
 
 
 def test_two_processes_share_the_games_and_resume_exactly(tmp_path: Path) -> None:
     straight, broken = tmp_path / "straight", tmp_path / "broken"
-    torchrun(tmp_path, straight, broken)
+    torchrun(tmp_path, straight, "straight")
     facts, arrays = state_of(straight)
     assert len(facts["processes"]) == 2 and facts["decisions"] >= 800
     first, second = (arrays[f"process.{rank}.actor.0.games"] for rank in (0, 1))
     assert len(first) == len(second) == 28 and not np.array_equal(first, second)
     assert facts["processes"][0]["generator"] != facts["processes"][1]["generator"]
     assert facts["ratings"]["due"] == [] and facts["ratings"]["results"][-1]["decisions"] == facts["decisions"]
+    torchrun(tmp_path, broken, "broken")
     assert state_of(broken)[0]["updates"] == 2 < facts["updates"]
-    torchrun(tmp_path, straight, broken)
+    torchrun(tmp_path, broken, "on")
     assert_same(state_of(broken), state_of(straight))
 
 
