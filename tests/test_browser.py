@@ -151,7 +151,7 @@ def test_a_game_with_the_mouse_from_the_first_page_on(server: ServerProcess, tab
         played += 1
         assert played < 2000
     assert by_board > 3 and page.locator(".ranking li").count() == 3
-    assert page.get_by_role("button", name="Study").is_visible()
+    assert page.get_by_role("button", name="Study", exact=True).is_visible()
 
 
 @pytest.mark.long
