@@ -124,7 +124,7 @@ def rounds(options: Options, size: int) -> Iterator[dict[tuple[str, str, int], C
 
 
 def gained(options: Options, chunks: dict[tuple[str, str, int], Chunk], played: dict[Chunk, MatchResult]) -> np.ndarray:
-    """What the candidate won more in each deal of a round: (deals, opponents), the mean over the numbers of players."""
+    """The margin by which the candidate won in each deal of a round: (deals, opponents), the mean over the numbers of players."""
 
     def won(agent: str, opponent: str, n: int) -> np.ndarray | float:
         found = chunks.get((agent, opponent, n))

@@ -96,7 +96,7 @@ class Network(nn.Module):
 
 
 def returns_of(data: Dataset) -> np.ndarray:
-    """What each seat got in each game, float32 (games, players): the sum of its rewards."""
+    """The return of each seat in each game, float32 (games, players): the sum of its rewards."""
     found = np.zeros((len(data), data.rules.num_players), np.float32)
     for k, game in enumerate(data):
         np.add.at(found[k], game["seat"], game["reward"])

@@ -38,7 +38,7 @@ def test_nobody_gains_by_leaving_the_equilibrium(shape: tuple[int, int]) -> None
 
 
 def test_a_copy_of_an_agent_changes_no_score() -> None:
-    """What Nash averaging is for: redundant agents have no weight (Balduzzi et al. 2018)."""
+    """Nash averaging as it is meant: redundant agents have no weight (Balduzzi et al. 2018)."""
     table = np.random.default_rng(2).random((4, 4))
     row, column = nash(table)
     doubled, _ = nash(np.vstack([table, table[:1]]))

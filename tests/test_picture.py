@@ -47,7 +47,7 @@ class Shape:
 
 
 def shapes(svg: str) -> list[Shape]:
-    """What is painted, in the order of painting; outlines of the land and marks, which are paths, apart."""
+    """The painted shapes, in the order of painting; outlines of the land and marks, which are paths, apart."""
     root = ET.fromstring(svg)
     return list(_painted(root, 0, 0, 1, {symbol.get("id", ""): symbol for symbol in root.iter(f"{SVG}symbol")}))
 

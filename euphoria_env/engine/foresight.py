@@ -1,4 +1,4 @@
-"""What a move may lead to: the engine plays it on a copy, goes on in many ways, and what these have in common is certain.
+"""The consequences of a move: the engine plays it on a copy, goes on in many ways, and what these have in common is certain.
 
 All that the player who decides cannot know is dealt anew first (R19). A continuation ends with the next decision about a turn
 or a placement, or with the game. Its events become *facts*: what happened to whom, by what cause, and how much of it.

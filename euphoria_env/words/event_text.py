@@ -1,4 +1,4 @@
-"""What happened, in words: a row for each kind of event, and a line for each decision.
+"""The log: a row for each kind of event, and a line for each decision.
 
 A line is made of clauses with "; " between them: who, what, and in brackets why. A clause without a subject is of the one before.
 """
@@ -249,7 +249,7 @@ def _follows(kind: int, following: int) -> bool:
 def log(
     game: Game, seat: int | None = None, names: Sequence[str] | None = None, since: int = 0, *, spoken_to: bool = True
 ) -> list[str]:
-    """What happened, a line for each decision: who did what, and why.
+    """The log, a line for each decision: who did what, and why.
 
     Args:
         game: with its history.
@@ -302,7 +302,7 @@ _WAYS |= {"knowledge": "knowledge +1"}
 
 
 def _choice(teller: _Teller, player: int, action: int) -> _Clause:
-    """What is said of a move."""
+    """The texts of a move."""
     verb, *rest = actions.NAMES[action].split()
     what = rest[-1] if rest else ""
     if verb in ("take", "sacrifice"):

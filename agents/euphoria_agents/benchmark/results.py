@@ -66,7 +66,7 @@ Link = Annotated[str, Meta(pattern=r"^(https?://[^\s|()<>]+|\w[\w./-]*)$", max_l
 
 
 class Entry(Struct, forbid_unknown_fields=True):
-    """What an entry says of itself.
+    """The description of an entry.
 
     Attributes:
         date: when it was judged.

@@ -103,7 +103,7 @@ def play_game() -> None:
 
 
 def explain_moves() -> None:
-    """What moves do, foretold; in the setup nothing is."""
+    """Foretells moves; nothing is foretold in the setup."""
     game = Game.from_dict({"rules": {"num_players": 2}, "players": [{}, {}]})
     words.legal_moves(game, game.player)
 
@@ -159,7 +159,7 @@ def learn_from_batch() -> None:
 
 
 def read_data() -> None:
-    """What loading a data set calls; pyarrow itself is not needed."""
+    """Compiles the part that loads a data set; pyarrow itself is not needed."""
     one, begins = np.zeros(1, np.int64), np.array([0, 1])
     entries, values = (np.frombuffer(bytes(kind.itemsize), kind) for kind in (np.dtype(np.int16), np.dtype(np.int8)))
     observation, mask = np.zeros((1, OBS_SIZE), np.int8), np.zeros((1, NUM_ACTIONS), np.bool_)

@@ -1,4 +1,4 @@
-"""What agents are called at a table; how strong they are is their spec."""
+"""Names of agents at a table; the spec says how strong they are."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ class Session:
 
     @property
     def names(self) -> list[str]:
-        """What people call the players, by seat."""
+        """The names of the players, by seat."""
         return [seat.name for seat in self.seats]
 
     def question(self, seat: int | None = None) -> str:

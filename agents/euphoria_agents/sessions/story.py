@@ -35,7 +35,7 @@ class Story:
         return [int(rows["turn"][0]) for rows in (*self.game.before, self.game.states)]
 
     def log(self, seats: Sequence[int | None]) -> list[str]:
-        """What happened by each decision, as the seat named for it may know it, or everybody."""
+        """The log of each decision, as the seat named for it may know it, or everybody."""
         logs = {seat: words.log(self.game, seat, self.names, spoken_to=False) for seat in set(seats)}
         return [logs[seat][ply] for ply, seat in enumerate(seats)]
 
@@ -63,7 +63,7 @@ class Story:
         return words.legal_moves(now, now.player, self.names)
 
     def question(self, ply: int) -> str:
-        """What is decided and by whom, as a sentence."""
+        """A sentence that says who decides what."""
         return words.question(self.at(ply), None, self.names)
 
     def at(self, ply: int) -> Game:

@@ -39,7 +39,7 @@ class Replayed(Game):
 
     @cached_property
     def by_chance(self) -> list[list[tuple[str, int]]]:
-        """What was drawn or rolled after each move, before the next decision: of what kind, and by whom; -1: by nobody."""
+        """The draws and rolls after each move, before the next decision: their kind, and the player; -1: nobody."""
         events = self.event_array(None).tolist()
         return [sorted({(_OUTCOMES[e[0]], e[1]) for e in events[d.first : d.end] if _OUTCOMES[e[0]]}) for d in self.decided()]
 

@@ -144,7 +144,7 @@ class Analysis:
 
 
 def about(record: str, game: Replayed) -> dict[str, Any]:
-    """What the header of an analysis says of the record, with the game at its end."""
+    """The part of the header of an analysis that describes the record, with the game at its end."""
     lines = "\n".join(record.splitlines())
     return {
         "format": ANALYSIS_FORMAT,

@@ -289,7 +289,7 @@ def _space_table(games: Sequence[Counted]) -> StatisticsTable:
 
 
 def _sum(games: Sequence[Counted], key: str) -> Counter[str]:
-    """What was counted of all seats of all games together."""
+    """The counts of all seats of all games together."""
     return sum((Counter(one) for game in games for one in getattr(game, key)), Counter[str]())
 
 

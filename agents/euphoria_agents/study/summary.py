@@ -43,7 +43,7 @@ def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Ent
 
 
 def cause(chance: Iterable[Sequence[Any]], player: int) -> str:
-    """What caused the luck of a player after a decision: one kind of outcome, their own or others', or several."""
+    """The cause of the luck of a player after a decision: one kind of outcome, their own or others', or several."""
     kinds, whose = {kind for kind, _ in chance}, {seat == player for _, seat in chance}
     if len(kinds) + len(whose) > 2:
         return SEVERAL

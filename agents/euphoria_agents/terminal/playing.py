@@ -100,7 +100,7 @@ class TerminalGame:
         return [k for k, seat in enumerate(self.session.seats) if seat.spec is None]
 
     def _name(self, seat: int) -> str:
-        """What a player is called, with what plays for them, such as "Ada (ppo)"."""
+        """The name of a player with the agent that plays for them, such as "Ada (ppo)"."""
         spec = self.session.seats[seat].spec
         return self._names[seat] + (f" ({spec})" if spec not in (None, self._names[seat]) else "")
 
@@ -447,7 +447,7 @@ class TerminalGame:
 
 
 def _names(seats: Sequence[Seat], people: Sequence[int]) -> list[str]:
-    """What the players are called; the only person is "You", and of several with one name each has a number."""
+    """The names of the players; the only person is "You", and players of the same name are numbered."""
     names = ["You" if people == [k] else seat.name for k, seat in enumerate(seats)]
     return [f"{name} {k}" if Counter(names)[name] > 1 else name for k, name in enumerate(names)]
 

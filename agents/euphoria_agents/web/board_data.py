@@ -114,7 +114,7 @@ def _bare(num_players: int) -> tuple[list[str], dict[str, int]]:
 
 
 def board_patches(view: View, marks: Marks, names: Sequence[str]) -> list[tuple[int, int, str]]:
-    """What the board of a view has in the place of lines of the bare one: the first, the one after the last, the text."""
+    """The text that replaces lines of the bare board in a view: the first line, the one after the last, the text."""
     bare, where = _bare(len(view.players))
     patches: list[tuple[int, int, str]] = []
     at, new = 0, list[str]()

@@ -199,7 +199,7 @@ class Games:
         return await self.specs.hint(session, body.seat, body.spec or self.specs.adviser)
 
     async def why(self, asked: Asked) -> Any:
-        """What the agent that made a decision thinks of it."""
+        """The reasons of the agent that made a decision."""
         session = asked.thing.session.clone()
         decision = _checked(session, session.decisions if asked.body.decision is None else asked.body.decision)
         seat, action = session.made(decision) if decision < session.decisions else (-1, -1)
@@ -346,7 +346,7 @@ def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
 
 
 def past(session: Session, seat: int | None, decision: int) -> Json:
-    """What a seat, or everybody, saw before a decision that was made."""
+    """The view of a seat, or of everybody, before a decision that was made."""
     return {"decision": decision, "decisions": session.decisions, **_board(session, seat, decision)}
 
 

@@ -97,7 +97,7 @@ def _drawn(view: View, last: str, names: Sequence[str]) -> str:
 
 
 def _facts(views: Sequence[View]) -> Json:
-    """What the page says of cards: of those alone that are seen."""
+    """The texts of the cards that are seen on the page, and of no others."""
     players = [player for view in views for player in view.players]
     recruits = {recruit.name for player in players for recruit in player.recruits}
     seen: dict[str, set[Any]] = {

@@ -283,7 +283,7 @@ class Studies:
         return endpoints.set_cookie(answer, _visitor(study.name), visitor, "study", study.name)
 
     async def analysis(self, asked: Asked) -> Json:
-        """What there is of an analysis, from an entry on, with what was played and what was better in words."""
+        """The finished part of an analysis, from an entry on, with the move played and the better one in words."""
         told = _progress(self._job(asked.thing, asked.body.spec), asked.body.first)
         return {**told, "better": await asyncio.to_thread(asked.thing.story.better, told["entries"])}
 
