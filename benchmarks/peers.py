@@ -3,7 +3,7 @@
     python benchmarks/peers.py --json build/peers.json
 
 Each peer is installed from PyPI into an environment of its own below build/peers/, at the first run; one that cannot be is left
-out, and said so. Games differ in what a decision costs: the figures tell what to expect, not who is better.
+out, and said so. Games differ in what a decision costs: the figures show what to expect, not who is better.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import GAME_DTYPE, OVER
 from euphoria_env.engine.tape import empty_tape
 
-AT_A_TIME = 200  # playouts; compiled code heeds no interrupt
+AT_A_TIME = 200  # playouts; compiled code cannot be interrupted
 TO_THE_END = 10**6  # decisions; no game by `weights` takes that long
 
 

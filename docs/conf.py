@@ -1,4 +1,4 @@
-"""How Sphinx makes a site of these pages (`make site`), which reads nothing from the network."""
+"""The configuration of Sphinx, which makes a site of these pages (`make site`); it reads nothing from the network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ nb_execution_raise_on_error = True
 nb_output_stderr = "remove"
 os.environ.pop("MPLBACKEND", None)  # its plots are to be seen
 
-# The reference: what the docstrings say. Backticks in them become links where they name something that is on these pages.
+# The reference: the docstrings. Backticks in them become links where they name something that is on these pages.
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"

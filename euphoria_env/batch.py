@@ -262,7 +262,7 @@ class Batch:
         return rows
 
     def _at_end(self, games: np.ndarray) -> np.ndarray:
-        """Where the rows of games are kept that ended in the last step."""
+        """The rows of the games that ended in the last step."""
         if not np.isin(games, self._ended).all():
             raise ValueError(
                 f"games must be some of those that ended in the last step, {self._ended.tolist()}, not {games.tolist()}"
@@ -326,7 +326,7 @@ class Batch:
         return state
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on where `state` was taken; what the last step gave (`rewards`, `ranking`, ...) is not part of it.
+        """Continues from where `state` was taken; what the last step gave (`rewards`, `ranking`, ...) is not part of it.
 
         Every game is read as a position is, so that damaged ones are found before they are played.
 

@@ -239,7 +239,7 @@ MOST_EVENTS = 1024  # that an observation may hold
 
 
 def number_of_events(k: object) -> int:
-    """How many events an observation holds.
+    """The number of events in an observation.
 
     Raises:
         ValueError: not an integer from 0 to MOST_EVENTS.

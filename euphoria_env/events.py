@@ -57,7 +57,7 @@ def table() -> list[Row]:
 
 
 def causes(kind: int, a: int) -> str:
-    """Which events that follow an event is the cause of, as `KindRow.causes` says."""
+    """The later events that an event causes, according to `KindRow.causes`."""
     return "interruption" if kind == EventKind.ABILITY and a in _INTERRUPT else KIND_ROWS[EventKind(kind)].causes
 
 
@@ -151,7 +151,7 @@ def follow(start: Json, events: Iterable[tuple[int, int, int, int]]) -> Json:
             kind, player, a, b = event
             apply = _CHANGES[kind]
         except (TypeError, ValueError, LookupError):
-            raise ValueError(f"events[{k}]: {shown(event)} is no event of this version") from None
+            raise ValueError(f"events[{k}]: {shown(event)} is not an event of this version") from None
         if apply is not None:
             try:
                 apply(position, player, a, b)

@@ -324,7 +324,7 @@ class Game:
         if kind in _OUTCOME_NAMES:
             names = _OUTCOME_NAMES[kind]
             if value not in names:
-                raise ValueError(f"{key}: {shown(value)} is none of {', '.join(names)}")
+                raise ValueError(f"{key}: {shown(value)} is not one of {', '.join(names)}")
             return names.index(value)
         low, high = (1, 6) if kind == "dice" else (0, int(self._row["num_players"]) - 1)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:

@@ -50,7 +50,7 @@ class Field(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers."""
+        """The number of entries."""
         return int(self.slice.stop - self.slice.start)
 
     @property

@@ -130,4 +130,4 @@ def _replay_line(game: Game, line: str) -> None:
     game.play(move)
     replayed = move + outcomes_text(game.outcomes[before:])
     if replayed != line:
-        raise ValueError(f"the record says {shown(line)}, but the replay gives {shown(replayed)}")
+        raise ValueError(f"the record has {shown(line)}, but the replay gives {shown(replayed)}")

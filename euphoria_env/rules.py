@@ -100,7 +100,7 @@ class Option:
 
     @property
     def size(self) -> int:
-        """How many entries of the observation it has; of a large number three digits are all that a game can distinguish."""
+        """The number of entries of the observation it has; of a large number three digits are all that a game can distinguish."""
         return len(self.names) or (1 if self.high < DIGIT else 3)
 
     @property

@@ -25,7 +25,7 @@ class Options:
     tasks: list[str] = option(list(TASKS), "whose")
     games: int = option(4000, "of each opponent, with each number of players")
     seed: int = option(0, "of the deals, which are not those of the tasks")
-    processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same ratings")
+    processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same ratings")
 
 
 def anchors(task: Task, options: Options, console: Console) -> list[float]:

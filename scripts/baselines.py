@@ -1,5 +1,5 @@
 """The baselines of the leaderboard: trains well-known algorithms by the rules of the benchmark tasks, judges them and fixed
-players, and writes the results. What is finished is not done again: an interrupt costs no more than the training under way.
+players, and writes the results. Finished work is not repeated: an interrupt costs no more than the training under way.
 
 A baseline whose library has an environment of its own is trained, and judged, by the Python there (docs/benchmark.md)."""
 
@@ -46,7 +46,7 @@ class Options:
 
 
 class Baseline(NamedTuple):
-    """How an algorithm is trained.
+    """The training of an algorithm.
 
     Attributes:
         arguments: what is called, from task, decisions, seed and folder.
@@ -153,7 +153,7 @@ def main() -> None:
 
 
 def train_and_judge(options: Options, console: Console, task: Task, name: str, seed: int) -> None:
-    """A training with one seed, and what comes of it."""
+    """A training with one seed, and its results."""
     baseline = BASELINES[name]
     decisions = min(options.decisions, baseline.most)
     folder = options.out / task.name / f"{name}-{decisions}-{seed}"

@@ -1,6 +1,6 @@
 """How safe is a trained player? A learner that meets nobody else and begins as its copy learns to beat it; how much it wins in
 the end says how far from unbeatable the player is. The best of several learning rates counts, chosen on other deals than the
-figure is of. What is finished lies in the folder and is not done again."""
+figure is of. Finished work lies in the folder and is not repeated."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Options:
 
 
 def learner(options: Options, player: Path, rate: float, console: Console) -> Path:
-    """The learner with this learning rate; trained, unless it is there already, and gone on with, if it is not finished."""
+    """The learner with this learning rate, trained unless it exists, and resumed if it is not finished."""
     from euphoria_agents.training import config, trainer  # brings PyTorch along: not before it is needed
 
     folder = options.out / f"{rate:g}"
@@ -62,7 +62,7 @@ def learner(options: Options, player: Path, rate: float, console: Console) -> Pa
 
 
 def wins(response: Path, player: Path, options: Options, seed: int) -> Score:
-    """How a learner does on the deals of a seed, alone against the player."""
+    """The results of a learner on the deals of a seed, alone against the player."""
     line_up = [load(f"ppo:{response}"), *[load(f"ppo:{player}")] * (options.players - 1)]
     return play_match(line_up, options.games, Rules(num_players=options.players), seed).scores[0]
 

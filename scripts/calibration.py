@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def reliability(name: str, said: np.ndarray, won: np.ndarray) -> Table:
-    """For each range of chances: how many seats were given one, what was said on average, and how many of them won."""
+    """Each range of chances: the number of seats that were given one, their mean chance, and the share of them that won."""
     table = Table("chance", "seats", "said", "won", title=f"reliability of {name}")
     for low, high in itertools.pairwise(BINS):
         here = (said >= low) & ((said < high) | (high == 1))

@@ -61,7 +61,7 @@ def prepare(console: Console) -> None:
 
 
 def train_one(console: Console, options: Options, folder: Path) -> str:
-    """Trains for a while into a folder; what there is to say of it."""
+    """Trains for a while into a folder, and returns a summary."""
     from euphoria_agents.training import config, trainer  # brings PyTorch along: not before it is needed
 
     choices = config.Options(

@@ -28,7 +28,7 @@ from euphoria_env import Batch, Game, Rules
 SIDE_BY_SIDE = 2048  # playouts
 TABLES = 64  # games that positions are taken from, side by side
 EARLIEST, SHARE = 20, 0.004  # decision of a game from which on positions are taken, and how many of them
-SETTLED = 0.95  # where the player is surer of its move than that there is little to choose
+SETTLED = 0.95  # a move more probable than this leaves little to choose
 DRAWN = -1  # instead of a move: one that the player draws
 
 
@@ -59,7 +59,7 @@ def positions(player: PPO, options: Options, rng: np.random.Generator) -> Iterat
 
 
 def worth(player: PPO, games: list[Game], asked: list[tuple[int, int]], playouts: int, rng: np.random.Generator) -> np.ndarray:
-    """How often the mover wins after each of these pairs of a position and a move."""
+    """The share of games that the mover wins after each of these pairs of a position and a move."""
     todo = [k for k in range(len(asked)) for _ in range(playouts)]
     wins = np.zeros(len(asked))
     for first in track(range(0, len(todo), SIDE_BY_SIDE), "playouts", transient=True):
@@ -99,7 +99,7 @@ def main() -> None:
         seconds[spec] = time.perf_counter() - start
     asked = sorted({(k, DRAWN) for k in range(len(games))} | {(k, m) for moves in chosen.values() for k, m in enumerate(moves)})
     found = dict(zip(asked, worth(player, games, asked, options.playouts, rng), strict=True))
-    table = Table("agent", "gain", "+-", "ms a decision", title=f"{len(games)} positions, {options.players} players")
+    table = Table("agent", "gain", "+-", "ms per decision", title=f"{len(games)} positions, {options.players} players")
     for spec, moves in chosen.items():
         gains = np.array([found[k, move] - found[k, DRAWN] for k, move in enumerate(moves)])
         error = 1.96 * gains.std() / len(gains) ** 0.5

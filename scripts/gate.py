@@ -46,15 +46,15 @@ class Options:
     gain: float = option(0.015, "share of the games that a worthy candidate wins more")
     loss: float = option(0.03, "share of them that it must not lose more against anybody")
     error: float = option(0.05, "how often either verdict may be wrong")
-    deals: int = option(4000, "after so many it is undecided")
+    deals: int = option(4000, "the number of deals after which it is undecided")
     seed: int = option(0, "equal seeds give equal tests, if the agents do not look at the clock")
-    processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same verdict")
-    out: Path | None = option(None, "folder for the games; the same command goes on with what is there")
+    processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same verdict")
+    out: Path | None = option(None, "folder for the games; the same command continues where it stopped")
     game: dict[str, Any] = rules_options(without=["num_players"])
 
 
 def log_likelihood_ratio(observed: np.ndarray, null: float, alternative: float) -> float:
-    """How much better one mean explains what was observed than another, by the normal distribution; 0 of too little."""
+    """The log-likelihood ratio of two means for the observations, by the normal distribution; 0 for too few."""
     if len(observed) < LEAST:
         return 0.0
     variance = max(float(observed.var()), 1 / len(observed))  # where all deals gave the same, little is known of how they vary
@@ -92,7 +92,7 @@ class Gate:
         return log_likelihood_ratio(self.observed.mean(1), 0.0, self.gain)
 
     def veto(self, opponent: int) -> float:
-        """That of the loss against none, against one opponent."""
+        """The log-likelihood ratio of the loss against none, against one opponent."""
         return log_likelihood_ratio(self.observed[:, opponent], 0.0, -self.loss)
 
     def __str__(self) -> str:
@@ -111,7 +111,7 @@ def won_by_deal(result: MatchResult, players: int) -> np.ndarray:
 
 
 def rounds(options: Options, size: int) -> Iterator[dict[tuple[str, str, int], Chunk]]:
-    """The chunks of each round, of so many deals, by agent, opponent and number of players; no agent plays against itself."""
+    """The chunks of each round, with this many deals, by agent, opponent and number of players; no agent plays against itself."""
     rules = [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
     pool, both = dict.fromkeys(options.against), (options.agent, options.instead_of)
     for number in itertools.count():

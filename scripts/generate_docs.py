@@ -348,7 +348,7 @@ def scenario_file(scenario: Scenario) -> Path:
 
 
 def link_targets(sources: Sources) -> list[str]:
-    """Where the links lead."""
+    """The targets of the links."""
     code = {file: f"../euphoria_env/{file}" for file in sources.code}
     scenarios = {scenario_file(s).stem: f"../{scenario_file(s).as_posix()}" for s in sources.scenarios}
     return ["", *(f"[{name}]: {target}" for name, target in {**code, **scenarios}.items())]
@@ -448,7 +448,7 @@ def rules_link(found: re.Match[str]) -> str:
 
 
 def allowed(option: Option) -> str:
-    """What an option may be, as it says itself when it refuses a value."""
+    """The allowed values of an option, as its error message lists them."""
     try:
         option.check("it", object())
     except ValueError as error:
@@ -544,7 +544,7 @@ def page_with_blocks(file: Path) -> str:
 
 @cache
 def results() -> list[dict[str, Any]]:
-    """What stands on the leaderboard."""
+    """The results on the leaderboard."""
     return [*leaderboard.read_results(ROOT / "benchmarks" / "results").values()]
 
 
@@ -631,8 +631,8 @@ several seeds, over the seeds.
 
 The tables of the tasks come from the [results](leaderboard.md): each row is an agent alone against copies of the opponent that
 the column names. Entries have met the four frozen opponents, but never each other. The alpha-ranks of the opponents are those in
-one population of the four. With two players one table says how both sides do: there the alpha-rank of an entry is that in a
-population of the four and itself. With more players it is not known, because no opponent has been alone among copies of an entry.
+one population of the four. With two players one table has the results of both sides: there the alpha-rank of an entry is that in
+a population of the four and itself. With more players it is unknown, because no opponent has been alone among copies of an entry.
 
 In all six tasks the equilibrium is the frozen network alone, the hardest opponent of every entry, so the Nash average is the
 share won against `{NETWORK}`. With two players an entry has an alpha-rank of 100 % as soon as it wins clearly more than half of

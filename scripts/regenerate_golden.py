@@ -1,4 +1,4 @@
-"""Writes tests/golden anew: recorded games, their digests, and counts of move sequences.
+"""Writes tests/golden again: recorded games, their digests, and counts of move sequences.
 
 Only after a wanted change of rules, of the layout of a row or of the observation, or of the numbering of the moves; look at the
 difference before you commit it. `--check` writes nothing and says by exit code 1 whether something is stale.

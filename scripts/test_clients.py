@@ -1,9 +1,9 @@
-"""Uses the environments through real clients, each in an environment of its own under build/clients, and prints what came of it.
+"""Uses the environments through real clients, each in an environment of its own under build/clients, and prints the results.
 
     python scripts/test_clients.py [name ...]
 
-Installs from the package index (and PIP_FIND_LINKS etc., as pip does); an environment that is there is used again. What is done
-with a client lies in scripts/clients.
+Installs from the package index (and PIP_FIND_LINKS etc., as pip does); an existing environment is used again. The use of
+each client is in scripts/clients.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CLIENTS: dict[str, list[str]] = {
     "agilerl": ["agilerl", "peft"],  # which it imports and does not ask for
     "supersuit": ["supersuit"],
 }
-# What is done with each, and for how many seconds at most: the first use compiles the engine.
+# The steps for each, and the limit of each in seconds: the first use compiles the engine.
 INSTALL, USE = ("installing", 1200), ("using it", 600)
 # PyTorch on several threads waits for them at every small operation: a hundred times as long where other jobs run.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
@@ -44,7 +44,7 @@ class Failed(Exception):
 
 
 def run(step: tuple[str, int], *command: str | Path) -> str:
-    """Runs a command and returns what it prints, also where it ends with an error that its rows tell.
+    """Runs a command and returns what it prints, also where it ends with an error that its rows report.
 
     Raises:
         Failed: an error, with its last line, or it takes too long.

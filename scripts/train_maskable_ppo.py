@@ -51,7 +51,7 @@ class Player(Agent):
     """Plays a trained network: draws each move with the probability that the network gives it.
 
     Raises:
-        ValueError: the file is none of a player for this version of the environment. Nothing in it is executed.
+        ValueError: the file is not a player for this version of the environment. Nothing in it is executed.
     """
 
     def __init__(self, path: str) -> None:

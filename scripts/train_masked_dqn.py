@@ -54,7 +54,7 @@ class Options:
 
 
 class Network(nn.Module):
-    """What each move is worth: a value of the position, and by how much each move differs from the average one."""
+    """The value of each move: that of the position, and by how much each move differs from the average one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Player(Agent):
     """Plays a trained network: the legal move that it values most.
 
     Raises:
-        ValueError: the file is none of a player for this version of the environment. Nothing in it is executed.
+        ValueError: the file is not a player for this version of the environment. Nothing in it is executed.
     """
 
     def __init__(self, path: str) -> None:

@@ -64,7 +64,7 @@ class Options:
 
 
 def seen(observation: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
-    """What RLlib's masked network gets: float32 from 0 to 1."""
+    """The input of RLlib's masked network: float32 from 0 to 1."""
     return {"action_mask": mask.astype(np.float32), "observations": observation / HIGH}
 
 
@@ -100,7 +100,7 @@ class Player(Agent):
     """Plays a trained network: draws each move with the probability that the network gives it.
 
     Raises:
-        ValueError: the file is none of a player for this version of the environment. Nothing in it is executed.
+        ValueError: the file is not a player for this version of the environment. Nothing in it is executed.
     """
 
     def __init__(self, path: str | Path) -> None:

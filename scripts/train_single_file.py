@@ -44,15 +44,15 @@ def option(default: Any, help: str, low: float = -math.inf, high: float = math.i
 
 @dataclass
 class Arguments:
-    """What can be chosen; every field is an option of the command line."""
+    """The options; every field is one of the command line."""
 
     out: Path = option(Path("runs/single/player.npz"), "file of the player, written with every snapshot and at the end")
     seed: int = option(0, "of the games and the network; equal seeds give equal networks", 0)
     decisions: int = option(1_000_000, "decisions of the learner, rounded up to whole updates", 1)
     players: int = option(2, "players in a game", 2, 6)
-    reward: str = option("stars", f"what is learnt from: one of {', '.join(REWARD_NAMES)}; stars is by far the fastest")
+    reward: str = option("stars", f"the reward to learn from: one of {', '.join(REWARD_NAMES)}; stars is by far the fastest")
     rules: str = option("{}", 'further options of the game as JSON, such as {"trading": true}')
-    max_turns: int = option(600, "training games are truncated after so many turns", 1)
+    max_turns: int = option(600, "the number of turns after which training games are truncated", 1)
     baselines: Sequence[str] = option(("random", "weights"), "fixed opponents in the pool")
     past_selves: int = option(4, "past selves in the pool; the oldest one leaves", 1)
     snapshot: int = option(10, "updates between two past selves, and between two lines of progress", 1)
@@ -123,7 +123,7 @@ class Player(Agent):
     """Plays a network, or the file of one: draws each action with the probability that the network gives it.
 
     Raises:
-        ValueError: the file is none of a player for this version of the environment. Nothing in it is executed.
+        ValueError: the file is not a player for this version of the environment. Nothing in it is executed.
     """
 
     def __init__(self, source: str | Path | Network) -> None:

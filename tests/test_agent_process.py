@@ -151,7 +151,7 @@ class Evil:
 
 @pytest.fixture(scope="module", autouse=True)
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The module `lonely`, with agents of one's own."""
+    """The module `lonely`, with agents of your own."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "lonely.py").write_text(OWN)
     with pytest.MonkeyPatch.context() as patch:
@@ -193,14 +193,14 @@ def test_it_explains_as_in_this_process() -> None:
         ("Closes", r"^the agent lonely:Closes raised GeneratorExit \(lonely.py, line \d+\)$"),
         ("Interrupts", r"^the agent lonely:Interrupts raised KeyboardInterrupt \(lonely.py, line \d+\)$"),
         ("Leaves", r"raised SystemExit: 0 \(lonely.py"),
-        ("Silent", r"raised error: its text cannot be had \(lonely.py"),
+        ("Silent", r"raised error: its text is not available \(lonely.py"),
         ("Deep", r"raised ValueError: cannot reshape array .* \(lonely.py, line"),
         ("Narrow", r"raised TypeError: Narrow.act\(\) takes 2 .* \(lonely.py, line"),
-        ("Speaks:pickle", "sent what is no answer"),
-        ("Speaks:json", "sent what is no answer: object contains unknown field more"),
-        ("Speaks:big", "sent what is no answer"),
-        ("Speaks:generator", "sent what is no answer"),
-        ("Speaks:huge", "sent what is no answer"),
+        ("Speaks:pickle", "sent no valid answer"),
+        ("Speaks:json", "sent no valid answer: object contains unknown field more"),
+        ("Speaks:big", "sent no valid answer"),
+        ("Speaks:generator", "sent no valid answer"),
+        ("Speaks:huge", "sent no valid answer"),
     ],
 )
 def test_what_it_does_wrong_is_told_in_a_line(kind: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The command `euphoria`: its options, what it says of bad input, and agents of one's own."""
+"""The command `euphoria`: its options, what it says of bad input, and agents of your own."""
 
 from __future__ import annotations
 
@@ -281,7 +281,10 @@ def test_an_interrupted_training_saves_and_says_how_to_go_on(tmp_path: Path) -> 
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=environment, preexec_fn=heed_interrupts
     )
     assert done.returncode == 130 and "Traceback" not in done.stderr
-    assert done.stderr.endswith("stopped; --resume run goes on where it was\n") and (tmp_path / "run/state.safetensors").exists()
+    assert (
+        done.stderr.endswith("stopped; --resume run continues where it stopped\n")
+        and (tmp_path / "run/state.safetensors").exists()
+    )
 
 
 def test_an_interrupt_has_its_own_status() -> None:
@@ -324,7 +327,7 @@ def test_an_interrupt_of_all_processes_ends_them_all(tmp_path: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         _, told = process.communicate(timeout=300)
     assert process.returncode == 130 and "Traceback" not in told
-    assert told.endswith("\nstopped; the same command goes on where it was\n")
+    assert told.endswith("\nstopped; the same command continues where it stopped\n")
 
 
 def test_an_interrupt_of_a_measurement_shows_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -344,7 +347,7 @@ def test_an_interrupt_of_a_measurement_shows_what_there_is(tmp_path: Path, monke
     assert "a layer" in capsys.readouterr().out and earlier.read_text() == "earlier"
 
 
-# ------------------------------------------------------------------------------------------------------- agents of one's own
+# ------------------------------------------------------------------------------------------------------- agents of your own
 
 
 @pytest.fixture

@@ -76,8 +76,8 @@ def test_it_may_be_written_over_the_old_file(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ({"format": "euphoria-run"}, "is no trained player of this project"),
-        ({"version": True}, "is no trained player of this project"),
+        ({"format": "euphoria-run"}, "is not a trained player of this project"),
+        ({"version": True}, "is not a trained player of this project"),
         ({"layout": "0000"}, "has the layout '0000'; known are c7af5d3b7b17f199"),
     ],
 )
@@ -116,7 +116,7 @@ def test_nothing_but_the_header_of_a_foreign_file_is_read(tmp_path: Path, monkey
         keys = get_tensor = get
 
     monkeypatch.setattr(safetensors, "safe_open", Watched)
-    with pytest.raises(ValueError, match="is no checkpoint"):
+    with pytest.raises(ValueError, match="is not a checkpoint"):
         PPO.load(path)
 
 

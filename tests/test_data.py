@@ -82,7 +82,7 @@ def test_an_interrupted_collection_continues(folder: Path, tmp_path: Path) -> No
 
     with pytest.raises(KeyboardInterrupt) as stopped:
         collect(tmp_path, parts, interrupted)
-    assert stopped.value.__notes__ == ["the same command goes on where it was"]
+    assert stopped.value.__notes__ == ["the same command continues where it stopped"]
     with pytest.raises(ValueError, match=r"no data set: there is no dataset\.json"):
         load(tmp_path)
     shown: list[int] = []
@@ -212,7 +212,7 @@ def test_agents_of_your_own_play(tmp_path: Path) -> None:
         ("--seed -1", "seed must be at least 0, not -1"),
         ("--reward gold", "reward must be one of"),
         ("--processes 0", "processes must be at least 1, not 0"),
-        ("--out my_agents.py", "my_agents.py is no folder"),
+        ("--out my_agents.py", "my_agents.py is not a folder"),
     ],
 )
 def test_bad_input_is_told_in_a_line(words: str, message: str, tmp_path: Path) -> None:

@@ -454,9 +454,9 @@ def test_follow_names_what_it_cannot_follow() -> None:
         with pytest.raises(ValueError, match=message):
             follow(wrong, [])  # type: ignore[arg-type]
     for log, message in (
-        ([(99, 0, 0, 0)], r"events\[0\]: \(99, 0, 0, 0\) is no event of this version"),
-        ([(-1, 0, 0, 0)], r"is no event of this version"),
-        ([Event(EventKind.TURN, 0), (1, 2)], r"events\[1\]: \(1, 2\) is no event"),
+        ([(99, 0, 0, 0)], r"events\[0\]: \(99, 0, 0, 0\) is not an event of this version"),
+        ([(-1, 0, 0, 0)], r"is not an event of this version"),
+        ([Event(EventKind.TURN, 0), (1, 2)], r"events\[1\]: \(1, 2\) is not an event"),
         ([Event(EventKind.PLACED, 0, 0, 4)], r"events\[0\]: placed \(0, 0, 4\) cannot happen here"),
         ([Event(EventKind.PAID, 0, 0, 1)], "cannot happen here: there are too few energy"),
         ([Event(EventKind.RANK, 0, 1)], "cannot happen here"),

@@ -666,7 +666,7 @@ def test_tiles_of_the_sites_after_the_draft() -> None:
 
 
 def test_who_put_which_tile_in_the_game() -> None:
-    """A tile of player 1 may be each one that lies on the board, the built ones too, but for one's own."""
+    """A tile of player 1 may be each one that lies on the board, the built ones too, except the player's own."""
     markets = {name: {"tile": TILES[k], "built": k > 1} for k, name in enumerate(MARKETS)}
     game = Game.from_dict(
         {

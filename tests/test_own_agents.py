@@ -1,4 +1,4 @@
-"""Agents of one's own, by spec or as objects: where they are found, where they may play, and who is blamed for what is wrong."""
+"""Agents of your own, by spec or as objects: where they are found, where they may play, and who is blamed for what is wrong."""
 
 from __future__ import annotations
 
@@ -256,8 +256,8 @@ def test_in_the_environment_of_stable_baselines(spec: str) -> None:
         ("random:3", r"'random:3' \(it is written random\); allowed are random, "),
         ("mcts", r"it is written mcts:BUDGET\[:EVALUATOR\[:PATH\]\]"),
         ("ppo:", r"it is written ppo\[:PATH\]"),
-        (7, r"no agent is called 7 \(it is no text\)"),
-        (None, "it is no text"),
+        (7, r"no agent is called 7 \(it is not a text\)"),
+        (None, "it is not a text"),
         ("own:Nobody", "^agent 'own:Nobody': module 'own' has no 'Nobody'$"),
         ("own:NUMBER", "^agent 'own:NUMBER': 'NUMBER' is 7, neither a class nor a factory: it cannot be called$"),
         ("own:Broken", "^agent 'own:Broken': 'Broken', called with nothing, failed: KeyError: 'no luck'$"),

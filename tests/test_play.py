@@ -349,7 +349,7 @@ def test_replay_forward_and_back(opened: Open, tmp_path: Path) -> None:
     for typed, told in (
         ("go x", "a number of decisions"),
         ("seat 2", "from 0 to 1"),
-        ("fly", "is no command"),
+        ("fly", "is not a command"),
         ("card farm", "Farm"),
     ):
         assert told in terminal.type(typed)

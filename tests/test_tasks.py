@@ -101,7 +101,7 @@ class Moody(First):
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A module with agents of one's own, by name."""
+    """A module with agents of your own, by name."""
     name = f"judged_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{name}.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
@@ -255,7 +255,7 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="result.json is of another agent, name: choose another --out"):
         judge(SMALL, "random", tmp_path, HERE)
     assert files(tmp_path) == before
-    with pytest.raises(ValueError, match="result.json is no folder: choose another --out"):
+    with pytest.raises(ValueError, match="result.json is not a folder: choose another --out"):
         judge(SMALL, "random", tmp_path / RESULT, HERE)
     assert files(tmp_path) == before
 

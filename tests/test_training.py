@@ -103,7 +103,7 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path, monkeypatch
     with pytest.raises(ValueError, match="cannot be read"):
         load(f"ppo:{tmp_path / 'missing'}")
     save_file({"a": np.zeros(3)}, path)
-    with pytest.raises(ValueError, match=f"is no checkpoint of version {checkpoint.CHECKPOINT_VERSION}"):
+    with pytest.raises(ValueError, match=f"is not a checkpoint of version {checkpoint.CHECKPOINT_VERSION}"):
         load(f"ppo:{path}")
     path.write_bytes(whole)
     with monkeypatch.context() as other:
@@ -580,7 +580,7 @@ def test_no_run_is_overwritten_and_no_other_file_resumed(straight: Path, tmp_pat
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run of one update against an agent of one's own, in the working folder; importing the agent leaves a trace."""
+    """A run of one update against an agent of your own, in the working folder; importing the agent leaves a trace."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
     (tmp_path / "my_baselines.py").write_text(
@@ -640,7 +640,7 @@ def small(array: np.ndarray, value: float, kind: Any = None) -> np.ndarray:
     ("name", "change", "message"),
     [
         ("network.head.bias", lambda a: small(a, np.nan), "network.head.bias must be finite"),
-        ("network.first.weight", lambda a: small(a, 3e38), "the tensors of trunk.0 are so great"),
+        ("network.first.weight", lambda a: small(a, 3e38), "the tensors of trunk.0 are so large"),
         ("adam.mean", lambda a: small(a, np.nan), "adam.mean must be finite"),
         ("adam.mean", lambda a: small(a, 0.6), "adam.mean must be finite numbers from -0.51 to 0.51"),
         ("adam.square", lambda a: small(a, -1), "adam.square must be finite numbers from 0"),

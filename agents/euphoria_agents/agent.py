@@ -1,4 +1,4 @@
-"""What every player is: something that answers one decision, and better many at once, and may say what it thinks of it."""
+"""The interface of every player: it answers one decision, or better many at once, and may explain what it thinks of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MoveThought(TypedDict):
-    """What an agent thinks of a legal move; None: it does not think in these terms.
+    """An agent's opinion of a legal move; None: it does not think in these terms.
 
     Attributes:
         action: its id.
@@ -33,7 +33,7 @@ class MoveThought(TypedDict):
 
 
 class Explanation(TypedDict):
-    """What an agent thinks of a decision.
+    """An agent's opinion of a decision.
 
     Attributes:
         moves: the legal moves, in the order of their ids.
@@ -75,10 +75,10 @@ class Agent(ABC):
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says what it thinks of a decision, for people; by itself nothing of any move.
+        """Explains a decision, for people; by default nothing about any move.
 
         Arguments and errors are those of `act`, but `rng` stays as it is: `act` with the same one then plays by these thoughts.
-        Who does not need a game may get one too; without it the seats cannot be told.
+        An agent that needs no game may get one too; without it the chances of the seats are unknown.
         """
         return explanation(np.flatnonzero(mask))
 
@@ -100,13 +100,13 @@ def explanation(
 def explained(
     agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
 ) -> Explanation:
-    """What an agent thinks of a decision, whoever's it is: of one without `explain` the legal moves, and nothing of them.
+    """Any agent's opinion of a decision; without `explain`, the legal moves and no opinion of them.
 
     Arguments as of `Agent.explain`.
 
     Raises:
-        ValueError: it explains something else than this decision; names the agent. What the agent itself raises gets a note that
-            names it.
+        ValueError: it explains something other than this decision; names the agent. An error raised by the agent itself gets a
+            note that names it.
     """
     if not callable(getattr(agent, "explain", None)):
         return explanation(np.flatnonzero(mask))
@@ -120,7 +120,7 @@ def explained(
 
 
 def _checked(agent: Player, said: Any, legal: list[int], players: int) -> Explanation:
-    """What an agent says, once it is an explanation of these legal moves in a game of so many players."""
+    """An agent's explanation, once it is checked against these legal moves in a game with this many players."""
     reader, of = Reader(), f"what the agent {agent_name(agent)} explains"
     given = reader.mapping(of, said, ("moves", "seats"))
     moves = reader.items(f"{of}.moves", given.get("moves"))

@@ -53,7 +53,7 @@ class AgentProcess(Agent):
 
     The agent gets copies of what it is asked, and only its answers come back, as JSON: nothing it does reaches the objects of
     this process. That protects from faults and from cheating by Python, not from code that attacks the machine: the process
-    has the rights of its user. What the agent prints goes to stderr; its stdin is empty.
+    has the rights of its user. Its output goes to stderr; its stdin is empty.
 
     Use it from one thread at a time; `close` alone may be called from any. After an agent has raised something it can be asked
     again; after `TooSlow`, the end of its process, or an interrupt it cannot: make a new one.
@@ -187,7 +187,7 @@ class AgentProcess(Agent):
             return read()
         except ValueError as error:
             self.close()
-            raise AgentFailed(f"the agent {self.name} sent what is no answer: {printable(str(error))}") from None
+            raise AgentFailed(f"the agent {self.name} sent no valid answer: {printable(str(error))}") from None
 
 
 class _Reply(msgspec.Struct, forbid_unknown_fields=True):
@@ -344,7 +344,7 @@ def _plain(value: Any) -> Any:
     """A value that JSON does not know; numpy's are those of Python."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} is no value of JSON")
+    raise TypeError(f"{type(value).__name__} is not a value of JSON")
 
 
 def _told(error: BaseException, agent: Any, kind: str) -> str:
@@ -361,7 +361,7 @@ def _text(error: BaseException) -> str:
     try:
         return printable(str(error))
     except BaseException:
-        return "its text cannot be had"
+        return "its text is not available"
 
 
 def _place(error: BaseException, agent: Any, kind: str) -> str:

@@ -77,7 +77,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parse_options(options: type[T], program: str | None = None, arguments: list[str] | None = None) -> T:
-    """Reads the options of a dataclass, whose docstring says what the command does.
+    """Reads the options of a dataclass, whose docstring describes the command.
 
     Args:
         options: the dataclass.
@@ -170,7 +170,7 @@ def written(text: str) -> Path:
 
 
 def reader(hint: Any) -> dict[str, Any]:
-    """How argparse reads a value of this type; None is what an option has that is left out."""
+    """The function by which argparse reads a value of this type; an option that is left out is None."""
     kinds = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     kind = next(kind for kind in kinds if kind is not types.NoneType)
     if kind is bool:
@@ -205,7 +205,7 @@ def command(main: Callable[[], None]) -> None:
 
 
 def _flush() -> None:
-    """Writes what is printed; if that fails, discards it, for the end of the process would try again and complain.
+    """Flushes the output; if that fails, discards it, since the end of the process would try again and complain.
 
     Raises:
         OSError: it cannot be written.

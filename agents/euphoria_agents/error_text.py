@@ -9,7 +9,7 @@ BAD_INPUT = (ValueError, OSError, RuntimeError, EOFError, ImportError)  # whose 
 
 
 class WorkerError(RuntimeError):
-    """What went wrong in another process.
+    """An error of another process.
 
     Args:
         line: `one_line` of it.
@@ -22,7 +22,7 @@ class WorkerError(RuntimeError):
 
 
 def one_line(error: BaseException) -> str:
-    """What went wrong, in a line; what was raised inside an agent comes with its kind, its place and its notes."""
+    """An error in a line; one raised inside an agent comes with its kind, its place and its notes."""
     text, notes = " ".join(_text(error).split()), getattr(error, "__notes__", [])
     if notes or not isinstance(error, BAD_INPUT):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -191,7 +191,7 @@ def keep_to(folder: Path, plan: dict[str, Any]) -> None:
     """
     path = folder / "plan.json"
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is no folder: choose another --out")
+        raise ValueError(f"{folder} is not a folder: choose another --out")
     try:
         before = json.loads(read_text(path)) if path.exists() else plan
         other = [name for name, value in plan.items() if before.get(name) != value]

@@ -17,7 +17,7 @@ EVERY = 30.0  # seconds between two lines
 
 
 class Progress:
-    """How far a job is, while the `with` statement lasts.
+    """The progress of a job, shown while the `with` statement lasts.
 
     Args:
         console: where a bar is shown if it is a terminal; a quiet one shows nothing.
@@ -25,7 +25,7 @@ class Progress:
         unit: of what is counted.
         total: how much there is to do; None: unknown.
         clock: gives the seconds.
-        wait: waits so many seconds for the end of the job, and gives whether it came; None: by the clock on the wall.
+        wait: waits that many seconds for the end of the job, and returns whether it came; None: by the clock on the wall.
     """
 
     def __init__(

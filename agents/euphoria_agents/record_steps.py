@@ -14,10 +14,10 @@ def steps(record: str) -> Iterator[tuple[Game, str]]:
 
 
 def move_of(line: str) -> str:
-    """The move that a line of a record tells of."""
+    """The move in a line of a record."""
     return line.partition(" | ")[0]
 
 
 def last_space(lines: Sequence[str]) -> str:
-    """Where the last worker was placed by these lines of a record; empty if none was."""
+    """The space where these lines of a record placed the last worker; empty if they placed none."""
     return next((line.split()[2] for line in reversed(lines) if line.startswith("place ")), "")

@@ -1,8 +1,8 @@
-"""From a line of text, a spec, to an agent: those of this project, those that packages register, and anybody's own.
+"""Makes agents from specs, lines of text: those of this project, those that packages register, and your own.
 
-What stands before the first colon is looked for among the built-in names, then among the entry points of the group
-`euphoria_agents`, then as a module; the working folder is searched last. What is found is called with the text that follows, or
-with nothing.
+The part before the first colon is looked up among the built-in names, then among the entry points of the group
+`euphoria_agents`, then as a module; the working folder is searched last. The result is called with the text that follows, or
+without arguments.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ BUILTIN = {
 
 
 def specs() -> list[str]:
-    """How the specs are written that `load` takes here: the built-in ones, those of installed packages, and one's own."""
+    """The forms of the specs that `load` takes here: the built-in ones, those of installed packages, and your own."""
     plugins = sorted({point.name for point in _registered()} - set(BUILTIN))
     return [*(row.form for row in BUILTIN.values()), *(f"{name}[:ARGUMENT]" for name in plugins), OWN_FORM]
 
@@ -72,7 +72,7 @@ def load(spec: str) -> Agent:
 
     Raises:
         ValueError: there is no such agent; its argument is missing, superfluous or wrong; or it is somebody's own and cannot be
-            imported or made, or has no `act`. The message says which.
+            imported or made, or has no `act`; the message names the fault.
     """
     found = _find(spec)
     if found.builtin:
@@ -109,7 +109,7 @@ def check_allowed(spec: str, allowed: Collection[str]) -> None:
 def files_of(spec: str) -> dict[str, Path]:
     """The files that an agent depends on beside this project, by their names: a checkpoint, or those of the module that makes it.
 
-    A module in a package stands for all of the package, in which names begin with that of its folder. If the argument of one's
+    A module in a package stands for all of the package, in which names begin with that of its folder. If the argument of your
     own agent is a file, it counts too. Nothing of the agent is imported.
 
     Raises:
@@ -143,7 +143,7 @@ def hash_of(spec: str) -> bytes:
 
 
 class _Found(NamedTuple):
-    """What a spec names: something in a module, and the text with which it is called.
+    """The target of a spec: something in a module, and the text with which it is called.
 
     Attributes:
         plugin: the package that registers it, if one does.
@@ -166,7 +166,7 @@ class _Found(NamedTuple):
 
 def _find(spec: str) -> _Found:
     if not isinstance(spec, str):
-        raise _unknown(spec, "it is no text")
+        raise _unknown(spec, "it is not a text")
     name, _, argument = spec.partition(":")
     if name in BUILTIN:
         return _find_builtin(spec, name, argument)
@@ -205,7 +205,7 @@ def _unknown(spec: Any, why: str = "") -> ValueError:
 
 
 def _own_hint(spec: Any) -> str:
-    """How an agent of one's own is named, if a spec may mean one: a file, a module alone, or module.Name."""
+    """A hint how to name an agent of your own, if a spec may mean one: a file, a module alone, or module.Name."""
     if not isinstance(spec, str) or spec.partition(":")[0] in BUILTIN:
         return ""
     if file := OWN_FILE.fullmatch(spec):
@@ -262,7 +262,7 @@ def _import(found: _Found) -> Callable[..., Any]:
 
 
 def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
-    """What a factory makes, if it can play."""
+    """The agent that a factory makes, if it can play."""
     try:
         made = _call(factory, found.argument)
     except (Exception, SystemExit) as error:

@@ -14,7 +14,7 @@ from euphoria_env.board import COMMODITY_SET, RESOURCE_SET, gain_set
 
 
 class Event(IntEnum):
-    """When a recruit acts."""
+    """The events at which a recruit acts."""
 
     PLACED = 0  # its owner placed a worker, R4.5
     BUMPED = auto()  # its owner bumped another player's worker, after the roll, R4.2
@@ -31,7 +31,7 @@ class Event(IntEnum):
 
 
 class When(IntEnum):
-    """On which condition a recruit acts; looked at when it acts (R13.8)."""
+    """The conditions under which a recruit acts; checked when it acts (R13.8)."""
 
     ALWAYS = 0
     NO_ARTIFACT = auto()

@@ -98,7 +98,7 @@ def max_of_a_type(g, p):
 
 @jit
 def ask_discards(g, p, n, items):
-    """Asks to discard n cards of a set of items, or what is there."""
+    """Asks to discard n cards of a set of items, or as many as there are."""
     n = min(n, int(g["hand_size"][p]))
     if n > 0:
         ask_series(g, p, Verb.DISCARD, n, items, 0, 0)

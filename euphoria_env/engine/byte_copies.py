@@ -1,4 +1,4 @@
-"""What indexing cannot say to the compiler: bytes copied as they lie, and arrays that nobody counts references to."""
+"""Instructions that indexing cannot give the compiler: bytes copied as they are, and arrays without reference counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where compiled code is kept, under a key that cannot be stale, in files that cannot be damaged or planted unnoticed.
+"""Caches compiled code, under a key that cannot be stale, in files that cannot be damaged or planted unnoticed.
 
 Numba's own cache looks only at the file of the cached function. Here the key is a hash of the code in every source file of the
 core (its syntax trees: comments and docstrings do not count), so that a change anywhere in the rules compiles again, and of that
@@ -40,7 +40,7 @@ def _core_hash() -> str:
 
 
 def _beside(file: Path) -> list[Path]:
-    """What an entry point in this file may depend on beyond the core: what it imports of its package, or the files beside it."""
+    """The files an entry point in this file may depend on beyond the core: its imports from its package, or its neighbours."""
     if file.is_relative_to(_PACKAGE):
         return [file]
     folder = file.parent
@@ -58,7 +58,7 @@ def _beside(file: Path) -> list[Path]:
 
 @cache
 def _imported(file: Path, root: Path, package: str) -> frozenset[Path]:
-    """The files of a package below a root that a file imports, as its text says."""
+    """The files of a package below a root that a file imports, by its source."""
     here = file.relative_to(root).with_suffix("").parts
     names: list[str] = []
     for node in ast.walk(ast.parse(file.read_bytes())):
@@ -119,7 +119,7 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 
 def cache_directory() -> Path | None:
-    """Where compiled code is kept; None: nowhere, for no folder can be written to by this user alone.
+    """The folder of the cache; None if there is no folder to which only this user can write.
 
     The first that will do: $NUMBA_CACHE_DIR, beside the package, in the user's cache, a private folder among the temporary ones.
     """
@@ -188,7 +188,7 @@ class _EntryCache(caching.NullCache):  # type: ignore[misc]
         return hashlib.blake2b(content, digest_size=_DIGEST_SIZE, key=self._stamp).digest()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was saved; None if there is nothing, of other sources, or damaged."""
+        """The saved code; None if it is missing, damaged or from other sources."""
         target_context.refresh()
         with contextlib.suppress(OSError):
             written = self._file(sig, target_context.codegen()).read_bytes()
@@ -217,5 +217,5 @@ _compiled: list[str] = []  # the names of those that were not kept
 
 
 def times_compiled() -> int:
-    """How many entry points were compiled in this process, because they were not kept."""
+    """The number of entry points compiled in this process because the cache did not have them."""
     return len(_compiled)

@@ -1,4 +1,4 @@
-"""What a space costs a player, with the recruits that are another way to pay (R4.1, R18.3)."""
+"""The costs of spaces, with the recruits that give other ways to pay (R4.1, R18.3)."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def note_payment(g, tape, p, space):
 
 @jit
 def stock(g, p, verb, items, first):
-    """How many units of a set of items, from `first` on, a player can still put into the series under way."""
+    """The number of units of a set of items, from `first` on, that a player can still put into the series under way."""
     n = 0
     items = items >> first << first
     while items:

@@ -22,7 +22,7 @@ _TRIES = 100_000
 
 @entry
 def deal_hidden(games, i, player, seed):
-    """Deals again what a player of game i cannot know, and seeds the generator anew."""
+    """Deals again what a player of game i cannot know, and reseeds the generator."""
     deal_hidden_row(games[i], player, seed)
 
 
@@ -57,7 +57,7 @@ def deal_hidden_row(g, player, seed):
 
 @jit
 def placing_player(g):
-    """Who placed a worker and has not yet paid for its space, or -1."""
+    """The player who placed a worker and has not yet paid for its space, or -1."""
     for k in range(int(g["depth"])):
         if g["stack"][k, 0] == Operation.PAY:
             return int(g["stack"][k, 1])
@@ -120,7 +120,7 @@ def shown_cards(g, p, kind):
 
 @jit
 def choose_future(g, player):
-    """If Bradley's owner, another player, is choosing between two cards just drawn: which two, of the hand dealt."""
+    """The two cards of the hand dealt between which Bradley's owner, another player, is choosing, if that is being decided."""
     p = int(g["player"])
     if g["ask"] != Decision.SERIES or g["verb"] != Verb.DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
         return True
@@ -250,7 +250,7 @@ def deal_hidden_tiles(g, player):
         return
     own = site_of_own_tile(g, player)
     move_own_tile(g, own, 0)
-    # Who put which tile on the board in the game nobody else knows: the marks are dealt apart from the tiles.
+    # Nobody else knows who put which tile on the board in the game: the marks are dealt apart from the tiles.
     marks = places[g["tile"]]
     forget_marks(marks, IN_BY + player)
     for k in range(NUM_MARKETS):
@@ -308,7 +308,7 @@ def forget_marks(marks, own):
 
 @jit
 def deal_drafted_tiles(g, player):
-    """In the middle of the draft of tiles: shuffles all but the observer's, then fills the other hands again."""
+    """Shuffles all tiles but the observer's in the middle of the draft of tiles, then fills the other hands again."""
     places = g["tile_place"]
     hidden = 0
     for tile in range(NUM_TILES):

@@ -58,7 +58,7 @@ def dilemma_paid(g, tape, p, resolution):
 
 @jit
 def dilemma_recruit(g, tape, p):
-    """Draws 2 recruits, or what there is, and asks which one is kept."""
+    """Draws 2 recruits, or as many as there are, and asks which one is kept."""
     n = 0
     for _ in range(2):
         card = draw_card(g, tape, g["recruit_place"], RECRUIT_CARDS)

@@ -1,4 +1,4 @@
-"""What the steps of a card or a space do to a player (the vocabulary of `cards.vocabulary`)."""
+"""Applies the steps of a card or a space to a player (the vocabulary of `cards.vocabulary`)."""
 
 from __future__ import annotations
 

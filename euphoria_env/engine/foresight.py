@@ -1,6 +1,6 @@
 """The consequences of a move: the engine plays it on a copy, goes on in many ways, and what these have in common is certain.
 
-All that the player who decides cannot know is dealt anew first (R19). A continuation ends with the next decision about a turn
+All that the player who decides cannot know is dealt again first (R19). A continuation ends with the next decision about a turn
 or a placement, or with the game. Its events become *facts*: what happened to whom, by what cause, and how much of it.
 """
 
@@ -51,7 +51,7 @@ _EVENTS = 600
 MOST_LINES = 250  # continuations of a move in all
 
 _E = EventKind
-# What becomes a fact, and what a series of choices brings about, which is told by its terms.
+# The kinds that become facts, and the results of a series of choices, which are told by its terms.
 _TOLD = (
     _E.PAID, _E.LOST, _E.GAINED, _E.GIVEN, _E.RECEIVED, _E.DRAWN, _E.DISCARDED, _E.KNOWLEDGE_GAINED, _E.KNOWLEDGE_PAID,
     _E.KNOWLEDGE_LOST, _E.MORALE_GAINED, _E.MORALE_PAID, _E.MORALE_LOST, _E.ALLEGIANCE, _E.MINER, _E.REVEALED,
@@ -294,7 +294,7 @@ def merge(found, n, facts, size, counts, plain):
 
 @jit
 def last_of_checks(g, tape, last):
-    """Where the events end that come before the rolls that decide a tie."""
+    """The end of the events that come before the rolls that decide a tie."""
     first, at = int(tape[TAPE_FIRST]), last - EVENT_SIZE
     if g["status"] != OVER:
         return last
@@ -424,7 +424,7 @@ def play(g, tape, action):
 
 @jit
 def explore(rows, tape, move, rolls, backwards, most, options, found, facts, size, lines, chances):
-    """Plays a move and goes on in all ways in which at most so many answers are not the first.
+    """Plays a move and continues in all ways in which at most `most` answers are not the first.
 
     Returns how many facts there are now, how many continuations were played here, and whether dice were rolled.
     """

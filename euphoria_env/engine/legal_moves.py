@@ -67,7 +67,7 @@ SERIES_ACTION = np.array([_SERIES[verb] for verb in Verb], np.int16)
 
 @jit
 def find_legal(g):
-    """Finds the legal moves of the decision that is asked; returns one of them if it is the only one, else -1 (R18.1)."""
+    """Finds the legal moves of the decision that is asked; returns it if it is the only one, otherwise -1 (R18.1)."""
     words = g["legal"]
     clear(words)
     p = int(g["player"])
@@ -159,7 +159,7 @@ def allow_series(g, words, p):
 
 @jit
 def allow_take(g, words, p):
-    """Which workers to retrieve: by space, on one space by face (R18.2)."""
+    """The workers that can be retrieved: by space, on one space by face (R18.2)."""
     n = int(g["num_taken"])
     first = int(g["taken"][n - 1]) if n else 0
     same = 0

@@ -202,7 +202,7 @@ def step(games, i, action, tape):
 
 @entry
 def random_play(games, i, decisions, rng, tape):
-    """Plays up to so many uniformly random decisions in game i, from a generator (int64[2]) of its own; how many it played."""
+    """Plays up to that many uniformly random decisions in game i, from a generator (int64[2]) of its own; returns the number."""
     g, rng, tape = games[i], borrowed(rng), pointer_to(tape, 0)
     for n in range(decisions):
         moves = count_legal(g["legal"])

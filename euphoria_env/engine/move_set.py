@@ -58,7 +58,7 @@ def list_moves(words, moves):
 
 @jit
 def count_legal(words):
-    """How many actions are legal."""
+    """The number of legal actions."""
     n = 0
     for w in range(LEGAL_WORDS):
         n += count_bits(words[w])

@@ -33,12 +33,12 @@ from euphoria_env.rules import DIGIT, OPTIONS_SIZE
 
 
 def _starts(*names: str) -> list[int]:
-    """Where fields of the observation start."""
+    """The starts of fields of the observation."""
     return [start_of(name) for name in names]
 
 
 def _in_player(*names: str) -> list[int]:
-    """Where fields of a player start in the part of a player."""
+    """The starts of fields within the block of a player."""
     return [start_of(f"player_0.{name}") - PLAYERS_START for name in names]
 
 
@@ -78,19 +78,19 @@ def digits(out, at, value):
 
 @jit
 def place_of(player, p, n):
-    """At which place a player is."""
+    """The relative seat of a player."""
     return player - p if player >= p else player - p + n
 
 
 @jit
 def place_plus_one(player, p, n):
-    """At which place a player is, plus 1; 0 for nobody (-1)."""
+    """The relative seat of a player plus 1; 0 for nobody (-1)."""
     return place_of(player, p, n) + 1 if player >= 0 else 0
 
 
 @jit
 def player_at(place, p, n):
-    """Who is at a place."""
+    """The player at a relative seat."""
     return p + place if p + place < n else p + place - n
 
 

@@ -1,6 +1,6 @@
-"""How numba compiles the parts of the engine: to LLVM's code and no further, for only entry points become machine code.
+"""Compiles the parts of the engine with numba: to LLVM's code and no further, since only entry points become machine code.
 
-On its own numba would link each function with all that it calls, optimise that and turn it into machine code, and do so anew for
+On its own numba would link each function with all that it calls, optimise that and turn it into machine code, again for
 each of its callers.
 """
 

@@ -1,4 +1,4 @@
-"""Where a worker may be placed (R4.1, R1.6, R8.2, R12)."""
+"""Decides where a worker may be placed (R4.1, R1.6, R8.2, R12)."""
 
 from __future__ import annotations
 

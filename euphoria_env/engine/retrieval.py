@@ -39,7 +39,7 @@ WORKER_SPACE = np.array(
 
 @jit
 def on_board(g, p, worker):
-    """How many workers of a player a board worker number stands for."""
+    """The number of workers of a player that a board worker number stands for."""
     if worker < _AREA_WORKERS:
         return int(g["area"][worker // 6, p, worker % 6])
     return int(g["occupant"][worker - _AREA_WORKERS + NUM_AREAS] == p)

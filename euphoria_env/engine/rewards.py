@@ -11,7 +11,7 @@ from euphoria_env.json_reader import shown
 
 
 class Reward(IntEnum):
-    """What a player is paid for."""
+    """The kinds of reward."""
 
     WIN = 0
     RANK = 1
@@ -19,11 +19,11 @@ class Reward(IntEnum):
 
 
 class RewardRow(NamedTuple):
-    """What the outside asks of a reward.
+    """The properties of a reward that the outside needs.
 
     Attributes:
         meaning: what is paid, and when.
-        paid_when_truncated: whether a game that is cut off is paid like any other, so that nothing more would have come of it.
+        paid_when_truncated: whether a game that is cut off is paid like any other, so that no reward is missing.
     """
 
     meaning: str

@@ -47,7 +47,7 @@ MOST_PENDING = 12  # operations in a position that is read; ten are the most eve
 
 
 class Operation(IntEnum):
-    """What the engine carries out beside the effects of cards and spaces; the numbers follow after those of `Effect`."""
+    """The engine's operations besides the effects of cards and spaces; the numbers follow those of `Effect`."""
 
     TRIGGER = len(Effect)  # the recruits of a player act on an event
     ABILITY_ANSWERED = auto()
@@ -97,7 +97,7 @@ Range = tuple[int, int]
 
 
 class OperationRow(NamedTuple):
-    """Which operations on the stack are possible: a position with others is refused (`pending`).
+    """The operations that may be on the stack: a position with others is refused (`pending`).
 
     Attributes:
         a, b: the range of each argument.
@@ -379,7 +379,7 @@ def bonus(g, player, faction, tier):
 
 @jit
 def stars_missing(g, p):
-    """How many stars a player must still place to win (R16.1, R17.5)."""
+    """The number of stars a player must still place to win (R16.1, R17.5)."""
     return max(0, int(g["stars"][p]) - (STARS - int(g["stars_to_win"])))
 
 

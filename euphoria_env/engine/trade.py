@@ -64,7 +64,7 @@ def may_give(g, p, item):
 
 @jit
 def may_ask(g, item):
-    """Whether one of an item may be added to what is asked: goods must be there, artifacts may be (R15.2)."""
+    """Whether one of an item may be added to what is asked: goods must exist, artifacts may (R15.2)."""
     partner = int(g["partner"])
     if item < FIRST_ARTIFACT:
         return g["goods"][partner, item] > g["asked"][item]

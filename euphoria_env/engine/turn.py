@@ -94,7 +94,7 @@ def next_turn(g, tape):
 
 @jit
 def opened(g, tape, p):
-    """What the player chose to do (R3.1, R15.2)."""
+    """Carries out what the player chose to do (R3.1, R15.2)."""
     action = int(g["answer"])
     if action < END:
         face, space = action // NUM_SPACES + 1, action % NUM_SPACES

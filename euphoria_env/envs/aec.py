@@ -142,7 +142,7 @@ class raw_env(AECEnv):
         self.infos[self.agent_selection] = {"action_mask": mask.copy()}
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What an agent may see now; fresh arrays."""
+        """The present observation of an agent; fresh arrays."""
         if not self._begun:
             self._check_begun()
         observation = np.empty(OBS_SIZE, np.int8)
@@ -155,7 +155,7 @@ class raw_env(AECEnv):
         return seen
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
-        """Those who decide, one after the other."""
+        """The agents who decide, one after the other."""
         self._check_begun()
         return super().agent_iter(max_iter)
 

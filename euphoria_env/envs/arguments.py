@@ -1,4 +1,4 @@
-"""What all environments take, checked in one place: an unknown keyword is a `TypeError`, a wrong value a `ValueError`."""
+"""The arguments of all environments, checked in one place: an unknown keyword is a `TypeError`, a wrong value a `ValueError`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def one_of(name: str, value: Any, allowed: tuple[str | None, ...]) -> Any:
     """A value of a few.
 
     Raises:
-        ValueError: it is none of them.
+        ValueError: it is not one of them.
     """
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
@@ -132,7 +132,7 @@ def known_number(action: Any) -> int:
 
 
 def why_illegal(game: Game, action: Any) -> str:
-    """What is to be said of an action that is not legal in a game, or no action at all."""
+    """The message about an action that is illegal in a game, or is no action at all."""
     try:
         wrong = f"{actions.name(action)!r} is illegal for player_{game.player}, who must {game.prompt}"
     except ValueError as error:

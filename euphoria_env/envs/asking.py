@@ -31,7 +31,7 @@ class TooSlow(AgentFailed):
 
 
 class Player(Protocol):
-    """What an agent must have to be asked: `act`.
+    """The least that an agent must have to be asked: `act`.
 
     It may also have:
         needs_game: if true, `act` is called with a fourth argument, a `Game` that was determinized for its seat (R19).
@@ -94,7 +94,7 @@ def ask(
         The moves, int64 (N,), and how many seconds the agent thought.
 
     Raises:
-        IllegalAnswer: an answer is not a legal move. What the agent itself raises gets a note that names it.
+        IllegalAnswer: an answer is not a legal move. An error raised by the agent itself gets a note that names it.
     """
     legal = masks.copy()
     if getattr(agent, "needs_game", False):
@@ -118,7 +118,7 @@ def ask_one(agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.ra
 
 
 def _timed(agent: Player, call: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
-    """What an agent answers, and how many seconds that took; what it raises is blamed on it."""
+    """An agent's answer, and the seconds that it took; an error inside it is blamed on the agent."""
     began = time.perf_counter()
     try:
         answer = call(*arguments)
@@ -161,7 +161,7 @@ class Games(Protocol):
         """Each agent that must decide now, once, with the numbers of its games; nothing when no game waits for an agent."""
 
     def seen(self, games: Any) -> tuple[np.ndarray, np.ndarray]:
-        """What those who decide in these games may see, int8 (K, OBS_SIZE), and their legal moves, (K, NUM_ACTIONS)."""
+        """The observations of those who decide in these games, int8 (K, OBS_SIZE), and their legal moves, (K, NUM_ACTIONS)."""
 
     def dealt(self, game: int) -> Game:
         """A game as the agent that decides there gets it: determinized for its seat (R19)."""
@@ -218,7 +218,7 @@ def _answer(parts: list[tuple[Player, Games, Any]], rng: np.random.Generator, as
 
 
 class Generators:
-    """What agents draw from: each from a generator of its own, which tells nothing about `rng` (R19).
+    """The generators of agents: one for each, which reveals nothing about `rng` (R19).
 
     Args:
         rng: what the generators are derived from, when their agents are first asked.

@@ -17,7 +17,7 @@ _DRAWN = 32  # bytes
 
 
 def _derived(rng: np.random.Generator, size: int) -> int:
-    """An integer of so many bytes, the hash of what is drawn."""
+    """An integer of this many bytes, the hash of what is drawn."""
     return int.from_bytes(hashlib.blake2b(rng.bytes(_DRAWN), digest_size=size).digest(), "little")
 
 

@@ -38,7 +38,7 @@ HIDDEN = (
 
 
 def state_size(players: int) -> int:
-    """How many entries the state of a game of so many players has."""
+    """The number of entries in the state of a game with this many players."""
     return players * OBS_SIZE + sum(part.size for part in HIDDEN)
 
 

@@ -24,12 +24,12 @@ class Learners(BatchGames):
     """N games on a `Batch`. A step is one decision of the learner in every game and all that happens until their next ones.
 
     The opponents are answered in batches, round after round, until each game waits for its learner; games that do so already
-    are held. A finished game starts anew in the same step. A game that ends before its learner was asked is passed over.
+    are held. A finished game restarts in the same step. A game that ends before its learner was asked is passed over.
 
     Args:
         n: number of games, N.
         opponents, pool: as for `Opponents.set`.
-        seat: the learner's, 0 to P - 1, or "random" for another one in each game. Observations are relative to it.
+        seat: the learner's, 0 to P - 1, or "random", drawn for each game. Observations are relative to it.
         reward: what is paid, by its name in the table of docs/environment.md.
         threads: as for `Batch`.
         rules: the options of all games.
@@ -104,7 +104,7 @@ class Learners(BatchGames):
         chosen: np.ndarray | None = None,
         positions: Mapping[int, Any] | None = None,
     ) -> None:
-        """Begins games anew and plays up to the learners' first decisions.
+        """Restarts games and plays up to the learners' first decisions.
 
         Args:
             rng: the only source of chance from now on; equal ones give equal games.

@@ -1,4 +1,4 @@
-"""Who plays the seats that do not learn."""
+"""The players of the seats that do not learn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROUNDING = 1e-8  # how far off 1 the sum of chances may be; numpy draws by no o
 
 
 def as_agent(opponent: Any) -> Player:
-    """An agent as it is, or from a spec; the agents are imported late, for they need the environment.
+    """An agent as it is, or from a spec; the agents are imported late, since they need the environment.
 
     Raises:
         ValueError: neither an object with `act` nor the spec of an agent.
@@ -30,7 +30,7 @@ def as_agent(opponent: Any) -> Player:
 
 
 def seat_number(seat: Any, players: int) -> int | None:
-    """The learner's seat; None for another one in each game.
+    """The learner's seat; None if it is drawn for each game.
 
     Raises:
         ValueError: neither a seat nor "random".
@@ -43,7 +43,7 @@ def seat_number(seat: Any, players: int) -> int | None:
 
 
 class Opponents:
-    """Who plays which seat in each of many games, fixed from the start of a game to its end.
+    """The player of each seat in many games, fixed from the start of a game to its end.
 
     Args:
         games: how many.
@@ -105,12 +105,12 @@ class Opponents:
             raise ValueError(f"chances must be {len(agents)} probabilities, not {chances!r}")
 
     def state(self) -> dict[str, np.ndarray]:
-        """Who sits where and who may be drawn, as arrays for `restore`; numbers are those of `agents`."""
+        """The seating and the pool, as arrays for `restore`; numbers are those of `agents`."""
         draws = {"drawn": np.array(self._drawn), "same_opponent_prob": np.array(self._same_opponent_prob, np.float64)}
         return {"sitting": self._sitting.copy(), "next": self._next, "chances": self._chances, **draws}
 
     def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Player]) -> None:
-        """Goes on where `state` was taken.
+        """Continues from where `state` was taken.
 
         Raises:
             ValueError: it does not fit these games and agents.
@@ -154,11 +154,11 @@ class Opponents:
             self._sitting[games] = self._next[after - 1]
 
     def at(self, game: int) -> list[Player]:
-        """Who sits at a game, by seat; at the learner's there is somebody who is never asked."""
+        """The players of a game by seat; the one at the learner's seat is never asked."""
         return [self.agents[k] for k in self._sitting[game]]
 
     def asked(self, games: np.ndarray, seats: np.ndarray) -> Iterator[tuple[Player, np.ndarray]]:
-        """Who sits at these seats of these games: each agent with the games where it does."""
+        """The agents at these seats of these games, each with its games."""
         if len(self.agents) == 1:
             yield self.agents[0], games
             return

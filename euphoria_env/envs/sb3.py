@@ -74,7 +74,7 @@ class EuphoriaVecEnv(VecEnv):
         self.games.set_opponents(opponents, pool, **draws)
 
     def reset(self) -> Any:
-        """Begins all games anew; equal seeds give equal games for the same number of them.
+        """Restarts all games; equal seeds give equal games for the same number of them.
 
         Raises:
             ValueError: an impossible position; names what is.
@@ -104,7 +104,7 @@ class EuphoriaVecEnv(VecEnv):
         return _joined(observations), _joined(rewards), _joined(dones), [info for some in infos for info in some]
 
     def _told(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """What there is to say after a step."""
+        """The infos after a step."""
         observations, rewards, terminated, truncated, infos = self.games.told()
         self._returns += rewards
         self._lengths += 1
@@ -116,7 +116,7 @@ class EuphoriaVecEnv(VecEnv):
         return observations, rewards.astype(np.float32), dones, each
 
     def _final_info(self, i: int, observation: Any, final: dict[str, Any]) -> dict[str, Any]:
-        """What is said of game i, which has ended."""
+        """The info of game i, which has ended."""
         learners, seconds = self.games.learners, round(time.time() - self._start, 6)
         return {
             "terminal_observation": observation,
@@ -167,7 +167,7 @@ class EuphoriaVecEnv(VecEnv):
         raise AttributeError(f"{attr_name!r} cannot be set in single games")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Whether the games are in a wrapper: in a `Monitor`, as it were, for they report their episodes."""
+        """Whether the games are in a wrapper: in a `Monitor`, so to speak, since they report their episodes."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def close(self) -> None:
@@ -188,7 +188,7 @@ class JoinedVecEnv(EuphoriaVecEnv):
         VecEnv.__init__(self, int(self._ends[-1]), self.parts[0].observation_space, self.parts[0].action_space)
 
     def reset(self) -> Any:
-        """Begins all games anew."""
+        """Restarts all games."""
         if self._seeds[0] is not None:
             for k, part in enumerate(self.parts):
                 part.seed(int(np.random.SeedSequence([self._seeds[0], k]).generate_state(1)[0]))
@@ -202,7 +202,7 @@ class JoinedVecEnv(EuphoriaVecEnv):
 
 
 def _joined(arrays: Sequence[Any]) -> Any:
-    """What all parts say, as one array; observations may be dicts of arrays."""
+    """The answers of all parts as one array; observations may be dicts of arrays."""
     if isinstance(arrays[0], dict):
         return {name: _joined([array[name] for array in arrays]) for name in arrays[0]}
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -50,7 +50,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
     Args:
         opponents: who plays the other seats: an object with `act` as in `euphoria_agents.Agent`, or a text for
             `euphoria_agents.load`; one for all, or a list of them in turn order after the learner.
-        seat: the learner's, 0 to n - 1, or "random" for another one in each game. Observations are relative to it.
+        seat: the learner's, 0 to n - 1, or "random", drawn for each game. Observations are relative to it.
         reward: what is paid, by its name in the table of docs/environment.md.
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
         render_size: width and height of "rgb_array" in pixels.
@@ -191,7 +191,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         return total
 
     def _deal(self) -> Game:
-        """The game as an opponent gets it who wants one: dealt anew where they see no more."""
+        """The game as an opponent gets it that asks for one: everything hidden from it is dealt again."""
         return self.game.determinize(self._player, derived_seed(self.np_random))
 
     def _play(self, action: int) -> float:
@@ -205,14 +205,14 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         return observation
 
     def _observed(self) -> Any:
-        """What the learner sees, with the mask if it is to be there."""
+        """The learner's observation, with the mask if it is to be included."""
         events = np.empty((self._events, EVENT_SIZE), np.int8)
         if self._events:
             observe.write_events(self._tape, self._seat, self.rules.num_players, events)
         return observed(self._observe(self._seat), self._mask, self._masked, events)
 
     def _info(self) -> dict[str, Any]:
-        """What `info` says beside the observation."""
+        """The `info` beside the observation."""
         info: dict[str, Any] = {"action_mask": self._mask.astype(np.int8), "seat": np.int64(self._seat)}
         if not self._asked:
             ranking = np.zeros(self.rules.num_players, np.int64)

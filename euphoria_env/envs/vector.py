@@ -31,14 +31,14 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         opponents: who plays the other seats: an agent as in `euphoria_agents.Agent`, or a text for `euphoria_agents.load`; one
             for all, or a list of them in turn order after the learner. Those with `act_batch` answer many games at once.
         pool: instead of `opponents`: each seat is drawn from these for every game. Nobody is replaced in the middle of one.
-        seat: the learner's, 0 to P - 1, or "random" for another one in each game. Observations are relative to it.
+        seat: the learner's, 0 to P - 1, or "random", drawn for each game. Observations are relative to it.
         reward: what is paid, by its name in the table of docs/environment.md.
-        threads: how many threads share the games; None: one a core. Any number gives the same games.
+        threads: how many threads share the games; None: one per core. Any number gives the same games.
         render_mode: "ansi" or "rgb_array", of which `render` gives one for each game, or None.
         render_size: width and height of each picture in pixels.
         mask: "info", or "observation": observations are a dict of `observation` and `action_mask` then.
         illegal: what an illegal action does: "raise", where no game is changed, or "end" its game with a reward of -1.
-        autoreset_mode: when a finished game starts anew: in the same step, the next one, or not before `reset` is called for it;
+        autoreset_mode: when a finished game restarts: in the same step, the next one, or not before `reset` is called for it;
             one of Gymnasium's `AutoresetMode`, or its value as text.
         events: K, how many of the last events are in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
@@ -85,7 +85,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self._masked = one_of("mask", mask, MASKS) == "observation"
         self._says_illegal = illegal == "end"
-        self._waits = np.zeros(self.num_envs, np.bool_)  # games whose end was shown, and not yet how they begin anew
+        self._waits = np.zeros(self.num_envs, np.bool_)  # games whose end was shown, but not yet their restart
         self.single_observation_space: spaces.Space[Any] = observation_space(self._masked, events)
         self.single_action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -98,12 +98,12 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins games anew; equal seeds give equal games for the same number of them.
+        """Restarts games; equal seeds give equal games for the same number of them.
 
         Args:
-            seed: one for all games, or a list of N: each is that of the first deal of its game, all else comes from all of them.
+            seed: one for all games, or a list of N: each is that of the first deal of its game, the rest comes from all of them.
             options: `position` starts from a position (docs/positions.md), or from a list of N, `None` for the setup; games that
-                start anew later are normal ones. `reset_mask`, (N,) bool: which games, if not all.
+                restart later are normal ones. `reset_mask`, (N,) bool: which games, if not all.
 
         Raises:
             ValueError: wrong seeds or options; names what is.
@@ -115,7 +115,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         super().reset(seed=root)
         new = chosen
         if chosen is not None and seed is None and not starts:
-            new = chosen & ~self._waits  # those that have ended have begun anew already, as good as now
+            new = chosen & ~self._waits  # those that have ended have already restarted, as good as now
         if new is None or new.any():
             self.learners.reset(self.np_random, starts, new, positions)
         self._waits[slice(None) if chosen is None else chosen] = False
@@ -126,7 +126,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
         Raises:
             IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
-            ResetNeeded: no game has begun, or one has ended and does not start anew by itself.
+            ResetNeeded: no game has begun, or one has ended and does not restart by itself.
         """
         learners = self.learners
         if self.autoreset_mode is AutoresetMode.DISABLED and self._waits.any():
@@ -136,7 +136,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return self.told()
 
     def told(self) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """What `step` returns, once it has been played."""
+        """The return value of `step`, once it has been played."""
         learners = self.learners
         ended = learners.terminated | learners.truncated
         same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
@@ -147,13 +147,13 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return self.observed(), learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
 
     def action_masks(self) -> np.ndarray:
-        """The learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet begun anew."""
+        """The learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet restarted."""
         return self.learners.ready.mask & ~self._waits[:, None]
 
     def render(self) -> tuple[Any, ...] | None:
         """A picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).
 
-        Of a game that has ended and not yet begun anew it shows the end.
+        Of a game that has ended and not yet restarted it shows the end.
         """
         learners, running = self.learners, self.learners.ready
         if self.render_mode is None:
@@ -162,7 +162,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return tuple(frame(game, self.render_mode, self.render_size) for game in games)
 
     def observed(self) -> Any:
-        """What the learners see: in games that have ended and not yet begun anew, their last observation."""
+        """The learners' observations: in games that have ended and not yet restarted, the last one."""
         learners = self.learners
         observation, events = learners.ready.observation.copy(), learners.ready.events.copy()
         observation[self._waits] = learners.final_observation[self._waits]
@@ -170,14 +170,14 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return observed(observation, self.action_masks(), self._masked, events)
 
     def _infos(self) -> dict[str, Any]:
-        """What `infos` always says; as in Gymnasium, `_key` tells for which games `key` holds."""
+        """The entries that `infos` always has; as in Gymnasium, `_key` marks the games for which `key` holds."""
         learners, everywhere = self.learners, np.ones(self.num_envs, np.bool_)
         seats = np.where(self._waits, learners.final_seats, learners.seats)
         infos = {"action_mask": self.action_masks().view(np.int8), "seat": seats}
         return infos | {f"_{key}": everywhere for key in infos}
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
-        """What is said of the games that ended in this step."""
+        """The infos of the games that ended in this step."""
         learners = self.learners
         ranking = np.where(ended[:, None], learners.final_ranking, 0).astype(np.int64)
         won = learners.terminated & (ranking[:, 0] > 0)
@@ -188,7 +188,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return final | {f"_{key}": ended.copy() for key in final}
 
     def _same_step_infos(self, ended: np.ndarray) -> dict[str, Any]:
-        """The same with the last observations, where games have already started anew."""
+        """The same with the last observations, where games have already restarted."""
         learners = self.learners
         final_obs = np.full(self.num_envs, None, object)
         nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)

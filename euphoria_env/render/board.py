@@ -111,7 +111,7 @@ def board_fragment(view: View, marks: Marks = Marks(), theme: str = PAGE, names:
 
 
 def places() -> dict[str, tuple[float, float]]:
-    """Where the middle of each space, territory, deck and rail is, by name, in the coordinates of the board."""
+    """The centre of each space, territory, deck and rail, by name, in the coordinates of the board."""
     return {name: (crowd(name) if name in AREAS else _socketed(name)).middle for name in PLACES}
 
 

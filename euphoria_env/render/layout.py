@@ -1,4 +1,4 @@
-"""Where everything on the board lies: one table of boxes, from which spaces, sockets and anchors come.
+"""The layout of the board: one table of boxes, from which spaces, sockets and anchors come.
 
 Icarus is the band on top, Euphoria and the Wastelands stand side by side on the ground, Subterra lies under them, with the worker
 tank and the cards beside it.
@@ -98,7 +98,7 @@ _SIDEWAYS = {*TUNNELS, *TUNNEL_ENDS}  # spaces without a name above the socket
 
 
 def socket(space: str) -> Box:
-    """Where a worker stands on a space for one."""
+    """The place of a worker on a space for one."""
     box = PLACES[space]
     if space in SLOTS:  # all socket
         return box
@@ -114,7 +114,7 @@ def is_low(area: str) -> bool:
 
 
 def crowd(area: str) -> Box:
-    """Where the workers in a commodity area stand."""
+    """The places of the workers in a commodity area."""
     x, y, w, h = PLACES[area]
     return Box(x + 134, y + 8, w - 142, h - 16) if is_low(area) else Box(x + 8, y + 28, w - 16, h - 72)
 

@@ -1,4 +1,4 @@
-"""How wide texts are, and where their lines break."""
+"""Measures texts and breaks their lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OTHER_WIDTH = 100  # of all other characters: no smaller than any that is writt
 
 @lru_cache(4096)
 def text_width(text: str, size: float, weight: int = 400) -> float:
-    """How wide a text is in the widest font."""
+    """The width of a text in the widest font."""
     widths = _WIDTHS[weight]
     return sum(widths[ord(x) - 32] if " " <= x <= "~" else _OTHER_WIDTH for x in text) * size / 100
 

@@ -56,7 +56,7 @@ class _Entry:
 
     @property
     def first(self) -> float:
-        """Where the first line of its words begins."""
+        """The place where the first line of its words begins."""
         if not self.recruit:
             return 0
         return SMALL + 7 + text_width(self.name, SMALL, 700) + (SMALL + 7 if self.recruit.star else 7)
@@ -81,7 +81,7 @@ def panel(s: Sheet, player: PlayerView, name: str, goal: int, box: Box) -> None:
 
 
 def panel_height(player: PlayerView, goal: int, w: float) -> float:
-    """How high the panel of a player is in which all words fit."""
+    """The height of a player's panel in which all words fit."""
     lines = sum(len(entry.lines(w - 2 * _PAD - 4)) for entry in _entries(player, goal, told=True))
     return max(PANEL_HEIGHT, _ABOVE_CARDS + 8 + lines * SMALL * LINE)
 

@@ -179,7 +179,7 @@ class Sheet:
 
 
 def parts_width(parts: Sequence[Part]) -> float:
-    """How wide a row of symbols is."""
+    """The width of a row of symbols."""
     wide = 0.0
     for part in parts:
         number, name = part if isinstance(part, tuple) else ("", part)

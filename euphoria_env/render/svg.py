@@ -92,7 +92,7 @@ def draw(
 
 
 def _across(wide: int) -> int:
-    """How wide the picture is drawn."""
+    """The width in which the picture is drawn."""
     return PICTURE_WIDTH if wide >= WIDE else int(BOARD.w) + 2 * _MARGIN
 
 

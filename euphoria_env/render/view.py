@@ -118,7 +118,7 @@ class View:
 
     @cached_property
     def open_spaces(self) -> frozenset[str]:
-        """Where the seat whose view this is may place a worker now."""
+        """The spaces where the seat of this view may place a worker now."""
         return frozenset(move.split()[2] for move in self.legal if move.startswith("place "))
 
     def worker_on(self, space: str) -> Worker | None:

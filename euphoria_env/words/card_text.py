@@ -250,7 +250,7 @@ def _doing(steps: Iterable[Step]) -> str:
 
 
 def _step_done(step: Step) -> str:
-    """Your action in one step, beginning with a verb; "" if another part of the text says it."""
+    """Your action in one step, beginning with a verb; "" if another part of the text has it."""
     op, a, _ = (int(value) for value in step)
     if op in (Effect.MORALE, Effect.KNOWLEDGE):
         return f"{'gain' if a > 0 else 'lose'} {abs(a)} {Effect(op).name.lower()}"
@@ -275,7 +275,7 @@ def condition_words(when: When) -> str:
 
 
 def _places(ability: Ability) -> str:
-    """Where an ability acts; nothing if everywhere."""
+    """The place where an ability acts; nothing if everywhere."""
     if ability.at == -1:
         return ""
     left, names = ability.at, []
@@ -288,7 +288,7 @@ def _places(ability: Ability) -> str:
 
 
 def step_words(step: Step) -> str:
-    """The result of a step of a card or a space, wherever it acts; "" if another part of the text says it."""
+    """The result of a step of a card or a space, wherever it acts; "" if another part of the text has it."""
     op, a, b = (int(value) for value in step)
     if op == Effect.MORALE:
         return signed("morale", a)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Told(NamedTuple):
-    """How a kind of event is told.
+    """The words for a kind of event.
 
     Attributes:
         says: what the player does, {} being the items; a sentence without a subject where the kind has no player. "": nothing.
@@ -178,7 +178,7 @@ class _Teller:
         return space_name(space, self._tiles[MARKETS.index(space)] if space in MARKETS else None)
 
     def star_place(self, place: str) -> str:
-        """Where a star is."""
+        """The place of a star."""
         return f"in {territory_name(place)}" if place in TERRITORIES else f"on {self.space(place)}"
 
     def _field(self, meaning: str, value: int) -> str:
@@ -281,7 +281,7 @@ def log(
     return lines
 
 
-# What is chosen, where nothing happens yet: by the first word of the notation, what is said and how the item is told.
+# Choices by which nothing happens yet: by the first word of the notation, the verb and how the item is told.
 _CHOICES = {
     "end": "places no further worker",
     "done": "takes no further worker",

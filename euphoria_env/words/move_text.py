@@ -115,7 +115,7 @@ class _Decision:
 
     @property
     def progress(self) -> str:
-        """Which item of a series is asked: " (2 of 3)"; "" if there is but one."""
+        """The number of the item of a series that is asked: " (2 of 3)"; "" if there is only one."""
         whole = int(self.g["units_a"]) + int(self.g["units_b"])
         return f" ({int(self.g['chosen'].sum()) + 1} of {whole})" if whole > 1 else ""
 
@@ -241,7 +241,7 @@ def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
 
 
 def _on_board(d: _Decision, worker: int) -> int:
-    """How many such workers of the player are on the board and not yet taken back."""
+    """The number of such workers of the player that are on the board and not yet taken back."""
     face, space = _board_worker(d, worker)
     there = int(d.g["area"][space, d.p, face - 1]) if space < NUM_AREAS else int(d.g["occupant"][space] == d.p)
     return there - int((d.g["taken"][: int(d.g["num_taken"])] == worker).sum())

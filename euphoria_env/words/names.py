@@ -180,7 +180,7 @@ def called(players: int, seat: int | None, names: Sequence[str] | None) -> list[
 
 
 def possessive(name: str) -> str:
-    """Of whom something is: "Ada's", "your"."""
+    """A possessive: "Ada's", "your"."""
     return "your" if name == YOU else f"{name}'s"
 
 

@@ -1,4 +1,4 @@
-"""What the uses of all clients share: short games of two, and who plays them."""
+"""Shared by the uses of all clients: short games of two, and their players."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def play_aec(env: Any, games: int = 5) -> int:
 
 
 def play_vector(env: Any, steps: int = 100) -> int:
-    """Plays legal moves in many games of Gymnasium, whichever way they begin anew; how many decisions that were."""
+    """Plays legal moves in many games of Gymnasium, in any mode of restarting; returns the number of decisions."""
     _, infos = env.reset(seed=1)
     for _ in range(steps):
         *_, over, cut, infos = env.step(infos["action_mask"].argmax(axis=1))

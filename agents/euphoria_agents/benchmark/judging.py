@@ -68,7 +68,7 @@ def check_repeatable(task: Task, spec: str) -> None:
     """Has the agent play one game twice.
 
     Raises:
-        ValueError: the games differ, so the result could not be reproduced. What else can be wrong with an agent is raised, too.
+        ValueError: the games differ, so the result could not be reproduced. Anything else wrong with an agent is raised, too.
     """
     rules = task.rules[0]
     chunk = Chunk((spec, *["weights"] * (rules.num_players - 1)), 0, task.seed, 1, rules, sources([spec, "weights"]))
@@ -83,7 +83,7 @@ def check_repeatable(task: Task, spec: str) -> None:
 def _unrepeatable(spec: str, how: str) -> ValueError:
     return ValueError(
         f"agent {spec!r} plays differently when it is asked again: {how}; with --unrepeatable, and another --out, it is judged "
-        "all the same, and the result says so"
+        "all the same, and the result records it"
     )
 
 
@@ -136,7 +136,7 @@ def check(task: Task, spec: str, path: Path, run: Run) -> int:
 
 
 def _ended(result: MatchResult) -> list[int]:
-    """What a result says of a chunk: games won, and the sum of ranks."""
+    """A chunk as a result counts it: games won, and the sum of ranks."""
     return [sum(game.winner == 0 for game in result.played), sum(game.ranks[0] for game in result.played)]
 
 
@@ -157,10 +157,10 @@ def judge(
         task: by which.
         spec: of the agent, as for `euphoria_agents.load`.
         folder: of the result.
-        run: what plays the games: `in_processes`, or on a cluster.
+        run: plays the games: `in_processes`, or on a cluster.
         name: what the agent is called in the result; its spec, if nothing is said.
         repeatable: whether the agent must play equal games when it is asked again.
-        progress: called with a number of games when they are there.
+        progress: called with a number of games when they have been played.
         processes: how many `run` has, for the times; None on a cluster.
 
     Returns:
@@ -169,7 +169,7 @@ def judge(
     Raises:
         ValueError: the agent cannot be made, or is not repeatable; its name cannot stand in a table; the folder holds another
             result.
-        AgentFailed: an agent of one's own failed, or took longer than the task allows (`TooSlow`).
+        AgentFailed: an agent of your own failed, or took longer than the task allows (`TooSlow`).
         IllegalMove: a move was not legal.
     """
     matches = matches_of(task, spec)

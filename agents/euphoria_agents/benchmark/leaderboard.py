@@ -40,7 +40,7 @@ def read_results(folder: Path) -> dict[Path, dict[str, Any]]:
 
 
 def outdated(results: Mapping[Path, Mapping[str, Any]]) -> list[str]:
-    """Those that do not fit this version of the environment: which file, and why."""
+    """The results that do not fit this version of the environment: which file, and why."""
     return [
         f"{path}: environment.fingerprint: is {there}, and the games of this version have {here}"
         for path, result in results.items()
@@ -132,7 +132,7 @@ def row(one: LeaderboardRow) -> tuple[str, ...]:
 
 
 def draw(results: Sequence[Mapping[str, Any]]) -> str:
-    """How many of all games each agent won, with the intervals and every seed, task by task: an SVG, always the same bytes."""
+    """The share of all games that each agent won, with intervals and every seed, task by task: an SVG, always the same bytes."""
     import matplotlib
     from matplotlib.figure import Figure
 

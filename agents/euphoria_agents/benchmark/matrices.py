@@ -17,7 +17,7 @@ PAIR = (2,)  # players of a table in which each encounter is one of two
 
 
 class Payoffs(NamedTuple):
-    """How much each agent wins against each of some others.
+    """The share of games that each agent wins against each of some others.
 
     Attributes:
         title: of the table.

@@ -27,7 +27,7 @@ def nash(payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     other = np.swapaxes(payoffs, -1, -2)
 
     def off(logits: np.ndarray, sharpness: float) -> np.ndarray:
-        """How far logits are from those that answer the other side's."""
+        """The distance of logits from those that answer the other side's."""
         row, column = _softmax(logits[..., :m]), _softmax(logits[..., m:])
         return logits - sharpness * np.concatenate([_apply(payoffs, column), -_apply(other, row)], -1)
 

@@ -21,7 +21,7 @@ UNSEEN_RECRUITS, UNSEEN_TILES = RECRUIT_NAMES[3::4], TILES[2::3]  # three recrui
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What an agent is judged by.
+    """The games by which an agent is judged.
 
     Attributes:
         name: with its version.
@@ -48,7 +48,7 @@ class Task:
 
     @property
     def rules(self) -> list[Rules]:
-        """Of the judged games, for each number of players."""
+        """The rules of the judged games, for each number of players."""
         return [Rules(num_players=n, **self.judged) for n in self.players]
 
     @property
@@ -58,7 +58,7 @@ class Task:
 
     @property
     def ratings(self) -> dict[str, float]:
-        """Of the opponents."""
+        """The specs of the opponents."""
         return dict(zip(OPPONENTS, self.anchors, strict=True))
 
 

@@ -24,7 +24,7 @@ PLAYERS = Column("player"), Column("decisions"), Column("mean\nregret"), Column(
 
 
 def run(options: AnalyseOptions) -> None:
-    """Makes the analysis, prints what came of it, and draws it.
+    """Makes the analysis, prints the results, and draws it.
 
     Raises:
         ValueError: the record or an option is wrong.

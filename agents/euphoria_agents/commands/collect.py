@@ -22,5 +22,5 @@ def run(options: CollectOptions) -> None:
     with Progress(console, "collecting", "games", options.games) as progress:
         found = collect(options.out, parts, executor(options), progress.advance)
     size = sum((options.out / file["name"]).stat().st_size for file in found["files"])
-    told = f"{found['games']:,} games, {found['decisions']:,} decisions, {size / found['decisions']:.0f} bytes a decision"
+    told = f"{found['games']:,} games, {found['decisions']:,} decisions, {size / found['decisions']:.0f} bytes per decision"
     console.print(f"{told}, SHA-256 {found['sha256'][:16]}: {options.out}", soft_wrap=True, highlight=False)

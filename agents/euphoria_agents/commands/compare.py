@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 def ratio(before: Measurement, after: Measurement) -> float:
-    """How many times better the second one is: above 1 is faster, or smaller; a share is never better or worse."""
+    """The factor by which the second one is better: above 1 is faster, or smaller; a share is never better or worse."""
     if before.unit == "%":
         return 1.0
     first, second = before.median, after.median
@@ -52,7 +52,7 @@ def table(pairs: list[tuple[Measurement, Measurement]]) -> ResultTable:
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """What else differs between the runs, one line each."""
+    """Other differences between the runs, one line each."""
     lines = []
     for part in ("machine", "versions"):
         for name in dict.fromkeys([*before[part], *after[part]]):
@@ -66,7 +66,7 @@ def run(options: CompareOptions) -> None:
     """The command.
 
     Raises:
-        ValueError: a file is no measurement.
+        ValueError: a file is not a measurement.
         SystemExit: a figure is below `options.fail_below`.
     """
     console = Console(emoji=False)

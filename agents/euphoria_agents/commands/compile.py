@@ -135,7 +135,7 @@ def play_environments() -> None:
 
 
 def measure_engine() -> None:
-    """What only `euphoria speed` calls."""
+    """Compiles what only `euphoria speed` calls."""
     layers.engine(2, 0, 0)()
 
 

@@ -10,7 +10,7 @@ def run(options: ConvertOptions) -> None:
     """The command.
 
     Raises:
-        ValueError: the file is no player of an older version that is known.
+        ValueError: the file is not a player of a known older version.
         OSError: the new file cannot be written.
     """
     print(f"written: {convert(options.old, options.new)}")

@@ -1,4 +1,4 @@
-"""What `evaluate` and `tournament` have in common: rules, playing, scores and files."""
+"""Common to `evaluate` and `tournament`: rules, playing, scores and files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def announcement(chunks: Sequence[Chunk], processes: int) -> str:
 
 
 def executor(options: PlayOptions) -> Callable[..., Any]:
-    """What plays the chunks."""
+    """Plays the chunks."""
     if options.ray:
         from euphoria_agents.matches.ray_cluster import on_ray
 
@@ -125,7 +125,7 @@ def score_cells(score: Score) -> list[str]:
 
 
 def milliseconds(seconds: float) -> str:
-    """A time a decision takes, for a table."""
+    """The time per decision, for a table."""
     return f"{1000 * seconds:.2g}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
 
 

@@ -35,7 +35,7 @@ def run(options: TableOptions) -> None:
 
 
 def seats_of(named: list[str], players: int | None) -> list[Seat]:
-    """Who sits where.
+    """The players by seat.
 
     Args:
         named: "me", "me:NAME", or the spec of an agent, for each seat from the first on; none: one person.

@@ -30,7 +30,7 @@ class Server(uvicorn.Server):
     Args:
         config: as for uvicorn.
         registry: the games that people listen to.
-        page: opened in the browser once the server is there; None: none is.
+        page: opened in the browser once the server is running; None: none is.
     """
 
     def __init__(self, config: uvicorn.Config, registry: GameRegistry, page: str | None) -> None:
@@ -45,7 +45,7 @@ class Server(uvicorn.Server):
             await asyncio.to_thread(webbrowser.open, self._page)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """What a signal does."""
+        """Handles a signal."""
         asyncio.get_event_loop().call_soon_threadsafe(self._registry.close)
         super().handle_exit(sig, frame)
 
@@ -80,7 +80,7 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket at an address; port 0 takes any that is free.
 
     Raises:
-        ValueError: it cannot be had.
+        ValueError: it is not available.
     """
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

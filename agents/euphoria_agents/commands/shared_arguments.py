@@ -14,19 +14,19 @@ EVERY = ("decision", "turn", "end")
 
 @dataclasses.dataclass(kw_only=True)
 class PlayOptions:
-    """Where games are played."""
+    """The options for where games are played."""
 
-    processes: int = option(os.cpu_count() or 1, "so many games at once; any number gives the same results")
+    processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same results")
     ray: bool = option(False, "play on a Ray cluster instead of in processes")
     ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
 
 
 @dataclasses.dataclass(kw_only=True)
 class MatchOptions(PlayOptions):
-    """What `evaluate` and `tournament` have in common."""
+    """The options common to `evaluate` and `tournament`."""
 
     players: list[int] = option([2], "numbers of players, 2 to 6")
-    games: int = option(400, "at least so many games of each agent in each match, at each number of players")
+    games: int = option(400, "the least number of games of each agent in each match, at each number of players")
     seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
     out: Path | None = option(None, "folder for results; what is finished there is not played again")
     records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`")
@@ -35,7 +35,7 @@ class MatchOptions(PlayOptions):
 
 @dataclasses.dataclass
 class EvaluateOptions(MatchOptions):
-    """Compares an agent with others: the same seeds from every seat, win rates and mean ranks with intervals, time a decision.
+    """Compares an agent with others: the same seeds from every seat, win rates and mean ranks with intervals, time per decision.
 
     In each match all other seats are played by one opponent. "95 %" is Wilson's interval, as if all games were independent;
     "95 % paired" takes the mean over the seats of a seed as one observation, which is what the games are.
@@ -47,10 +47,10 @@ class EvaluateOptions(MatchOptions):
 
 @dataclasses.dataclass
 class TournamentOptions(MatchOptions):
-    """Many agents against each other: ratings, win rates and ranks with intervals, time a decision.
+    """Many agents against each other: ratings, win rates and ranks with intervals, time per decision.
 
     With 2 players everybody meets everybody, with more the line-ups are drawn, so that all sit in equally many; every seed is
-    played from every seat. With --out the results are kept: an interrupted or killed tournament goes on where it was with the
+    played from every seat. With --out the results are kept: an interrupted or killed tournament is resumed by the
     same command, and with more --games it goes further. Ratings are openskill's (Plackett-Luce); all begin with 25 ±16.3.
     """
 
@@ -62,7 +62,7 @@ class CollectOptions(PlayOptions):
     """Plays games and writes every decision as a row of Parquet, to learn from; `euphoria_agents.data.load` reads them.
 
     Each game seats the agents in random order: each of them as often as all fit, and others drawn for the seats that are left.
-    Equal commands give equal files, however many processes play. An interrupted command goes on where it was when it is called
+    Equal commands give equal files, however many processes play. An interrupted command continues when it is called
     again. docs/data.md explains the columns, and has recipes.
     """
 
@@ -80,7 +80,7 @@ class BenchmarkOptions(PlayOptions):
     """Judges an agent by a task with a fixed protocol: opponents, deals, seats and limits are always the same.
 
     The folder gets result.json, row.md (a row of Markdown), games.jsonl and times.json; all but the times are equal for equal
-    agents. An interrupted command goes on where it was when it is called again. docs/benchmark.md lists the tasks.
+    agents. An interrupted command continues when it is called again. docs/benchmark.md lists the tasks.
     """
 
     task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1 or trade-v1")
@@ -107,7 +107,7 @@ class TableOptions:
     players: int | None = option(None, "number of players, 2 to 6; agents ppo take the seats that are not named")
     seed: int | None = option(None, "equal seeds give equal games; by default a random one")
     practice: bool = option(False, "any decision can be taken back")
-    load: Path | None = option(None, "go on with a game that was saved", metavar="FILE")
+    load: Path | None = option(None, "continue a game that was saved", metavar="FILE")
     allow: list[str] = option([], "further agents that may be named at the table or in the file, such as module:Name or ppo:FILE")
     game: dict[str, Any] = rules_options(without=["num_players"])
 
@@ -142,7 +142,7 @@ class ReplayOptions:
 class ServeOptions:
     """Serves games in the browser: to play with people and agents, to watch, to study.
 
-    Everything is kept in one file, and goes on where it was after a restart. It can be reached from this machine alone; to play
+    Everything is kept in one file, and continues after a restart. It can be reached from this machine alone; to play
     with others, give --host the address of this machine, and --hosts the names by which they ask for it. docs/serve.md says more.
     """
 
@@ -152,7 +152,7 @@ class ServeOptions:
     port: int = option(8765, "the port; 0: any that is free")
     hosts: list[str] = option([], "further names under which browsers may ask for this server, without port")
     data: Path = option(Path("euphoria.sqlite"), "the file that keeps games and studies", metavar="FILE")
-    agents: list[str] = option([], "agents of one's own that may play, as for euphoria_agents.load")
+    agents: list[str] = option([], "agents of your own that may play, as for euphoria_agents.load")
 
 
 @dataclasses.dataclass
@@ -160,7 +160,7 @@ class AnalyseOptions:
     """Has an agent judge every decision of a recorded game: what it would have played, what mistakes cost, and what was luck.
 
     Regret is how much less the move played is worth than the best one, as a chance to win; luck is what dice and cards did to
-    that chance. With --out the same command goes on with what an interrupted one has written.
+    that chance. With --out the same command continues where an interrupted one stopped.
     """
 
     record: Path = positional("a file such as --records of a tournament or game.to_record() write")
@@ -169,7 +169,7 @@ class AnalyseOptions:
         None, "file for the analysis, as JSON lines; what is finished there is not done again", type=written, metavar="FILE"
     )
     seed: int = option(0, "equal seeds give equal analyses, if the agent does not look at the clock")
-    processes: int = option(os.cpu_count() or 1, "so many decisions at once; any number gives the same results")
+    processes: int = option(os.cpu_count() or 1, "the number of decisions at once; any number gives the same results")
     threshold: float = option(0.06, "a greater regret is a mistake")
     plot: Path | None = option(None, "also draw the chances over the game, and the regrets: a PNG", type=written, metavar="FILE")
 
@@ -180,7 +180,7 @@ class CompareOptions:
 
     before: Path = positional("the first one")
     after: Path = positional("the second one")
-    fail_below: float | None = option(None, "exit with 1 if any figure is so many times better only", metavar="RATIO")
+    fail_below: float | None = option(None, "exit with 1 if any figure is fewer times better than this", metavar="RATIO")
 
 
 @dataclasses.dataclass
@@ -195,7 +195,7 @@ class CompileOptions:
 class ConvertOptions:
     """Makes a trained player of an older version fit this one: it plays the same moves in the same games.
 
-    What the observation has now and had not then gets no weight. Runs of older versions cannot be gone on with.
+    Entries that the observation did not have then get no weight. Runs of older versions cannot be resumed.
     """
 
     old: Path = positional("the file of the player, such as ppo.safetensors in the folder of a run")

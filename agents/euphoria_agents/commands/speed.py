@@ -20,7 +20,7 @@ from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan, plan_of, 
 def table(results: Iterable[Measurement], players: list[int]) -> ResultTable:
     """All figures: a line for each layer and number of games, a column for each number of players."""
     figures = [Column(f"{p}p") for p in players]
-    made = ResultTable("medians, for so many players", [Column("layer", NAME), Column("games"), *figures, Column("unit", TEXT)])
+    made = ResultTable("medians, by number of players", [Column("layer", NAME), Column("games"), *figures, Column("unit", TEXT)])
     lines: dict[tuple[str, int, str], dict[int, str]] = {}
     for result in results:
         line = lines.setdefault((result.layer, result.n, result.unit), {})
@@ -83,7 +83,7 @@ def run(options: SpeedOptions) -> None:
             for result in _measured(plan):
                 results.append(result)
                 progress.show(len(results), f"{result.layer}: {readable(result.median, result.unit)} {result.unit}")
-    finally:  # what there is, also after an interrupt
+    finally:  # the results so far, also after an interrupt
         if results:
             (table(results, plan.players) if isinstance(plan, Plan) else training_table(results)).show(console)
     written = report(results, dataclasses.asdict(plan))

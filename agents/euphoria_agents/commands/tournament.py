@@ -77,7 +77,7 @@ def _head_to_head(axes: Any, name: str, names: list[str], table: list[Standing])
 
 
 def _share(line: Standing, opponent: str) -> float | None:
-    """How often an agent ranked above an opponent; None if they have not met."""
+    """The share of games in which an agent ranked above an opponent; None if they have not met."""
     won, met = line.beaten.get(opponent, (0.0, 0))
     return won / met if met else None
 

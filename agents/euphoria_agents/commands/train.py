@@ -21,5 +21,5 @@ def run(options: Options) -> None:
     console.print(f"written: {folder}")
     if trained.interrupted:
         interrupt = KeyboardInterrupt()
-        interrupt.add_note(f"--resume {folder} goes on where it was")
+        interrupt.add_note(f"--resume {folder} continues where it stopped")
         raise interrupt

@@ -63,7 +63,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """Of the file."""
+        """The name of the file."""
         return part_name(self.number)
 
 
@@ -229,7 +229,7 @@ def collect(folder: Path, parts: Sequence[Part], run: Run, progress: Callable[[i
 
     Raises:
         ValueError: the folder holds another data set, or a damaged file.
-        AgentFailed: an agent of one's own failed.
+        AgentFailed: an agent of your own failed.
         IllegalMove: a move was not legal.
     """
     whole, report = parts[0], progress or (lambda games: None)
@@ -248,7 +248,7 @@ def collect(folder: Path, parts: Sequence[Part], run: Run, progress: Callable[[i
             write_whole(folder / part.name, content)
             report(part.games)
     except KeyboardInterrupt as interrupt:
-        interrupt.add_note("the same command goes on where it was")
+        interrupt.add_note("the same command continues where it stopped")
         raise
     files = [{"name": part.name, "games": part.games, **_content(folder / part.name)} for part in parts]
     found = {

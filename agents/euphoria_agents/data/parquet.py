@@ -49,7 +49,7 @@ class Columns(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many decisions there are, T."""
+        """The number of decisions, T."""
         return len(self.legal.indptr) - 1
 
 
@@ -72,7 +72,7 @@ def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
 
 
 def rows_of(content: bytes) -> int:
-    """How many decisions a part has.
+    """The number of decisions in a part.
 
     Raises:
         ValueError: it is no such file.

@@ -51,11 +51,11 @@ class Played:
 
 @dataclass(frozen=True)
 class Score:
-    """How an agent did in some games.
+    """The results of an agent in some games.
 
     The games of one seed are not independent: they are the same deal seen from every seat. `interval` takes them as if they were;
     `paired_interval` and `rank_interval` take the mean over the games of a seed as one observation, so they are right for any
-    dependence, if there are some dozens of seeds and the rate is not close to 0 or 1.
+    dependence, if there are a few dozen seeds and the rate is not close to 0 or 1.
 
     Attributes:
         wins: games won; a truncated game is won by nobody.
@@ -131,7 +131,7 @@ def _error(seeds: Sequence[int], values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class MatchResult:
-    """What came of a match.
+    """The result of a match.
 
     Attributes:
         played: the games, all seats of a seed one after the other.
@@ -151,7 +151,7 @@ class MatchResult:
         return len(self.played)
 
     def fits(self, games: int, players: int) -> bool:
-        """Whether it is of so many games and players."""
+        """Whether it has these numbers of games and players."""
         of: list[Sequence[float]] = [
             self.thinking,
             *(game.ranks for game in self.played),
@@ -161,7 +161,7 @@ class MatchResult:
 
     @property
     def truncated(self) -> int:
-        """How many of them were cut off."""
+        """The number of games that were cut off."""
         return sum(game.winner is None for game in self.played)
 
     @property
@@ -184,7 +184,7 @@ class MatchResult:
 
     @property
     def decision_times(self) -> list[float]:
-        """By place, the mean seconds a decision took; 0 without decisions."""
+        """The mean seconds per decision, by place; 0 without decisions."""
         made = np.sum([game.decisions for game in self.played], axis=0)
         return [seconds / max(1, n) for seconds, n in zip(self.thinking, made.tolist(), strict=True)]
 
@@ -237,7 +237,7 @@ def play_match(
 
 
 class Chance:
-    """What one agent draws from, and what the games it gets are dealt from; neither tells anything of other seeds (R19)."""
+    """The generator of an agent, and that of the deals it gets; neither reveals anything about other seeds (R19)."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.own, self._deals = derived_generator(rng), derived_generator(rng)
@@ -261,7 +261,7 @@ class _Table:
         return (self.game.player - self.rotation) % self.n
 
     def played(self) -> Played:
-        """What came of the game, which has ended."""
+        """The result of a game that has ended."""
         game, n = self.game, self.n
         ranking = game.ranking or []
         ranks = [ranking[(place + self.rotation) % n] for place in range(n)]
@@ -309,7 +309,7 @@ class _Tables:
             table.game.play(move)
 
     def advance(self) -> None:
-        """Goes on with the games that have not ended."""
+        """Continues the games that have not ended."""
         going = [table for table in self._tables if table.game.ranking is None]
         self._tables, self.ended = going, len(self._tables) - len(going)
 

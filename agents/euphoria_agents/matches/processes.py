@@ -80,7 +80,7 @@ class Worker:
             self.connection.send(item)
 
     def answer(self) -> tuple[Any] | None:
-        """What it made of its item; None if it died over it."""
+        """The result for its item; None if the process died."""
         self.item = None
         try:
             good, answer = self.connection.recv()

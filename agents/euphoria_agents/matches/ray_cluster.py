@@ -65,7 +65,7 @@ def connected(address: str | None) -> Iterator[Any]:
 
 
 def _reach(address: str | None) -> None:
-    """Looks whether somebody is there, for Ray itself would try for a long time."""
+    """Checks whether a server answers, since Ray itself would try for a long time."""
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host, int(port)), timeout=10).close()

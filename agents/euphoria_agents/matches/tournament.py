@@ -90,7 +90,7 @@ class Chunk:
 
     @property
     def games(self) -> int:
-        """How many games it has."""
+        """The number of games."""
         return self.seeds * len(self.lineup)
 
     @property
@@ -161,12 +161,12 @@ def check_counts(**counts: int) -> None:
 
 
 def seeds_of_a_chunk(specs: Sequence[str]) -> int:
-    """How many seeds a chunk has, if these agents take part."""
+    """The number of seeds in a chunk in which these agents take part."""
     return SEEDS_OF_SEARCHERS if any(getattr(player(spec), "needs_game", False) for spec in specs) else SEEDS
 
 
 def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[Chunk]:
-    """An agent against opponents of one kind, in so many games or a few more, so that every seed has all its seats.
+    """An agent against opponents of one kind, in that many games or a few more, so that every seed has all its seats.
 
     Comparisons with equal rules, seeds and sizes of chunks (`seeds_of_a_chunk`) have the same deals.
 
@@ -181,14 +181,14 @@ def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, s
 
 
 def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[Chunk]:
-    """Everybody against everybody, until each agent has played at least so many games.
+    """Everybody against everybody, until each agent has played at least that many games.
 
     It has rounds. With 2 players each pair meets in a round, all with the same deals. With more there are as many line-ups as
     agents, drawn so that all agents sit in equally many; one sits on two seats only if there are fewer agents than players.
     The schedule of fewer games is the beginning of that of more.
 
     Raises:
-        ValueError: less than two agents, one that is named twice or wrong, or a wrong number.
+        ValueError: fewer than two agents, one that is named twice or wrong, or a wrong number.
     """
     check_counts(games=games, seed=seed)
     if len(specs) < 2 or len(set(specs)) < len(specs):
@@ -234,7 +234,7 @@ class Journal:
         self.file, self.records = file, records
 
     def finished(self, chunks: Iterable[Chunk]) -> dict[Chunk, MatchResult]:
-        """Those of some chunks that are finished, with their results."""
+        """The finished ones of some chunks, with their results."""
         wanted, found = {chunk.key: chunk for chunk in chunks}, {}
         for entry in self._entries():
             chunk = wanted.get(_key(entry.chunk))
@@ -243,7 +243,7 @@ class Journal:
         return found
 
     def outdated(self, chunks: Sequence[Chunk]) -> int:
-        """How many games of unfinished chunks are here as other code, or other versions of the agents, played them."""
+        """The number of games in the file, of unfinished chunks, that other code or other versions of the agents played."""
         finished = self.finished(chunks)
         missing = {_key({**asdict(chunk), "sources": ""}): chunk for chunk in chunks if chunk not in finished}
         there = {key: entry.chunk for entry in self._entries() if (key := _key({**entry.chunk, "sources": ""})) in missing}
@@ -298,8 +298,8 @@ def play(
     Args:
         chunks: all of them.
         journal: where finished ones are kept.
-        run: what plays the missing ones: `in_processes`, or on a cluster.
-        progress: called with a number of games when they are there.
+        run: plays the missing ones: `in_processes`, or on a cluster.
+        progress: called with a number of games when they have been played.
         limit: see `play_match`.
     """
     report = progress or (lambda games: None)
@@ -313,7 +313,7 @@ def play(
             report(chunk.games)
     except KeyboardInterrupt as interrupt:
         if journal.file is not None:
-            interrupt.add_note("the same command goes on where it was")
+            interrupt.add_note("the same command continues where it stopped")
         raise
     return {chunk: results[chunk] for chunk in chunks}
 
@@ -322,14 +322,14 @@ def play(
 
 
 class Standing(NamedTuple):
-    """How an agent stands.
+    """An agent's row in the standings.
 
     Attributes:
         agent: its spec.
         mu, sigma: rating and uncertainty by openskill's Plackett-Luce model; everybody begins with 25 and 8.33.
         score: of all its games.
         beaten: by opponent, in how many of how many encounters it ranked higher; equal ranks count half.
-        decision_time: mean seconds a decision.
+        decision_time: mean seconds per decision.
     """
 
     agent: str
@@ -347,7 +347,7 @@ class Standing(NamedTuple):
 
 
 def standings(results: Mapping[Chunk, MatchResult]) -> list[Standing]:
-    """How the agents of some chunks stand, the best rating first; it depends on the order of the chunks, but hardly."""
+    """The standings after some chunks, best rating first; they depend a little on the order of the chunks."""
     specs = list(dict.fromkeys(spec for chunk in results for spec in chunk.lineup))
     games = [(chunk.lineup, game) for chunk, result in results.items() for game in result.played]
     ratings, times = rate(specs, games), _decision_times(specs, results)
@@ -401,7 +401,7 @@ def _beaten_by(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> di
 
 
 def _decision_times(specs: Sequence[str], results: Mapping[Chunk, MatchResult]) -> dict[str, float]:
-    """The mean seconds a decision of each agent."""
+    """The mean seconds per decision of each agent."""
     seconds, decisions = dict.fromkeys(specs, 0.0), dict.fromkeys(specs, 0)
     for chunk, result in results.items():
         for place, spec in enumerate(chunk.lineup):

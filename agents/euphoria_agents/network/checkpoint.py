@@ -91,7 +91,7 @@ def save_checkpoint(
 
 
 def count_layers(tensors: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """How many layers each part has."""
+    """The number of layers in each part."""
     return {part: sum(name.startswith(f"{part}.") for name in tensors) // 2 for part in PARTS}
 
 
@@ -120,7 +120,7 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
     def check(header: dict[str, Any]) -> None:
         version = header.get("version")
         if header.get("format") != kind or type(version) is not int or version > CHECKPOINT_VERSION:
-            raise ValueError(f"{path} is no checkpoint of version {CHECKPOINT_VERSION} of this project ({kind})")
+            raise ValueError(f"{path} is not a checkpoint of version {CHECKPOINT_VERSION} of this project ({kind})")
         if version < CHECKPOINT_VERSION:
             hint = f": `euphoria convert {path} NEW` makes one of it" if kind == CHECKPOINT_FORMAT else ""
             raise ValueError(f"{path} is a checkpoint of version {version}, older than {CHECKPOINT_VERSION}{hint}")
@@ -201,7 +201,7 @@ def _layers(
             raise ValueError(f"{path}: the tensors of {part}.{k} are not finite")
         most = np.abs(weight).astype(np.float64) @ most + np.abs(bias)
         if most.max(initial=0.0) > _MOST:
-            raise ValueError(f"{path}: the tensors of {part}.{k} are so great that what comes out may be more than {_MOST:g}")
+            raise ValueError(f"{path}: the tensors of {part}.{k} are so large that the outputs may exceed {_MOST:g}")
         layers.append((weight.T, bias))
     return layers, most
 

@@ -21,13 +21,13 @@ def convert(old: str | Path, new: str | Path) -> Path:
     """Writes a checkpoint of this version from one of an older one.
 
     Raises:
-        ValueError: the old file cannot be read, is no player, fits already, or has a layout that is not known.
+        ValueError: the old file cannot be read, is not a player, fits already, or has an unknown layout.
         OSError: the new one cannot be written.
     """
 
     def check(header: dict[str, Any]) -> None:
         if header.get("format") != CHECKPOINT_FORMAT or type(header.get("version")) is not int:
-            raise ValueError(f"{old} is no trained player of this project ({CHECKPOINT_FORMAT})")
+            raise ValueError(f"{old} is not a trained player of this project ({CHECKPOINT_FORMAT})")
         if header["version"] >= CHECKPOINT_VERSION:
             raise ValueError(f"{old} is of version {header['version']} already; only older ones are converted")
         if header.get("layout") not in tuple(ADDED_SINCE) or header.get("actions") != actions.NUM_ACTIONS:
@@ -45,6 +45,6 @@ def convert(old: str | Path, new: str | Path) -> Path:
 
 
 def entries_kept(added: tuple[str, ...]) -> np.ndarray:
-    """Where each entry of an older observation stands today, int64 (old OBS_SIZE,), if these fields have been added since."""
+    """The present place of each entry of an older observation, int64 (old OBS_SIZE,), if these fields were added since."""
     lost = {i for field in observations.table() if field.name in added for i in range(field.start, field.start + field.size)}
     return np.array([i for i in range(observations.OBS_SIZE) if i not in lost])

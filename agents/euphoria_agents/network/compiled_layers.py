@@ -47,7 +47,7 @@ def log_chances(x, weight, bias, moves, n, out):  # type: ignore[no-untyped-def]
     x, weight = borrowed(x), borrowed(weight)
     index = np.empty(weight.shape[1], np.int64)
     some = index[: positive_entries(x[: len(index)], index)]
-    for k in range(0, n, 4):  # four at a time, for each sum must wait for its last addition; the last ones perhaps more than once
+    for k in range(0, n, 4):  # four at a time, since each sum waits for its last addition; the last ones perhaps more than once
         m0, m1, m2, m3 = moves[k], moves[min(k + 1, n - 1)], moves[min(k + 2, n - 1)], moves[min(k + 3, n - 1)]
         row0, row1, row2, row3 = weight[m0], weight[m1], weight[m2], weight[m3]
         sum0, sum1, sum2, sum3 = bias[m0], bias[m1], bias[m2], bias[m3]
@@ -95,7 +95,7 @@ def log_legal_chances(x, weight, bias, mask, legal, out):  # type: ignore[no-unt
 
 @jit
 def draw_by_logs(chances, n, chance):  # type: ignore[no-untyped-def]
-    """Which of n moves a number from [0, 1) chooses, by the logarithms of their probabilities; -1 if there are none."""
+    """The one of n moves that a number from [0, 1) draws, by the logarithms of their probabilities; -1 if there are none."""
     for k in range(n):
         chance -= math.exp(chances[k])
         if chance < 0.0:

@@ -12,7 +12,7 @@ from euphoria_env.observations import OBS_SIZE
 
 
 def row_begins(features: Features) -> np.ndarray:
-    """Where the rows of each entry of the observation begin, int64 (OBS_SIZE + 1,).
+    """The first row of each entry of the observation, int64 (OBS_SIZE + 1,).
 
     An entry has a row for each of the values 1, 2, ... up to one beyond which its features stay as they are.
     """
@@ -26,7 +26,7 @@ def row_begins(features: Features) -> np.ndarray:
 
 
 def features_of_rows(features: Features, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which features differ from those of an observation of zeros in each row, and by how much.
+    """The features that differ from those of an observation of zeros in each row, and by how much.
 
     Returns:
         int64 (R + 1,), where the features of each row end in the others; int32, their numbers; float32, their changes.

@@ -37,8 +37,8 @@ class Boardspace(Searcher):
             self.budget = TWO_PLAYERS if game.rules.num_players == 2 else MORE_PLAYERS
         super()._search_from(game, rng)
 
-    # What it counts is a lead over the best of the others, in tenths of a star each. It becomes a chance to win as that of a
-    # network does which was trained to lead.
+    # Its score is a lead over the best of the others, a tenth for each star. It becomes a chance to win like the value of a
+    # network that was trained to lead.
 
     def _chances_of_moves(self, results: np.ndarray, players: int) -> np.ndarray:
         return 1 / (1 + (players - 1) * np.exp(-results * STARS / STARS_PER_E))

@@ -1,6 +1,6 @@
 """`mcts:BUDGET[:EVALUATOR[:PATH]]`: information-set Monte-Carlo tree search (`euphoria_agents.players.search.tree_search`).
 
-The budget is a number of simulations or a time a decision. The evaluator says which moves are tried first (priors) and what a
+The budget is a number of simulations or a time per decision. The evaluator says which moves are tried first (priors) and what a
 new position is worth (values): `weights` plays on to the end of the game by the weights, `greedy` asks our own evaluation at the
 end of the turn, `ppo` or `ppo:PATH` a trained network. Two of them with a plus between share the work: `ppo+greedy` has the
 priors of the network and the values of `greedy`.

@@ -40,7 +40,7 @@ def checkpoint_path(text: str) -> Path:
 
 
 def _shipped_as(start: str) -> Path:
-    """The checkpoint that ships whose SHA-256 begins so; networks of benchmarks are named in this way, for they never change."""
+    """The shipped checkpoint whose SHA-256 begins so; networks of benchmarks are named in this way, since they never change."""
     hashes = {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in sorted(SHIPPED.parent.glob("*.safetensors"))}
     found = [path for digest, path in hashes.items() if len(start) >= LEAST_OF_A_HASH and digest.startswith(start)]
     if not found:
@@ -97,7 +97,7 @@ class PPO(Agent):
 
     @property
     def row_begins(self) -> np.ndarray:
-        """Where the rows of each entry of the observation begin; see `network.weight_layout.row_begins`."""
+        """The first row of each entry of the observation; see `network.weight_layout.row_begins`."""
         return self._network[0]
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -138,7 +138,7 @@ class PPO(Agent):
         return build_network(self._parts)
 
     def _seats(self, game: Game | None) -> list[float] | None:
-        """How probable it is that each seat wins; None if that cannot be told."""
+        """The probability that each seat wins; None if it cannot be computed."""
         if game is None or (self._reward is None and not self._parts.outlook):
             return None
         chances = np.zeros(game.rules.num_players)

@@ -70,7 +70,7 @@ FREE_WORKERS = np.array([0.1, 0.1, 0.2, 2.0, 3.0])
 AREA = 1.0  # before what membership or company adds, below
 ENOUGH = 5  # of a commodity; from here on each unit costs
 SATED = 0.3  # this much of the weight of its area,
-STOP = 6  # and at so many nothing more is gathered
+STOP = 6  # and at this number nothing more is gathered
 ALLEGIANCE_TOTAL = 4  # up to this sum of faces an area advances its track (R6.1)
 FURTHER_TAKE = 3.0  # another worker taken along in a retrieval
 TAKE_FROM_SITE = 0.0
@@ -93,11 +93,11 @@ _SITE_TAKES_END = _FIRST_SITE_TAKE + FIRST_MARKET - FIRST_SLOT
 
 @jit
 def area_weight(g, p, area, face):  # type: ignore[no-untyped-def]
-    """A commodity area for a worker of this face.
+    """The weight of a commodity area for a worker of this face.
 
     A small total advances the faction's track, which is worth the more the more of the faction one has oneself, and the less
-    the more the opponents have; a great one gives two units thanks to everybody who stands there (R6.1). What one has plenty of
-    is worth less.
+    the more the opponents have; a large one gives two units thanks to everybody who stands there (R6.1). A commodity in
+    plentiful stock is worth less.
     """
     stock = int(g["goods"][p, area])
     if stock >= STOP:
@@ -125,7 +125,7 @@ def area_weight(g, p, area, face):  # type: ignore[no-untyped-def]
 
 @jit
 def free_workers(g, p):  # type: ignore[no-untyped-def]
-    """How many own workers are not on construction sites."""
+    """The number of own workers that are not on construction sites."""
     n = int(g["owned"][p])
     for slot in range(FIRST_SLOT, FIRST_MARKET):
         n -= g["occupant"][slot] == p
@@ -167,7 +167,7 @@ def slot_weight(g, p, space):  # type: ignore[no-untyped-def]
 
 @jit
 def draw_factor(g, p):  # type: ignore[no-untyped-def]
-    """What a drawn artifact is worth: little with a full hand, for something must be discarded then (R5.6)."""
+    """The worth of a drawn artifact: little with a full hand, since something must then be discarded (R5.6)."""
     return FULL_HAND if g["hand_size"][p] >= g["morale"][p] else 1.0
 
 

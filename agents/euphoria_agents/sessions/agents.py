@@ -54,7 +54,7 @@ class Agents:
         return spec in self._kept
 
     def check(self, spec: str) -> None:
-        """Makes the agent, unless it is there.
+        """Makes the agent, unless it exists.
 
         Raises:
             ValueError: it is not allowed, or cannot be made; see `registry.load_untrusted`.

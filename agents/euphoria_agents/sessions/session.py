@@ -68,7 +68,7 @@ class AgentFailed(asking.AgentFailed):
 
 
 class Seat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who sits there.
+    """The player of a seat.
 
     Attributes:
         name: what people call the player, up to 40 characters in one line.
@@ -133,7 +133,7 @@ class Session:
         practice: see above.
 
     Raises:
-        ValueError: not as many seats as players, an agent that is not allowed or cannot be made, or a seed that is no integer.
+        ValueError: a wrong number of seats, an agent that is not allowed or cannot be made, or a seed that is not an integer.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class Session:
 
     @property
     def player(self) -> int:
-        """Who must decide; the last who did after the end."""
+        """The seat that must decide; after the end the last one that did."""
         return self._game.player
 
     @property
@@ -207,17 +207,17 @@ class Session:
 
     @property
     def decisions(self) -> int:
-        """How many were made."""
+        """The number of decisions made."""
         return len(self._decisions)
 
     @property
     def last_space(self) -> str:
-        """Where the last worker was placed; empty before the first one."""
+        """The space where the last worker was placed; empty before the first one."""
         names = (actions.NAMES[decision.action] for decision in reversed(self._decisions))
         return next((name.split()[2] for name in names if name.startswith("place ")), "")
 
     def made(self, decision: int) -> tuple[int, int]:
-        """Who made a decision, and which move it was, as an action id."""
+        """The seat that made a decision, and the move as an action id."""
         return self._decisions[decision].seat, self._decisions[decision].action
 
     def last_decision(self, seat: int, before: int | None = None) -> int | None:
@@ -241,7 +241,7 @@ class Session:
         return self._game.ranking
 
     def view(self, seat: int | None = None, decision: int | None = None) -> View:
-        """What everybody may see, or the player of a seat; before a decision that was made, if one is named.
+        """The view of everybody, or of the player of a seat; before a decision that was made, if one is named.
 
         Raises:
             ValueError: no such seat.
@@ -272,7 +272,7 @@ class Session:
         return [seat.name for seat in self.seats]
 
     def question(self, seat: int | None = None) -> str:
-        """What is being decided, as a sentence.
+        """The decision to be made, as a sentence.
 
         Raises:
             ValueError: no such seat.
@@ -288,7 +288,7 @@ class Session:
         return words.legal_moves(self._game, seat, self.names)
 
     def log(self, seat: int | None = None, since: int = 0) -> list[str]:
-        """What happened by each decision from number `since` on, as everybody may know it, or the player of a seat.
+        """The events of each decision from number `since` on, in words, as everybody or the player of a seat may know them.
 
         Raises:
             ValueError: no such seat.
@@ -359,7 +359,7 @@ class Session:
 
         Raises:
             Stale, WrongSeat, IllegalMove: as for `play`, of any of them; some may have been played then.
-            ValueError: another offer than this one would come of it.
+            ValueError: the moves would make a different offer.
         """
         first, names = len(self._game.events), [actions.NAMES[self._number(move)] for move in moves]
         for k, name in enumerate(names):
@@ -389,7 +389,7 @@ class Session:
             raise Stale(f"the game has changed since version {shown(version)}; this is version {self.version}")
 
     def thinker(self) -> Callable[[], int] | None:
-        """What asks the agent that must decide for its move; None if it is a person who must, or the game has ended.
+        """A function that asks the agent to move for its move; None if a person is to move, or the game has ended.
 
         What it is asked is fixed now, so that it may be called later and in another thread. It is dealt what its seat cannot
         know, and gets its chance, from the game's seed and the number of the decision: a game that was saved and loaded, or
@@ -415,7 +415,7 @@ class Session:
         """Asks the agent that must decide, and plays its move; whether there was one.
 
         Raises:
-            AgentFailed: it raised, or its answer is no legal move; nothing is changed.
+            AgentFailed: it raised, or its answer is not a legal move; nothing is changed.
         """
         think = self.thinker()
         if think is None:
@@ -481,7 +481,7 @@ class Session:
     # ------------------------------------------------------------------------------------------------------------- hints
 
     def hint(self, seat: int, spec: str, decision: int | None = None) -> Explanation:
-        """What an agent thinks of the decision of a seat, from what that seat may know; equal for equal knowledge.
+        """An agent's opinion of the decision of a seat, from what that seat may know; equal for equal knowledge.
 
         Args:
             seat: who decides.
@@ -586,12 +586,12 @@ def _moved(events: list[Event], player: int) -> dict[str, int]:
 
 
 def _now(game: Game) -> tuple[int, np.ndarray]:
-    """What is kept of a game before a decision."""
+    """The state of a game that is kept before a decision."""
     return game.player, game.states.copy()
 
 
 def _public(error: Exception) -> str:
-    """What everybody may know of an agent's failure: its kind, if it is one of Python's, as names can tell something too."""
+    """The public part of an agent's failure: its kind, if it is one of Python's, since names can reveal something too."""
     if isinstance(error, asking.TooSlow):
         return "it took too long"
     if isinstance(error, asking.IllegalAnswer) and not hasattr(error, "__notes__"):

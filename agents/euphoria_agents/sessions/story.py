@@ -26,12 +26,12 @@ class Story:
 
     @cached_property
     def players(self) -> list[int]:
-        """Who made each decision."""
+        """The seat that made each decision."""
         return [int(rows["player"][0]) for rows in self.game.before]
 
     @cached_property
     def turns(self) -> list[int]:
-        """In which turn each decision was made, and the last turn; 0 during the setup."""
+        """The turn of each decision, and the last turn; 0 during the setup."""
         return [int(rows["turn"][0]) for rows in (*self.game.before, self.game.states)]
 
     def log(self, seats: Sequence[int | None]) -> list[str]:
@@ -40,7 +40,7 @@ class Story:
         return [logs[seat][ply] for ply, seat in enumerate(seats)]
 
     def better(self, entries: Iterable[Entry]) -> dict[int, list[str]]:
-        """By decision, the move played and the better one, of the entries with a regret that is worth a word."""
+        """The move played and the better one, by decision, of the entries whose regret is worth mentioning."""
         return {
             one["ply"]: [self.move(one["ply"], action) for action in (one["played"], best_of(one["moves"])[0])]
             for one in entries

@@ -9,7 +9,7 @@ from euphoria_env.render.view import View
 
 
 def may_be_taken_back(before: Game, after: Game, drawn: bool, seen: View, sees: View) -> bool:
-    """Whether whoever decided has learnt nothing by it, and shown no card.
+    """Whether the player who decided has learned nothing by it, and shown no card.
 
     The answer follows from what everybody sees, so it tells nobody more (R19).
 
@@ -22,7 +22,7 @@ def may_be_taken_back(before: Game, after: Game, drawn: bool, seen: View, sees: 
 
 
 def _plainly_goes_on(before: Game, after: Game) -> bool:
-    """Whether the same player is asked again, or the next one what to do: what others are asked else tells of their cards."""
+    """Whether the same player is asked again, or the next one what to do: other questions would reveal the cards of others."""
     if after.over or after.truncated or _offered(before, after):
         return False
     if after.turn == before.turn:

@@ -393,7 +393,7 @@ GROUPS = (*dict.fromkeys(layer.group for layer in LAYERS), "memory", "start")
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """How much is measured.
+    """The size of the measurements.
 
     Attributes:
         groups: which of GROUPS.

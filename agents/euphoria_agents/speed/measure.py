@@ -74,7 +74,7 @@ class Measurement:
 
 
 def rates(chunk: Chunk, seconds: float, repeats: int) -> list[float]:
-    """How much is done in a second, `repeats` times; one chunk beforehand does not count."""
+    """The rate per second, measured `repeats` times; one chunk beforehand does not count."""
     chunk()
     found = []
     for _ in range(repeats):

@@ -1,4 +1,4 @@
-"""How much `euphoria speed` measures."""
+"""The settings of `euphoria speed`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WITH_TRAINING = ("threads", "repeats", "seed", "json")  # the options that go wi
 
 @dataclasses.dataclass(frozen=True)
 class TrainingPlan:
-    """How much of training is measured.
+    """The settings for measuring training.
 
     Attributes:
         threads: for which numbers of threads.

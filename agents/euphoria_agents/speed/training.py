@@ -1,4 +1,4 @@
-"""How fast training is: playing alone, learning alone, and both, with one thread, with two, and so on."""
+"""The speed of training: playing alone, learning alone, and both, with one thread, with two, and so on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent makes of each decision of a recorded game.
+"""An agent's judgement of each decision of a recorded game.
 
 A decision is judged from the record, the agent and a seed alone, so that any process can judge any of them and finds the same.
 """
@@ -51,7 +51,7 @@ class Replayed(Game):
 
 
 class Judged(NamedTuple):
-    """What an agent makes of a decision.
+    """An agent's judgement of a decision.
 
     Attributes:
         moves: what it thinks of each; of the one played, with the value that `regret` was found with.
@@ -68,7 +68,7 @@ class Judged(NamedTuple):
 
 
 class Judge:
-    """Judges the decisions of a recorded game. Sent to another process, it makes its agent and replays its record anew there.
+    """Judges the decisions of a recorded game. Sent to another process, it makes its agent and replays its record there.
 
     Args:
         record: the text of the record.
@@ -89,7 +89,7 @@ class Judge:
 
     @cached_property
     def agent(self) -> Agent:
-        """Who judges."""
+        """The judge."""
         return load(self.spec)
 
     def __call__(self, ply: int) -> Judged:
@@ -113,7 +113,7 @@ class Judge:
         return self._seats(self.game, np.random.default_rng((self.seed, len(self.game.played))))
 
     def _explain(self, game: Game, chance: Chance) -> Explanation:
-        """What the agent says to the player who must decide, from what that player may know (R19)."""
+        """The agent's explanation for the player who must decide, from what that player may know (R19)."""
         seat = game.player
         return explained(self.agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
 
@@ -144,20 +144,20 @@ def _with_other_chance(state: np.ndarray, seed: int) -> Game:
 
 
 def outcome(game: Game) -> list[float] | None:
-    """What the chances to win have become in a game that has ended: equal ones if it was cut off; None if it has not."""
+    """The chances to win in a game that has ended: equal ones if it was cut off; None if it has not ended."""
     if game.truncated:
         return [1 / game.rules.num_players] * game.rules.num_players
     return [float(seat == game.winner) for seat in range(game.rules.num_players)] if game.over else None
 
 
 def best_of(rows: Sequence[Row]) -> Row:
-    """The move that the agent thinks best: that followed most often, where it searched, else that of the highest value."""
+    """The move that the agent thinks best: the one followed most often if it searched, otherwise that of the highest value."""
     if any(visits is not None for _, _, visits, _ in rows):
         return max(rows, key=lambda row: (row[2] or 0, row[1] or 0.0, row[3] or 0.0))
     return max(rows, key=lambda row: (row[3] or 0.0, row[1] or 0.0))
 
 
 def regret(rows: Sequence[Row], played: Row) -> float | None:
-    """How much less the move played is worth than the best one; 0 if it is that, or is thought to be worth more."""
+    """The value of the best move less that of the move played; 0 if it is the best, or is thought to be worth more."""
     best = best_of(rows)[3]
     return None if best is None or played[3] is None else max(0.0, best - played[3])

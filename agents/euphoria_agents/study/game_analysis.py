@@ -1,4 +1,4 @@
-"""The analysis of a whole recorded game, as JSON: a header, and an entry for each decision. In a file it can be gone on with."""
+"""The analysis of a whole recorded game, as JSON: a header, and an entry for each decision. In a file it can be resumed."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class Analysis:
     def entries(self, first: int = 0, processes: int = 1) -> Iterator[Entry]:
         """The entries from decision `first` on, in order; the same for any number of processes.
 
-        An entry is ready when the decision after it is judged. Whoever stops iterating, or is interrupted, ends the work; more
-        than one process can only be had from the main thread.
+        An entry is ready when the decision after it is judged. To stop iterating, or an interrupt, ends the work; more than
+        one process can only be used from the main thread.
 
         Raises:
-            ValueError: less than one process. What the agent raises gets a note that names it.
+            ValueError: fewer than one process. An error raised by the agent gets a note that names it.
         """
         check_counts(processes=processes)
         before: Judged | None = None
@@ -77,7 +77,7 @@ class Analysis:
             yield self._entry(self.decisions - 1, before, self._judge.at_the_end())
 
     def _judged(self, first: int, processes: int) -> Iterator[Judged]:
-        """What the agent makes of each decision, in order; of the first one here, so that all is compiled before others begin."""
+        """The agent's judgement of each decision, in order; the first one here, so that all is compiled before others begin."""
         if first < self.decisions:
             yield self._judge(first)
         due, early = first + 1, dict[int, Judged]()
@@ -129,12 +129,12 @@ class Analysis:
             yield entry
 
     def _read(self, path: Path) -> tuple[int, list[Entry]]:
-        """How many bytes of a file are whole lines, and the entries in them."""
+        """The number of bytes of a file that are whole lines, and the entries in them."""
         lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
         torn = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
         if not lines:
             if not json.dumps(self.header).encode().startswith(torn):
-                raise ValueError(f"{path} is no analysis of this project")
+                raise ValueError(f"{path} is not an analysis of this project")
             return 0, []
         try:
             check_header(read_json(lines[0].decode()), self.header)
@@ -223,7 +223,7 @@ class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
-    """Returns an entry from a file, once it is one of this decision in a game of so many players.
+    """Returns an entry from a file, once it is one of this decision in a game with this many players.
 
     Raises:
         ValueError: names the key that is wrong.

@@ -1,4 +1,4 @@
-"""What happened in many games: each is counted from its record, and tables are made of the counts."""
+"""Statistics of many games: each is counted from its record, and tables are made from the counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import EventKind
 
-# What places stars: the building of a market (R9.4), a worker on a market (R10.2), on an artifact market (R10.1) or in Icarus
+# Causes of stars: the building of a market (R9.4), a worker on a market (R10.2), on an artifact market (R10.1) or in Icarus
 # (R11.1), an allegiance track at its end (R7.6), the ethical dilemma (R14.1).
 STAR_SOURCES = ("construction", "market", "artifact market", "icarus", "allegiance", "dilemma")
 _BY_SPACE = {
@@ -30,7 +30,7 @@ _BY_SPACE = {
     **dict.fromkeys(ICARUS, "icarus"),
 }
 _K = EventKind
-# What is counted by seat, and by what: the field of `Counted`, and the names of the event's `a`, or one name for all.
+# The counts by seat: the field of `Counted`, and the names of the event's `a`, or one name for all.
 _COUNTED: dict[int, tuple[str, Sequence[str] | str]] = {
     _K.PLACED: ("spaces", SPACES),
     _K.BUMPED: ("bumps", SPACES),
@@ -45,7 +45,7 @@ _COUNTED: dict[int, tuple[str, Sequence[str] | str]] = {
 
 @dataclass(frozen=True)
 class Counted:
-    """What is counted of a game; JSON can hold all of it.
+    """The counts of a game; JSON can hold all of them.
 
     Attributes:
         deal: games of the same number had the same cards dealt.
@@ -81,7 +81,7 @@ def count(record: str, agents: Sequence[str] = (), deal: int = 0) -> Counted:
     """Counts a game from its record; `agents` and `deal` are those of `Counted`.
 
     Raises:
-        ValueError: it is no record, or the game has not ended.
+        ValueError: it is not a record, or the game has not ended.
     """
     replay = steps(record)
     game, _ = next(replay)
@@ -178,7 +178,7 @@ _SCORE = [
 ]
 _NOTE = (
     "Low and high bound the rate with 95 %: as if all games were independent, and (paired) with each deal as one observation, "
-    "which is right from some dozens of deals on."
+    "which is right from a few dozen deals on."
 )
 Seat = tuple[Counted, int]
 

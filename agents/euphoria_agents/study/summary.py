@@ -1,4 +1,4 @@
-"""What an analysis says of each player."""
+"""Summaries of an analysis for each player."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEVERAL = "several"
 
 @dataclass(frozen=True)
 class PlayerSummary:
-    """How a player decided, and what luck they had.
+    """A player's decisions and luck.
 
     Attributes:
         player: the seat.

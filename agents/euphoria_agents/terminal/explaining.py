@@ -1,4 +1,4 @@
-"""What a recruit, a tile, a dilemma or a space does, by a name as people type it."""
+"""Explains a recruit, a tile, a dilemma or a space, by a name as people type it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = (*RECRUIT_NAMES, *TILES, *ARTIFACTS, *SPACES)
 
 
 def explain(text: str, markets: Mapping[str, MarketView]) -> str:
-    """What that does of which a name, or a part of it, is given.
+    """The explanation of whatever has this name, or this part of a name.
 
     Args:
         text: the name, in any case, with spaces or underlines.

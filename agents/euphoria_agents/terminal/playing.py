@@ -58,7 +58,7 @@ class TerminalGame:
             TypedCommand("hint [AGENT]", f"what an agent would play; by default {ADVISER}", self._hint),
             TypedCommand("undo", "take back the last decision, if nothing was drawn or shown since", self._undo),
             TypedCommand("save [FILE]", "keep the game in a file", self._save),
-            TypedCommand("load FILE", "go on with a game that was saved", self._load),
+            TypedCommand("load FILE", "continue a game that was saved", self._load),
             TypedCommand("quit", "leave the table", self._quit),
         )
         self._commands |= {"help": self._commands["?"], "explain": self._commands["card"], "exit": self._commands["quit"]}
@@ -146,7 +146,7 @@ class TerminalGame:
         raise Left
 
     def _obey(self, typed: str, seat: int) -> bool:
-        """Does what was typed; whether the question is to be asked anew. What is wrong is told in a line."""
+        """Does what was typed, and returns whether to ask the question again. Errors are told in a line."""
         word, _, rest = typed.partition(" ")
         try:
             move = self._move(typed, seat)
@@ -208,7 +208,7 @@ class TerminalGame:
         self._looking = seat
 
     def _news(self, seat: int | None) -> None:
-        """What happened since this seat was told last."""
+        """The log since this seat last saw it."""
         self._tell(self.session.log(seat, self._told[seat]), seat)
         self._told[seat] = self.session.decisions
 
@@ -217,7 +217,7 @@ class TerminalGame:
             self.screen.say(line, "" if line.startswith("You ") else QUIET, "  * ")
 
     def _question(self, seat: int) -> None:
-        """What must be decided, what the player has, and the moves."""
+        """The decision to be made, the player's belongings, and the moves."""
         self.screen.say()
         me = self.session.view(seat).players[seat]
         self.screen.say(_possessions(me), label="You have: ")
@@ -349,7 +349,7 @@ class TerminalGame:
         return self._answer(f"{question} (yes, or Enter for no) ").lower() in ("y", "yes")
 
     def _answer(self, prompt: str) -> str:
-        """What is typed; nothing at the end of the input or at an interrupt."""
+        """The line that is typed; nothing at the end of the input or at an interrupt."""
         try:
             return self.screen.ask(prompt)
         except (EOFError, KeyboardInterrupt):
@@ -453,7 +453,7 @@ def _names(seats: Sequence[Seat], people: Sequence[int]) -> list[str]:
 
 
 def _possessions(me: PlayerView) -> str:
-    """What a player has, in a line."""
+    """A player's belongings, in a line."""
     workers = f"workers {' '.join(map(str, me.workers))}" if me.workers else "no worker in hand"
     goods = ", ".join(f"{n} {name}" for name, n in me.goods.items()) or "no goods"
     cards = ", ".join(f"{n} {name}" for name, n in (me.artifacts or {}).items())
@@ -469,12 +469,12 @@ def _stars(player: PlayerView) -> str:
 
 
 def _merit(thought: MoveThought) -> tuple[float, float, float]:
-    """By what moves are ordered: visits tell most, then the value, then the prior."""
+    """The sort key of a move: visits count most, then the value, then the prior."""
     return float(thought["visits"] or 0), thought["value"] or 0.0, thought["prior"] or 0.0
 
 
 def _opinion(thought: MoveThought) -> str:
-    """What an agent thinks of a move, as far as it says."""
+    """An agent's opinion of a move, as far as it has one."""
     value, visits, prior = thought["value"], thought["visits"], thought["prior"]
     return ", ".join(
         filter(

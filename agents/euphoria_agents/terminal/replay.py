@@ -60,7 +60,7 @@ class Replay:
                 return
             try:
                 if word not in self._commands:
-                    raise ValueError(f"{typed[:40]!r} is no command (? lists them)")
+                    raise ValueError(f"{typed[:40]!r} is not a command (? lists them)")
                 to = self._commands[word].do(rest)
             except ValueError as error:
                 self.screen.say(one_line(error), WARNING)
@@ -120,7 +120,7 @@ def _count(text: str, needed: bool = False) -> int:
     """A number that is typed; 1 if there is none and none is needed.
 
     Raises:
-        ValueError: it is no number.
+        ValueError: it is not a number.
     """
     if not text and not needed:
         return 1

@@ -1,4 +1,4 @@
-"""What is written to the terminal, and what is typed there: lines that fit, colours where it has them, completion by Tab."""
+"""Reads from and writes to the terminal: lines that fit, colours where it has them, completion by Tab."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Screen:
 
     def say(self, text: str = "", style: str = "", label: str = "") -> None:
         """Writes a text in lines that fit; after a label, further lines are indented under it."""
-        text = "".join(c if c.isprintable() else " " for c in text)  # whatever an error says cannot command the terminal
+        text = "".join(c if c.isprintable() else " " for c in text)  # no error text may control the terminal
         width, indent = min(self.width, WIDEST_TEXT), len(label)
         if indent > width // 3:
             indent = 4

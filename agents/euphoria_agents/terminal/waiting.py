@@ -1,4 +1,4 @@
-"""Waiting for an agent, which may think long or for ever, so that people can do something else about it."""
+"""Waiting for an agent, which may think for a long time or forever, so that people can step in."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Work(Generic[T]):
         return self._done.wait(seconds)
 
     def result(self) -> T:
-        """What came of it, once it is ready.
+        """The result, once it is ready.
 
         Raises:
             Exception: what it raised.

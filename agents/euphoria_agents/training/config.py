@@ -108,7 +108,7 @@ class Options:
         return DECISIONS if self.decisions is None else self.decisions
 
     def shares(self) -> dict[int, int]:
-        """How many games there are of each number of players."""
+        """The number of games for each number of players."""
         return {n: self.envs * share // len(self.players) for n, share in sorted(Counter(self.players).items())}
 
 

@@ -94,7 +94,7 @@ class League:
         return [copy(member) for member in self.members]
 
     def restore(self, state: Sequence[LeagueMember], known: Collection[str]) -> None:
-        """Goes on where `state` was taken, of agents that are known by name.
+        """Continues from where `state` was taken, of agents that are known by name.
 
         Raises:
             ValueError: the state does not fit these baselines and agents; nothing is changed.

@@ -53,7 +53,7 @@ class FirstLayer(nn.Module):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.begins[-1])
 
     def forward(self, ends: Tensor, index: Tensor) -> Tensor:

@@ -110,7 +110,7 @@ class Ratings:
         return arrays, RatingsState(self.results, self._strengths, [due[:3] for due in self.due])
 
     def restore(self, arrays: dict[str, np.ndarray], state: RatingsState) -> None:
-        """Goes on where `state` was taken.
+        """Continues from where `state` was taken.
 
         Raises:
             ValueError: a network that is to be rated is missing or damaged.

@@ -221,7 +221,7 @@ class Actor:
         return {**self.batch.state(), **self._opponents.state(), "seats": self._seats.copy(), **named}
 
     def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[str], generator: Any) -> None:
-        """Goes on where `state` was taken.
+        """Continues from where `state` was taken.
 
         Args:
             state: what it gave.

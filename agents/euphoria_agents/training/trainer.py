@@ -219,7 +219,7 @@ class Trainer:
 
     @property
     def progress(self) -> float:
-        """How much of the run is done, from 0 to 1: of its decisions or of its time, whichever is more."""
+        """The share of the run that is done, from 0 to 1: of its decisions or of its time, whichever is more."""
         done, limit = self.decisions / self.options.total, self.options.finish
         return min(1.0, done if limit is None else max(done, self._seconds / (60 * limit)))
 
@@ -363,7 +363,7 @@ class Trainer:
         return arrays, ProcessState(dict(self._rng.bit_generator.state), actors)
 
     def _restore(self, metadata: RunMetadata, arrays: dict[str, np.ndarray]) -> None:
-        """Goes on where `save` was called.
+        """Continues from where `save` was called.
 
         Raises:
             ValueError: it is not a state of this run; names what is wrong.

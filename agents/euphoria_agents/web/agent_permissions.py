@@ -1,4 +1,4 @@
-"""Which agents may be asked for over HTTP."""
+"""Decides which agents may be requested over HTTP."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Specs:
             raise Refused(503, str(error)) from None
 
     async def hint(self, session: Session, seat: int, spec: str, decision: int | None = None) -> Any:
-        """What an agent thinks of the decision of a seat; raises as `check` and `Session.hint`."""
+        """An agent's opinion of the decision of a seat; raises as `check` and `Session.hint`."""
         await self.check(spec)
         return await self._executor.think(spec, lambda: session.hint(seat, spec, decision))
 
@@ -66,7 +66,7 @@ def _check_budget(spec: str) -> None:
 
 
 def budget_of(spec: str) -> Budget | None:
-    """How much a built-in agent searches for a decision; None for others, and for those that take what they need.
+    """The budget of a built-in agent per decision; None for others, and for those without a budget.
 
     Raises:
         ValueError: it says a budget that is none.

@@ -1,7 +1,7 @@
 """Statistics of many games over HTTP: games between agents, played one batch after the other, or records that are given.
 
 A batch is found only by its name, which nobody can guess. Its games are played in a process of its own, a deal at a time, and
-each deal is kept when it has ended: a server that starts again goes on with what was waiting.
+each deal is kept when it has ended: a server that starts again continues the waiting ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from euphoria_env.json_reader import Json
 
 MOST_WAITING = 8
 MOST_GAMES = 1_000
-MOST_SEARCH = 200_000  # simulations a decision, times games
+MOST_SEARCH = 200_000  # simulations per decision, times games
 SIMULATIONS_A_SECOND = 5_000  # as which a budget of time counts
 WAITING, DONE, STOPPED, FAILED = "waiting", "done", "stopped", "failed"
 
@@ -70,7 +70,7 @@ class Batches:
         self._turn = asyncio.Lock()
 
     def resume(self) -> None:
-        """Goes on with the batches that were waiting when the server ended."""
+        """Continues the batches that were waiting when the server ended."""
         for name in self.store.batches(WAITING):
             self._begin(name)
 
@@ -80,7 +80,7 @@ class Batches:
             task.cancel()
 
     def find(self, name: str) -> Json:
-        """How a batch stands.
+        """The state of a batch.
 
         Raises:
             Refused: there is none (404).
@@ -113,7 +113,7 @@ class Batches:
         return endpoints.give(JSONResponse({"id": name}, 201), "batch", name, tokens)
 
     async def _settings(self, agents: list[str], body: NewBatch) -> Json:
-        """What is to be played.
+        """The games to be played.
 
         Raises:
             ValueError: a wrong rule or agent, or too many games for it.
@@ -135,7 +135,7 @@ class Batches:
     # ------------------------------------------------------------------------------------------------------------ looking
 
     async def show(self, asked: Asked) -> Json:
-        """How a batch stands, and the tables of the games so far."""
+        """The state of a batch, and the tables of the games so far."""
         games = self.store.counted(asked.name)
         made = await asyncio.to_thread(_tables, games)
         return {**asked.thing, "host": asked.host, "done": len(games), "tables": [dataclasses.asdict(table) for table in made]}
@@ -159,7 +159,7 @@ class Batches:
         return {}
 
     async def go_on(self, asked: Asked) -> Json:
-        """Goes on with a batch that was stopped, or failed."""
+        """Continues a batch that was stopped, or failed."""
         if asked.thing["state"] in (STOPPED, FAILED):
             self._check_waiting()
             self.store.set_batch(asked.name, WAITING)
@@ -201,7 +201,7 @@ class Batches:
 
 
 def _play_deal(item: tuple[list[str], Json, int, int]) -> list[Json]:
-    """What the process does."""
+    """The work of the process."""
     agents, rules, seed, deal = item
     return [dataclasses.asdict(game) for game in play_deal(agents, Rules.from_dict(rules), seed, deal)]
 

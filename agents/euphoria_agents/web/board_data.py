@@ -1,4 +1,4 @@
-"""What the pages need and everybody may know: the printed board, cards in words, symbols and colours, options of the rules."""
+"""The public data that the pages need: the printed board, cards in words, symbols and colours, options of the rules."""
 
 from __future__ import annotations
 

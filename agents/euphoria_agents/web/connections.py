@@ -17,7 +17,7 @@ _FULL = _HEAD % len(_BODY) + _BODY
 
 
 def configuration(app: Starlette, **more: Any) -> uvicorn.Config:
-    """How uvicorn serves an application that `make_app` made."""
+    """The settings with which uvicorn serves an application from `make_app`."""
     limits: Limits = app.state.limits
     return uvicorn.Config(
         app, http=_protocol(limits), limit_concurrency=limits.connections, server_header=False, log_level="warning", **more
@@ -57,7 +57,7 @@ def _protocol(limits: Limits) -> type[asyncio.Protocol]:
             self._watch()
 
         def _watch(self) -> None:
-            """Starts the clock when a request may begin, and stops it when its head is there."""
+            """Starts the clock when a request may begin, and stops it when its head has arrived."""
             if self.cycle is None or self.cycle.response_complete:
                 self._late = self._late or self.loop.call_later(limits.head_seconds, self.transport.abort)
             elif self._late is not None:

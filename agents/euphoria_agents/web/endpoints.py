@@ -1,4 +1,4 @@
-"""What may be asked for: every endpoint says who may, and with what body. Both are checked here and nowhere else.
+"""Endpoints: each declares who may call it and with what body. Both are checked here and nowhere else.
 
 What a server keeps (games, studies, batches) has a name, and tokens for whoever made it (`HOST`) and for the people on the seats
 of a game. They stand in cookies that scripts cannot read, for the endpoints of that thing alone.
@@ -39,7 +39,7 @@ class Body(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Query(msgspec.Struct):
-    """What an address says after its question mark; what nobody knows is ignored."""
+    """The query of an address; unknown keys are ignored."""
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Asked:
 
 
 class Who(NamedTuple):
-    """Who may do something.
+    """The right that an endpoint requires.
 
     Attributes:
         allows: whether a request may.
@@ -109,7 +109,7 @@ BEGINNER = Who(
 
 
 class Endpoint(NamedTuple):
-    """What can be asked for.
+    """An endpoint.
 
     Attributes:
         who: who may.
@@ -194,7 +194,7 @@ def _cookie(name: str, seat: int) -> str:
 
 
 async def _read(request: Request, kind: type[msgspec.Struct], seconds: float) -> Any:
-    """What a request says.
+    """The content of a request.
 
     Raises:
         Refused: it is too long (413), comes too slowly (408), or is nested too deep (422).

@@ -278,7 +278,7 @@ def check_room(store: Store, limits: Limits, kind: str, client: str) -> None:
 
 
 def _summary(session: Session) -> dict[str, Any]:
-    """What everybody may read of a game in the list."""
+    """The public entry of a game in the list."""
     seats = [{"name": seat.name, "spec": seat.spec} for seat in session.seats]
     return {"headline": session.view(None).headline, "seats": seats, "practice": session.practice}
 

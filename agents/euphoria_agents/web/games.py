@@ -65,7 +65,7 @@ class Sit(Body):
 
 
 class Look(Query):
-    """What is to be shown; `decision`: the game as it was before a decision that was made."""
+    """The view to be shown; `decision`: the game as it was before a decision that was made."""
 
     seat: SeatNumber | None = None
     log: str = ""
@@ -87,7 +87,7 @@ class Move(Decide):
 
 
 class Hint(Decide):
-    """Who is asked for a hint; None: the agent that is offered first."""
+    """The agent to be asked for a hint; None: the one that is offered first."""
 
     spec: Spec | None = None
 
@@ -170,7 +170,7 @@ class Games:
     # ------------------------------------------------------------------------------------------------------------ playing
 
     async def view(self, asked: Asked) -> Json:
-        """What a seat, or everybody, may see."""
+        """The view of a seat, or of everybody."""
         body: Look = asked.body
         if body.decision is None:
             return _shown(asked, body.log == "all")
@@ -191,7 +191,7 @@ class Games:
         return _changed(asked, lambda session: session.undo(body.seat, body.version))
 
     async def hint(self, asked: Asked) -> Any:
-        """What an agent thinks of the decision of a seat, from what this seat may know."""
+        """An agent's opinion of the decision of a seat, from what this seat may know."""
         body: Hint = asked.body
         session = asked.thing.session.clone()
         if body.version != session.version or session.over or session.player != body.seat:
@@ -305,7 +305,7 @@ def _changed(asked: Asked, act: Callable[[Session], Any]) -> Json:
 
 
 def _shown(asked: Asked, whole: bool = False) -> Json:
-    """What a seat may see, and which seats are those of whoever asks."""
+    """The view of a seat, and the seats of the client."""
     seats = asked.thing.session.seats
     mine = sorted(k for k in asked.held if k >= 0 and seats[k].spec is None)
     kept, key = asked.thing.shown, (asked.seat, whole)
@@ -315,7 +315,7 @@ def _shown(asked: Asked, whole: bool = False) -> Json:
 
 
 def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
-    """What a seat may see, as JSON: a function of what it may know."""
+    """The view of a seat as JSON: a function of what it may know."""
     session = game.session
     lines = session.log(seat)
     first = 0 if whole else max(0, len(lines) - LOGGED)

@@ -19,9 +19,9 @@ from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
 MOST_COMPLAINTS = 20
-# All else hangs on these: with one of them wrong, no more is said.
+# Everything depends on these: with one of them wrong, no other faults are named.
 _BASIC = ("rules", "status", "pending")
-# What hangs on a wrong value is left out with it, of the position and of its players, so that nothing is said that only follows.
+# Keys that depend on a wrong value, of the position and of its players, are left out with it, so that no consequence is named.
 _HANGING = {
     "allegiance": ("recruits",),
     "miners": ("workers", "recruits"),
@@ -51,7 +51,7 @@ async def new(asked: Asked) -> Json:
 
 
 async def check(asked: Asked) -> Json:
-    """What is wrong with a position, by key; what it looks like if nothing is, and its other forms."""
+    """The faults of a position by key; if it has none, its picture and its other forms."""
     return await asyncio.to_thread(_checked, asked.body.position)
 
 
@@ -80,7 +80,7 @@ def _checked(position: Any) -> Json:
 
 
 def complaints(position: Any) -> list[Json]:
-    """All that is wrong with a position, each as `key` and `message`; of what hangs on a wrong value, nothing is said."""
+    """All faults of a position, each as `key` and `message`; mere consequences of a wrong value are left out."""
     found: dict[str, str] = {}
     trial = copy.deepcopy(position)
     while len(found) < MOST_COMPLAINTS:

@@ -1,4 +1,4 @@
-"""What the server refuses, and with which status."""
+"""The server's refusals, each with its status."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Refused(Exception):
         self.status = status
 
 
-# What is said to whoever asked, with its status; the first that fits counts.
+# The status of each error that is sent to the client; the first that fits counts.
 STATUS: dict[type[Exception], int] = {Refused: 0, Stale: 409, WrongSeat: 409, ValueError: 422, AgentFailed: 503, CannotSave: 507}
 
 

@@ -71,7 +71,7 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
 
 
 def _seats(story: Story, seen_by: int | str) -> list[int | None]:
-    """Who sees each decision."""
+    """The seat that sees each decision."""
     if seen_by not in (EVERYBODY, MOVERS, *range(len(story.names))):
         raise ValueError(f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(story.names) - 1}, not {seen_by}")
     return list(story.players) if seen_by == MOVERS else [_last(seen_by)] * len(story.players)

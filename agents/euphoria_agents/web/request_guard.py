@@ -1,4 +1,4 @@
-"""What stands before every request: it must be for this server, and come from its own pages."""
+"""Checks every request first: it must be for this server, and come from its own pages."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from euphoria_env.json_reader import Json
 
 
 def route_table(game: games.Games, study: studies.Studies, batch: batches.Batches, known: Json) -> list[Endpoint]:
-    """Every endpoint, who may ask for it, and the type of its body. Whoever knows the name of a study or batch may look at it."""
+    """Every endpoint, its right and the type of its body. Anybody who knows the name of a study or batch may look at it."""
 
     async def everything_known(_: Asked) -> Json:
         return known

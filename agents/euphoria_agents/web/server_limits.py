@@ -1,4 +1,4 @@
-"""How much a server takes, of everybody together and of each client; a client is an address that asks."""
+"""The limits of a server, for everybody together and for each client; a client is an address."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_BODY = 1_000_000  # bytes of a request
 
 @dataclass(frozen=True)
 class Kept:
-    """How many things of a kind are kept."""
+    """The number of things of a kind that are kept."""
 
     in_all: int
     per_client: int

@@ -1,4 +1,4 @@
-"""What the server keeps, in one SQLite file: each change is one transaction, so that a restart finds the last whole one."""
+"""The server's data in one SQLite file: each change is one transaction, so that a restart finds the last whole one."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Store:
     """The file of a server, which nobody else can use meanwhile, and only its owner can read: it has the secrets of all games.
 
     Args:
-        path: the file; made if it is not there. ":memory:" keeps nothing.
+        path: the file; made if it does not exist. ":memory:" keeps nothing.
 
     Raises:
-        ValueError: another server uses it, it is no file of this server, or of a later version.
+        ValueError: another server uses it, it is not a file of this server, or is of a later version.
         OSError: it cannot be made.
     """
 
@@ -92,7 +92,7 @@ class Store:
             raise CannotSave("the game has been deleted, or changed by somebody else; look again")
 
     def game(self, name: str) -> Any:
-        """The state of a game; None if there is none of this name."""
+        """The state of a game; None if no game has this name."""
         row = self._db.execute("SELECT state FROM game WHERE id = ?", (name,)).fetchone()
         return row and json.loads(row[0])
 
@@ -121,7 +121,7 @@ class Store:
     # ------------------------------------------------------------------------------------------------------- all of a kind
 
     def count(self, kind: str, client: str | None = None) -> int:
-        """How many there are in the table `kind`: "game", "study" or "batch"; those of a client, if one is named."""
+        """The number of rows in the table `kind`: "game", "study" or "batch"; those of a client, if one is named."""
         of_client = "WHERE client = ?" if client is not None else ""
         rows = self._db.execute(f"SELECT count(*) FROM {kind} {of_client}", () if client is None else (client,))
         return int(rows.fetchone()[0])
@@ -143,7 +143,7 @@ class Store:
         self._write(("INSERT INTO study VALUES (?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
     def study(self, name: str) -> tuple[list[str], str] | None:
-        """The names of the seats and the record of a study; None if there is none of this name."""
+        """The names of the seats and the record of a study; None if no study has this name."""
         row = self._db.execute("SELECT names, record FROM study WHERE id = ?", (name,)).fetchone()
         return row and (json.loads(row[0]), row[1])
 
@@ -153,7 +153,7 @@ class Store:
         return row and str(row[0])
 
     def save_analysis(self, study: str, spec: str, header: Any, entries: list[Any]) -> None:
-        """Keeps what there is of an analysis; raises as `add_game`."""
+        """Keeps the finished part of an analysis; raises as `add_game`."""
         change = "INSERT OR REPLACE INTO analysis SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM study WHERE id = ?)"
         self._write((change, [(study, spec, _text(header), _text(entries), study)]))
 
@@ -183,7 +183,7 @@ class Store:
         self._write((change, [(time.time(), state, trouble, name)]))
 
     def batch(self, name: str) -> dict[str, Any] | None:
-        """How a batch stands, and what it is; None if there is none of this name."""
+        """The state and the plan of a batch; None if no batch has this name."""
         row = self._db.execute("SELECT state, trouble, settings FROM batch WHERE id = ?", (name,)).fetchone()
         return row and {"state": row[0], "trouble": row[1], **json.loads(row[2])}
 
@@ -197,7 +197,7 @@ class Store:
         return [json.loads(game) for (game,) in rows]
 
     def count_counted(self, batch: str) -> int:
-        """How many games of a batch are counted."""
+        """The number of games of a batch that are counted."""
         return int(self._db.execute("SELECT count(*) FROM counted WHERE batch = ?", (batch,)).fetchone()[0])
 
     # ------------------------------------------------------------------------------------------------------------ writing
@@ -222,7 +222,7 @@ class Store:
 
 
 def token_hash(token: str) -> bytes:
-    """What is kept of a token."""
+    """The hash of a token, which is stored instead of it."""
     return hashlib.sha256(token.encode(errors="replace")).digest()
 
 

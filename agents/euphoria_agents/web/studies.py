@@ -75,7 +75,7 @@ class Judge(Body):
 
 
 class Look(Query):
-    """Whose view is shown; None: that of everybody."""
+    """The seat whose view is shown; None: that of everybody."""
 
     seat: SeatNumber | None = None
 
@@ -103,7 +103,7 @@ class Job:
         return self.task is not None and not self.task.done()
 
     def stop(self) -> None:
-        """Ends the work; what there is of it stays."""
+        """Ends the work; the finished part stays."""
         if self.task is not None:
             self.task.cancel()
 
@@ -120,7 +120,7 @@ class Study:
 
     @cached_property
     def story(self) -> Story:
-        """What happened, in words."""
+        """The log of the game."""
         return Story(self.game, self.names)
 
     def at(self, ply: int) -> Game:
@@ -230,7 +230,7 @@ class Studies:
         return {}
 
     async def overview(self, asked: Asked) -> Json:
-        """Who played, and every decision in notation and in words, as whoever decided saw it."""
+        """The players, and every decision in notation and in words, as the player who decided saw it."""
         study: Study = asked.thing
         game, story = study.game, study.story
         told = {"names": study.names, "players": story.players, "lines": game.history, "record": study.record, "host": asked.host}
@@ -256,7 +256,7 @@ class Studies:
         }
 
     async def ask(self, asked: Asked) -> Any:
-        """What an agent thinks of one decision."""
+        """An agent's opinion of one decision."""
         now = asked.thing.at(asked.request.path_params["ply"])
         session = Session.of(now, [Seat(name) for name in asked.thing.names], agents=self.registry.agents)
         return await self.specs.hint(session, session.player, asked.body.spec)
@@ -268,7 +268,7 @@ class Studies:
     # ----------------------------------------------------------------------------------------------------------- analyses
 
     async def analyse(self, asked: Asked) -> Response:
-        """Begins an analysis, or goes on with one."""
+        """Begins an analysis, or continues one."""
         study, spec = asked.thing, asked.body.spec
         await self.specs.check(spec)
         job = self._job(study, spec)
@@ -288,7 +288,7 @@ class Studies:
         return {**told, "better": await asyncio.to_thread(asked.thing.story.better, told["entries"])}
 
     async def cancel(self, asked: Asked) -> Json:
-        """Stops an analysis; what there is of it stays."""
+        """Stops an analysis; the finished part stays."""
         self._job(asked.thing, asked.body.spec).stop()
         return {}
 
@@ -300,7 +300,7 @@ class Studies:
         return Response(made, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
 
     async def lines(self, asked: Asked) -> Response:
-        """What there is of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""
+        """The part of an analysis that exists, as JSON lines like those of `euphoria analyse --out` (docs/study.md)."""
         job = self._job(asked.thing, asked.body.spec)
         if job.header is None:
             raise Refused(404, "there is no such analysis")
@@ -361,5 +361,5 @@ def _visitor(name: str) -> str:
 
 
 def player_names(game: Game) -> list[str]:
-    """What players are called of whom nobody knows."""
+    """The names of players who are not named."""
     return [f"Player {k}" for k in range(game.rules.num_players)]

@@ -1,1 +1,1 @@
-"""What the searching agents share: playouts, evaluation, network and tree, all compiled."""
+"""Shared by the searching agents: playouts, evaluation, network and tree, all compiled."""

@@ -1,7 +1,7 @@
 """Our hand-made evaluation: what each player has, in readable features, and from them everybody's chance to win.
 
 A player's standing is the weighted sum of their features; the chances are the softmax of the standings, so that only differences
-count. What nobody may know about the others is read as it lies in the row, which is one deal of many. The weights are those of a
+count. Hidden information about the others is read from the row, which is one deal of many. The weights are those of a
 conditional logit fitted to self-play (docs/searching-agents.md).
 """
 
@@ -66,7 +66,7 @@ FEATURES = (
     ("dilemma", -0.06, "the dilemma can be resolved for a star"),
     ("dilemma_open", 0.24, "it is not yet resolved"),
     ("penalties", -0.10, "market penalties in force"),
-    ("ready", 0.35, "a star can be had for what one has: by an available worker"),
+    ("ready", 0.35, "a star is affordable: by an available worker"),
     ("ready_later", 0.31, "by a worker that must first be retrieved"),
     ("to_move", 0.05, "it is the player's turn"),
 )

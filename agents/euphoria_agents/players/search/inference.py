@@ -23,7 +23,7 @@ from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import Reward, reward_number
 from euphoria_env.observations import OBS_SIZE
 
-STARS_PER_E = 2.0  # an expected lead of so many stars makes winning e times as likely as losing
+STARS_PER_E = 2.0  # an expected lead of this many stars makes winning e times as likely as losing
 
 
 class Network(NamedTuple):
@@ -69,7 +69,7 @@ class Network(NamedTuple):
 
 
 def no_network() -> Network:
-    """What is passed where no network is asked."""
+    """A placeholder that is passed where no network is used."""
     empty = np.zeros(0)
     layers = [(np.zeros((0, 0)), empty)]
     return build_network(Parts(Features(empty, empty, empty), layers, layers, layers, []))

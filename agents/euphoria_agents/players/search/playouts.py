@@ -21,7 +21,7 @@ def random_unit(rng):  # type: ignore[no-untyped-def]
 
 @jit
 def play_out(g, tape, moves, weights, last_turn, decisions):  # type: ignore[no-untyped-def]
-    """Plays until a turn is over, the game is, or so many decisions are played; how many it played.
+    """Plays until the turn or the game is over, or this many decisions are played; returns the number played.
 
     `moves` (int64) and `weights` (float64) are workspace for NUM_ACTIONS. The chance is that of the row.
     """

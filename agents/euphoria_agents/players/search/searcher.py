@@ -1,4 +1,4 @@
-"""What the agents that search a tree have in common: a budget, and the memory for tree and simulations."""
+"""The base of the agents that search a tree: a budget, and the memory for tree and simulations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from euphoria_agents.players.search.tree_search import SearchPlan, empty_tree, e
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-AT_A_TIME = 0.02  # seconds in compiled code, which heeds neither the clock nor an interrupt
+AT_A_TIME = 0.02  # seconds in compiled code, which cannot look at the clock or be interrupted
 MOST = 2**40  # simulations
 
 
 class Budget(NamedTuple):
-    """How much to search for a decision: so many simulations, or for so many seconds."""
+    """The budget of a decision: a number of simulations, or of seconds."""
 
     simulations: int
     seconds: float

@@ -1,7 +1,7 @@
 """Information-set Monte-Carlo tree search, for any number of players.
 
 The tree is open-loop: a node stands for the moves that led to it, whatever dice and cards came of them, and for who decides there
-what. Every simulation deals anew what the searching player cannot know, dice and cards to come included, and walks only through
+what. Every simulation deals again what the searching player cannot know, dice and cards to come included, and walks only through
 moves that are legal in this deal. Each move keeps the mean of what its mover got from it (max^n).
 """
 
@@ -56,7 +56,7 @@ EDGE = np.dtype(
     align=True,
 )
 
-# Who says how probable the moves of a new node are thought to be (priors), and what it is worth (values).
+# The sources of the probabilities of a new node's moves (priors) and of its value.
 EVALUATORS = ("weights", "greedy", "ppo")
 BY_WEIGHTS, BY_GREEDY, BY_NETWORK = range(len(EVALUATORS))
 PUCT, BOARDSPACE = range(2)
@@ -69,7 +69,7 @@ PLAYOUT_PER_PLAYER = 100  # decisions (boardspace)
 
 
 class SearchPlan(NamedTuple):
-    """How to search.
+    """The settings of a search.
 
     Attributes:
         style: PUCT or BOARDSPACE.
@@ -183,7 +183,7 @@ def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
 
 @jit
 def decision(g):  # type: ignore[no-untyped-def]
-    """Who decides what, as a number."""
+    """The player who decides and the kind of decision, as one number."""
     return MAX_PLAYERS * int(g["ask"]) + int(g["player"])
 
 
@@ -365,7 +365,7 @@ def ask_network(g, values, net, reward, observed):  # type: ignore[no-untyped-de
 
 @jit
 def select(tree, workspace, plan, n, players):  # type: ignore[no-untyped-def]
-    """Which of n legal moves to follow: PUCT, in which the simulations that offered a move count (ISMCTS)."""
+    """The one of n legal moves to follow: PUCT that counts the simulations in which a move was legal (ISMCTS)."""
     priors = value = 0.0
     visits = 0
     for k in range(n):
@@ -421,7 +421,7 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
 
 @jit
 def select_stored(tree, node, exploration):  # type: ignore[no-untyped-def]
-    """Which of the stored moves to follow: UCT, in which virtual visits are worth as much as the real ones on average."""
+    """The stored move to follow: UCT in which virtual visits are worth as much as the real ones on average."""
     virtual = value = 0.0
     real = 0
     edge = int(tree.nodes[node]["first"])
@@ -499,7 +499,7 @@ def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
 
 @entry
 def search(tree, workspace, net, plan, seed, first, last):  # type: ignore[no-untyped-def]
-    """Makes simulations number `first` to `last` - 1 from the root, which is the second row; the tree begins anew with number 0.
+    """Makes simulations number `first` to `last` - 1 from the root, which is the second row; number 0 begins a new tree.
 
     What is dealt and diced in a simulation depends on the seed and its number alone.
     """
