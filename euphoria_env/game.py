@@ -45,9 +45,10 @@ class Decided(NamedTuple):
     """A decision that was made.
 
     Attributes:
-        player: who decided.
+        player: the player who decided.
         action: the move, as an action id.
-        first, end: what happened then: `Game.events` from number `first` to before `end`.
+        first: the number of its first event in `Game.events`.
+        end: the number after its last event.
     """
 
     player: int

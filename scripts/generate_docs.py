@@ -1,6 +1,6 @@
 """Writes the generated pages of docs/ (actions.md, cards.md, events.md, leaderboard.md and matrices.md with their pictures,
-observations.md, rules-map.md, the picture setup.svg), the tables in benchmark.md and environment.md, and the text that teaches
-the game in learn.md and help.html.
+observations.md, rules-map.md, the picture setup.svg), the tables in benchmark.md, environment.md and report.md, and the text that
+teaches the game in learn.md and help.html.
 
 `python scripts/generate_docs.py` writes them; `--check` writes nothing and exits with 1 if one is stale.
 """
@@ -267,7 +267,7 @@ assert events.follow(start, game.events_for(None)) == events.public(game.to_dict
   ([R19](rules.md#r19-1)), `game.events_for(None)` what everybody may. Hidden numbers are -1. `game.event_array(player)` is the
   same as an array.
 - `game.decided()` lists the decisions: who made each, and which events belong to it. `words.log(game, seat, names)` tells them in
-  words, a line for each ([environment.md](environment.md#in-words-and-pictures)).
+  words, a line for each ([words and pictures](words-and-pictures.md)).
 - `events.public(position)` is what everybody may know of a position ([positions.md](positions.md)), and
   `events.follow(start, events)` brings it up to date: the public events are complete.
 - The history of a game from a position, of a copy by `determinize` and of `Batch.game` begins there.
@@ -280,9 +280,8 @@ more of that group follows, there is no `resumed`. *Next* is the cause of the ne
 
 Environments and `Batch` show the last K events with `events=K` ([environment.md](environment.md#observation-space)), players
 counted from the observer.
-[scripts/train_with_memory.py](../scripts/train_with_memory.py) learns from them by attention.
-After 300,000 decisions with two players (one run each) it won 233 of 400 games against `weights` with the last 32 events and 237
-without any, and 338 and 348 against `random`: a memory of that length won nothing measurable.
+[scripts/train_with_memory.py](../scripts/train_with_memory.py) learns from them by attention
+([the result](experiments-training.md#a-memory-of-events)).
 
 *Hidden* means that only the player of the event knows `a`; without a player nobody does.
 
@@ -498,6 +497,16 @@ def anchors_table() -> list[str]:
     return table(heads, ((f"`{task.name}`", *task.anchors) for task in TASKS.values()))
 
 
+def summary_table(share: Callable[[leaderboard.LeaderboardRow], float]) -> list[str]:
+    """A share of games won by every agent in every task, in percent; a row for each agent, in the order of the first task."""
+    rows: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for name in TASKS:
+        for one in leaderboard.standings(name, results()):
+            rows[f"`{one.name}` {one.budget}".strip()][name] = f"{100 * share(one):.1f}"
+    heads = "agent", *(f"`{name}`" for name in TASKS)
+    return table(heads, ((agent, *(found.get(name, "") for name in TASKS)) for agent, found in rows.items()))
+
+
 def unseen_cards() -> list[str]:
     """The cards of cards-v1."""
     judged = TASKS["cards-v1"].judged
@@ -527,6 +536,11 @@ BLOCKS: dict[Path, dict[str, Callable[[], list[str]]]] = {
     DOCS / "benchmark.md": {"tasks": tasks_table, "anchors": anchors_table, "unseen": unseen_cards},
     DOCS / "environment.md": {"options": options_table, "rewards": rewards_table},
     DOCS / "learn.md": {"lessons": lessons},
+    DOCS / "report.md": {
+        "tasks": tasks_table,
+        "summary": lambda: summary_table(lambda one: one.mean),
+        "network": lambda: summary_table(lambda one: one.against[OPPONENTS.index(NETWORK)]),
+    },
     HELP: {"lessons": lessons_as_html},
 }
 

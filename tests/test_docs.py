@@ -183,7 +183,9 @@ NUMBERS = [
     ("docs/notation.md", r"There are (\d+) of them", [actions.NUM_ACTIONS]),
     ("docs/notation.md", r"All (\d+)\s+`use` moves", [len(RECRUIT_NAMES)]),
     ("docs/training.md", r"the logits of (\d+) moves", [actions.NUM_ACTIONS]),
-    ("README.md", r"for (\d) to (\d) players:", [FEWEST, MOST]),
+    ("README.md", r"for (\d) to (\d) players, with", [FEWEST, MOST]),
+    ("docs/report.md", r"(\d+) actions, of which", [actions.NUM_ACTIONS]),
+    ("docs/report.md", r"an int8 vector of (\d+) entries", [observations.OBS_SIZE]),
     (
         "CHANGELOG.md",
         r"for (\d) to (\d) players: all (\d+) recruits, (\d+) market tiles",
@@ -264,6 +266,16 @@ def test_recruits_act_where_they_say():
         names = [word for word in recruit.name.split("_") if word not in {"the", "dr", "sir", "major", "professor", "jonathan"}]
         for module in acts_in - {"abilities", "effects"}:
             assert re.search("|".join(names), engine[module], re.IGNORECASE), f"{module} does not name {recruit.name}"
+
+
+TABLES = GENERATED | {"leaderboard", "matrices", "rules"}  # to look things up in, not to read
+TEN_MINUTES = 2_200  # words
+
+
+@pytest.mark.parametrize("file", [page for page in PAGES if name_of(page) not in TABLES], ids=name_of)
+def test_no_page_takes_longer_than_ten_minutes(file):
+    text = re.sub(r"<!-- \w+: generated.*?<!-- end -->", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(text.split()) <= TEN_MINUTES, "split it: how to do something, what there is to look up, what was tried"
 
 
 @pytest.mark.parametrize("file", PAGES, ids=name_of)
