@@ -186,11 +186,6 @@ def _entries(path: Path, lines: Sequence[bytes], game: Replayed) -> list[Entry]:
     return found
 
 
-def analyse(record: str, spec: str, seed: int = 0, first: int = 0, processes: int = 1) -> Iterator[Entry]:
-    """The entries of an analysis one by one; see `Analysis`."""
-    return Analysis(record, spec, seed).entries(first, processes)
-
-
 def check_header(found: Any, wanted: dict[str, Any]) -> None:
     """Refuses the header of another analysis.
 

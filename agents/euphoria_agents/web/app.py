@@ -78,7 +78,7 @@ def make_app(
 
     finders = {"game": registry.game, "study": all_studies.find, "batch": all_batches.find}
     app = Starlette(
-        routes=[*_pages(), *endpoints.routes(table, store, limits, finders)],
+        routes=[*_pages(), *(endpoints.route(one, store, limits, finders) for one in table)],
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={**dict.fromkeys(STATUS, refused), HTTPException: missing, Exception: broken},
         lifespan=life,
