@@ -16,6 +16,7 @@ from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
+from euphoria_env.json_reader import read_array
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
@@ -333,20 +334,14 @@ class Batch:
         Raises:
             ValueError: it is not of as many games, of games with other rules, or of games that cannot be; nothing is changed.
         """
-        rows, episodes, seed = (np.ascontiguousarray(state.get(name, ())) for name in ("games", "episodes", "seed"))
-        if rows.shape != (self.n, GAME_DTYPE.itemsize) or rows.dtype != np.uint8:
-            raise ValueError(f"the state is not one of {self.n} games of this version")
-        if episodes.shape != (self.n,) or episodes.dtype != np.int64 or ((episodes < 0) | (episodes > _MOST_EPISODES)).any():
-            raise ValueError(f"the state must count the episodes of {self.n} games, from 0 to {_MOST_EPISODES}, as int64")
-        if seed.shape != (1,) or seed.dtype != np.int64:
-            raise ValueError("the state must have its seed, one int64")
+        rows = read_array(state, "games", (self.n, GAME_DTYPE.itemsize), np.uint8)
+        episodes = read_array(state, "episodes", (self.n,), np.int64, 0, _MOST_EPISODES)
+        seed = read_array(state, "seed", (1,), np.int64)
         tapes = self._tapes
         if self.events.shape[1]:
-            tapes = np.ascontiguousarray(state.get("events", ()))
-            if tapes.shape != self._tapes.shape or tapes.dtype != self._tapes.dtype:
-                raise ValueError(f"the state is not one of {self.n} games with {self.events.shape[1]} events")
+            tapes = np.ascontiguousarray(read_array(state, "events", tapes.shape, tapes.dtype))
             tape.check_events(tapes, self.rules.num_players)
-        games = rows.view(GAME_DTYPE)[:, 0]
+        games = np.ascontiguousarray(rows).view(GAME_DTYPE)[:, 0]
         for i in range(self.n):
             _check_row(i, games[i : i + 1], self.rules)
         self.states[:] = games

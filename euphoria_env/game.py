@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -227,7 +227,7 @@ class Game:
 
     # ------------------------------------------------------------------------------------------------- copies, observation
 
-    def clone(self) -> Game:
+    def clone(self) -> Self:
         """An exact copy, history included."""
         self._lay_out()
         other = object.__new__(type(self))
@@ -482,7 +482,7 @@ class Game:
         return d
 
     @classmethod
-    def from_dict(cls, d: Any) -> Game:
+    def from_dict(cls, d: Any) -> Self:
         """A game from a position, complete or partial; what is left out is as right after setup.
 
         Raises:
@@ -515,7 +515,7 @@ class Game:
         return record.format_record(start, self._outcomes[:of_setup], self.history, self._loads, self.fingerprint())
 
     @classmethod
-    def from_record(cls, text: str) -> Game:
+    def from_record(cls, text: str) -> Self:
         """Replays a record.
 
         Raises:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from euphoria_env.actions import NAMES
 from euphoria_env.json_reader import read_json, shown
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 RECORD_FORMAT, RECORD_VERSION = "euphoria-record", 2
 
 Outcome = tuple[str, int | str]  # kind and value of something that chance gave
+New = TypeVar("New", bound="Game")
 
 
 def outcomes_text(outcomes: Iterable[Outcome]) -> str:
@@ -53,7 +54,7 @@ def format_record(
     return "\n".join(text) + "\n"
 
 
-def replayed(text: str, new: type[Game]) -> Iterator[tuple[Game, str]]:
+def replayed(text: str, new: type[New]) -> Iterator[tuple[New, str]]:
     """Replays a record, comparing every outcome.
 
     Args:
@@ -88,7 +89,7 @@ def replayed(text: str, new: type[Game]) -> Iterator[tuple[Game, str]]:
     yield game, ""
 
 
-def _start(line: str, new: type[Game]) -> Game:
+def _start(line: str, new: type[New]) -> New:
     try:
         header = read_json(line)
     except json.JSONDecodeError as error:

@@ -28,7 +28,7 @@ from markdown_it import MarkdownIt  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from euphoria_agents.benchmark import leaderboard, matrices  # noqa: E402
+from benchmarks import leaderboard, matrices  # noqa: E402
 from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, Task  # noqa: E402
 from euphoria_env import Game, actions, events, observations, words  # noqa: E402
 from euphoria_env.board import FACTIONS, MARKETS, NUM_AREAS, SLOTS, SLOTS_PER_SITE, SPACES  # noqa: E402

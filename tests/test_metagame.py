@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("openskill")
 
-from euphoria_agents.benchmark import matrices
-from euphoria_agents.benchmark.leaderboard import read_results, standings
-from euphoria_agents.benchmark.metagame import RESAMPLES, alpha_rank, interval, nash, resampled
+from benchmarks import matrices
+from benchmarks.leaderboard import read_results, standings
+from benchmarks.metagame import RESAMPLES, alpha_rank, interval, nash, resampled
 from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS
 
 CYCLE = np.array([[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]])  # each beats the next

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from euphoria_agents.__main__ import main
-from euphoria_agents.sessions.story import Story
-from euphoria_agents.study.decision_analysis import Replayed
+from euphoria_agents.record_steps import Replayed
 from euphoria_agents.study.game_analysis import Analysis, saved_entries
 from euphoria_agents.web.replay_page import EVERYBODY, MOVERS, differences, replay_page
 from euphoria_env import Game, Rules
@@ -27,7 +26,7 @@ def played(turns: int = 9) -> Replayed:
     game, rng = Replayed(Rules(num_players=3, max_turns=turns), seed=5), random.Random(5)
     while not game.truncated:
         game.play(rng.choice(game.legal()))
-    return Replayed.from_record(game.to_record())  # type: ignore[return-value]
+    return Replayed.from_record(game.to_record())
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +61,7 @@ def test_every_decision_is_shown_as_its_viewer_saw_it(game: Replayed, seen_by: i
     texts = frames(held)
     assert len(texts) == len(game.played) + 1 == len(held["log"]) + 1 == len(held["turns"])
     for ply, text in enumerate(texts):
-        now = Story(game, NAMES).at(ply)
+        now = game.at(ply)
         seat = {EVERYBODY: None, MOVERS: now.player}.get(seen_by, seen_by) if ply < len(game.played) or seen_by == 1 else None
         board, _, known = text.partition("</svg>\n")
         assert json.loads(known)["players"] == json.loads(json.dumps([asdict(one) for one in view_of(now, seat).players]))  # type: ignore[arg-type]
@@ -87,7 +86,7 @@ def twin(seed: int) -> Replayed:
         game.play(
             next(move for move in game.legal() if move.startswith(("place", "retrieve", "take", "done", "gain", "pay", "skip")))
         )
-    return Replayed.from_record(game.to_record())  # type: ignore[return-value]
+    return Replayed.from_record(game.to_record())
 
 
 @pytest.mark.parametrize("seen_by", [0, EVERYBODY])

@@ -518,7 +518,7 @@ def test_what_is_too_much_is_refused(small: Served, record: str, monkeypatch: py
     ann = small.visitor()
     study = ann.post("/api/studies", {"record": record})["id"]
     assert ann.post("/api/studies", {"record": record})["id"] == study  # it is there already
-    monkeypatch.setattr("euphoria_agents.web.studies.WAITING", 0)
+    monkeypatch.setattr("euphoria_agents.web.jobs.MOST_WAITING", 0)
     ann.post("/api/batches", {"records": [ended_record()]})
     for path, body in (
         ("/api/studies", {"record": Game(seed=1).to_record()}),

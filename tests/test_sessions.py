@@ -31,10 +31,23 @@ def of(game: Game, practice: bool = False) -> Session:
     return Session.of(game, PEOPLE[: game.rules.num_players], practice)
 
 
+def agent_turn(session: Session) -> bool:
+    """Asks the agent that must decide, and plays its move; whether there was one."""
+    if (think := session.thinker()) is None:
+        return False
+    session.play(session.player, think())
+    return True
+
+
+def moves_of(session: Session, seat: int) -> list[int]:
+    """The moves that a seat has made."""
+    return [action for who, action in map(session.made, range(session.decisions)) if who == seat]
+
+
 def go_on(session: Session, rng: random.Random, until: Callable[[Session], bool] = lambda session: session.over) -> Session:
     """Plays on: agents as they like, people by chance."""
     while not session.over and not until(session):
-        if not session.agent_turn():
+        if not agent_turn(session):
             session.play(session.player, rng.choice(session.moves(session.player)).action)
     return session
 
@@ -60,7 +73,7 @@ def test_a_whole_game() -> None:
     assert session.over and session.version == session.decisions > 100 and sorted(session.ranking or [])[0] == 1
     assert Game.from_record(session.record()).to_record() == session.record()
     assert len(session.log()) == len(session.log(0)) == session.decisions and session.log(0, 50) == session.log(0)[50:]
-    assert not session.agent_turn() and session.moves(0) == [] and session.thinker() is None
+    assert not agent_turn(session) and session.moves(0) == [] and session.thinker() is None
     with pytest.raises(IllegalMove, match="has ended"):
         session.play(0, "end")
 
@@ -365,15 +378,15 @@ def test_after_taking_back_the_same_moves_give_the_same_game() -> None:
     """Agents are asked by the game's seed and the decision's number, whatever was tried before."""
     session = table(2, specs={1: "mcts:20:greedy"}, practice=True)
     go_on(session, random.Random(3), until=lambda s: s.decisions > 60 and s.player == 0)
-    record, mine = session.record(), [d.action for d in session._decisions if d.seat == 0]
+    record, mine = session.record(), moves_of(session, 0)
     while session.decisions > 20:
         session.undo(0)
     for other in range(3):  # something else, and back
         session.play(0, session.moves(0)[other % len(session.moves(0))].action)
         session.undo(0)
-    left = mine[sum(d.seat == 0 for d in session._decisions) :]
+    left = mine[len(moves_of(session, 0)) :]
     while session.record() != record:
-        if not session.agent_turn():
+        if not agent_turn(session):
             session.play(0, left.pop(0))
     assert not left
 
@@ -421,14 +434,14 @@ def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, 
     before = session.to_dict()
     for _ in range(2):
         with pytest.raises(AgentFailed, match=reason) as failed:
-            session.agent_turn()
+            agent_turn(session)
         assert (failed.value.seat, failed.value.spec) == (0, spec) and spec in str(failed.value)
         assert "choose" not in str(failed.value) and "'gold'" not in str(failed.value)  # its cards are nobody else's business
         assert session.to_dict() == before
     session.hand_over(0, "weights")
-    assert session.version == 1 and session.agent_turn() and session.seats[0] == Seat("Ann", "weights")
+    assert session.version == 1 and agent_turn(session) and session.seats[0] == Seat("Ann", "weights")
     session.hand_over(0, None, "Zoe")
-    assert not session.agent_turn() and session.seats[0] == Seat("Zoe")
+    assert not agent_turn(session) and session.seats[0] == Seat("Zoe")
 
 
 def test_a_hint_of_a_failing_agent(faulty: Agents) -> None:

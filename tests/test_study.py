@@ -23,13 +23,18 @@ from euphoria_agents.agent import explained
 from euphoria_agents.matches.match import Chance
 from euphoria_agents.study import game_analysis as analysis_module
 from euphoria_agents.study.decision_analysis import FUTURES, Judge, best_of, outcome
-from euphoria_agents.study.game_analysis import Analysis, Entry, analyse
+from euphoria_agents.study.game_analysis import Analysis, Entry
 from euphoria_agents.study.summary import cause, mistakes, summarise
 from euphoria_env import Game, Rules, actions
 from tests.tools.commands import euphoria, start
 
 GOLDEN = Path(__file__).parent / "golden"
 SPEC = "mcts:12:greedy"
+
+
+def analyse(record: str, spec: str, seed: int = 0, first: int = 0, processes: int = 1) -> Iterator[Entry]:
+    """The entries of an analysis one by one."""
+    return Analysis(record, spec, seed).entries(first, processes)
 
 
 def record_of(rules: Rules, specs: list[str], seed: int = 3, decisions: int = 10_000) -> str:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import leaderboard
 from euphoria_agents import Agent, load
 from euphoria_agents.__main__ import main
-from euphoria_agents.benchmark import judging, leaderboard, tasks
+from euphoria_agents.benchmark import judging, tasks
 from euphoria_agents.benchmark.judging import GAMES, HEADING, RESULT, ROW, TIMES, UNFINISHED, fingerprint, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
 from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, task_of

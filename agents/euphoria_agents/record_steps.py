@@ -3,21 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Self
 
-from euphoria_env import Game
+import numpy as np
+
+from euphoria_env import Game, actions
+from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.record import replayed
 
-
-def steps(record: str) -> Iterator[tuple[Game, str]]:
-    """The games of `euphoria_env.record.replayed`, with their lines."""
-    return replayed(record, Game)
+_OUTCOMES = [row.outcome for row in KIND_ROWS.values()]
 
 
-def move_of(line: str) -> str:
-    """The move in a line of a record."""
-    return line.partition(" | ")[0]
+class Replayed(Game):
+    """A game that keeps what it was before each decision."""
+
+    @cached_property
+    def before(self) -> list[np.ndarray]:
+        """The state before each decision, an array of one row."""
+        return []
+
+    @cached_property
+    def played(self) -> list[int]:
+        """The ids of the moves played."""
+        return []
+
+    def play(self, move: str | int) -> None:
+        """Plays a move; see `Game.play`."""
+        state = self.states.copy()
+        super().play(move)
+        self.before.append(state)
+        self.played.append(actions.parse(move) if isinstance(move, str) else actions.number(move))
+
+    def clone(self) -> Self:
+        """An exact copy, history included."""
+        other = super().clone()
+        other.before, other.played = self.before.copy(), self.played.copy()
+        return other
+
+    __copy__ = clone
+
+    def mover(self, ply: int) -> int:
+        """The seat that made a decision, the first of which is 0."""
+        return int(self.before[ply]["player"][0])
+
+    def at(self, ply: int) -> Game:
+        """The game before a decision, or at its end: a copy."""
+        return Game.from_rows((self.before[ply] if ply < len(self.before) else self.states).copy())
+
+    def by_chance(self, ply: int) -> list[tuple[str, int]]:
+        """The draws and rolls after a decision, before the next one: their kind, and the player; -1: nobody."""
+        decided = self.decided(ply)[0]
+        events: list[list[int]] = self.event_array(None)[decided.first : decided.end].tolist()
+        return sorted({(_OUTCOMES[kind], player) for kind, player, *_ in events if _OUTCOMES[kind]})
+
+
+def steps(record: str) -> Iterator[tuple[Replayed, str]]:
+    """The game of a record before each of its lines with that line, and at its end; see `euphoria_env.record.replayed`."""
+    return replayed(record, Replayed)
 
 
 def last_space(lines: Sequence[str]) -> str:
-    """The space where these lines of a record placed the last worker; empty if they placed none."""
+    """The space where these moves, or lines of a record, placed the last worker; empty if they placed none."""
     return next((line.split()[2] for line in reversed(lines) if line.startswith("place ")), "")

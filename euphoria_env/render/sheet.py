@@ -99,9 +99,7 @@ class Sheet:
         yield
         self.raw("</g>")
 
-    def rect(
-        self, box: Box, fill: str, radius: float = 6, stroke: str = "none", width: float = 1.5, kind: str = "", more: str = ""
-    ) -> None:
+    def rect(self, box: Box, fill: str, radius: float = 6, stroke: str = "none", width: float = 1.5, kind: str = "") -> None:
         """A rectangle with round corners."""
         about = f'class="{kind}" ' if kind else ""
         outline = "" if self.colour(stroke) == "none" else f' stroke="{self.colour(stroke)}" stroke-width="{width:g}"'
@@ -113,11 +111,10 @@ class Sheet:
         """A disc."""
         self.rect(Box(x - radius, y - radius, 2 * radius, 2 * radius), fill, radius, stroke, width)
 
-    def path(self, d: str, fill: str = "none", stroke: str = "none", width: float = 1.5, kind: str = "") -> None:
+    def path(self, d: str, fill: str, kind: str = "") -> None:
         """A path."""
         about = f'class="{kind}" ' if kind else ""
-        outline = "" if stroke == "none" else f' stroke="{self.colour(stroke)}" stroke-width="{width:g}"'
-        self.raw(f'<path {about}d="{d}" fill="{self.colour(fill)}"{outline}/>')
+        self.raw(f'<path {about}d="{d}" fill="{self.colour(fill)}"/>')
 
     def text(
         self, x: float, y: float, text: str, size: float = BODY, fill: str = "ink", weight: int = 400, anchor: str = "start"
@@ -150,14 +147,14 @@ class Sheet:
         at = f' x="{x:g}" y="{y:g}"' if x or y else ""
         self.raw(f'<use href="#{name}"{at} width="{w:g}" height="{h:g}"{look}/>')
 
-    def parts(self, x: float, y: float, parts: Sequence[Part], fill: str = "ink") -> float:
+    def parts(self, x: float, y: float, parts: Sequence[Part]) -> float:
         """Symbols, each with a number before it or without, and words in a row 16 high; returns where they end."""
         for part in parts:
             number, name = part if isinstance(part, tuple) else ("", part)
             if number != "":
-                x = self.text(x, y + 13, f"{number}", BODY, fill, 700) + 2
+                x = self.text(x, y + 13, f"{number}", BODY, weight=700) + 2
             if name in ICONS:
-                self.icon(x, y, name, fill="star" if name == "star" else fill)
+                self.icon(x, y, name, fill="star" if name == "star" else "ink")
                 x += _ICON + _BETWEEN
             else:
                 x = self.text(x, y + 13, name, BODY, "dim") + _BETWEEN

@@ -52,11 +52,6 @@ def amount(n: int, what: str) -> str:
     return f"{n} {_PLURALS.get(what, what) if n != 1 else what}"
 
 
-def singular(what: str) -> str:
-    """One of something of which there may be several: "artifact" for "artifacts"."""
-    return next((one for one, several in _PLURALS.items() if several == what), what)
-
-
 def totals(changes: Iterable[tuple[str, int, str]]) -> list[str]:
     """Changes of one kind added up, with where they come from: "2 bliss (1 from allegiance)", "1 artifact (Kyle)".
 

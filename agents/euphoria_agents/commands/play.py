@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from euphoria_agents.commands.shared_arguments import TableOptions
 from euphoria_agents.registry import load
-from euphoria_agents.sessions import Agents, Seat, Session
-from euphoria_agents.sessions.agent_names import AGENT_NAMES
+from euphoria_agents.sessions import AGENT_NAMES, Agents, Seat, Session
 from euphoria_agents.terminal import Screen, TerminalGame
 from euphoria_env import Rules
 

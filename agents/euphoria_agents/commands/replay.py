@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
 from euphoria_agents.commands.shared_arguments import ReplayOptions
 from euphoria_agents.files import read_text, write_whole
-from euphoria_agents.record_steps import steps
+from euphoria_agents.record_steps import Replayed, steps
 from euphoria_agents.sessions import Seat
 from euphoria_agents.terminal import Replay, Screen
 from euphoria_env import Game
@@ -72,11 +71,10 @@ def write_page(page: Path, options: ReplayOptions, text: str) -> None:
     Raises:
         ValueError: an option or the analysis is wrong.
     """
-    from euphoria_agents.study.decision_analysis import Replayed
     from euphoria_agents.study.game_analysis import saved_entries
     from euphoria_agents.web.replay_page import EVERYBODY, MOVERS, replay_page
 
-    game: Any = Replayed.from_record(text)
+    game = Replayed.from_record(text)
     entries = saved_entries(options.analysis, text, game) if options.analysis else []
     view = options.view or (MOVERS if options.analysis else EVERYBODY)
     names = [Seat(name).name for name in options.names or (f"Player {k}" for k in range(game.rules.num_players))]

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from euphoria_agents.sessions.agents import Agents
-from euphoria_agents.sessions.session import AgentFailed, Seat, Session, Stale, WrongSeat
+from euphoria_agents.sessions.session import AGENT_NAMES, AgentFailed, Seat, Session, Stale, WrongSeat
 
-__all__ = ["AgentFailed", "Agents", "Seat", "Session", "Stale", "WrongSeat"]
+__all__ = ["AGENT_NAMES", "AgentFailed", "Agents", "Seat", "Session", "Stale", "WrongSeat"]

@@ -19,14 +19,13 @@ import numpy as np
 from euphoria_agents.agent import Explanation, explained
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import Chance
-from euphoria_agents.record_steps import move_of, steps
+from euphoria_agents.record_steps import last_space, steps
 from euphoria_agents.sessions.agents import Agents
 from euphoria_agents.sessions.undo import may_be_taken_back
 from euphoria_agents.validation import checked
 from euphoria_env import Game, Rules, actions, words
 from euphoria_env.board import ITEMS, SPACES
 from euphoria_env.envs import asking
-from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.events import Event, EventKind
 from euphoria_env.json_reader import as_key, read_json, shown
 from euphoria_env.render.text import TEXT_WIDTH, board_text
@@ -34,6 +33,7 @@ from euphoria_env.render.view import View, view_of
 
 SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
 LONGEST_NAME = 40
+AGENT_NAMES = ("Ada", "Boole", "Curie", "Dirac", "Euler", "Fermat")  # at a table; the spec says how strong they are
 MOST_WAYS = 200  # that are offered at once
 MOST_CHANGES = 2**53  # that JSON can count anywhere
 
@@ -109,14 +109,6 @@ class Way(NamedTuple):
     items: dict[str, int]
 
 
-class _Decision(NamedTuple):
-    """A decision that was made: by whom, in what state, an array of one row, and which."""
-
-    seat: int
-    rows: np.ndarray
-    action: int
-
-
 class Session:
     """One game with people and agents at a table. Not thread safe.
 
@@ -155,7 +147,7 @@ class Session:
     def clone(self) -> Session:
         """A copy that goes on by itself."""
         other = copy.copy(self)
-        other._game, other._decisions = self._game.clone(), self._decisions.copy()
+        other._game = self._game.clone()
         other._logs = {seat: lines.copy() for seat, lines in self._logs.items()}
         return other
 
@@ -178,15 +170,11 @@ class Session:
 
     def _go_to(self, record: str, decisions: int | None = None) -> None:
         """Replays a record, so far if it is said how far."""
-        self._decisions: list[_Decision] = []
         self._logs: dict[int | None, list[str]] = {}
         self._views: dict[tuple[int, int | None], View] = {}
-        for game, line in steps(record):
-            self._game = game
-            if len(self._decisions) == decisions or not line:
+        for self._game, line in steps(record):
+            if self.decisions == decisions or not line:
                 return
-            if not line.startswith("load "):
-                self._decisions.append(_Decision(*_now(game), actions.parse(move_of(line))))
 
     # ------------------------------------------------------------------------------------------------------------- looking
 
@@ -208,22 +196,21 @@ class Session:
     @property
     def decisions(self) -> int:
         """The number of decisions made."""
-        return len(self._decisions)
+        return len(self._game.played)
 
     @property
     def last_space(self) -> str:
         """The space where the last worker was placed; empty before the first one."""
-        names = (actions.NAMES[decision.action] for decision in reversed(self._decisions))
-        return next((name.split()[2] for name in names if name.startswith("place ")), "")
+        return last_space([actions.NAMES[action] for action in self._game.played])
 
     def made(self, decision: int) -> tuple[int, int]:
         """The seat that made a decision, and the move as an action id."""
-        return self._decisions[decision].seat, self._decisions[decision].action
+        return self._game.mover(decision), self._game.played[decision]
 
     def last_decision(self, seat: int, before: int | None = None) -> int | None:
         """The number of the last decision of a seat, of which the first is 0, or of those before one; None if there is none."""
-        made = self._decisions[:before]
-        return next((k for k in reversed(range(len(made))) if made[k].seat == seat), None)
+        made = range(self.decisions)[:before]
+        return next((k for k in reversed(made) if self._game.mover(k) == seat), None)
 
     def changed(self, seat: int | None = None, decision: int | None = None) -> set[str]:
         """The spaces where workers came or went since the last decision of a seat; by the last one, for everybody.
@@ -326,7 +313,7 @@ class Session:
 
     def game_at(self, k: int | None) -> Game:
         """The game before decision k, with all its secrets, to look at; as it is now after the last one, or if none is named."""
-        return self._game if k in (None, len(self._decisions)) else Game.from_rows(self._decisions[k].rows)
+        return self._game if k is None or k == self.decisions else self._game.at(k)
 
     def _check_seat(self, seat: Any) -> None:
         if isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < len(self.seats):
@@ -349,9 +336,7 @@ class Session:
             In each case nothing is changed.
         """
         self._check_turn(seat, version)
-        now = _now(self._game)
         self._game.play(action)
-        self._decisions.append(_Decision(*now, self._number(action)))
         self.version += 1
 
     def play_together(self, seat: int, moves: Sequence[int | str], version: int | None = None) -> None:
@@ -411,18 +396,6 @@ class Session:
 
         return think
 
-    def agent_turn(self) -> bool:
-        """Asks the agent that must decide, and plays its move; whether there was one.
-
-        Raises:
-            AgentFailed: it raised, or its answer is not a legal move; nothing is changed.
-        """
-        think = self.thinker()
-        if think is None:
-            return False
-        self.play(self.player, think())
-        return True
-
     def hand_over(self, seat: int, spec: str | None, name: str | None = None) -> None:
         """Gives a seat to an agent, or to a person.
 
@@ -454,14 +427,7 @@ class Session:
             return last is not None
         if last + 1 < self.decisions:
             return False
-        views = self.view(None, last), self.view()
-        return may_be_taken_back(self.game_at(last), self._game, self._by_chance(last), *views)
-
-    def _by_chance(self, k: int) -> bool:
-        """Whether anything was drawn or rolled after decision k."""
-        decided = self._game.decided(k)[0]
-        kinds = self._game.event_array(None)[decided.first : decided.end, 0].tolist()
-        return any(KIND_ROWS[EventKind(kind)].outcome for kind in kinds)
+        return may_be_taken_back(self.game_at(last), self._game, self.events(None, last)[0])
 
     def undo(self, seat: int, version: int | None = None) -> None:
         """Takes back the last decision of a seat.
@@ -583,11 +549,6 @@ def _moved(events: list[Event], player: int) -> dict[str, int]:
     begun = dropwhile(lambda event: event.kind not in _MOVING or event.player != player, events)
     together = takewhile(lambda event: event.kind in _MOVING and event.player == player, begun)
     return dict(sum((Counter({ITEMS[event.a]: event.b}) for event in together), Counter()))
-
-
-def _now(game: Game) -> tuple[int, np.ndarray]:
-    """The state of a game that is kept before a decision."""
-    return game.player, game.states.copy()
 
 
 def _public(error: Exception) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from euphoria_agents.study.decision_analysis import Replayed, best_of
+from euphoria_agents.record_steps import Replayed
+from euphoria_agents.study.decision_analysis import best_of
 from euphoria_agents.study.game_analysis import Entry
-from euphoria_env import Game, words
+from euphoria_env import words
 
 LEAST_REGRET = 0.01  # from which on it is said what was better
 
@@ -27,7 +28,7 @@ class Story:
     @cached_property
     def players(self) -> list[int]:
         """The seat that made each decision."""
-        return [int(rows["player"][0]) for rows in self.game.before]
+        return [*map(self.game.mover, range(len(self.game.before)))]
 
     @cached_property
     def turns(self) -> list[int]:
@@ -59,14 +60,9 @@ class Story:
 
     def moves(self, ply: int) -> list[words.Move]:
         """The legal moves of a decision, explained to whoever makes it."""
-        now = self.at(ply)
+        now = self.game.at(ply)
         return words.legal_moves(now, now.player, self.names)
 
     def question(self, ply: int) -> str:
         """A sentence that says who decides what."""
-        return words.question(self.at(ply), None, self.names)
-
-    def at(self, ply: int) -> Game:
-        """The game before a decision, or at its end."""
-        before = self.game.before
-        return Game.from_rows((before[ply] if ply < len(before) else self.game.states).copy())
+        return words.question(self.game.at(ply), None, self.names)

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Iterable
 
 from euphoria_env import Game
-from euphoria_env.render.view import View
+from euphoria_env.board import FIRST_ARTIFACT, KNOWLEDGE_ITEM
+from euphoria_env.event_kinds import KIND_ROWS, EventKind
+from euphoria_env.events import Event
+
+_SHOWING = (EventKind.RECRUIT_ACTIVE, EventKind.REVEALED, EventKind.BUILT, EventKind.DILEMMA)  # a card, or that there is none
 
 
-def may_be_taken_back(before: Game, after: Game, drawn: bool, seen: View, sees: View) -> bool:
+def may_be_taken_back(before: Game, after: Game, events: Iterable[Event]) -> bool:
     """Whether the player who decided has learned nothing by it, and shown no card.
 
     The answer follows from what everybody sees, so it tells nobody more (R19).
 
     Args:
         before, after: the game around the decision.
-        drawn: whether chance gave anything after it.
-        seen, sees: what everybody saw before it, and sees after it.
+        events: what happened in between, as everybody may know it.
     """
-    return not drawn and _plainly_goes_on(before, after) and _shown(before, seen) == _shown(after, sees)
+    return not any(map(_tells, events)) and _plainly_goes_on(before, after)
+
+
+def _tells(event: Event) -> bool:
+    """Whether something was drawn or rolled, a card was shown, or an artifact card changed hands."""
+    row = KIND_ROWS[EventKind(event.kind)]
+    return bool(row.outcome) or event.kind in _SHOWING or (row.a == "item" and FIRST_ARTIFACT <= event.a < KNOWLEDGE_ITEM)
 
 
 def _plainly_goes_on(before: Game, after: Game) -> bool:
@@ -37,13 +46,3 @@ def _offered(before: Game, after: Game) -> bool:
     then, now = before.states[0], after.states[0]
     begun = after.turn == before.turn and now["offers"] != then["offers"]
     return bool(begun and (after.deciding != "trade" or now["chosen"].any()))
-
-
-def _shown(game: Game, view: View) -> Hashable:
-    """The cards that lie open, how many each player holds, and the factions whose recruits have shown themselves (R7.4)."""
-    return (
-        tuple((p.hand_size, tuple(recruit.name for recruit in p.recruits), p.dilemma) for p in view.players),
-        tuple(view.discards.items()),
-        tuple(market.tile for market in view.markets.values()),
-        int(game.states[0]["revealed"]),
-    )

@@ -13,41 +13,14 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explained
 from euphoria_agents.matches.match import Chance
+from euphoria_agents.record_steps import Replayed
 from euphoria_agents.registry import load
 from euphoria_env import Game
 from euphoria_env.envs.derived_seeds import derived_seed
-from euphoria_env.event_kinds import KIND_ROWS
 from euphoria_env.game import seed_row
 
 Row = list[Any]  # of a move: id, prior, visits, value; see `euphoria_agents.agent`
-_OUTCOMES = [row.outcome for row in KIND_ROWS.values()]
 FUTURES = 8  # in which a move is tried whose worth nobody says, or after which something is drawn or rolled
-
-
-class Replayed(Game):
-    """A game that keeps what it was before each decision."""
-
-    @cached_property
-    def before(self) -> list[np.ndarray]:
-        """The state before each decision, an array of one row."""
-        return []
-
-    @cached_property
-    def played(self) -> list[int]:
-        """The ids of the moves played."""
-        return [decision.action for decision in self.decided()]
-
-    @cached_property
-    def by_chance(self) -> list[list[tuple[str, int]]]:
-        """The draws and rolls after each move, before the next decision: their kind, and the player; -1: nobody."""
-        events = self.event_array(None).tolist()
-        return [sorted({(_OUTCOMES[e[0]], e[1]) for e in events[d.first : d.end] if _OUTCOMES[e[0]]}) for d in self.decided()]
-
-    def play(self, move: str | int) -> None:
-        """Plays a move; see `Game.play`."""
-        state = self.states.copy()
-        super().play(move)
-        self.before.append(state)
 
 
 class Judged(NamedTuple):
@@ -85,7 +58,7 @@ class Judge:
     @cached_property
     def game(self) -> Replayed:
         """The game at its end."""
-        return Replayed.from_record(self.record)  # type: ignore[return-value]
+        return Replayed.from_record(self.record)
 
     @cached_property
     def agent(self) -> Agent:
@@ -104,7 +77,7 @@ class Judge:
             found = self._after(ply, lambda seed: now.determinize(mover, seed))
             played[3] = played[3] if found is None else found[mover]
         expected = None
-        if self.game.by_chance[ply] and said["seats"] is not None:
+        if self.game.by_chance(ply) and said["seats"] is not None:
             expected = self._after(ply, lambda seed: _with_other_chance(state, seed))
         return Judged(rows, said["seats"], regret(rows, played), expected)
 

@@ -16,7 +16,8 @@ from msgspec import Meta
 from euphoria_agents.files import append_line, check_writable, read_text
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
-from euphoria_agents.study.decision_analysis import Judge, Judged, Replayed
+from euphoria_agents.record_steps import Replayed
+from euphoria_agents.study.decision_analysis import Judge, Judged
 from euphoria_agents.validation import checked
 from euphoria_env.engine.tape import KINDS
 from euphoria_env.json_reader import read_json, shown
@@ -91,14 +92,14 @@ class Analysis:
     def _entry(self, ply: int, judged: Judged, after: list[float] | None) -> Entry:
         """The entry of a decision; `after`: the chances by seat when the next one comes."""
         luck: list[float] | None = None
-        chance = self._judge.game.by_chance[ply]
+        chance = self._judge.game.by_chance(ply)
         if not chance:
             luck = [0.0] * self.players
         elif after is not None and judged.expected is not None:
             luck = [one - other for one, other in zip(after, judged.expected, strict=True)]
         return {
             "ply": ply,
-            "player": int(self._judge.game.before[ply]["player"][0]),
+            "player": self._judge.game.mover(ply),
             "played": self._judge.game.played[ply],
             "moves": [[action, _rounded(prior), visits, _rounded(value)] for action, prior, visits, value in judged.moves],
             "values": None if judged.seats is None else [_rounded(chance) for chance in judged.seats],
@@ -183,11 +184,6 @@ def _entries(path: Path, lines: Sequence[bytes], game: Replayed) -> list[Entry]:
         except ValueError as error:
             raise ValueError(f"{path}, line {ply + 2}: {error}") from error
     return found
-
-
-def analyse(record: str, spec: str, seed: int = 0, first: int = 0, processes: int = 1) -> Iterator[Entry]:
-    """The entries of an analysis one by one; see `Analysis`."""
-    return Analysis(record, spec, seed).entries(first, processes)
 
 
 def check_header(found: Any, wanted: dict[str, Any]) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from concurrent.futures import wait
 from pathlib import Path
 
+from euphoria_agents import background
 from euphoria_agents.agent import MoveThought
 from euphoria_agents.error_text import one_line
 from euphoria_agents.files import write_whole
-from euphoria_agents.sessions import AgentFailed, Agents, Seat, Session
-from euphoria_agents.sessions.agent_names import AGENT_NAMES
+from euphoria_agents.sessions import AGENT_NAMES, AgentFailed, Agents, Seat, Session
 from euphoria_agents.terminal.explaining import NAMES, explain
 from euphoria_agents.terminal.screen import HEADING, QUIET, WARNING, Screen
 from euphoria_agents.terminal.typed import TypedCommand, by_word
-from euphoria_agents.terminal.waiting import Work
 from euphoria_env.board import STARS
 from euphoria_env.render.text import short_board
 from euphoria_env.render.theme import PLAYER_COLOURS
@@ -276,9 +276,9 @@ class TerminalGame:
 
     def _hint(self, rest: str) -> bool:
         seat, spec = self.session.player, rest or ADVISER
-        work = Work(lambda: self.session.hint(seat, spec))
+        work = background.begin(lambda: self.session.hint(seat, spec))
         try:
-            while not work.ready(PATIENCE):
+            while not wait([work], PATIENCE).done:
                 self.screen.say(f"{spec} is still thinking; Ctrl-C ends the waiting.", QUIET)
         except KeyboardInterrupt:
             self.screen.say()
@@ -369,8 +369,8 @@ class TerminalGame:
         name, work = self._name(seat), None
         while True:
             try:
-                work = work or Work(think)
-                if work.ready(PATIENCE):
+                work = work or background.begin(think)
+                if wait([work], PATIENCE).done:
                     self.session.play(seat, work.result())
                     break
                 how = "; Ctrl-C lets you do something about it" if self.screen.interactive else ""

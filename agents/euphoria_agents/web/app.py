@@ -73,12 +73,12 @@ def make_app(
         first = asyncio.create_task(specs.check(specs.offered[0]))  # most games want it, and it takes a second to load
         yield
         first.cancel()
-        for one in (registry, all_studies, all_batches):
+        for one in (registry, all_studies.jobs, all_batches.jobs):
             one.close()
 
     finders = {"game": registry.game, "study": all_studies.find, "batch": all_batches.find}
     app = Starlette(
-        routes=[*_pages(), *endpoints.routes(table, store, limits, finders)],
+        routes=[*_pages(), *(endpoints.route(one, store, limits, finders) for one in table)],
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={**dict.fromkeys(STATUS, refused), HTTPException: missing, Exception: broken},
         lifespan=life,

@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import secrets
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -23,14 +24,13 @@ from euphoria_agents.web import endpoints
 from euphoria_agents.web.agent_permissions import Specs, budget_of
 from euphoria_agents.web.endpoints import Asked, Body, Spec, Version
 from euphoria_agents.web.game_registry import check_room
-from euphoria_agents.web.jobs import answer_of, ended
+from euphoria_agents.web.jobs import Jobs, answer_of, ended
 from euphoria_agents.web.refusals import Refused
 from euphoria_agents.web.server_limits import Limits
 from euphoria_agents.web.store import HOST, CannotSave, Store
 from euphoria_env import Rules
 from euphoria_env.json_reader import Json
 
-MOST_WAITING = 8
 MOST_GAMES = 1_000
 MOST_SEARCH = 200_000  # simulations per decision, times games
 SIMULATIONS_A_SECOND = 5_000  # as which a budget of time counts
@@ -60,24 +60,21 @@ class Batches:
         store: where they are kept.
         specs: the agents that may play.
         limits: how many there may be.
+
+    Attributes:
+        jobs: what plays them; whose job is ended from outside goes on waiting.
     """
 
     def __init__(self, store: Store, specs: Specs, limits: Limits) -> None:
         self.store = store
         self.specs = specs
         self.limits = limits
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._turn = asyncio.Lock()
+        self.jobs = Jobs("batches")
 
     def resume(self) -> None:
         """Continues the batches that were waiting when the server ended."""
         for name in self.store.batches(WAITING):
             self._begin(name)
-
-    def close(self) -> None:
-        """Ends all work; what is waiting stays so."""
-        for task in self._tasks.values():
-            task.cancel()
 
     def find(self, name: str) -> Json:
         """The state of a batch.
@@ -88,12 +85,9 @@ class Batches:
         batch = self.store.batch(name)
         if batch is None:
             raise Refused(404, "there is no such batch")
-        if batch["state"] == WAITING and not self._works_on(name):
+        if batch["state"] == WAITING and not self.jobs.running(name):
             batch |= {"state": STOPPED, "trouble": "it was interrupted"}
         return batch
-
-    def _works_on(self, name: str) -> bool:
-        return name in self._tasks and not self._tasks[name].done()
 
     # ------------------------------------------------------------------------------------------------------------- making
 
@@ -107,7 +101,7 @@ class Batches:
             self.store.add_batch(name, asked.client, tokens, DONE, {"agents": [], "games": len(games)}, games)
         else:
             settings = await self._settings(body.agents or [], body)
-            self._check_waiting()
+            self.jobs.check_room()
             self.store.add_batch(name, asked.client, tokens, WAITING, settings, [])
             self._begin(name)
         return endpoints.give(JSONResponse({"id": name}, 201), "batch", name, tokens)
@@ -127,10 +121,6 @@ class Batches:
                 raise ValueError(f"games: with {spec} there may be at most {int(MOST_SEARCH / effort)}")
         deals = -(-games // len(agents))
         return {"agents": agents, "rules": rules.to_dict(), "seed": body.seed, "games": deals * len(agents)}
-
-    def _check_waiting(self) -> None:
-        if sum(not task.done() for task in self._tasks.values()) >= MOST_WAITING:
-            raise Refused(503, f"{MOST_WAITING} batches are waiting already")
 
     # ------------------------------------------------------------------------------------------------------------ looking
 
@@ -155,13 +145,13 @@ class Batches:
         """Ends the work at a batch; the games that have ended stay."""
         if asked.thing["state"] == WAITING:
             self.store.set_batch(asked.name, STOPPED)
-            self._tasks.pop(asked.name).cancel()
+            self.jobs.stop(asked.name)
         return {}
 
     async def go_on(self, asked: Asked) -> Json:
         """Continues a batch that was stopped, or failed."""
         if asked.thing["state"] in (STOPPED, FAILED):
-            self._check_waiting()
+            self.jobs.check_room()
             self.store.set_batch(asked.name, WAITING)
             self._begin(asked.name)
         return {}
@@ -169,21 +159,18 @@ class Batches:
     async def delete(self, asked: Asked) -> Json:
         """Forgets a batch."""
         self.store.delete("batch", asked.name)
-        if asked.name in self._tasks:
-            self._tasks.pop(asked.name).cancel()
+        self.jobs.stop(asked.name)
         return {}
 
     # ------------------------------------------------------------------------------------------------------------ playing
 
     def _begin(self, name: str) -> None:
-        self._tasks = {key: task for key, task in self._tasks.items() if not task.done()}
-        self._tasks[name] = asyncio.create_task(self._work(name))
+        self.jobs.begin(name, partial(self._work, name))
 
     async def _work(self, name: str) -> None:
-        """Plays the deals that are missing, one batch after the other."""
+        """Plays the deals that are missing."""
         try:
-            async with self._turn:
-                await self._play(name, self.store.batch(name) or {})
+            await self._play(name, self.store.batch(name) or {})
             self.store.set_batch(name, DONE)
         except Exception as error:  # an agent may raise anything
             with suppress(CannotSave):

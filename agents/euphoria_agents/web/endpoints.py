@@ -124,19 +124,16 @@ class Endpoint(NamedTuple):
     body: type[msgspec.Struct] = Body
 
 
-def routes(endpoints: list[Endpoint], store: Store, limits: Limits, finders: Mapping[str, Callable[[str], Any]]) -> list[Route]:
-    """The endpoints, behind their checks.
+def route(endpoint: Endpoint, store: Store, limits: Limits, finders: Mapping[str, Callable[[str], Any]]) -> Route:
+    """An endpoint, behind its checks.
 
     Args:
-        endpoints: all of them.
+        endpoint: which.
         store: has the tokens.
         limits: those of the server.
         finders: give a game, study or batch by its name; they raise `Refused` if there is none.
     """
-    return [_route(endpoint, store, limits, finders) for endpoint in endpoints]
 
-
-def _route(endpoint: Endpoint, store: Store, limits: Limits, finders: Mapping[str, Callable[[str], Any]]) -> Route:
     async def answer(request: Request) -> Response:
         asked = Asked(request, await _read(request, endpoint.body, limits.body_seconds))
         for kind in finders:

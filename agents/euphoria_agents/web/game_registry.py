@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
+from euphoria_agents import background
 from euphoria_agents.sessions import AgentFailed, Agents, Session, Stale
 from euphoria_agents.web.endpoints import new_tokens
 from euphoria_agents.web.refusals import LOG, Refused
@@ -41,28 +40,10 @@ class AgentExecutor:
         turn = self._turns.setdefault(spec, asyncio.Lock())
         try:
             async with turn, self._slots:
-                loop = asyncio.get_running_loop()
-                answer: asyncio.Future[T] = loop.create_future()
-                threading.Thread(target=_work, args=(loop, answer, work), daemon=True).start()
-                return await answer
+                return await asyncio.wrap_future(background.begin(work))
         finally:
             if not turn.locked():
                 self._turns.pop(spec, None)
-
-
-def _work(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], work: Callable[[], T]) -> None:
-    """Runs in a thread; whoever waited may be gone when it is done."""
-
-    def tell(call: Callable[[Any], None], result: Any) -> None:
-        if not answer.done():
-            call(result)
-
-    try:
-        found: tuple[Callable[[Any], None], Any] = (answer.set_result, work())
-    except Exception as error:
-        found = (answer.set_exception, error)
-    with suppress(RuntimeError):  # the server has ended
-        loop.call_soon_threadsafe(tell, *found)
 
 
 class RunningGame:

@@ -16,9 +16,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.record_steps import last_space
+from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_agents.sessions.story import Story
-from euphoria_agents.study.decision_analysis import Replayed, outcome
+from euphoria_agents.study.decision_analysis import outcome
 from euphoria_agents.study.game_analysis import Entry
 from euphoria_agents.study.summary import THRESHOLD
 from euphoria_agents.web.board_data import colours, facts, symbols
@@ -50,7 +50,7 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
     story = Story(game, names)
     seats = _seats(story, seen_by)
     shown = _shown(entries, seen_by)
-    views = [view_of(story.at(ply), seat) for ply, seat in enumerate([*seats, _last(seen_by)])]
+    views = [view_of(game.at(ply), seat) for ply, seat in enumerate([*seats, _last(seen_by)])]
     pieces, frames = differences([_drawn(view, last_space(game.history[:ply]), names) for ply, view in enumerate(views)])
     data = {
         "names": list(names),

@@ -12,7 +12,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any
 
 import msgspec
@@ -21,17 +21,17 @@ from starlette.responses import JSONResponse, Response
 
 from euphoria_agents.error_text import one_line
 from euphoria_agents.matches.processes import Worker
-from euphoria_agents.record_steps import last_space
+from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_agents.sessions import Seat, Session
 from euphoria_agents.sessions.story import Story
-from euphoria_agents.study.decision_analysis import Replayed, outcome
+from euphoria_agents.study.decision_analysis import outcome
 from euphoria_agents.study.game_analysis import Analysis
 from euphoria_agents.study.summary import THRESHOLD
 from euphoria_agents.web import endpoints
 from euphoria_agents.web.agent_permissions import Specs
 from euphoria_agents.web.endpoints import Asked, Body, Query, SeatNumber, Spec
 from euphoria_agents.web.game_registry import GameRegistry, check_room
-from euphoria_agents.web.jobs import answer_of, ended
+from euphoria_agents.web.jobs import Jobs, answer_of, ended
 from euphoria_agents.web.refusals import Refused
 from euphoria_agents.web.replay_page import MOVERS, replay_page
 from euphoria_agents.web.store import HOST, CannotSave, token_hash
@@ -42,7 +42,6 @@ from euphoria_env.render.board import Marks, board_fragment
 from euphoria_env.render.view import view_of
 
 ALIVE = 8  # studies in memory
-WAITING = 8  # analyses under way and in the queue
 SAVED_EVERY = 2.0  # seconds
 JUDGES = ("mcts:100:ppo", "mcts:300:ppo", "mcts:1000:ppo", "ppo")  # those that say most, the quickest first
 
@@ -88,24 +87,13 @@ class Part(Query):
 
 
 @dataclasses.dataclass
-class Job:
-    """An analysis, under way or not; `visitor`: the hash of the cookie of whoever began it."""
+class Analysed:
+    """An analysis as far as it has come; `visitor`: the hash of the cookie of whoever began it."""
 
     header: Any = None
     entries: list[Any] = dataclasses.field(default_factory=list)
-    task: asyncio.Task[None] | None = None
     visitor: bytes = b""
     trouble: str = ""
-
-    @property
-    def running(self) -> bool:
-        """Whether it is at work, or waits for its turn."""
-        return self.task is not None and not self.task.done()
-
-    def stop(self) -> None:
-        """Ends the work; the finished part stays."""
-        if self.task is not None:
-            self.task.cancel()
 
 
 @dataclasses.dataclass
@@ -116,7 +104,7 @@ class Study:
     names: list[str]
     record: str
     game: Replayed
-    jobs: dict[str, Job]
+    analyses: dict[str, Analysed]
 
     @cached_property
     def story(self) -> Story:
@@ -131,12 +119,12 @@ class Study:
         """
         if ply > len(self.game.before):
             raise Refused(404, f"the game has {len(self.game.before)} decisions")
-        return Game.from_rows((self.game.before[ply] if ply < len(self.game.before) else self.game.states).copy())
+        return self.game.at(ply)
 
     def began(self, spec: str, cookies: Mapping[str, str]) -> bool:
         """Whether these are the cookies of whoever began an analysis."""
-        job = self.jobs.get(spec)
-        return job is not None and endpoints.matches(job.visitor, cookies.get(_visitor(self.name), ""))
+        found = self.analyses.get(spec)
+        return found is not None and endpoints.matches(found.visitor, cookies.get(_visitor(self.name), ""))
 
 
 class Studies:
@@ -145,20 +133,17 @@ class Studies:
     Args:
         registry: the games, whose store and threads the studies share.
         specs: the agents that may judge.
+
+    Attributes:
+        jobs: the analyses under way, by study and spec.
     """
 
     def __init__(self, registry: GameRegistry, specs: Specs) -> None:
         self.registry = registry
         self.specs = specs
         self._alive: dict[str, Study] = {}
-        self._jobs: dict[str, dict[str, Job]] = {}
-        self._turn = asyncio.Lock()
-
-    def close(self) -> None:
-        """Stops all analyses."""
-        for jobs in self._jobs.values():
-            for job in jobs.values():
-                job.stop()
+        self._analyses: dict[str, dict[str, Analysed]] = {}
+        self.jobs = Jobs("analyses")
 
     async def find(self, name: str) -> Study:
         """A study by its name.
@@ -171,8 +156,8 @@ class Studies:
             kept = self.registry.store.study(name)
             if kept is None:
                 raise Refused(404, "there is no such study")
-            game: Any = await asyncio.to_thread(Replayed.from_record, kept[1])
-            found = Study(name, *kept, game, self._jobs.setdefault(name, {}))
+            game = await asyncio.to_thread(Replayed.from_record, kept[1])
+            found = Study(name, *kept, game, self._analyses.setdefault(name, {}))
         self._alive[name] = found
         while len(self._alive) > ALIVE:
             del self._alive[next(iter(self._alive))]
@@ -225,8 +210,8 @@ class Studies:
         """Forgets a study."""
         self.registry.store.delete("study", asked.name)
         self._alive.pop(asked.name, None)
-        for job in self._jobs.pop(asked.name, {}).values():
-            job.stop()
+        for spec in self._analyses.pop(asked.name, {}):
+            self.jobs.stop((asked.name, spec))
         return {}
 
     async def overview(self, asked: Asked) -> Json:
@@ -271,67 +256,68 @@ class Studies:
         """Begins an analysis, or continues one."""
         study, spec = asked.thing, asked.body.spec
         await self.specs.check(spec)
-        job = self._job(study, spec)
         visitor = asked.request.cookies.get(_visitor(study.name)) or secrets.token_urlsafe(16)
-        if not job.running:
-            if sum(one.running for jobs in self._jobs.values() for one in jobs.values()) >= WAITING:
-                raise Refused(503, f"{WAITING} analyses are waiting already")
-            job = study.jobs[spec] = Job(job.header, job.entries, visitor=token_hash(visitor))
-            self._jobs[study.name] = study.jobs
-            job.task = asyncio.create_task(self._work(study, spec, job))
-        answer = JSONResponse(_progress(job, 0), 202)
+        if not self.jobs.running((study.name, spec)):
+            self.jobs.check_room()
+            before = self._analysis(study, spec)
+            found = study.analyses[spec] = Analysed(before.header, before.entries, token_hash(visitor))
+            self._analyses[study.name] = study.analyses
+            self.jobs.begin((study.name, spec), partial(self._work, study, spec, found))
+        answer = JSONResponse(self._progress(study, spec, 0), 202)
         return endpoints.set_cookie(answer, _visitor(study.name), visitor, "study", study.name)
 
     async def analysis(self, asked: Asked) -> Json:
         """The finished part of an analysis, from an entry on, with the move played and the better one in words."""
-        told = _progress(self._job(asked.thing, asked.body.spec), asked.body.first)
+        told = self._progress(asked.thing, asked.body.spec, asked.body.first)
         return {**told, "better": await asyncio.to_thread(asked.thing.story.better, told["entries"])}
 
     async def cancel(self, asked: Asked) -> Json:
-        """Stops an analysis; the finished part stays."""
-        self._job(asked.thing, asked.body.spec).stop()
+        """Stops an analysis; what there is of it stays."""
+        self.jobs.stop((asked.name, asked.body.spec))
         return {}
 
     async def page(self, asked: Asked) -> Response:
         """The study as one page that opens anywhere, with an analysis if one is named."""
         study: Study = asked.thing
-        entries = self._job(study, asked.body.spec).entries if asked.body.spec else []
+        entries = self._analysis(study, asked.body.spec).entries if asked.body.spec else []
         made = await asyncio.to_thread(replay_page, study.game, study.names, MOVERS, entries)
         return Response(made, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
 
     async def lines(self, asked: Asked) -> Response:
-        """The part of an analysis that exists, as JSON lines like those of `euphoria analyse --out` (docs/study.md)."""
-        job = self._job(asked.thing, asked.body.spec)
-        if job.header is None:
+        """What there is of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""
+        found = self._analysis(asked.thing, asked.body.spec)
+        if found.header is None:
             raise Refused(404, "there is no such analysis")
-        return Response("".join(f"{json.dumps(one)}\n" for one in [job.header, *job.entries]), media_type="application/jsonl")
+        return Response("".join(f"{json.dumps(one)}\n" for one in [found.header, *found.entries]), media_type="application/jsonl")
 
-    def _job(self, study: Study, spec: str) -> Job:
-        """An analysis as far as it has come."""
-        return study.jobs.get(spec) or Job(*self.registry.store.analysis(study.name, spec))
+    def _analysis(self, study: Study, spec: str) -> Analysed:
+        return study.analyses.get(spec) or Analysed(*self.registry.store.analysis(study.name, spec))
 
-    async def _work(self, study: Study, spec: str, job: Job) -> None:
-        """Makes the entries that are missing, one job after the other, in a process."""
-        store = self.registry.store
+    def _progress(self, study: Study, spec: str, first: int) -> Json:
+        found, running = self._analysis(study, spec), self.jobs.running((study.name, spec))
+        return {"running": running, "trouble": found.trouble, "entries": found.entries[first:]}
+
+    async def _work(self, study: Study, spec: str, found: Analysed) -> None:
+        """Makes the entries that are missing, in a process."""
+        save = partial(self.registry.store.save_analysis, study.name, spec)
         try:
-            async with self._turn:
-                with ended(Worker(_Analyst(study.record, spec))) as worker:
-                    header = await answer_of(worker, None)
-                    if job.header != header:  # the agent has changed since
-                        job.header, job.entries = header, []
-                    saved = time.monotonic()
-                    while (entry := await answer_of(worker, len(job.entries))) is not None:
-                        job.entries.append(entry)
-                        if time.monotonic() > saved + SAVED_EVERY:
-                            store.save_analysis(study.name, spec, job.header, job.entries)
-                            saved = time.monotonic()
+            with ended(Worker(_Analyst(study.record, spec))) as worker:
+                header = await answer_of(worker, None)
+                if found.header != header:  # the agent has changed since
+                    found.header, found.entries = header, []
+                saved = time.monotonic()
+                while (entry := await answer_of(worker, len(found.entries))) is not None:
+                    found.entries.append(entry)
+                    if time.monotonic() > saved + SAVED_EVERY:
+                        save(found.header, found.entries)
+                        saved = time.monotonic()
         except Exception as error:  # an agent may raise anything
-            job.trouble = one_line(error)
+            found.trouble = one_line(error)
         finally:
             try:
-                store.save_analysis(study.name, spec, job.header, job.entries)
+                save(found.header, found.entries)
             except CannotSave as error:
-                job.trouble = job.trouble or str(error)
+                found.trouble = found.trouble or str(error)
 
 
 class _Analyst:
@@ -349,10 +335,6 @@ class _Analyst:
             return self._analysis.header
         self._entries = self._entries or self._analysis.entries(first)
         return next(self._entries, None)
-
-
-def _progress(job: Job, first: int) -> Json:
-    return {"running": job.running, "trouble": job.trouble, "entries": job.entries[first:]}
 
 
 def _visitor(name: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from euphoria_agents.benchmark.leaderboard import group
-from euphoria_agents.benchmark.metagame import alpha_rank, interval, nash, resampled
+from benchmarks.leaderboard import group
+from benchmarks.metagame import alpha_rank, interval, nash, resampled
 from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS
 from euphoria_agents.matches.match import Z_95, wilson
 
