@@ -157,8 +157,7 @@ class Network(nn.Module):
     def later(self, first: Tensor) -> tuple[Tensor, Tensor]:
         """The last layer of the policy before its head, (N, width), and the values, (N,), from the first layer, (N, width)."""
         shared = relu_layers(self.trunk, torch.relu(first))
-        head = self.value_head
-        return relu_layers(self.policy, shared), torch.mv(relu_layers(self.value, shared), head.weight[0]) + head.bias
+        return relu_layers(self.policy, shared), self.value_head(relu_layers(self.value, shared))[:, 0]
 
     def layers(self) -> Iterator[tuple[str, Any]]:
         """All layers but the first, with their names in a checkpoint."""
