@@ -43,11 +43,11 @@ class Options:
 
 def learner(options: Options, player: Path, rate: float, console: Console) -> Path:
     """The learner with this learning rate, trained unless it exists, and resumed if it is not finished."""
-    from euphoria_agents.training import config, trainer  # brings PyTorch along: not before it is needed
+    from euphoria_agents.training import config, saved_run, trainer  # brings PyTorch along: not before it is needed
 
     folder = options.out / f"{rate:g}"
     spec = f"ppo:{player}"
-    if (folder / trainer.STATE).exists():
+    if (folder / saved_run.STATE).exists():
         choices = config.Options(resume=folder, baselines=[spec])
     else:
         network = parts(read_checkpoint(player)[1], player)

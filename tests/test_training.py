@@ -219,12 +219,13 @@ def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
 pytest.importorskip("torch")
 import torch  # noqa: E402
 
-from euphoria_agents.training import config, trainer  # noqa: E402
+from euphoria_agents.training import config, saved_run, trainer  # noqa: E402
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.learner import DeviceLearner, ThreadedLearner  # noqa: E402
 from euphoria_agents.training.network import Network, make_features  # noqa: E402
 from euphoria_agents.training.rollout import LEARNER, Actor  # noqa: E402
-from euphoria_agents.training.trainer import RUN_FORMAT, Trainer, train  # noqa: E402
+from euphoria_agents.training.saved_run import RUN_FORMAT  # noqa: E402
+from euphoria_agents.training.trainer import Trainer, train  # noqa: E402
 from tests.tools.small_runs import arguments, assert_same, go, logged, options, state_of  # noqa: E402
 
 
@@ -235,7 +236,7 @@ def test_the_player_the_trainer_and_the_formula_agree(tmp_path: Path) -> None:
     seen, mask = positions(100)
     assert np.exp(agent.log_chances(seen, mask)) == pytest.approx(formula(tensors, seen, mask), abs=1e-4)
     for actor in run.actors:
-        actor.take()
+        actor.collected()
     run.play()
     for actor in run.actors:
         batch = actor.batch
@@ -764,7 +765,7 @@ RATED = {"decisions": 0, "hours": 0.0, "players": 2, "against": "random", "wins"
 
 def test_another_number_of_processes_is_refused(straight: Path) -> None:
     with pytest.raises(ValueError, match="the run has 1 processes, but 3 were started"):
-        trainer.open_job(Options(resume=straight), 3)
+        saved_run.open_job(Options(resume=straight), 3)
 
 
 def test_a_start_of_numbers_beyond_all_measure_is_refused(straight: Path, tmp_path: Path) -> None:

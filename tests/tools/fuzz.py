@@ -375,7 +375,8 @@ def saved_run() -> SavedRun:
 
     from euphoria_agents.network.checkpoint import read_tensors
     from euphoria_agents.training.config import Options
-    from euphoria_agents.training.trainer import RUN_FORMAT, STATE, train
+    from euphoria_agents.training.saved_run import RUN_FORMAT, STATE
+    from euphoria_agents.training.trainer import train
 
     with tempfile.TemporaryDirectory() as folder:
         small = {
@@ -398,10 +399,11 @@ def run_case(rng: random.Random, folder: Path) -> Case:
     from euphoria_agents.network.checkpoint import read_tensors
     from euphoria_agents.progress import Progress
     from euphoria_agents.training.config import Options
-    from euphoria_agents.training.curves import draw_curves
     from euphoria_agents.training.machines import Group
+    from euphoria_agents.training.ratings import draw_curves
+    from euphoria_agents.training.saved_run import RUN_FORMAT, STATE, reopen
     from euphoria_agents.training.threads import Threads
-    from euphoria_agents.training.trainer import RUN_FORMAT, STATE, open_trainer, reopen
+    from euphoria_agents.training.trainer import open_trainer
 
     saved, run_folder = saved_run(), folder / "run"
     shutil.rmtree(run_folder, ignore_errors=True)

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from euphoria_agents.network.checkpoint import read_tensors
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.trainer import RUN_FORMAT, Trainer, train
+from euphoria_agents.training.saved_run import RUN_FORMAT
+from euphoria_agents.training.trainer import Trainer, train
 
 State = tuple[dict[str, Any], dict[str, np.ndarray]]
 

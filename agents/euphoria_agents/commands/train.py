@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.console import Console
 
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.machines import launched_rank
 from euphoria_agents.training.trainer import train
 
 
@@ -15,10 +14,11 @@ def run(options: Options) -> None:
     Raises:
         KeyboardInterrupt: it was interrupted, saved and stopped.
     """
-    console = Console(quiet=launched_rank() > 0, emoji=False)  # the first process reports
+    console = Console(emoji=False)
     trained = train(options, console)
     folder = trained.options.run
-    console.print(f"written: {folder}")
+    if trained.group.first:
+        console.print(f"written: {folder}")
     if trained.interrupted:
         interrupt = KeyboardInterrupt()
         interrupt.add_note(f"--resume {folder} continues where it stopped")

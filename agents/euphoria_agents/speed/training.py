@@ -17,8 +17,9 @@ from euphoria_agents.speed.settings import TrainingPlan
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.machines import Group
 from euphoria_agents.training.rollout import Rollout
+from euphoria_agents.training.saved_run import open_job
 from euphoria_agents.training.threads import Threads
-from euphoria_agents.training.trainer import Trainer, open_job
+from euphoria_agents.training.trainer import Trainer
 
 PLAYERS = 4
 WARM = 12  # updates that do not count: playing gets slower until all games have been seated with past selves

@@ -31,6 +31,8 @@ Threads = Annotated[int, Meta(ge=1, le=256)]
 Count0 = Annotated[int, Meta(ge=0, le=10**9)]
 Width = Annotated[int, Meta(ge=1, le=2**14)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Number = Annotated[int, Meta(ge=0, le=10**12)]
+Time = Annotated[float, Meta(ge=0, le=1e10)]
 Positive = Annotated[float, Meta(gt=0, le=1)]  # a share that is not 0
 
 

@@ -11,13 +11,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 
+import msgspec
 import numpy as np
 
-from euphoria_agents.training.run_metadata import LeagueMember
+from euphoria_agents.training.config import Number, Share
 from euphoria_env.json_reader import Reader, shown
 
 MEMORY = 400.0  # games that a score looks back on
 FLOOR = 0.05  # pfsp_weight of somebody who is always beaten
+
+
+class LeagueMember(msgspec.Struct):
+    """An opponent in the league."""
+
+    name: str  # a spec as for `euphoria_agents.load`, or of a past self the name of its file
+    past: bool  # whether it is a past self
+    score: Share = 0.5  # the learner's, against this one
+    games: Number = 0  # how many there were
 
 
 def pfsp_weight(member: LeagueMember) -> float:

@@ -11,11 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from euphoria_agents.training import kernels
@@ -102,9 +101,9 @@ class Learner(ABC):
     def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
         """The values of all decisions, and the logarithms of the probabilities of their moves, with the present network."""
 
-    @abstractmethod
     def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
         """Takes the targets of an update, an entry for each decision."""
+        self.rollout, self.advantages, self.returns, self.log_probs = rollout, advantages, returns, log_probs
 
     @abstractmethod
     def differentiate(self, which: np.ndarray) -> np.ndarray:
@@ -118,7 +117,8 @@ class Learner(ABC):
 class ThreadedLearner(Learner):
     """A learner on the processor. Arguments as for `Learner`, and the threads that share its work.
 
-    Equal numbers of threads give equal bits; another number only splits the same sums in another way.
+    Kernels compute the first layer and the moves, which are sparse, and PyTorch the layers between them. Equal numbers of threads
+    give equal bits; another number only splits the same sums in another way.
     """
 
     def __init__(self, network: Network, options: Options, threads: Threads, average: Average | None = None) -> None:
@@ -126,15 +126,10 @@ class ThreadedLearner(Learner):
         self.threads = threads
         matrices = network.matrices()
         sizes = [one.numel() for one in matrices]
-        self._own_parameters = [id(one) for one in matrices] == [id(one) for one in self.parameters]
-        gradient = self.gradient if self._own_parameters else torch.zeros(sum(sizes))
+        gradient = torch.zeros(sum(sizes)) if network.described else self.gradient  # else the matrices are the parameters
         self._gradients = [part.view_as(one) for part, one in zip(gradient.split(sizes), matrices, strict=True)]
         self._dense = gradient[sizes[0] :]  # of all but the first layer's weights
         self._sums = torch.zeros(threads.size, len(self._dense))  # the same, by thread
-        self._parts = [
-            [None, *(part.view_as(one) for part, one in zip(row.split(sizes[1:]), matrices[1:], strict=True))]
-            for row in self._sums
-        ]
         self._facts = np.zeros((threads.size, len(FACTS)))
         self._table = np.empty((network.first.rows, matrices[0].shape[1]), np.float32)
         begins = network.first.begins  # the rows of an entry stay together, as they share features
@@ -143,36 +138,33 @@ class ThreadedLearner(Learner):
 
     def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
         """See `Learner.judge`."""
-        matrices = self._weighed()
+        *_, head, bias, _, _ = self._weighed()
         values, log_probs = np.empty((2, len(rollout.move)), np.float32)
 
         def judge(first: int, last: int) -> None:
             which = np.arange(first, last)
-            moves, worth = self._forward(matrices, rollout, which)[1:]
-            values[first:last] = self._worth(matrices, worth[-1]).numpy()
-            head = (one.numpy() for one in self._of(matrices, self.network.head))
-            kernels.judge_moves(moves[-1].numpy(), *head, *rollout.legal, which, rollout.move, log_probs[first:last])
+            with torch.no_grad():
+                policy, worth = self.network.later(self._first(rollout, which))
+            values[first:last] = worth.numpy()
+            moves = head.detach().numpy(), bias.detach().numpy(), *rollout.legal
+            kernels.judge_moves(policy.numpy(), *moves, which, rollout.move, log_probs[first:last])
 
         self.threads.run([partial(judge, *bounds) for bounds in ranges(len(values), -(-len(values) // JUDGED))])
         return values, log_probs
-
-    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
-        """See `Learner.begin`."""
-        self._rollout, self._advantages, self._returns, self._log_probs = rollout, advantages, returns, log_probs
 
     def differentiate(self, which: np.ndarray) -> np.ndarray:
         """See `Learner.differentiate`."""
         matrices = self._weighed()
         by_first = np.empty((len(which), self._table.shape[1]), np.float32)
-        parts = [(k, bounds) for k, bounds in enumerate(ranges(len(which), self.threads.size))]
-        self.threads.run([partial(self._differentiate, k, matrices, which, slice(*bounds), by_first) for k, bounds in parts])
+        parts = [(k, slice(*bounds)) for k, bounds in enumerate(ranges(len(which), self.threads.size))]
+        self.threads.run([partial(self._differentiate, k, matrices, which, part, by_first[part]) for k, part in parts])
         by_weight = self._gradients[0].numpy()
-        back = partial(kernels.first_layer_back, *self._rollout.rows, which, by_first, *self.network.first.row_features)
+        back = partial(kernels.first_layer_back, *self.rollout.rows, which, by_first, *self.network.first.row_features)
         self.threads.run([partial(back, *bounds, by_weight) for bounds in self._row_ranges])
         torch.sum(self._sums, 0, out=self._dense)
-        if not self._own_parameters:
+        if self.network.described:
             self.gradient.zero_()
-            torch.autograd.backward(self.network.matrices(), self._gradients)
+            torch.autograd.backward(matrices, self._gradients)
         return self._facts.sum(0)
 
     def step(self, rate: float) -> None:
@@ -193,76 +185,37 @@ class ThreadedLearner(Learner):
 
     def _weighed(self) -> list[Tensor]:
         """All matrices of the network, once the rows of its first layer are made of them."""
-        matrices = [one.detach() for one in self.network.matrices()]
-        weigh = partial(kernels.weigh_rows, *self.network.first.row_features, matrices[0].numpy())
+        matrices = self.network.matrices()
+        weigh = partial(kernels.weigh_rows, *self.network.first.row_features, matrices[0].detach().numpy())
         self.threads.run([partial(weigh, *bounds, self._table) for bounds in ranges(len(self._table), self.threads.size)])
         return matrices
 
-    def _of(self, matrices: list[Any], layer: nn.Module) -> tuple[Any, Any]:
-        """Weights and bias of a layer among the matrices of all."""
-        k = self.network.places[layer]
-        return matrices[k], matrices[k + 1]
-
-    def _forward(
-        self, matrices: list[Tensor], rollout: Rollout, which: np.ndarray
-    ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-        """The outputs of the layers of the trunk, the first one included; of the policy, and of the value, behind the trunk."""
-        seen = np.empty((len(which), self._table.shape[1]), np.float32)
-        kernels.first_layer(*rollout.rows, which, self._table, matrices[1].numpy(), seen)
-        network = self.network
-        trunk = self._through(matrices, network.trunk, torch.from_numpy(seen).relu_())
-        return trunk, self._through(matrices, network.policy, trunk[-1]), self._through(matrices, network.value, trunk[-1])
-
-    def _through(self, matrices: list[Tensor], layers: Any, x: Tensor) -> list[Tensor]:
-        """The input of the first of some layers, and the output of each."""
-        found = [x]
-        for layer in layers:
-            weight, bias = self._of(matrices, layer)
-            found.append(torch.addmm(bias, found[-1], weight.T).relu_())
-        return found
-
-    def _worth(self, matrices: list[Tensor], x: Tensor) -> Tensor:
-        """The values, from the last hidden layer before them."""
-        weight, bias = self._of(matrices, self.network.value_head)
-        return torch.mv(x, weight[0]) + bias
+    def _first(self, rollout: Rollout, which: np.ndarray) -> Tensor:
+        """The first layer of some decisions, before its rectifier."""
+        out = torch.empty(len(which), self._table.shape[1])
+        kernels.first_layer(*rollout.rows, which, self._table, self.network.first.bias.detach().numpy(), out.numpy())
+        return out
 
     def _differentiate(self, k: int, matrices: list[Tensor], whole: np.ndarray, part: slice, by_first: np.ndarray) -> None:
-        """Computes part k of the gradients, from some of the decisions: forward, the loss, and back."""
-        which, rollout, parts, options, network = whole[part], self._rollout, self._parts[k], self.options, self.network
-        trunk, policy, value = self._forward(matrices, rollout, which)
-        facts, scale = self._facts[k], 1 / len(whole)
+        """Computes part k of the gradients, from some of the decisions: of the first layer, and of all matrices after its own."""
+        *inner, head, bias, value_weight, value_bias = matrices[2:]
+        which, facts, scale = whole[part], self._facts[k], 1 / len(whole)
         facts[:] = 0.0
-
-        error = self._worth(matrices, value[-1]) - torch.from_numpy(self._returns[which])
+        first = self._first(self.rollout, which).requires_grad_()
+        policy, values = self.network.later(first)
+        error = values.detach() - torch.from_numpy(self.returns[which])
         facts[4] = float(error.square().sum())
-        by_value = (2 * VALUE_WEIGHT * scale * error)[:, None]
-        by_worth, by_worth_bias = self._of(parts, network.value_head)
-        torch.mm(by_value.T, value[-1], out=by_worth)
-        by_worth_bias[0] = by_value.sum()
-        by_shared = self._back(matrices, parts, network.value, value, by_value @ self._of(matrices, network.value_head)[0])
-
-        by_moves = torch.empty_like(policy[-1])
-        by_head = [one.zero_().numpy() for one in self._of(parts, network.head)]
-        head = [one.numpy() for one in self._of(matrices, network.head)]
+        by_policy, by_head, by_bias = torch.empty_like(policy), torch.zeros_like(head), torch.zeros_like(bias)
         kernels.learn_moves(
-            policy[-1].numpy(), *head, *rollout.legal, which, rollout.move, self._log_probs, self._advantages, options.clip,
-            options.entropy, scale, by_moves.numpy(), *by_head, facts[:4],
+            *(one.detach().numpy() for one in (policy, head, bias)), *self.rollout.legal, which, self.rollout.move,
+            self.log_probs, self.advantages, self.options.clip, self.options.entropy, scale,
+            by_policy.numpy(), by_head.numpy(), by_bias.numpy(), facts[:4],
         )  # fmt: skip
-        by_shared += self._back(matrices, parts, network.policy, policy, by_moves)
-
-        by_seen = self._back(matrices, parts, network.trunk, trunk, by_shared) * (trunk[0] > 0)
-        torch.sum(by_seen, 0, out=parts[1])
-        by_first[part] = by_seen.numpy()
-
-    def _back(self, matrices: list[Tensor], parts: list[Any], layers: Any, outputs: list[Tensor], by: Tensor) -> Tensor:
-        """Goes back through layers: writes the gradients of their matrices, and returns that of what went in."""
-        for layer, before, after in reversed(list(zip(layers, outputs[:-1], outputs[1:], strict=True))):
-            by = by * (after > 0)
-            by_weight, by_bias = self._of(parts, layer)
-            torch.mm(by.T, before, out=by_weight)
-            torch.sum(by, 0, out=by_bias)
-            by = by @ self._of(matrices, layer)[0]
-        return by
+        by = by_policy, 2 * VALUE_WEIGHT * scale * error
+        by_seen, *others = torch.autograd.grad([policy, values], [first, *inner, value_weight, value_bias], by)
+        by_first[:] = by_seen.numpy()
+        dense = [by_seen.sum(0), *others[:-2], by_head, by_bias, *others[-2:]]
+        torch.cat([one.reshape(-1) for one in dense], out=self._sums[k])
 
 
 class DeviceLearner(Learner):
@@ -284,14 +237,11 @@ class DeviceLearner(Learner):
         values, log_probs = torch.cat(found, 1).cpu().numpy()
         return values, log_probs
 
-    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
-        """See `Learner.begin`."""
-        self._known = [torch.from_numpy(one).to(self.device) for one in (advantages, returns, log_probs)]
-
     def differentiate(self, which: np.ndarray) -> np.ndarray:
         """See `Learner.differentiate`."""
         options, chosen = self.options, torch.from_numpy(which).to(self.device)
-        advantages, returns, old = (one[chosen] for one in self._known)
+        targets = (self.advantages, self.returns, self.log_probs)
+        advantages, returns, old = (torch.from_numpy(one[which]).to(self.device) for one in targets)
         values, chances, legal = self._judge(chosen)
         difference = chances.gather(1, self._move[chosen, None])[:, 0] - old
         ratio = difference.exp()

@@ -95,8 +95,3 @@ class Group:
             yield
         except RuntimeError as error:
             raise ProcessLost("a process has gone: it was killed, or its machine is down or cannot be reached") from error
-
-
-def launched_rank() -> int:
-    """The number of this process; 0 without `torchrun`."""
-    return int(os.environ["RANK"]) if dist.is_torchelastic_launched() else 0

@@ -148,13 +148,16 @@ class Network(nn.Module):
         self.described = described
         if described:
             describe(self.first, self.head, FIRST_SPREAD)
-        layers = [self.first, *(layer for _, layer in self.layers())]
-        self.places = {layer: 2 * k for k, layer in enumerate(layers)}  # of their weights among `matrices`; the bias comes next
 
     def forward(self, ends: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
         """The logits of all moves, (N, NUM_ACTIONS), and the values, (N,), from the lists of rows (see `CSR`)."""
-        shared = relu_layers(self.trunk, torch.relu(self.first(ends, index)))
-        return self.head(relu_layers(self.policy, shared)), self.value_head(relu_layers(self.value, shared))[:, 0]
+        policy, values = self.later(self.first(ends, index))
+        return self.head(policy), values
+
+    def later(self, first: Tensor) -> tuple[Tensor, Tensor]:
+        """The last layer of the policy before its head, (N, width), and the values, (N,), from the first layer, (N, width)."""
+        shared = relu_layers(self.trunk, torch.relu(first))
+        return relu_layers(self.policy, shared), self.value_head(relu_layers(self.value, shared))[:, 0]
 
     def layers(self) -> Iterator[tuple[str, Any]]:
         """All layers but the first, with their names in a checkpoint."""
@@ -164,8 +167,9 @@ class Network(nn.Module):
                 yield f"{part}.{k}", one
 
     def matrices(self) -> list[Tensor]:
-        """Weights and bias of all layers, the first one's first."""
-        return [matrix for layer in self.places for matrix in (layer.weight, layer.bias)]
+        """Weights and bias of all layers: of the first one, those within, the head's and the value head's."""
+        layers = [self.first, *self.trunk, *self.policy, *self.value, self.head, self.value_head]
+        return [matrix for layer in layers for matrix in (layer.weight, layer.bias)]
 
     def player(self) -> tuple[np.ndarray, ...]:
         """The policy as `kernels.play_and_record` plays it: copies, which do not change while the network learns."""

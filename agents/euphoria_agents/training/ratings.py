@@ -5,39 +5,68 @@ from __future__ import annotations
 import functools
 import os
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
+from matplotlib.figure import Figure
+from msgspec import Meta
 
+from euphoria_agents.files import write_figure
 from euphoria_agents.matches import tournament
-from euphoria_agents.matches.match import Z_95, Played, play_match
+from euphoria_agents.matches.match import Z_95, Played, play_match, wilson
 from euphoria_agents.matches.processes import ATTEMPTS, Worker
 from euphoria_agents.network.checkpoint import parts, under
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.registry import load
-from euphoria_agents.training.config import Options
-from euphoria_agents.training.curves import draw_curves
-from euphoria_agents.training.run_metadata import Rating, RatingsState, Strengths
+from euphoria_agents.training.config import Large, Number, Options, Players, Time
 from euphoria_env import Rules
 
 NICENESS = 5  # of the process
 SELF = "self"  # the learner among the baselines of a rating
 PREFIX = "rating."  # of the tensors of those who wait, in the state of a run
+MOST_STRENGTH = 1e4  # of openskill; ratings begin at 25
+
+Mu = Annotated[float, Meta(ge=-MOST_STRENGTH, le=MOST_STRENGTH)]
+Sigma = Annotated[float, Meta(ge=1e-6, le=MOST_STRENGTH)]
+Strengths = dict[str, tuple[Mu, Sigma]]  # of agents, by openskill
+
+
+class Rating(msgspec.Struct):
+    """The result against one opponent in a rating, and the openskill rating of the learner after all of them."""
+
+    decisions: Number  # when in the run
+    hours: Time
+    players: Players  # how many play
+    against: str
+    wins: Number  # of the learner
+    games: Large
+    rank: Annotated[float, Meta(ge=1, le=6)]  # its mean
+    mu: Mu = 0.0  # its strength
+    sigma: Sigma = 1.0  # the standard deviation of that
+
+    def __post_init__(self) -> None:
+        if self.wins > self.games:
+            raise ValueError("wins must be at most games")
+
+
+class RatingsState(msgspec.Struct):
+    """The ratings so far."""
+
+    results: list[Rating]  # one for each rating and opponent
+    strengths: Strengths  # of the baselines
+    due: list[tuple[Number, Number, Time]]  # update, decisions and hours of the players that are still to be rated
 
 
 class Due(NamedTuple):
-    """A player to be rated.
+    """A player to be rated."""
 
-    Attributes:
-        update, decisions, hours: when in the run.
-        tensors: its network.
-    """
-
-    update: int
+    update: int  # when in the run
     decisions: int
     hours: float
-    tensors: dict[str, np.ndarray]
+    tensors: dict[str, np.ndarray]  # its network
 
 
 class Ratings:
@@ -160,3 +189,25 @@ def _rate(options: Options, item: tuple[Due, list[Rating], Strengths]) -> tuple[
     results = [msgspec.structs.replace(one, mu=mu, sigma=sigma) for one in results]
     draw_curves([*before, *results], options.run / "curves.png")
     return results, strengths, "\n".join([heading, *lines])
+
+
+def draw_curves(ratings: Sequence[Rating], path: Path) -> None:
+    """Draws win rates with their intervals, and openskill ratings, against decisions and against hours."""
+    figure = Figure(figsize=(12, 8), dpi=110)
+    axes = figure.subplots(2, 2, sharex="col", sharey="row")
+    for column, what in enumerate(("decisions", "hours")):
+        for players, against in sorted({(one.players, one.against) for one in ratings}):
+            mine = [one for one in ratings if (one.players, one.against) == (players, against)]
+            low, high = zip(*(wilson(one.wins, one.games) for one in mine), strict=True)
+            times = [getattr(one, what) for one in mine]
+            label = f"{players} players, against {against}"
+            axes[0, column].plot(times, [one.wins / one.games for one in mine], label=label)
+            axes[0, column].fill_between(times, low, high, alpha=0.15)
+        points = sorted({(getattr(one, what), one.mu, one.sigma) for one in ratings})
+        axes[1, column].errorbar(*zip(*((x, mu) for x, mu, _ in points), strict=True), [Z_95 * sigma for *_, sigma in points])
+        axes[1, column].set_xlabel(f"{what} of training")
+    axes[0, 0].set(ylabel="games won, ± 95 % interval", ylim=(0, 1))
+    axes[1, 0].set(ylabel="openskill rating, ± 95 % interval")
+    axes[0, 1].legend(fontsize="small")
+    figure.tight_layout()
+    write_figure(path, figure)

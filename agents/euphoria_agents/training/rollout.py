@@ -10,11 +10,12 @@ import numpy as np
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.training import kernels
+from euphoria_agents.training.config import Options
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.batch import Batch
-from euphoria_env.envs.asking import Generators, ask
-from euphoria_env.envs.derived_seeds import derived_seed, generator_from
+from euphoria_env.envs.asking import BatchGames, Generators, ask
+from euphoria_env.envs.derived_seeds import generator_from
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.game import Game
 from euphoria_env.json_reader import Reader, read_array, shown
@@ -26,29 +27,14 @@ LEARNER = "learner"  # plays the seats whose decisions the network learns from
 
 
 class Rollout(NamedTuple):
-    """Decisions, N of them, in the order in which they were made.
+    """Decisions, N of them, in the order in which they were made."""
 
-    Attributes:
-        move: int64 (N,).
-        log_prob: float32 (N,), the logarithm of the probability with which it was chosen.
-        reward, following: as in `Trajectories`.
-        rows: what was seen; see `training.kernels`.
-        legal: the legal moves.
-    """
-
-    move: np.ndarray
-    log_prob: np.ndarray
-    reward: np.ndarray
+    move: np.ndarray  # int64 (N,)
+    log_prob: np.ndarray  # float32 (N,), the logarithm of the probability with which it was chosen
+    reward: np.ndarray  # this one and the next as in `Trajectories`
     following: np.ndarray
-    rows: CSR
-    legal: CSR
-
-
-class Ended(NamedTuple):
-    """A game that has ended: the names of those who played it and their ranks, by seat."""
-
-    names: list[str]
-    ranking: list[int]
+    rows: CSR  # what was seen; see `training.kernels`
+    legal: CSR  # the legal moves
 
 
 class _Learner:
@@ -58,57 +44,52 @@ class _Learner:
         raise AssertionError("the learner plays by `Actor.step`")
 
 
-class Actor:
+class Actor(BatchGames):
     """Some games of a run, all of one kind, and their decisions since the last update.
 
     Args:
         games: how many.
         rules: of all of them.
-        reward: the name of the reward that the network learns from.
-        steps: decisions in each game between two updates, of everybody.
+        options: of the run.
         seed: of the games and of what is drawn.
         baselines: the fixed opponents by their specs; this actor's own, as others may be asked at the same time.
         rows: how many rows the network knows.
 
     Attributes:
-        ended: the games that have ended since `begin`.
+        ended: the games that have ended since `begin`: who played each, by name, and their ranks, both by seat.
     """
 
-    def __init__(
-        self, games: int, rules: Rules, reward: str, steps: int, seed: int, baselines: Mapping[str, Agent], rows: int
-    ) -> None:
-        self.batch = Batch(games, rules, seed, reward, threads=1)
+    def __init__(self, games: int, rules: Rules, options: Options, seed: int, baselines: Mapping[str, Agent], rows: int) -> None:
+        super().__init__(games)
+        self.batch = Batch(games, rules, seed, options.reward, threads=1)
         self.rng = np.random.default_rng(seed)
+        self._options, self._limit, self._left = options, rows, 0
         self._learner = _Learner()
         self._fixed: dict[str, Any] = {LEARNER: self._learner, **baselines}
         self._agents = self._fixed  # by name, with the past selves
         self._opponents = Opponents(games, rules.num_players, self._learner)
         self._seats = np.zeros(games, np.int64)  # where the learner always sits; it may sit elsewhere, too
-        self._games, self._steps, self._left = np.arange(games), steps, 0
-        self.ended: list[Ended] = []
-        self._decisions = Trajectories(self.batch, games * (steps + rules.num_players))
+        self.ended: list[tuple[list[str], list[int]]] = []
+        self._decisions = Trajectories(self.batch, games * (options.rollout + rules.num_players))
         room = self._decisions.capacity
         self._move, self._log_prob = np.zeros(room, np.int64), np.zeros(room, np.float32)
         self._rows, self._legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
-        self._moves, self._limit = np.zeros(games, np.int64), rows
 
     # --------------------------------------------------------------------------------------------------------- who plays
 
-    def seat(
-        self, league: Mapping[str, Agent | None], chances: Sequence[float], learner: float, same_opponent_prob: float
-    ) -> None:
+    def seat(self, league: Mapping[str, Agent | None], chances: Sequence[float]) -> None:
         """Chooses who plays in the games that begin from now on.
 
         Args:
             league: its members by name; None for a baseline, of which this actor has its own.
-            chances: the probability of each.
-            learner: the probability that the learner also plays a seat besides its own.
-            same_opponent_prob: in this share of the games one draw serves all seats besides the learner's own.
+            chances: the probability of each at a seat that the learner leaves to them.
         """
         self.know({name: agent for name, agent in league.items() if agent is not None})
-        pool = [self._learner, *(self._agents[name] for name in league)]
+        own = self._options.self_play
         self._opponents.set(
-            pool=pool, chances=[learner, *((1 - learner) * chance for chance in chances)], same_opponent_prob=same_opponent_prob
+            pool=[self._learner, *(self._agents[name] for name in league)],
+            chances=[own, *((1 - own) * chance for chance in chances)],
+            same_opponent_prob=self._options.same_opponent_prob,
         )
 
     def know(self, agents: Mapping[str, Agent]) -> None:
@@ -119,12 +100,15 @@ class Actor:
 
     def names(self) -> list[str]:
         """The names of the agents that play, as `restore` wants them."""
+        return self._names(self._opponents.agents)
+
+    def _names(self, agents: Sequence[Any]) -> list[str]:
         names = {id(agent): name for name, agent in self._agents.items()}
-        return [names[id(agent)] for agent in self._opponents.agents]
+        return [names[id(agent)] for agent in agents]
 
     def begin_games(self) -> None:
         """Seats everybody in the games of a new run."""
-        self._sit_down(self._games)
+        self._sit_down(np.arange(self.batch.n))
 
     def _sit_down(self, games: np.ndarray) -> None:
         """Seats everybody in games that begin."""
@@ -135,7 +119,7 @@ class Actor:
 
     def begin(self, player: tuple[np.ndarray, ...]) -> None:
         """Begins to collect decisions, with the network that `Network.player` gave."""
-        self._player, self._left, self.ended = player, self._steps, []
+        self._player, self._left, self.ended = player, self._options.rollout, []
         self._generators = Generators(self.rng)
 
     def step(self) -> bool:
@@ -147,10 +131,9 @@ class Actor:
             if agent is self._learner:
                 learns[games] = True
             else:
-                seen, own = (batch.observation[games], batch.mask[games]), self._generators(agent)
-                self._moves[games], _ = ask(agent, *seen, own, partial(self._deal, games))
+                self.take(games, *ask(agent, *self.seen(games), self._generators(agent), partial(self._deal, games)))
         self._decide(np.flatnonzero(learns))
-        batch.step(self._moves)
+        batch.step(self.moves)
         self._decisions.credit()
         (over,) = np.nonzero(batch.terminated | batch.truncated)
         if len(over):
@@ -169,7 +152,11 @@ class Actor:
             self.batch.observation, self.batch.mask, games, self.rng.random(count), *self._player, first, self._move,
             self._log_prob, *rows, *legal,
         )  # fmt: skip
-        self._moves[games] = self._move[new]
+        self.moves[games] = self._move[new]
+
+    def _deal(self, games: np.ndarray, k: int) -> Game:
+        """Game k of some, as an agent gets it that needs one."""
+        return self.dealt(int(games[k]))
 
     @staticmethod
     def _room(lists: CSR, needed: int) -> CSR:
@@ -178,20 +165,14 @@ class Actor:
             return lists
         return CSR(lists.indptr, np.concatenate([lists.indices, np.empty(2 * needed - len(lists.indices), np.int16)]))
 
-    def _deal(self, games: np.ndarray, k: int) -> Game:
-        """Game k of some as an agent gets it that needs one: determinized for its seat (R19)."""
-        i = int(games[k])
-        return self.batch.game(i).determinize(int(self.batch.player[i]), derived_seed(self.rng))
-
     def _count(self, games: np.ndarray) -> None:
         """Notes who played the games that have ended, and their ranks."""
-        names = {id(agent): name for name, agent in self._agents.items()}
         for i in games.tolist():
-            seated = [names[id(agent)] for agent in self._opponents.at(i)]
-            seated[self._seats[i]] = LEARNER
-            self.ended.append(Ended(seated, self.batch.ranking[i].tolist()))
+            names = self._names(self._opponents.at(i))
+            names[self._seats[i]] = LEARNER
+            self.ended.append((names, self.batch.ranking[i].tolist()))
 
-    def take(self) -> Rollout:
+    def collected(self) -> Rollout:
         """Hands over what was collected; the open decisions, which are part of it, also begin what is collected next."""
         rollout = self._rollout()
         kept = self._decisions.carry_over()
@@ -203,20 +184,20 @@ class Actor:
     def _rollout(self) -> Rollout:
         """Copies of what was collected."""
         n, decisions = self._decisions.size, self._decisions
-        rows, legal = (CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in (self._rows, self._legal))
         own = (self._move, self._log_prob, decisions.reward, decisions.following)
         move, log_prob, reward, following = (array[:n].copy() for array in own)
+        rows, legal = (CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in (self._rows, self._legal))
         return Rollout(move, log_prob, reward, following, rows, legal)
 
     # ----------------------------------------------------------------------------------------------------------- saving
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the games to come depend on but the agents and `rng`, as arrays for `restore`."""
-        collected = self._rollout()
-        decisions = {name: array[: self._decisions.size].copy() for name, array in self._decisions.arrays().items()}
+        n, collected = self._decisions.size, self._rollout()
+        decisions = {name: array[:n].copy() for name, array in self._decisions.arrays().items()}
         decisions |= {"move": collected.move, "log_prob": collected.log_prob}
-        for name, lists in (("row", collected.rows), ("legal", collected.legal)):
-            decisions |= {name: lists.indices, f"{name}_ends": lists.indptr}
+        decisions |= {"row": collected.rows.indices, "row_ends": collected.rows.indptr}
+        decisions |= {"legal": collected.legal.indices, "legal_ends": collected.legal.indptr}
         named = {f"decisions.{name}": array for name, array in decisions.items()}
         return {**self.batch.state(), **self._opponents.state(), "seats": self._seats.copy(), **named}
 
@@ -257,22 +238,22 @@ class Actor:
         (still,) = np.nonzero(following == OPEN)
         if len(np.unique(found["game"][still] * players + found["seat"][still])) < len(still):
             Reader.fail("decisions.following", "two decisions of one seat are open")
-        lists = {}
-        for name, values in (("row", self._limit), ("legal", NUM_ACTIONS)):
-            full = f"decisions.{name}"
-            ends = read_array(arrays, f"{full}_ends", (n + 1,), np.int64, 0, np.size(arrays.get(full, ())))
-            index = read_array(arrays, full, (int(ends[-1]),), np.int16, 0, values - 1)
-            if ends[0] or (np.diff(ends) < 0).any():
-                Reader.must(f"{full}_ends", "ascend from 0")
-            lists[name] = CSR(np.zeros(self._decisions.capacity + 1, np.int64), index.copy())
-            lists[name].indptr[: n + 1] = ends
-        ends, index = lists["legal"].indptr[: n + 1], lists["legal"].indices
-        of_decision = np.repeat(np.arange(n), np.diff(ends))
-        if not np.isin(np.arange(n), of_decision[index == found["move"][of_decision]]).all():
+        rows, legal = _read_lists(arrays, "decisions.row", n, self._limit), _read_lists(arrays, "decisions.legal", n, NUM_ACTIONS)
+        of_decision = np.repeat(np.arange(n), np.diff(legal.indptr))
+        if not np.isin(np.arange(n), of_decision[legal.indices == found["move"][of_decision]]).all():
             Reader.must("decisions.move", "be among the legal ones")
-        self._rows, self._legal = lists["row"], lists["legal"]
+        self._rows, self._legal = (chosen_lists(lists, np.arange(n), self._decisions.capacity + 1) for lists in (rows, legal))
         self._move[:n], self._log_prob[:n] = found["move"], found["log_prob"]
         self._decisions.restore(found)
+
+
+def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int) -> CSR:
+    """So many lists of numbers below a limit, as `Actor.state` gave them."""
+    ends = read_array(arrays, f"{name}_ends", (n + 1,), np.int64, 0, np.size(arrays.get(name, ())))
+    index = read_array(arrays, name, (int(ends[-1]),), np.int16, 0, limit - 1)
+    if ends[0] or (np.diff(ends) < 0).any():
+        Reader.must(f"{name}_ends", "ascend from 0")
+    return CSR(ends, index)
 
 
 def join(rollouts: Sequence[Rollout]) -> Rollout:

@@ -6,7 +6,7 @@ import csv
 import io
 import threading
 from pathlib import Path
-from types import TracebackType
+from typing import Any
 
 from torch.utils.tensorboard import SummaryWriter
 
@@ -25,24 +25,22 @@ class RunLog:
 
     def __init__(self, folder: Path, update: int) -> None:
         self._path = folder / FILE
-        self._columns: list[str] = []
+        self._columns: list[str] = []  # after that of the update
         self._tensorboard = SummaryWriter(str(folder / "tensorboard"), purge_step=update + 1 if update else None)
         if update and self._path.exists():
-            rows = list(csv.DictReader(io.StringIO(read_text(self._path))))
-            kept = [row for row in rows if row.get("update", "").isdigit() and int(row["update"]) <= update]
-            self._columns = list(rows[0]) if rows else []
-            write_whole(
-                self._path, "".join(self._line(row) for row in [dict(zip(self._columns, self._columns, strict=True)), *kept])
-            )
+            header, *rows = list(csv.reader(io.StringIO(read_text(self._path)))) or [[]]
+            kept = [row for row in rows if row and row[0].isdigit() and int(row[0]) <= update]
+            self._columns = header[1:]
+            write_whole(self._path, "".join(_line(row) for row in [header, *kept] if row))
 
     def write(self, update: int, figures: dict[str, float]) -> None:
         """Adds a row."""
         if not self._columns:
-            self._columns = ["update", *figures]
-            write_whole(self._path, self._line({name: name for name in self._columns}))
-        row = {"update": str(update), **{name: f"{figure:.6g}" for name, figure in figures.items()}}
+            self._columns = list(figures)
+            write_whole(self._path, _line(["update", *self._columns]))
+        row = [f"{figures[name]:.6g}" if name in figures else "" for name in self._columns]
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(self._line(row))
+            file.write(_line([str(update), *row]))
         self.mark(update, figures)
 
     def mark(self, update: int, figures: dict[str, float]) -> None:
@@ -50,18 +48,13 @@ class RunLog:
         for name, figure in figures.items():
             self._tensorboard.add_scalar(name, figure, update)
 
-    def _line(self, row: dict[str, str]) -> str:
-        text = io.StringIO()
-        csv.DictWriter(text, self._columns, extrasaction="ignore", restval="", lineterminator="\n").writerow(row)
-        return text.getvalue()
-
     def __enter__(self) -> RunLog:
         """Leaves it to the main thread to tell of a full disk: TensorBoard's own would fail first, and print a traceback."""
         self._hook = threading.excepthook
         threading.excepthook = lambda failed: None if isinstance(failed.exc_value, OSError) else self._hook(failed)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         """Closes the files."""
         try:
             self._tensorboard.close()
@@ -70,3 +63,10 @@ class RunLog:
                 raise
         finally:
             threading.excepthook = self._hook
+
+
+def _line(cells: list[str]) -> str:
+    """A row of the table."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()

@@ -14,10 +14,11 @@ from typing import Any
 import torch
 
 Task = Callable[[], Any]
+KINDS = ("urgent", "background")  # of tasks: the urgent ones come first
 
 
 class Threads:
-    """A number of threads, the caller's among them; urgent tasks come before those in the background.
+    """A number of threads, the caller's among them.
 
     Compiled kernels and PyTorch's operations release the interpreter's lock, so that the threads run side by side.
 
@@ -28,13 +29,12 @@ class Threads:
     def __init__(self, size: int) -> None:
         self.size = size
         self._changed = threading.Condition()
-        self._urgent: deque[Task] = deque()
-        self._background: deque[Task] = deque()
-        self._running = {"urgent": 0, "background": 0}
+        self._waiting: dict[str, deque[Task]] = {kind: deque() for kind in KINDS}
+        self._running = dict.fromkeys(KINDS, 0)
         self._error: BaseException | None = None
         self._closed = False
         torch.set_num_threads(1)
-        self._others = [threading.Thread(target=self._work, daemon=True) for _ in range(min(size, os.cpu_count() or 1) - 1)]
+        self._others = [threading.Thread(target=self._serve, daemon=True) for _ in range(min(size, os.cpu_count() or 1) - 1)]
         for thread in self._others:
             thread.start()
 
@@ -48,20 +48,16 @@ class Threads:
             for task in tasks:
                 task()
             return
-        with self._changed:
-            self._urgent.extend(tasks)
-            self._changed.notify_all()
-        self._help("urgent", background=False)
+        self._add("urgent", tasks)
+        self._help("urgent")
 
     def start(self, tasks: Sequence[Task]) -> None:
         """Runs tasks in the background, until `finish`. A task that returns something true is run again."""
-        with self._changed:
-            self._background.extend(tasks)
-            self._changed.notify_all()
+        self._add("background", tasks)
 
     def finish(self) -> None:
         """Helps with the tasks in the background until they are done; errors as of `run`."""
-        self._help("background", background=True)
+        self._help("background")
 
     def close(self) -> None:
         """Ends the other threads, once they have finished what they are doing."""
@@ -71,51 +67,48 @@ class Threads:
         for thread in self._others:
             thread.join()
 
-    def _help(self, kind: str, background: bool) -> None:
+    def _add(self, kind: str, tasks: Sequence[Task]) -> None:
+        with self._changed:
+            self._waiting[kind].extend(tasks)
+            self._changed.notify_all()
+
+    def _serve(self) -> None:
+        """What each of the other threads does."""
+        torch.set_num_threads(1)
+        self._work(KINDS, lambda: self._closed)
+
+    def _help(self, kind: str) -> None:
         """Works until no task of this kind waits or runs."""
-        tasks = self._background if background else self._urgent
-        while True:
-            with self._changed:
-                while self._running[kind] and not tasks:
-                    self._changed.wait()
-                if not tasks:
-                    break
-                task = tasks.popleft()
-                self._running[kind] += 1
-            self._do(kind, task)
+        self._work((kind,), lambda: not (self._waiting[kind] or self._running[kind]))
         if self._error is not None:
             error, self._error = self._error, None
             raise error
 
-    def _work(self) -> None:
-        """Takes and runs tasks until `close`: the loop of each of the other threads."""
-        torch.set_num_threads(1)
+    def _work(self, kinds: Sequence[str], over: Callable[[], bool]) -> None:
+        """Takes and runs tasks of these kinds until it is over; after an error no other one is begun."""
         while True:
             with self._changed:
-                while not (self._urgent or self._background or self._closed):
-                    self._changed.wait()
-                if self._closed:
+                self._changed.wait_for(lambda: over() or any(self._waiting[kind] for kind in kinds))
+                if over():
                     return
-                kind = "urgent" if self._urgent else "background"
-                task = (self._urgent or self._background).popleft()
+                kind = next(kind for kind in kinds if self._waiting[kind])
+                task = self._waiting[kind].popleft()
                 self._running[kind] += 1
-            self._do(kind, task)
-
-    def _do(self, kind: str, task: Task) -> None:
-        """Runs a task; after an error no other one is begun."""
-        again: Any = False
-        try:
-            again = task()
-        except BaseException as error:
+            again: bool = False
+            failed: BaseException | None = None
+            try:
+                again = bool(task()) and kind == "background"
+            except BaseException as error:
+                failed = error
             with self._changed:
-                self._error = self._error or error
-                self._urgent.clear()
-                self._background.clear()
-        with self._changed:
-            if again and kind == "background" and self._error is None:
-                self._background.append(task)
-            self._running[kind] -= 1
-            self._changed.notify_all()
+                self._error = self._error or failed
+                if self._error is not None:
+                    for tasks in self._waiting.values():
+                        tasks.clear()
+                elif again:
+                    self._waiting[kind].append(task)
+                self._running[kind] -= 1
+                self._changed.notify_all()
 
 
 def ranges(size: int, parts: int) -> list[tuple[int, int]]:

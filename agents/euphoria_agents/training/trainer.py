@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import re
 import signal
 import time
-from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,45 +17,37 @@ from rich.console import Console
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.files import write_whole
-from euphoria_agents.network.checkpoint import parts, read_checkpoint, read_tensors, save_checkpoint, under, write_tensors
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint, under, write_tensors
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
-from euphoria_agents.registry import load, load_untrusted
-from euphoria_agents.training.config import CARDS, Options, check, check_device, plain, read_options
+from euphoria_agents.registry import load
+from euphoria_agents.training.config import CARDS, Options, plain
 from euphoria_agents.training.league import League
-from euphoria_agents.training.learner import DeviceLearner, Learner, ThreadedLearner
+from euphoria_agents.training.learner import STEEPEST, DeviceLearner, Learner, ThreadedLearner
 from euphoria_agents.training.machines import Group, ProcessLost
 from euphoria_agents.training.network import Network, make_features
 from euphoria_agents.training.ratings import Due, Ratings
 from euphoria_agents.training.rollout import LEARNER, Actor, Rollout, join
 from euphoria_agents.training.rules_mixture import game_parts
 from euphoria_agents.training.run_log import RunLog
-from euphoria_agents.training.run_metadata import ActorState, ProcessState, RunMetadata, check_sizes, read_metadata
+from euphoria_agents.training.saved_run import (
+    PLAYER,
+    RUN_FORMAT,
+    STATE,
+    ActorState,
+    Job,
+    ProcessState,
+    RunMetadata,
+    of_a_run,
+    open_job,
+    self_file,
+)  # fmt: skip
 from euphoria_agents.training.threads import Threads
 from euphoria_agents.training.win_probs import learn_win_probs
 from euphoria_env import Rules
 from euphoria_env.envs.derived_seeds import generator_from
-from euphoria_env.json_reader import Reader, read_array, shown
+from euphoria_env.json_reader import Reader, read_array
 from euphoria_env.trajectories import OPEN
-
-RUN_FORMAT, STATE, PLAYER = "euphoria-run", "state.safetensors", "ppo.safetensors"
-PAST_SELF = "[0-9]+"  # the names of past selves: the number of the update
-
-
-class Job(NamedTuple):
-    """The beginning of a run, the same in every process; the first one has read it.
-
-    Attributes:
-        options: of the run.
-        start: the network to begin with; None: an untrained one.
-        state: metadata and arrays of a run to continue; None: it is a new one.
-        selves: the networks of its past selves by their names.
-    """
-
-    options: Options
-    start: dict[str, np.ndarray] | None
-    state: tuple[RunMetadata, dict[str, np.ndarray]] | None
-    selves: dict[str, dict[str, np.ndarray]]
 
 
 class Trainer:
@@ -77,7 +67,8 @@ class Trainer:
 
     def __init__(self, job: Job, bar: Progress, group: Group, threads: Threads, updates: int | None = None) -> None:
         self.options = options = job.options
-        self._bar, self._group, self.threads, self._updates = bar, group, threads, updates
+        self._bar, self.group, self._updates = bar, group, updates
+        self.threads = threads
         bar.total = options.total
         torch.manual_seed(options.seed)  # the same network in all processes
         network = Network(make_features(options.steps), options.trunk, options.branch, CARDS[options.cards])
@@ -92,29 +83,21 @@ class Trainer:
         )
         self.lagging = options.threads > 1  # the games go on while the network learns from the ones before
         self._rng = np.random.default_rng([options.seed, group.rank])
+        games = game_parts(options, group.rank)
+        seeds = np.random.SeedSequence([options.seed, group.rank]).generate_state(len(games)).tolist()
         self.actors = [
-            Actor(games, Rules(**rules), options.reward, options.rollout, seed, self._baselines(), network.first.rows)
-            for (games, rules), seed in self._parts()
+            Actor(size, Rules(**rules), options, seed, {spec: load(spec) for spec in options.baselines}, network.first.rows)
+            for (size, rules), seed in zip(games, seeds, strict=True)
         ]
         self.league = League(options.baselines, options.league, options.newest, options.older)
-        self._selves: dict[str, Agent] = {name: PPO.of(one, self._self_file(name)) for name, one in job.selves.items()}
+        self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}
         self.ratings = Ratings(options)
         self.decisions = self.update = 0
         self.interrupted = False
         self._seconds = 0.0  # of training, by the clock of the first process at the end of the last update
-        self._run_log: RunLog | None = None
         self._new = job.state is None
         if job.state is not None:
             self._restore(*job.state)
-
-    def _baselines(self) -> dict[str, Agent]:
-        return {spec: load(spec) for spec in self.options.baselines}
-
-    def _parts(self) -> list[tuple[tuple[int, dict[str, Any]], int]]:
-        """The games of this process by kind, as many parts as there are threads to play them; and a seed for each."""
-        parts = game_parts(self.options, self._group.rank)
-        seeds = np.random.SeedSequence([self.options.seed, self._group.rank]).generate_state(len(parts)).tolist()
-        return list(zip(parts, seeds, strict=True))
 
     # ---------------------------------------------------------------------------------------------------------- the loop
 
@@ -125,7 +108,8 @@ class Trainer:
         finished = self.progress >= 1
         try:
             if not finished:
-                with self._log(), self._interruptible():
+                log = RunLog(self.options.run, self.update) if self.group.first else nullcontext()
+                with log as self._run_log, self._interruptible():
                     self._go()
             left = not self.interrupted and self._conclude()
         finally:
@@ -141,7 +125,7 @@ class Trainer:
             facts = self.advance()
             self.update += 1
             self._after_update(facts)
-        if self._group.first and self.progress >= 1 and self.update % self.options.rate:
+        if self.group.first and self.progress >= 1 and self.update % self.options.rate:
             self._rate()
         self.save()
 
@@ -152,15 +136,6 @@ class Trainer:
             return f"the run has made its {self.decisions:,} decisions; {resume} --decisions N goes on until there are N"
         return f"the run has had its {limit:g} minutes; {resume} --finish N goes on until it has had N"
 
-    @contextmanager
-    def _log(self) -> Iterator[None]:
-        """The first process writes a log."""
-        if not self._group.first:
-            yield
-            return
-        with RunLog(self.options.run, self.update) as self._run_log:
-            yield
-
     def _begin(self) -> None:
         """Begins a new run: with the network as it is in the league, and with the first games."""
         self._new = False
@@ -168,7 +143,7 @@ class Trainer:
         self._seat()
         for actor in self.actors:
             actor.begin_games()
-        if self._group.first:
+        if self.group.first:
             self._rate()
         if self.lagging:
             self.play()
@@ -201,17 +176,17 @@ class Trainer:
     def await_games(self) -> None:
         """Waits until the decisions of an update are made, and counts the games that have ended for the scores of the league."""
         self.threads.finish()
-        for games in self._group.gather([game for actor in self.actors for game in actor.ended]):
+        for games in self.group.gather([game for actor in self.actors for game in actor.ended]):
             for names, ranking in games:
                 self.league.record_game(LEARNER, names, ranking)
 
     def take(self) -> Rollout:
         """The decisions that were collected."""
-        return join([actor.take() for actor in self.actors])
+        return join([actor.collected() for actor in self.actors])
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
         """Learns from decisions; returns what is to be reported."""
-        counts = self._group.gather(int(np.count_nonzero(rollout.following != OPEN)))
+        counts = self.group.gather(int(np.count_nonzero(rollout.following != OPEN)))
         steps = min(max(1, round(sum(counts) / self.options.batch)), *counts)  # each with a decision in every process
         facts = self.learner.update(rollout, self.options.learning_rate * (1 - self.progress), self._rng, steps)
         self.decisions += sum(counts) if steps else 0
@@ -228,9 +203,9 @@ class Trainer:
         minutes = self.options.minutes
         late = minutes is not None and time.monotonic() - self._started > 60 * minutes
         done = self._updates is not None and self.update >= self._updates
-        self._seconds = self._group.share(time.monotonic() - self._start)
-        self.interrupted = self._group.share(self.interrupted)
-        return bool(self._group.share(late or done or self.interrupted or self.progress >= 1))
+        self._seconds = self.group.share(time.monotonic() - self._start)
+        self.interrupted = self.group.share(self.interrupted)
+        return bool(self.group.share(late or done or self.interrupted or self.progress >= 1))
 
     # --------------------------------------------------------------------------------------------------- between updates
 
@@ -241,7 +216,7 @@ class Trainer:
         if self.update % options.snapshot == 0:
             self._take_in_self()
         self._seat()
-        if self._group.first and self.update % options.rate == 0:
+        if self.group.first and self.update % options.rate == 0:
             self._rate()
         if self._run_log is not None:
             self._report(facts, self._run_log)
@@ -250,11 +225,11 @@ class Trainer:
 
     def _conclude(self) -> bool:
         """Waits for the ratings that are due, and gives the finished player its win probabilities; returns whether it did any."""
-        due = bool(self._group.share(bool(self.ratings.due)))
+        due = bool(self.group.share(bool(self.ratings.due)))
         if due:
             self._tell_ratings(wait=True)
             self.save()
-        if not self._group.first or self.progress < 1 or not self.options.win_probs_games:
+        if not self.group.first or self.progress < 1 or not self.options.win_probs_games:
             return due
         player = self.options.run / PLAYER
         lacking = not parts(read_checkpoint(player)[1], player).outlook
@@ -265,17 +240,17 @@ class Trainer:
     def _take_in_self(self) -> None:
         """Takes the network as it is into the league."""
         name, tensors = f"{self.update:06d}", self.network.tensors()
-        if self._group.first:
-            self.save_player(self._self_file(name))
+        if self.group.first:
+            self.save_player(self_file(self.options.run, name))
         self._selves[name] = PPO.of(tensors)
         self.league.add(name)
 
     def _seat(self) -> None:
         """Tells the actors who plays in the games that begin from now on, and forgets the past selves that play no more."""
-        options, members = self.options, [member.name for member in self.league]
+        members = [member.name for member in self.league]
         for actor in self.actors:
             league = {name: self._selves.get(name) for name in members}
-            actor.seat(league, self.league.chances(), options.self_play, options.same_opponent_prob)
+            actor.seat(league, self.league.chances())
         playing = {name for actor in self.actors for name in actor.names()}
         self._selves = {name: agent for name, agent in self._selves.items() if name in playing or name in members}
 
@@ -297,9 +272,8 @@ class Trainer:
         scores = {member.name: member.score for member in self.league if not member.past}
         speed = (self.decisions - self._first) / (time.monotonic() - self._started)
         figures = {"decisions": self.decisions, "decisions_per_second": speed}
-        figures |= {f"train/{name}": fact for name, fact in facts.items()} | {
-            f"league/{name}": one for name, one in scores.items()
-        }
+        figures |= {f"train/{name}": fact for name, fact in facts.items()}
+        figures |= {f"league/{name}": score for name, score in scores.items()}
         log.write(self.update, figures)
         log.mark(self.update, self._tell_ratings())
         against = ", ".join(f"{name} {score:.0%}" for name, score in scores.items())
@@ -308,22 +282,21 @@ class Trainer:
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
         """Ctrl-C, or the signal that asks a process to end, stops the run after its update; a second one at once."""
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        handlers: dict[int, Any] = {}
 
         def restore() -> None:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
 
         def interrupt(*_: Any) -> None:
-            if self._group.first:
-                self._bar.console.print(
-                    "stopping after this update; a second interrupt stops at once, with what was saved last ..."
-                )
+            if self.group.first:
+                how = "stopping after this update; a second interrupt stops at once, with what was saved last ..."
+                self._bar.console.print(how)
             self.interrupted = True
             restore()
 
-        for number in handlers:
-            signal.signal(number, interrupt)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handlers[number] = signal.signal(number, interrupt)
         try:
             yield
         finally:
@@ -331,17 +304,14 @@ class Trainer:
 
     # ------------------------------------------------------------------------------------------------------------- files
 
-    def _self_file(self, name: str) -> Path:
-        return self.options.run / "league" / f"{name}.safetensors"
-
     def save_player(self, path: Path) -> Path:
         """Writes the network as a checkpoint to play with."""
         return save_checkpoint(path, self.network.tensors(), plain(self.options) | {"decisions_learnt": self.decisions})
 
     def save(self) -> None:
         """Writes everything; a crash at any moment leaves the files of before or of now. All processes call it."""
-        states = self._group.gather(self._own_state())
-        if not self._group.first:
+        states = self.group.gather(self._own_state())
+        if not self.group.first:
             return
         options, learner = self.options, self.learner
         self.save_player(options.run / PLAYER)
@@ -368,9 +338,7 @@ class Trainer:
         Raises:
             ValueError: it is not a state of this run; names what is wrong.
         """
-        rank, learner = self._group.rank, self.learner
-        if len(metadata.processes) != self._group.size:
-            Reader.must("processes", f"have {self._group.size} entries")
+        rank, learner = self.group.rank, self.learner
         state, own = metadata.processes[rank], under(f"process.{rank}.", arrays)
         if len(state.actors) != len(self.actors):
             Reader.must(f"processes[{rank}].actors", f"have {len(self.actors)} entries")
@@ -385,16 +353,15 @@ class Trainer:
             name: torch.from_numpy(read_array(arrays, f"network.{name}", tuple(tensor.shape), np.float32).copy())
             for name, tensor in self.network.state_dict().items()
         }
-        size, steepest = tuple(learner.mean.shape), 0.51
-        mean = read_array(arrays, "adam.mean", size, np.float32, -steepest, steepest)
-        square = read_array(arrays, "adam.square", size, np.float32, 0, steepest**2)
         self.network.load_state_dict(tensors)
         parts(self.network.tensors(), "network")
-        learner.mean.copy_(torch.from_numpy(mean.copy()))
-        learner.square.copy_(torch.from_numpy(square.copy()))
+        most = 1.02 * STEEPEST  # of a moment, with some room for rounding
+        for name, moment, low, high in (("mean", learner.mean, -most, most), ("square", learner.square, 0, most**2)):
+            saved_moment = read_array(arrays, f"adam.{name}", tuple(moment.shape), np.float32, low, high)
+            moment.copy_(torch.from_numpy(saved_moment.copy()))
         learner.steps = metadata.steps
         self._rng = generator_from(state.generator)
-        if self._group.first:
+        if self.group.first:
             self.ratings.restore(arrays, metadata.ratings)
         self.decisions, self.update, self._seconds = metadata.decisions, metadata.updates, metadata.seconds
         self._seat()
@@ -407,7 +374,7 @@ def train(options: Options, console: Console, updates: int | None = None) -> Tra
     """Trains, from the start or where a run left off.
 
     Args:
-        options: all of them; of a run that is resumed, its own (see `reopen`).
+        options: all of them; of a run that is resumed, its own (see `saved_run.reopen`).
         console: for the progress bar and the ratings.
         updates: as for `Trainer`.
 
@@ -431,74 +398,7 @@ def train(options: Options, console: Console, updates: int | None = None) -> Tra
         group.close()
 
 
-def open_job(options: Options, processes: int = 1) -> Job:
-    """Begins or reopens a run; errors as of `train`."""
-    if options.resume is not None:
-        job = reopen(options, options.resume, processes)
-        check_device(job.options)
-        return job
-    if (options.run / STATE).exists():
-        raise ValueError(f"there is a run in {options.run} already: choose another --run, or --resume {options.run}")
-    check(options)
-    check_device(options)
-    return Job(options, None if options.start is None else read_checkpoint(options.start)[1], None, {})
-
-
-def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
-    """Reads the run in a folder as it was saved; it keeps its options but for `decisions`, `minutes` and `finish`, if given.
-
-    Raises:
-        ValueError: see `train`; or the run has made more decisions than it is now to make, or was trained by another number of
-            processes.
-    """
-    header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
-    with _of_a_run(folder):
-        options = read_options(header.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
-    for spec in options.baselines:
-        _look_at(spec, given.baselines)
-    with _of_a_run(folder):
-        check_sizes(options, arrays)
-        metadata = read_metadata(header)
-        selves = dict.fromkeys(_past_self(name) for name in metadata.names() if name not in (*options.baselines, LEARNER))
-        networks = {name: read_checkpoint(folder / "league" / f"{name}.safetensors")[1] for name in selves}
-    if len(metadata.processes) != processes:
-        raise ValueError(f"the run has {len(metadata.processes)} processes, but {processes} were started")
-    if given.decisions is not None and given.decisions < metadata.decisions:
-        raise ValueError(f"decisions: the run in {folder} has made {metadata.decisions:,} already, more than {given.decisions:,}")
-    changed = {name: value for name in ("decisions", "finish") if (value := getattr(given, name)) is not None}
-    options = dataclasses.replace(options, **changed)
-    check(options)
-    return Job(options, None, (metadata, arrays), networks)
-
-
 def open_trainer(job: Job, bar: Progress, group: Group, threads: Threads, updates: int | None = None) -> Trainer:
     """The trainer of a job; arguments as of `Trainer`, errors as of `train`."""
-    if job.state is None:
+    with nullcontext() if job.state is None else of_a_run(job.options.run):
         return Trainer(job, bar, group, threads, updates)
-    with _of_a_run(job.options.run):
-        return Trainer(job, bar, group, threads, updates)
-
-
-@contextmanager
-def _of_a_run(folder: Path) -> Iterator[None]:
-    """Names the file, if something is wrong with the run in it."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{folder / STATE} is damaged, or of another kind: {error}") from error
-
-
-def _past_self(name: str) -> str:
-    """Returns the name of a past self; a path would lead elsewhere."""
-    if not re.fullmatch(PAST_SELF, name):
-        raise ValueError(f"no past self is called {shown(name)}")
-    return name
-
-
-def _look_at(spec: str, allowed: Collection[str]) -> None:
-    """Refuses a baseline of a run that is resumed if it is neither built in nor was named again: it is from a file."""
-    try:
-        load_untrusted(spec, allowed)
-    except ValueError as error:
-        again = "" if spec in allowed else f" (here: --baselines {spec})"
-        raise ValueError(f"{error}{again}") from error
