@@ -75,6 +75,7 @@ def test_metadata() -> None:
         ({"render_size": 5}, "render_size"),
         ({"reward": "money"}, "reward"),
         ({"render_mode": "hologram"}, "render_mode"),
+        ({"mask": "nowhere"}, "mask must be one of info, observation, not 'nowhere'"),
         ({"mask_dtype": "float32"}, "mask_dtype must be one of int8, bool, not 'float32'"),
     ],
 )
@@ -331,6 +332,21 @@ def test_before_reset_everything_says_so(use) -> None:
     assert not hasattr(environment, "agents") and not hasattr(environment, "nothing")
     environment.reset(seed=1)
     assert environment.agents
+
+
+def test_a_mask_in_infos_alone() -> None:
+    environment, usual = (env(num_players=3, mask=mask, max_turns=3) for mask in ("info", "observation"))
+    environment.reset(seed=1)
+    usual.reset(seed=1)
+    for agent in environment.agent_iter():
+        observation, *rest, info = environment.last()
+        expected, *same, other = usual.last()
+        assert np.array_equal(observation, expected["observation"]) and rest == same
+        assert np.array_equal(info["action_mask"], other["action_mask"])
+        assert environment.observation_space(agent).contains(observation)
+        move = None if any(rest[1:]) else legal_move(usual, random.Random(1))
+        environment.step(move)
+        usual.step(move)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "bool"])

@@ -16,6 +16,7 @@ from euphoria_env.engine import batch_kernels, loop, observe, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.arguments import (
+    MASKS,
     frame_size,
     game_from,
     known_number,
@@ -27,7 +28,7 @@ from euphoria_env.envs.arguments import (
 )
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.full_state import full_state, state_box
-from euphoria_env.envs.observation_space import observation_space
+from euphoria_env.envs.observation_space import observation_space, observed
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
@@ -43,6 +44,7 @@ class raw_env(AECEnv):
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), "human" (prints the board), or None.
         reward: what is paid, by its name in the table of docs/environment.md.
         render_size: width and height of "rgb_array" in pixels.
+        mask: "observation", or "info": the mask is in `infos` alone, and without events an observation is an array.
         mask_dtype: type of the entries of masks: "int8", or "bool" for libraries that want that.
         events: K, how many of the last events are in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
@@ -72,6 +74,7 @@ class raw_env(AECEnv):
         reward: str = "win",
         render_size: tuple[int, int] = PICTURE_SIZE,
         events: int = 0,
+        mask: str = "observation",
         mask_dtype: str = "int8",
         **rules: Any,
     ) -> None:
@@ -83,8 +86,9 @@ class raw_env(AECEnv):
         self.possible_agents = [f"player_{p}" for p in range(self.rules.num_players)]
         self._events = number_of_events(events)
         self._mask_dtype = mask_type(mask_dtype)
+        self._masked = one_of("mask", mask, MASKS) == "observation"
         self._observation_spaces: dict[str, Any] = {
-            agent: observation_space(self._mask_dtype, events) for agent in self.possible_agents
+            agent: observation_space(self._mask_dtype if self._masked else None, events) for agent in self.possible_agents
         }
         self._action_spaces = {agent: spaces.Discrete(actions.NUM_ACTIONS) for agent in self.possible_agents}
         self._seat = {agent: p for p, agent in enumerate(self.possible_agents)}
@@ -106,9 +110,9 @@ class raw_env(AECEnv):
         """The action space, the same object at every call."""
         return self._action_spaces[agent]
 
-    def _nothing_legal(self) -> dict[str, np.ndarray]:
+    def _nothing_legal(self) -> np.ndarray:
         """The mask of everyone who does not decide, for themselves alone."""
-        return {"action_mask": np.zeros(actions.NUM_ACTIONS, self._mask_dtype)}
+        return np.zeros(actions.NUM_ACTIONS, self._mask_dtype)
 
     @property
     def game(self) -> Game:
@@ -144,7 +148,7 @@ class raw_env(AECEnv):
         ended = bool(self._rows[0]["status"] >= OVER)
         self.terminations = dict.fromkeys(self.agents, ended and bool(self._rows[0]["status"] != TRUNCATED))
         self.truncations = dict.fromkeys(self.agents, bool(self._rows[0]["status"] == TRUNCATED))
-        self.infos = {agent: self._nothing_legal() for agent in self.agents}
+        self.infos = {agent: {"action_mask": self._nothing_legal()} for agent in self.agents}
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
         observe.write_mask(self._rows, 0, mask.view(np.bool_))
         self._select(int(self._rows[0]["player"]), mask)
@@ -155,19 +159,20 @@ class raw_env(AECEnv):
         self.agent_selection = self.possible_agents[player]
         self.infos[self.agent_selection] = {"action_mask": mask.astype(self._mask_dtype)}
 
-    def observe(self, agent: str) -> dict[str, np.ndarray]:
+    def observe(self, agent: str) -> Any:
         """What an agent may see now; fresh arrays."""
         if not self._begun:
             self._check_begun()
         observation = np.empty(OBS_SIZE, np.int8)
         observe.write_observation(self._rows, 0, self._seat[agent], observation)
-        seen = {"observation": observation}
-        asked = agent == self.agent_selection and agent in self.agents
-        seen |= {"action_mask": self._mask.astype(self._mask_dtype)} if asked else self._nothing_legal()
+        mask = None
+        if self._masked:
+            asked = agent == self.agent_selection and agent in self.agents
+            mask = self._mask.astype(self._mask_dtype) if asked else self._nothing_legal()
+        events = np.empty((self._events, EVENT_SIZE), np.int8)
         if self._events:
-            seen["events"] = np.empty((self._events, EVENT_SIZE), np.int8)
-            observe.write_events(self._tape, self._seat[agent], self.rules.num_players, seen["events"])
-        return seen
+            observe.write_events(self._tape, self._seat[agent], self.rules.num_players, events)
+        return observed(observation, mask, events)
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
         """Those who decide, one after the other."""
@@ -197,7 +202,7 @@ class raw_env(AECEnv):
         status, player = batch_kernels.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
         if status < 0:
             raise IllegalMove(why_illegal(self.game, action))
-        self.infos[agent] = self._nothing_legal()
+        self.infos[agent] = {"action_mask": self._nothing_legal()}
         self._cumulative_rewards[agent] = 0.0
         rewards = self._rewards.tolist()
         self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
