@@ -11,14 +11,15 @@ from euphoria_env.rules import Rules
 
 if TYPE_CHECKING:
     from euphoria_env.batch import Batch
-    from euphoria_env.envs.aec import env, raw_env
+    from euphoria_env.envs.aec import env, parallel_env, raw_env
 
-__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "raw_env"]
+__all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "parallel_env", "raw_env"]
 
 _register()
 
 # Imported when first used, so that `Game` alone starts fast.
-_LATE = {"Batch": "euphoria_env.batch", "env": "euphoria_env.envs.aec", "raw_env": "euphoria_env.envs.aec"}
+_AEC = "euphoria_env.envs.aec"
+_LATE = {"Batch": "euphoria_env.batch", "env": _AEC, "parallel_env": _AEC, "raw_env": _AEC}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,11 +8,11 @@ import warnings
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
 
-from euphoria_env import Game, IllegalMove, Rules, actions, env, raw_env
+from euphoria_env import Game, IllegalMove, Rules, actions, env, parallel_env, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.observations import OBS_SIZE
 from tests.test_batch import expected_rewards, stars
@@ -75,6 +75,8 @@ def test_metadata() -> None:
         ({"render_size": 5}, "render_size"),
         ({"reward": "money"}, "reward"),
         ({"render_mode": "hologram"}, "render_mode"),
+        ({"mask": "nowhere"}, "mask must be one of info, observation, not 'nowhere'"),
+        ({"mask_dtype": "float32"}, "mask_dtype must be one of int8, bool, not 'float32'"),
     ],
 )
 @MAKERS
@@ -330,6 +332,76 @@ def test_before_reset_everything_says_so(use) -> None:
     assert not hasattr(environment, "agents") and not hasattr(environment, "nothing")
     environment.reset(seed=1)
     assert environment.agents
+
+
+def test_a_mask_in_infos_alone() -> None:
+    environment, usual = (env(num_players=3, mask=mask, max_turns=3) for mask in ("info", "observation"))
+    environment.reset(seed=1)
+    usual.reset(seed=1)
+    for agent in environment.agent_iter():
+        observation, *rest, info = environment.last()
+        expected, *same, other = usual.last()
+        assert np.array_equal(observation, expected["observation"]) and rest == same
+        assert np.array_equal(info["action_mask"], other["action_mask"])
+        assert environment.observation_space(agent).contains(observation)
+        move = None if any(rest[1:]) else legal_move(usual, random.Random(1))
+        environment.step(move)
+        usual.step(move)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bool"])
+def test_masks_have_the_type_that_is_asked_for(dtype: str) -> None:
+    environment = env(num_players=3, mask_dtype=dtype, max_turns=3)
+    environment.reset(seed=1)
+    for agent in environment.agent_iter():
+        observation, *_, over, cut, info = environment.last()
+        assert observation["action_mask"].dtype == info["action_mask"].dtype == dtype
+        assert np.array_equal(observation["action_mask"], info["action_mask"])
+        for other in environment.agents:
+            seen = environment.observe(other)
+            assert environment.observation_space(other).contains(seen) and seen["action_mask"].any() == (
+                other == agent and not over | cut
+            )
+        environment.step(None if over or cut else legal_move(environment, random.Random(1)))
+
+
+# ------------------------------------------------------------------------------------------------------------ parallel
+
+
+@pytest.mark.parametrize("n", [2, 6])
+def test_the_parallel_api(n: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parallel_api_test(parallel_env(num_players=n, max_turns=12, reward="stars"), num_cycles=150)
+        parallel_seed_test(lambda: parallel_env(num_players=n, max_turns=12), num_cycles=60)
+
+
+def test_parallel_agents_play_the_game_of_turns() -> None:
+    """What others than the decider do is ignored; rewards, observations and masks are those of `env`."""
+    together, turns = parallel_env(num_players=3, reward="stars", max_turns=15), env(num_players=3, reward="stars", max_turns=15)
+    observations, infos = together.reset(seed=4)
+    turns.reset(seed=4)
+    rng = random.Random(4)
+    while together.agents:
+        for agent, seen in observations.items():
+            expected = turns.observe(agent)
+            assert all(np.array_equal(seen[key], expected[key]) for key in expected)
+            assert np.array_equal(infos[agent]["action_mask"], expected["action_mask"])
+        move = legal_move(turns, rng)
+        moves = {agent: move if agent == turns.agent_selection else rng.randrange(actions.NUM_ACTIONS) for agent in turns.agents}
+        turns.step(move)
+        observations, rewards, terminated, truncated, infos = together.step(moves)
+        assert (rewards, terminated, truncated) == (turns.rewards, turns.terminations, turns.truncations)
+    assert all(truncated.values()) and set(observations) == set(turns.possible_agents)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_an_illegal_action_ends_a_parallel_game() -> None:
+    environment = parallel_env(num_players=2)
+    observations, _ = environment.reset(seed=1)
+    (culprit,) = (agent for agent, seen in observations.items() if seen["action_mask"].any())
+    _, rewards, terminated, *_ = environment.step(dict.fromkeys(environment.agents, actions.parse("done")))
+    assert rewards[culprit] == -1 and all(terminated.values()) and not environment.agents
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

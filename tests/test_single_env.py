@@ -369,6 +369,17 @@ def gold(game: Game) -> int:
     return int(game.to_dict()["players"][0].get("goods", {}).get("gold", 0))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "bool"])
+def test_masks_have_the_type_that_is_asked_for(dtype: str) -> None:
+    env = EuphoriaEnv("random", mask="observation", mask_dtype=dtype, num_players=2, max_turns=4)
+    (observation, info), over = env.reset(seed=1), False
+    while not over:
+        assert env.observation_space.contains(observation) and observation["action_mask"].any()
+        assert observation["action_mask"].dtype == info["action_mask"].dtype == dtype
+        observation, _, _, over, info = env.step(info["action_mask"].argmax())
+    assert env.observation_space.contains(observation) and not info["action_mask"].any()
+
+
 def test_a_position_that_ends_too_soon_begins_again() -> None:
     env, first = EuphoriaEnv(**SHORT), []
     for seed in range(30):

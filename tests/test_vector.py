@@ -168,6 +168,37 @@ def test_the_same_games_as_the_single_environment(players: int, reward: str, sea
                 assert np.array_equal(observation[i], seen) and np.array_equal(infos["action_mask"][i], info["action_mask"])
 
 
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_masks_have_the_type_that_is_asked_for(mode: AutoresetMode) -> None:
+    """In observations, `infos` and last observations; nothing else depends on it."""
+    wanted: dict[str, Any] = {
+        "mask": "observation",
+        "num_players": 2,
+        "max_turns": 2,
+        "autoreset_mode": mode,
+        "opponents": "random",
+    }
+    plain, typed = (EuphoriaVectorEnv(4, mask_dtype=dtype, **wanted) for dtype in ("int8", "bool"))
+    (observation, infos), (other, other_infos) = plain.reset(seed=1), typed.reset(seed=1)
+    rng, ends = np.random.default_rng(1), 0
+    for _ in range(30):
+        assert observation["action_mask"].dtype == infos["action_mask"].dtype == np.int8
+        assert other["action_mask"].dtype == other_infos["action_mask"].dtype == np.bool_
+        assert np.array_equal(observation["action_mask"], other["action_mask"]) and typed.observation_space.contains(other)
+        for last in other_infos.get("final_obs", np.zeros(0, object)):
+            assert last is None or typed.single_observation_space.contains(last)
+        running = observation["action_mask"].any(axis=1)
+        moves = np.zeros(4, np.int64)
+        moves[running] = sample(observation["action_mask"][running], rng)
+        observation, _, over, cut, infos = plain.step(moves)
+        other, *_, other_infos = typed.step(moves)
+        if mode is AutoresetMode.DISABLED and (over | cut).any():
+            options = {"reset_mask": over | cut}
+            (observation, infos), (other, other_infos) = plain.reset(options=options), typed.reset(options=options)
+        ends += int((over | cut).sum())
+    assert ends > 3
+
+
 def test_the_mask_is_that_of_the_waiting_learner() -> None:
     env = EuphoriaVectorEnv(3, num_players=4, trading=True)
     observation, infos = env.reset(seed=2)

@@ -7,28 +7,34 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
-from pettingzoo import AECEnv
+from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from euphoria_env import actions, position
 from euphoria_env.engine import batch_kernels, loop, observe, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
-from euphoria_env.envs.arguments import frame_size, game_from, known_number, one_of, position_from, rules_from, why_illegal
+from euphoria_env.envs.arguments import (
+    MASKS,
+    frame_size,
+    game_from,
+    known_number,
+    mask_type,
+    one_of,
+    position_from,
+    rules_from,
+    why_illegal,
+)
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.full_state import full_state, state_box
-from euphoria_env.envs.observation_space import observation_space
+from euphoria_env.envs.observation_space import observation_space, observed
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import write_rules
 
 _RENDER_MODES = ("ansi", "rgb_array", "human")
-
-
-def _nothing_legal() -> dict[str, np.ndarray]:
-    """The mask of everyone who does not decide, for themselves alone."""
-    return {"action_mask": np.zeros(actions.NUM_ACTIONS, np.int8)}
 
 
 class raw_env(AECEnv):
@@ -38,6 +44,8 @@ class raw_env(AECEnv):
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), "human" (prints the board), or None.
         reward: what is paid, by its name in the table of docs/environment.md.
         render_size: width and height of "rgb_array" in pixels.
+        mask: "observation", or "info": the mask is in `infos` alone, and without events an observation is an array.
+        mask_dtype: type of the entries of masks: "int8", or "bool" for libraries that want that.
         events: K, how many of the last events are in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
 
@@ -48,9 +56,9 @@ class raw_env(AECEnv):
         TypeError: an unknown keyword.
         ValueError: an argument that is not allowed; the message names it and what is.
 
-    An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (int8, (NUM_ACTIONS,)), and with events of
-    `events` (int8, (K, EVENT_SIZE)), fresh copies; the mask is in `infos` too, copies again. It is all zeros for everyone who
-    does not decide.
+    An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (`mask_dtype`, (NUM_ACTIONS,)), and with
+    events of `events` (int8, (K, EVENT_SIZE)), fresh copies; the mask is in `infos` too, copies again. It is all zeros for
+    everyone who does not decide.
     """
 
     metadata = {
@@ -66,6 +74,8 @@ class raw_env(AECEnv):
         reward: str = "win",
         render_size: tuple[int, int] = PICTURE_SIZE,
         events: int = 0,
+        mask: str = "observation",
+        mask_dtype: str = "int8",
         **rules: Any,
     ) -> None:
         super().__init__()
@@ -75,7 +85,11 @@ class raw_env(AECEnv):
         self._kind = reward_number(reward)
         self.possible_agents = [f"player_{p}" for p in range(self.rules.num_players)]
         self._events = number_of_events(events)
-        self._observation_spaces: dict[str, Any] = {agent: observation_space(True, events) for agent in self.possible_agents}
+        self._mask_dtype = mask_type(mask_dtype)
+        self._masked = one_of("mask", mask, MASKS) == "observation"
+        self._observation_spaces: dict[str, Any] = {
+            agent: observation_space(self._mask_dtype if self._masked else None, events) for agent in self.possible_agents
+        }
         self._action_spaces = {agent: spaces.Discrete(actions.NUM_ACTIONS) for agent in self.possible_agents}
         self._seat = {agent: p for p, agent in enumerate(self.possible_agents)}
         self.state_space = state_box(self.rules.num_players)
@@ -95,6 +109,10 @@ class raw_env(AECEnv):
     def action_space(self, agent: str) -> spaces.Discrete:
         """The action space, the same object at every call."""
         return self._action_spaces[agent]
+
+    def _nothing_legal(self) -> np.ndarray:
+        """The mask of everyone who does not decide, for themselves alone."""
+        return np.zeros(actions.NUM_ACTIONS, self._mask_dtype)
 
     @property
     def game(self) -> Game:
@@ -130,7 +148,7 @@ class raw_env(AECEnv):
         ended = bool(self._rows[0]["status"] >= OVER)
         self.terminations = dict.fromkeys(self.agents, ended and bool(self._rows[0]["status"] != TRUNCATED))
         self.truncations = dict.fromkeys(self.agents, bool(self._rows[0]["status"] == TRUNCATED))
-        self.infos = {agent: _nothing_legal() for agent in self.agents}
+        self.infos = {agent: {"action_mask": self._nothing_legal()} for agent in self.agents}
         mask = np.empty(actions.NUM_ACTIONS, np.int8)
         observe.write_mask(self._rows, 0, mask.view(np.bool_))
         self._select(int(self._rows[0]["player"]), mask)
@@ -139,20 +157,22 @@ class raw_env(AECEnv):
         """Selects who decides, and gives them the mask."""
         self._mask = mask
         self.agent_selection = self.possible_agents[player]
-        self.infos[self.agent_selection] = {"action_mask": mask.copy()}
+        self.infos[self.agent_selection] = {"action_mask": mask.astype(self._mask_dtype)}
 
-    def observe(self, agent: str) -> dict[str, np.ndarray]:
+    def observe(self, agent: str) -> Any:
         """The present observation of an agent; fresh arrays."""
         if not self._begun:
             self._check_begun()
         observation = np.empty(OBS_SIZE, np.int8)
         observe.write_observation(self._rows, 0, self._seat[agent], observation)
-        seen = {"observation": observation}
-        seen |= {"action_mask": self._mask.copy()} if agent == self.agent_selection and agent in self.agents else _nothing_legal()
+        mask = None
+        if self._masked:
+            asked = agent == self.agent_selection and agent in self.agents
+            mask = self._mask.astype(self._mask_dtype) if asked else self._nothing_legal()
+        events = np.empty((self._events, EVENT_SIZE), np.int8)
         if self._events:
-            seen["events"] = np.empty((self._events, EVENT_SIZE), np.int8)
-            observe.write_events(self._tape, self._seat[agent], self.rules.num_players, seen["events"])
-        return seen
+            observe.write_events(self._tape, self._seat[agent], self.rules.num_players, events)
+        return observed(observation, mask, events)
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
         """The agents who decide, one after the other."""
@@ -182,7 +202,7 @@ class raw_env(AECEnv):
         status, player = batch_kernels.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
         if status < 0:
             raise IllegalMove(why_illegal(self.game, action))
-        self.infos[agent] = _nothing_legal()
+        self.infos[agent] = {"action_mask": self._nothing_legal()}
         self._cumulative_rewards[agent] = 0.0
         rewards = self._rewards.tolist()
         self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
@@ -225,3 +245,11 @@ def env(**kwargs: Any) -> AECEnv:
     wrapped = _TerminateIllegal(raw_env(**kwargs), illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
     return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+def parallel_env(**kwargs: Any) -> ParallelEnv:
+    """`env` for libraries in which all agents act at every step; only the action of the agent that decides counts.
+
+    All agents get their observation at every step, with a mask of zeros unless they decide, and the rewards of that step.
+    """
+    return turn_based_aec_to_parallel(env(**kwargs))

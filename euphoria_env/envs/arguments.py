@@ -14,6 +14,7 @@ from euphoria_env.position import read_seed
 from euphoria_env.rules import OPTIONS, Rules
 
 MASKS = ("info", "observation")
+MASK_DTYPES = ("int8", "bool")
 ILLEGAL = ("end", "raise")
 ILLEGAL_REWARD = -1.0
 MOST_UNASKED = 100  # games in a row that may end before their learner is asked
@@ -41,6 +42,15 @@ def one_of(name: str, value: Any, allowed: tuple[str | None, ...]) -> Any:
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
     return value
+
+
+def mask_type(value: Any) -> np.dtype[Any]:
+    """The type of the entries of masks, from its name.
+
+    Raises:
+        ValueError: another one.
+    """
+    return np.dtype(one_of("mask_dtype", value, MASK_DTYPES))
 
 
 def frame_size(value: Any) -> tuple[int, int]:

@@ -25,21 +25,21 @@ def events_box(events: int) -> spaces.Box:
     return spaces.Box(np.tile(low, (events, 1)), np.tile(high, (events, 1)), dtype=np.int8)
 
 
-def observation_space(masked: bool, events: int) -> spaces.Space[Any]:
-    """The space of what `observed` makes."""
+def observation_space(mask: np.dtype[Any] | None, events: int) -> spaces.Space[Any]:
+    """The space of what `observed` makes; `mask` is the type of the mask, None if it is not in the observation."""
     parts: dict[str, spaces.Space[Any]] = {"observation": observation_box()}
-    if masked:
-        parts["action_mask"] = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
+    if mask is not None:
+        parts["action_mask"] = spaces.Box(0, 1, (NUM_ACTIONS,), mask.type)
     if events:
         parts["events"] = events_box(events)
     return spaces.Dict(parts) if len(parts) > 1 else parts["observation"]
 
 
-def observed(observation: np.ndarray, mask: np.ndarray, masked: bool, events: np.ndarray) -> Any:
-    """An observation; a dict if the mask is to be in it (bool, and copied) or if there are events."""
+def observed(observation: np.ndarray, mask: np.ndarray | None, events: np.ndarray) -> Any:
+    """An observation; a dict if there is a mask in it or if there are events."""
     parts = {"observation": observation}
-    if masked:
-        parts["action_mask"] = mask.astype(np.int8)
+    if mask is not None:
+        parts["action_mask"] = mask
     if events.size:
         parts["events"] = events
     return parts if len(parts) > 1 else observation

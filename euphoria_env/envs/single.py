@@ -22,6 +22,7 @@ from euphoria_env.envs.arguments import (
     game_from,
     is_integer,
     known_number,
+    mask_type,
     never_asked,
     one_of,
     position_from,
@@ -55,13 +56,14 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
         render_size: width and height of "rgb_array" in pixels.
         mask: "info", or "observation": observations are a dict of `observation` and `action_mask` then.
+        mask_dtype: type of the entries of masks: "int8", or "bool" for libraries that want that.
         illegal: what an illegal action does: "end" the game for the learner with a reward of -1, as in PettingZoo, where
             `info["illegal"]` says what would have been legal; or "raise".
         events: K, how many of the last events are in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
 
     An observation is a fresh int8 array (OBS_SIZE,); with events a dict of it as `observation` and of `events` (int8,
-    (K, EVENT_SIZE)). `info` has the legal moves as `action_mask` (int8, (NUM_ACTIONS,)) and the
+    (K, EVENT_SIZE)). `info` has the legal moves as `action_mask` (`mask_dtype`, (NUM_ACTIONS,)) and the
     learner's `seat` (int64); at the end also `ranking` (int64, (P,); all 0 after an illegal action), `winner` (int64; -1:
     nobody) and `is_success` (bool).
 
@@ -82,6 +84,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         mask: str = "info",
         illegal: str = "end",
         events: int = 0,
+        mask_dtype: str = "int8",
         **rules: Any,
     ) -> None:
         self.rules = rules_from(rules, "EuphoriaEnv")
@@ -90,10 +93,11 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         given_seat = seat_number(seat, n)
         self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
         self.render_size = frame_size(render_size)
+        self._mask_dtype = mask_type(mask_dtype)
         self._masked = one_of("mask", mask, MASKS) == "observation"
         self._illegal_ends = one_of("illegal", illegal, ILLEGAL) == "end"
         self._events = number_of_events(events)
-        self.observation_space: spaces.Space[Any] = observation_space(self._masked, events)
+        self.observation_space: spaces.Space[Any] = observation_space(self._mask_dtype if self._masked else None, events)
         self.action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self._line_up = Opponents(1, n, opponents)
         self._given_seat = given_seat
@@ -209,11 +213,11 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         events = np.empty((self._events, EVENT_SIZE), np.int8)
         if self._events:
             observe.write_events(self._tape, self._seat, self.rules.num_players, events)
-        return observed(self._observe(self._seat), self._mask, self._masked, events)
+        return observed(self._observe(self._seat), self._mask.astype(self._mask_dtype) if self._masked else None, events)
 
     def _info(self) -> dict[str, Any]:
         """The `info` beside the observation."""
-        info: dict[str, Any] = {"action_mask": self._mask.astype(np.int8), "seat": np.int64(self._seat)}
+        info: dict[str, Any] = {"action_mask": self._mask.astype(self._mask_dtype), "seat": np.int64(self._seat)}
         if not self._asked:
             ranking = np.zeros(self.rules.num_players, np.int64)
             if self._rows[0]["status"] >= OVER:

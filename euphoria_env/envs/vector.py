@@ -12,7 +12,16 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from euphoria_env import actions
-from euphoria_env.envs.arguments import MASKS, frame_size, one_of, positions_from, reset_options, rules_from, starts_from
+from euphoria_env.envs.arguments import (
+    MASKS,
+    frame_size,
+    mask_type,
+    one_of,
+    positions_from,
+    reset_options,
+    rules_from,
+    starts_from,
+)
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.observation_space import observation_space, observed
@@ -37,6 +46,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         render_mode: "ansi" or "rgb_array", of which `render` gives one for each game, or None.
         render_size: width and height of each picture in pixels.
         mask: "info", or "observation": observations are a dict of `observation` and `action_mask` then.
+        mask_dtype: type of the entries of masks: "int8", or "bool" for libraries that want that.
         illegal: what an illegal action does: "raise", where no game is changed, or "end" its game with a reward of -1.
         autoreset_mode: when a finished game restarts: in the same step, the next one, or not before `reset` is called for it;
             one of Gymnasium's `AutoresetMode`, or its value as text.
@@ -44,7 +54,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         **rules: the fields of `Rules`.
 
     Observations are fresh int8 arrays (N, OBS_SIZE); with events dicts of them as `observation` and of `events` (int8,
-    (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (int8, (N, NUM_ACTIONS)) and
+    (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (`mask_dtype`, (N, NUM_ACTIONS)) and
     the learners' `seat`. Of games that ended it says `ranking` (N, P), `winner` (-1: nobody), `is_success` and, if illegal
     actions end games, `illegal` (texts; "" where the action was legal). In the mode SAME_STEP this is in `infos["final_info"]`,
     with `seat` of that game, and `final_obs` has its last observation. In the others the last observation is what the step
@@ -74,6 +84,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         illegal: str = "raise",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         events: int = 0,
+        mask_dtype: str = "int8",
         **rules: Any,
     ) -> None:
         self.rules = rules_from(rules, "EuphoriaVectorEnv")
@@ -83,10 +94,12 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.render_size = frame_size(render_size)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self._mask_dtype = mask_type(mask_dtype)
         self._masked = one_of("mask", mask, MASKS) == "observation"
         self._says_illegal = illegal == "end"
         self._waits = np.zeros(self.num_envs, np.bool_)  # games whose end was shown, but not yet their restart
-        self.single_observation_space: spaces.Space[Any] = observation_space(self._masked, events)
+        mask_in_it = self._mask_dtype if self._masked else None
+        self.single_observation_space: spaces.Space[Any] = observation_space(mask_in_it, events)
         self.single_action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -150,6 +163,10 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """The learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet restarted."""
         return self.learners.ready.mask & ~self._waits[:, None]
 
+    def _told_masks(self) -> np.ndarray:
+        """The same as `mask_dtype`, for observations and `infos`."""
+        return self.action_masks().view(self._mask_dtype)
+
     def render(self) -> tuple[Any, ...] | None:
         """A picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).
 
@@ -167,13 +184,13 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         observation, events = learners.ready.observation.copy(), learners.ready.events.copy()
         observation[self._waits] = learners.final_observation[self._waits]
         events[self._waits] = learners.final_events[self._waits]
-        return observed(observation, self.action_masks(), self._masked, events)
+        return observed(observation, self._told_masks() if self._masked else None, events)
 
     def _infos(self) -> dict[str, Any]:
         """The entries that `infos` always has; as in Gymnasium, `_key` marks the games for which `key` holds."""
         learners, everywhere = self.learners, np.ones(self.num_envs, np.bool_)
         seats = np.where(self._waits, learners.final_seats, learners.seats)
-        infos = {"action_mask": self.action_masks().view(np.int8), "seat": seats}
+        infos = {"action_mask": self._told_masks(), "seat": seats}
         return infos | {f"_{key}": everywhere for key in infos}
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
@@ -191,9 +208,9 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """The same with the last observations, where games have already restarted."""
         learners = self.learners
         final_obs = np.full(self.num_envs, None, object)
-        nothing = np.zeros(actions.NUM_ACTIONS, np.bool_)
         for i in np.flatnonzero(ended):
-            final_obs[i] = observed(learners.final_observation[i].copy(), nothing, self._masked, learners.final_events[i].copy())
+            nothing = np.zeros(actions.NUM_ACTIONS, self._mask_dtype) if self._masked else None
+            final_obs[i] = observed(learners.final_observation[i].copy(), nothing, learners.final_events[i].copy())
         final = self._final_infos(ended) | {"seat": np.where(ended, learners.final_seats, 0), "_seat": ended.copy()}
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final, "_final_info": ended.copy()}
 
