@@ -572,7 +572,7 @@ def test_no_run_is_overwritten_and_no_other_file_resumed(straight: Path, tmp_pat
     with pytest.raises(ValueError, match="there is a run in"):
         go(options(straight))
     (tmp_path / "state.safetensors").write_bytes((straight / "ppo.safetensors").read_bytes())
-    with pytest.raises(ValueError, match=r"no checkpoint of version \d+ of this project .euphoria-run"):
+    with pytest.raises(ValueError, match=r"not a checkpoint of version \d+ of this project .euphoria-run"):
         go(Options(resume=tmp_path))
 
 
