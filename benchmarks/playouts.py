@@ -23,7 +23,7 @@ TO_THE_END = 10**6  # decisions; no game by `weights` takes that long
 
 @entry
 def play_many(games, root, scratch, tape, moves, weights, playouts, decisions):  # type: ignore[no-untyped-def]
-    """Plays out game `root` again and again, in the row `scratch`; how many decisions that took and how many were cut."""
+    """Plays out game `root` again and again, in the row `scratch`; returns the numbers of decisions and of cut games."""
     played = cut = 0
     for _ in range(playouts):
         seed = random_bits(games[root]["rng"])

@@ -1,6 +1,6 @@
-"""How safe is a trained player? A learner that meets nobody else and begins as its copy learns to beat it; how much it wins in
-the end says how far from unbeatable the player is. The best of several learning rates counts, chosen on other deals than the
-figure is of. Finished work lies in the folder and is not repeated."""
+"""How safe is a trained player? A learner that meets nobody else and begins as its copy learns to beat it; its final win rate
+shows how far from unbeatable the player is. The best of several learning rates counts, chosen on other deals than those of the
+result. Finished work lies in the folder and is not repeated."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How well does a trained player foresee who wins? It plays against itself, and what it said of the positions is compared with
-what happened: the log-loss at a quarter, half and three quarters of a game, and a reliability table (of seats that were given a
-chance of so much, how many won). Compared are its outlook, its value turned into chances (one pass for each seat, then divided by
-their sum), and the evaluation of `greedy`."""
+"""How well does a trained player predict who wins? It plays against itself, and its predictions are compared with results: the
+log-loss at a quarter, half and three quarters of a game, and a reliability table (the share of seats with a chance in some range
+that won). The predictions are its outlook, its value turned into chances (one pass for each seat, then divided by their sum), and
+the evaluation of `greedy`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SMALLEST = 1e-3  # chance that a value is taken for
 
 @dataclasses.dataclass
 class Options:
-    """Compares what a trained player expects of positions with what happened."""
+    """Compares a trained player's predictions with the results."""
 
     player: str = option("", "the file of the player; the one that ships, if none is named")
     players: list[int] = option([2, 3, 4, 5, 6], "numbers of players")
@@ -42,7 +42,7 @@ class Options:
 
 
 def judged(net: inference.Network, reward: int, kept: Kept, n: int) -> dict[str, np.ndarray]:
-    """Everybody's chances in all positions, (K, n) each, by who gives them."""
+    """Everybody's chances in all positions, (K, n) each, by their source."""
     room, features = np.zeros(MAX_PLAYERS), np.zeros(NUM_FEATURES)
     found = {name: np.zeros((len(kept.rows), n)) for name in ("outlook", "value", "evaluation")}
     for k, row in enumerate(track(kept.rows, f"{n} players", transient=True)):

@@ -1,9 +1,9 @@
 """Is an agent better than the one it is to replace? A sequential test on paired deals, which ends as soon as it knows.
 
-Both play the same deals from every seat against each opponent of a pool, who has all the other seats. How much more the candidate
-wins, averaged over the pool, is one observation a deal. The log-likelihood ratio of "it gains --gain" against "it gains nothing"
-(normal, with the variance that is seen) ends the test at the bounds of Wald. Each opponent has a veto: if the ratio of "it loses
---loss against this one" against "it loses nothing" comes to the upper bound, the candidate is refused."""
+Both play the same deals from every seat against each opponent of a pool, who has all the other seats. The additional wins of the
+candidate, averaged over the pool, are one observation per deal. The log-likelihood ratio of "it gains --gain" against "it gains
+nothing" (normal, with the observed variance) ends the test at the bounds of Wald. Each opponent has a veto: if the ratio of "it
+loses --loss against this one" against "it loses nothing" reaches the upper bound, the candidate is refused."""
 
 from __future__ import annotations
 

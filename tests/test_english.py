@@ -44,6 +44,8 @@ PATTERNS = {
     r"\bso many (?!(?:that|of)\b)": "a German 'so viele': that many, a number of",
     r"\b(?:one's own|of one's) (?:agents?|network|algorithm|class|player|file)\b": "address the reader: your own",
     r"\b(?:agents?|network|algorithm|class|player|file)s? of one's own\b": "address the reader: your own",
+    r"; how (?:many|much)\b": "say what a function returns: returns the number",
+    r"\bfor who\b|\b(?:of|by) who (?:sees|must|decides|asks|gives|has)\b": "a pronoun without a noun: the player who",
     r"\bgoes on where it was\b": "continues where it stopped",
     r"\b(?:all|what) there is\b(?! to)": "everything, the results so far",
     r"\bhangs? on\b": "depends on",
@@ -133,7 +135,8 @@ def test_plain_english(file: Path) -> None:
         "Training starts anew.", "It takes some minutes.", "It takes 3 ms a decision.", "Searching is dear.", "A surer agent.",
         "It is found once an update.", "The default is 3, else 4.", "if the file is there.", "What plays is installed.",
         "less than two players", "Who has a recruit may use it.", "The run is gone on with.", "The page says how.",
-        "an agent of one's own", "It waits, for it needs more.", "The rest hangs on it.", "It takes more time a decision.",
+        "an agent of one's own", "It waits, for it needs more.", "The rest hangs on it.", "It plays games; how many they were.",
+        "It is the place of who decides.", "It takes more time a decision.",
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found(wrong: str) -> None:

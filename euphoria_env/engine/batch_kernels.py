@@ -125,7 +125,7 @@ def step_games(
     games, first, last, actions, active, tapes, kind, player, mask, observation, observe, events, rewards, terminated, truncated,
     ranking,
 ):  # fmt: skip
-    """Plays one decision in the active ones of games first to last - 1; how many have ended, of which nothing else is shown."""
+    """Plays one decision in the active ones of games first to last - 1; returns the number that ended, which are not shown."""
     games, tapes, rewards, mask, observation, events = (
         borrowed(games), borrowed(tapes), borrowed(rewards), borrowed(mask), borrowed(observation), borrowed(events),
     )  # fmt: skip

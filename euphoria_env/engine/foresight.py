@@ -152,7 +152,7 @@ def list_options(g, mover, backwards, options):
 
 @jit
 def add_fact(found, n, kind, p, a, b, cause, by, of, amount):
-    """Adds to the fact that there is already, or a new one; how many there are."""
+    """Adds to an existing fact, or a new one; returns the number of facts."""
     for k in range(n):
         f = found[k]
         if f[0] == kind and f[1] == p and f[2] == a and f[3] == b and f[4] == cause and f[5] == by and f[6] == of:
@@ -168,7 +168,7 @@ def add_fact(found, n, kind, p, a, b, cause, by, of, amount):
 
 @jit
 def collect(g, tape, last, under_way, found):
-    """Makes the facts of a continuation of its events; how many there are. `under_way`: it began in the middle of a series."""
+    """Makes facts from the events of a continuation; returns their number. `under_way`: it began in the middle of a series."""
     first = int(tape[TAPE_FIRST])
     n = left = 0
     cause = by = of = kept = kept_by = kept_of = once = once_by = once_of = chooser = -1
@@ -266,7 +266,7 @@ def uses_ability(tape, last):
 
 @jit
 def merge(found, n, facts, size, counts, plain):
-    """Merges the facts of a continuation with those of others; how many there are now. `counts`: what it lacks is not certain."""
+    """Merges the facts of a continuation with those of others; returns their number. `counts`: facts it lacks are not certain."""
     for k in range(n):
         f = found[k]
         at = 0

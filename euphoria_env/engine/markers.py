@@ -12,7 +12,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def move(tape, kind, track, player, n):
-    """Moves a marker n steps, to the end of its track at most; how many steps it really moved."""
+    """Moves a marker n steps, to the end of its track at most; returns the steps it really moved."""
     old = int(track[player])
     new = min(max(old + n, 1), TRACK_END)
     steps = abs(new - old)

@@ -45,7 +45,7 @@ def only_legal(words):
 
 @jit
 def list_moves(words, moves):
-    """Writes the legal moves, ascending, into an int array (NUM_ACTIONS,); how many there are."""
+    """Writes the legal moves, ascending, into an int array (NUM_ACTIONS,); returns their number."""
     n = 0
     for w in range(LEGAL_WORDS):
         word = words[w]

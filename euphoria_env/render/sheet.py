@@ -42,8 +42,8 @@ class Sheet:
     """A sheet that collects shapes; coordinates from the top left.
 
     Args:
-        theme: a name of `THEMES`, whose colours are written into the drawing, or `PAGE`: colours are CSS variables, texts for who
-            points at something are `aria-label`s, and symbols those of the page.
+        theme: a name of `THEMES`, whose colours are written into the drawing, or `PAGE`: colours are CSS variables, texts for
+            the pointer are `aria-label`s, and symbols those of the page.
         names: what the players are called there; none: "player 0", "player 1", ...
     """
 
@@ -65,7 +65,7 @@ class Sheet:
         return "\n".join([head + told + symbols + ground, *self._parts, "</svg>"])
 
     def _label(self, text: str) -> str:
-        """The end of a tag whose shape has a text for who points at it."""
+        """The end of a tag whose shape has a text for the pointer."""
         if not text:
             return ">"
         return f' aria-label="{escape(text)}">' if self.theme == PAGE else f"><title>{_escaped(text)}</title>"
@@ -84,7 +84,7 @@ class Sheet:
 
         Args:
             kind: its classes.
-            label: for who points at it.
+            label: the text for the pointer.
             name: its id.
             at: where its origin lies, and its scale if that is not 1.
             data: its `data-` attributes.

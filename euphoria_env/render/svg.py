@@ -1,4 +1,4 @@
-"""The picture of a game: the board, the players with their cards, and the legal moves of who sees it; self-contained SVG.
+"""The picture of a game: the board, the players with their cards, and the legal moves of the viewer; self-contained SVG.
 
 From `WIDE` on the players stand beside the board, in smaller pictures below it; all of it becomes as large as the width allows.
 """
@@ -45,7 +45,7 @@ def board_svg(
     """The board as SVG: what everybody may see, or what the player of a seat may see, with their legal moves.
 
     The groups of the board and their ids are those of `euphoria_env.render.board`; groups of class "panel" have the number of the
-    player as `data-seat`; all of them have a text for who points at them.
+    player as `data-seat`; all of them have a text for the pointer.
 
     Args:
         game: the game.
@@ -164,7 +164,7 @@ def _rows(s: Sheet, view: View, names: Sequence[str], first: int, y: float, w: f
 
 
 def _description(view: View, asked: str, names: Sequence[str]) -> str:
-    """The players in words, for who cannot see the picture."""
+    """The players in words, for people who cannot see the picture."""
     facts = [
         f"{name}: {STARS - player.stars} of {view.stars_to_win} stars, knowledge {player.knowledge}, morale {player.morale}, "
         f"workers {' '.join(map(str, player.workers)) or 'none'} and {player.on_board} on the board."

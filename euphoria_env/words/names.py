@@ -186,7 +186,7 @@ def second_person(text: str) -> str:
     return f"{_IRREGULAR.get(verb, stem)}{space}{rest}"
 
 
-YOU = "you"  # the name of who is spoken to
+YOU = "you"  # the name of the reader
 _IRREGULAR = {"is": "are", "has": "have", "does": "do"}
 
 

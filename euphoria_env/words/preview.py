@@ -161,7 +161,7 @@ class Foretold:
         g: the game before the move.
         action: the move.
         facts, lines, chances: its facts, its numbers of continuations and its chances (`foresight.foretold`).
-        names: what the players are called, "you" for who decides.
+        names: what the players are called, "you" for the player who decides.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ MASKED = {"mask": "observation", **SEAT}
 
 
 def play_aec(env: Any, games: int = 5) -> int:
-    """Plays games of a PettingZoo environment to their ends; how many steps that took."""
+    """Plays games of a PettingZoo environment to their ends; returns the number of steps."""
     steps = 0
     for seed in range(games):
         env.reset(seed=seed)

@@ -257,7 +257,7 @@ class _Table:
 
     @property
     def place(self) -> int:
-        """The place of who must decide."""
+        """The place of the player who must decide."""
         return (self.game.player - self.rotation) % self.n
 
     def played(self) -> Played:

@@ -33,7 +33,7 @@ def add_rows(x, table, index, first, last):  # type: ignore[no-untyped-def]
 
 @jit
 def positive_entries(x, index):  # type: ignore[no-untyped-def]
-    """Writes which entries are positive, ascending; how many these are. `index` has as much room as x."""
+    """Writes which entries are positive, ascending; returns their number. `index` has as much room as x."""
     n = 0
     for i in range(len(x)):
         index[n] = i  # no branch: which ones are positive cannot be foretold

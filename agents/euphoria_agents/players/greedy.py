@@ -34,7 +34,7 @@ LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
 
 @entry
 def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # type: ignore[no-untyped-def]
-    """Writes the sum over all deals of each seat's chance to win after each legal move of the last row; how many moves there are.
+    """Writes the sum over all deals of each seat's chance to win after each legal move of the last row; returns their number.
 
     The first row is workspace; the others become deals, in the end the last one too. Each move is played in each deal, and
     the rest of the turn by the weights; what they cannot foresee is judged by the evaluation.

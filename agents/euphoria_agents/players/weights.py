@@ -192,7 +192,7 @@ def space_weight(g, p, space):  # type: ignore[no-untyped-def]
 
 @jit
 def weigh_places(g, p, moves, weights):  # type: ignore[no-untyped-def]
-    """Weighs the placements, which come first among the moves; how many there are.
+    """Weighs the placements, which come first among the moves; returns their number.
 
     Every face that can be placed can go to the same spaces, so that what holds for the first holds for the others, but in the
     areas; and the slots of a site are all alike.
@@ -336,7 +336,7 @@ def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignor
 
 @entry
 def share_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-untyped-def]
-    """Writes the legal moves of a game, and with what probability the roulette chooses each; how many there are."""
+    """Writes the legal moves of a game and the probability of each in the roulette; returns their number."""
     read_observation(observation, mask, rows[0])
     n = list_moves(rows[0]["legal"], moves)
     weigh(rows[0], moves, n, shares)

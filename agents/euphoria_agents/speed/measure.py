@@ -18,7 +18,7 @@ from euphoria_env.json_reader import read_json
 
 FORMAT, VERSION = "euphoria-benchmark", 1
 
-Chunk = Callable[[], tuple[int, float]]  # does some work; how much, and how many seconds of it count
+Chunk = Callable[[], tuple[int, float]]  # does some work; returns its amount, and the seconds of it that count
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 _clock = [time.perf_counter]
 

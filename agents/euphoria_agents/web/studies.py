@@ -166,7 +166,7 @@ class Studies:
     # ------------------------------------------------------------------------------------------------------------ studies
 
     async def make(self, asked: Asked) -> Response:
-        """A study of a record, a position, or a game that has ended; who finds one that is there gets no right over it."""
+        """A study of a record, a position, or a game that has ended; to find an existing one gives no right over it."""
         body: NewStudy = asked.body
         names = []
         if asked.thing is not None:

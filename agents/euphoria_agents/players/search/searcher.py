@@ -111,7 +111,7 @@ class Searcher(Agent):
         self._search(int(rng.integers(2**62)))
 
     def _search(self, seed: int) -> None:
-        """Searches until the budget is spent, at least one simulation; how many at a time changes nothing in the tree."""
+        """Searches until the budget is spent, at least one simulation; the size of the portions does not change the tree."""
         start, done, left = time.perf_counter(), 0, self.budget.seconds
         before = start
         while done == 0 or (done < self.budget.simulations and left > 0):

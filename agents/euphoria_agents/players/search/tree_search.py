@@ -1,8 +1,8 @@
 """Information-set Monte-Carlo tree search, for any number of players.
 
-The tree is open-loop: a node stands for the moves that led to it, whatever dice and cards came of them, and for who decides there
-what. Every simulation deals again what the searching player cannot know, dice and cards to come included, and walks only through
-moves that are legal in this deal. Each move keeps the mean of what its mover got from it (max^n).
+The tree is open-loop: a node stands for the moves that led to it, whatever the dice and cards, and for the player and the kind of
+the decision. Every simulation deals again what the searching player cannot know, future dice and cards included, and walks only
+through moves that are legal in this deal. Each move keeps the mean of what its mover got from it (max^n).
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def child_of(tree, edge, g):  # type: ignore[no-untyped-def]
 
 @jit
 def find_edges(tree, node, legal, found):  # type: ignore[no-untyped-def]
-    """Writes the edges that a node has of the legal moves, ascending; how many these are."""
+    """Writes the edges of a node that are legal moves, ascending; returns their number."""
     n = 0
     edge = int(tree.nodes[node]["first"])
     while edge >= 0:
