@@ -66,8 +66,7 @@ def train_one(console: Console, options: Options, folder: Path) -> str:
 
     choices = config.Options(
         run=folder, players=[PLAYERS], finish=options.minutes, seed=options.seed, decisions=DECISIONS,
-        learning_rate=1.2e-3, envs=512, snapshot=10, rate=15, rating_games=100, baselines=["weights"], newest=0.2, older=0.1,
-        win_probs_games=500,
+        rate=40, rating_games=100, baselines=["weights"], win_probs_games=500,
     )  # fmt: skip
     start = time.perf_counter()
     run = trainer.train(choices, console)

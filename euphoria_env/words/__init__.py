@@ -13,20 +13,18 @@ from euphoria_env.words.card_text import (
     PAIR_SPACES,
     PENALTY_TEXTS,
     RETRIEVING,
-    SHORT_CHECK,
     area_gains,
     cost_words,
     dilemma_words,
     recruit_words,
     short_gain,
     space_words,
-    step_words,
     tile_words,
 )
 from euphoria_env.words.event_text import log
 from euphoria_env.words.learning import lessons
 from euphoria_env.words.move_text import Move, legal_moves, question
-from euphoria_env.words.names import amount, short_name, short_title, signed, title
+from euphoria_env.words.names import amount, short_name, short_title, title
 
 __all__ = [
     "AREA_SUMS",
@@ -36,7 +34,6 @@ __all__ = [
     "PAIR_SPACES",
     "PENALTY_TEXTS",
     "RETRIEVING",
-    "SHORT_CHECK",
     "Move",
     "amount",
     "area_gains",
@@ -50,9 +47,7 @@ __all__ = [
     "short_gain",
     "short_name",
     "short_title",
-    "signed",
     "space_words",
-    "step_words",
     "tile_words",
     "title",
 ]

@@ -44,7 +44,6 @@ CHECK = (  # R5.3
     f"when you roll, add your knowledge and all your available workers; at {KNOWLEDGE_LIMIT} or more "
     "you lose the highest of them (at most one a turn)"
 )
-SHORT_CHECK = f"each roll: with {KNOWLEDGE_LIMIT} in knowledge and available workers you lose the highest"
 HAND_LIMIT = "you may hold as many artifacts as you have morale; you discard any beyond that"  # R5.6
 _NEEDED = {int(n): [str(k) for k, needed in enumerate(WORKERS_TO_BUILD) if needed == n] for n in WORKERS_TO_BUILD[2:]}
 NEEDED = ", ".join(  # R9.2

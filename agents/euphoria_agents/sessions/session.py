@@ -112,6 +112,8 @@ class Way(NamedTuple):
 class Session:
     """One game with people and agents at a table. Not thread safe.
 
+    Every method that takes a seat raises a `ValueError` if there is none like it.
+
     Args:
         rules: the options.
         seats: who sits where, one for each player.
@@ -228,11 +230,7 @@ class Session:
         return self._game.ranking
 
     def view(self, seat: int | None = None, decision: int | None = None) -> View:
-        """The view of everybody, or of the player of a seat; before a decision that was made, if one is named.
-
-        Raises:
-            ValueError: no such seat.
-        """
+        """What everybody may see, or the player of a seat; before a decision that was made, if one is named."""
         if seat is not None:
             self._check_seat(seat)
         key = (self.decisions if decision is None else decision, seat)
@@ -245,7 +243,7 @@ class Session:
         """The view as text, without the legal moves, in lines of a width; before a decision that was made, if one is named.
 
         Raises:
-            ValueError: no such seat, or too little width.
+            ValueError: too little width.
         """
         return board_text(self.game_at(decision), seat, width, moves=False)
 
@@ -259,27 +257,15 @@ class Session:
         return [seat.name for seat in self.seats]
 
     def question(self, seat: int | None = None) -> str:
-        """The decision to be made, as a sentence.
-
-        Raises:
-            ValueError: no such seat.
-        """
+        """What is being decided, as a sentence."""
         return words.question(self._game, seat, self.names)
 
     def moves(self, seat: int) -> list[words.Move]:
-        """The legal moves of a seat, explained; none if somebody else must decide.
-
-        Raises:
-            ValueError: no such seat.
-        """
+        """The legal moves of a seat, explained; none if somebody else must decide."""
         return words.legal_moves(self._game, seat, self.names)
 
     def log(self, seat: int | None = None, since: int = 0) -> list[str]:
-        """The events of each decision from number `since` on, in words, as everybody or the player of a seat may know them.
-
-        Raises:
-            ValueError: no such seat.
-        """
+        """What happened by each decision from number `since` on, as everybody may know it, or the player of a seat."""
         if seat is not None:
             self._check_seat(seat)
         lines = self._logs.setdefault(seat, [])
@@ -287,11 +273,7 @@ class Session:
         return lines[since:]
 
     def events(self, seat: int | None = None, since: int = 0) -> list[list[Event]]:
-        """The events that followed each decision from number `since` on, as everybody may know them, or the player of a seat.
-
-        Raises:
-            ValueError: no such seat.
-        """
+        """The events that followed each decision from number `since` on, as everybody may know them, or the player of a seat."""
         if seat is not None:
             self._check_seat(seat)
         events = self._game.events_for(seat)
@@ -301,9 +283,6 @@ class Session:
         """The legal ways to answer a series of single choices (R18.2) at once; none if a single answer is all that is asked.
 
         They are found in a game that is dealt what the seat cannot know, so they tell nothing else.
-
-        Raises:
-            ValueError: no such seat.
         """
         self._check_seat(seat)
         if self.over or seat != self.player or self._game.deciding != "series":
@@ -400,7 +379,7 @@ class Session:
         """Gives a seat to an agent, or to a person.
 
         Raises:
-            ValueError: no such seat or name, or an agent that is not allowed or cannot be made.
+            ValueError: no such name, or an agent that is not allowed or cannot be made.
         """
         self._check_seat(seat)
         if spec is not None:
@@ -417,9 +396,6 @@ class Session:
 
         It may if nobody has decided since, nothing was drawn and no card shown; in a practice game always, with all that
         others have decided since.
-
-        Raises:
-            ValueError: no such seat.
         """
         self._check_seat(seat)
         last = self.last_decision(seat)
@@ -434,7 +410,7 @@ class Session:
 
         Raises:
             Stale: the game has changed since that version.
-            ValueError: it may not be taken back, or there is no such seat.
+            ValueError: it may not be taken back.
             In each case nothing is changed.
         """
         self._check_seat(seat)

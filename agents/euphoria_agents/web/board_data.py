@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import cache
 from typing import Any
 
@@ -105,28 +105,11 @@ def bare_board(num_players: int) -> str:
     return board_fragment(view_of(Game(Rules(num_players=num_players), seed=0)))
 
 
-@cache
-def _bare(num_players: int) -> tuple[list[str], dict[str, int]]:
-    """The lines of the bare board, and where those are that occur once."""
-    lines = bare_board(num_players).split("\n")
-    times = Counter(lines)
-    return lines, {line: k for k, line in enumerate(lines) if times[line] == 1}
-
-
 def board_patches(view: View, marks: Marks, names: Sequence[str]) -> list[tuple[int, int, str]]:
     """The text that replaces lines of the bare board in a view: the first line, the one after the last, the text."""
-    bare, where = _bare(len(view.players))
-    patches: list[tuple[int, int, str]] = []
-    at, new = 0, list[str]()
-    for line in board_fragment(view, marks, names=names).split("\n"):
-        found = at if not new and at < len(bare) and bare[at] == line else where.get(line, -1)
-        if found < at:
-            new.append(line)
-            continue
-        if new or found > at:
-            patches.append((at, found, "\n".join(new)))
-        at, new = found + 1, []
-    return [*patches, (at, len(bare), "\n".join(new))] if new or at < len(bare) else patches
+    bare, drawn = (text.split("\n") for text in (bare_board(len(view.players)), board_fragment(view, marks, names=names)))
+    changes = SequenceMatcher(None, bare, drawn).get_opcodes()
+    return [(start, end, "\n".join(drawn[first:last])) for kind, start, end, first, last in changes if kind != "equal"]
 
 
 def symbols() -> str:
