@@ -14,8 +14,7 @@ pytest.importorskip("safetensors")
 from safetensors.numpy import save_file
 
 from euphoria_agents.__main__ import main
-from euphoria_agents.network.checkpoint import CHECKPOINT_VERSION, read_checkpoint
-from euphoria_agents.network.checkpoint_conversion import ADDED_SINCE, convert, entries_kept
+from euphoria_agents.network.checkpoint import ADDED_SINCE, CHECKPOINT_VERSION, convert, entries_kept, read_checkpoint
 from euphoria_agents.players.ppo import PPO
 from euphoria_env import Game, Rules, actions, observations
 

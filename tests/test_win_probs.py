@@ -13,11 +13,11 @@ from rich.console import Console  # noqa: E402
 
 from euphoria_agents import load  # noqa: E402
 from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint  # noqa: E402
-from euphoria_agents.players.ppo import SHIPPED  # noqa: E402
+from euphoria_agents.players.ppo import PPO, SHIPPED  # noqa: E402
 from euphoria_agents.players.search import inference  # noqa: E402
 from euphoria_agents.training import kernels, self_play, win_probs  # noqa: E402
 from euphoria_agents.training.network import CSR  # noqa: E402
-from euphoria_agents.training.self_play import Round, play_round  # noqa: E402
+from euphoria_agents.training.self_play import play_round  # noqa: E402
 from euphoria_agents.training.win_probs import WinProbs, learn_win_probs  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from tests.tools.small_runs import go, options  # noqa: E402
@@ -116,8 +116,9 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
 
 def test_it_learns_who_wins() -> None:
     """The loss on games that it has not seen goes down: after a few hundred games it knows that stars win."""
-    positions = play_round(Round(SHIPPED, (2,), 300, 0.0, 0.0, 0, 0))
-    fresh = play_round(Round(SHIPPED, (2,), 64, 0.0, 0.0, 1, 0))
+    shipped = PPO.load(SHIPPED)
+    positions = play_round(shipped, [2], 300, 0.0, 0.0, [0, 0])
+    fresh = play_round(shipped, [2], 64, 0.0, 0.0, [1, 0])
     torch.manual_seed(0)
     model = WinProbs(parts(read_checkpoint(SHIPPED)[1], SHIPPED).features, [32])
 
@@ -132,8 +133,8 @@ def test_it_learns_who_wins() -> None:
 
 
 def test_the_positions_of_a_round(player: Path) -> None:
-    one = Round(player, (2, 5), 12, 0.5, 0.1, 7, 0)
-    first, again, other = play_round(one), play_round(one), play_round(one._replace(number=1))
+    agent = PPO.load(player)
+    first, again, other = (play_round(agent, [2, 5], 12, 0.5, 0.1, [7, number]) for number in (0, 0, 1))
     assert np.array_equal(first.rows.indices, again.rows.indices) and np.array_equal(first.winners, again.winners)
     assert not np.array_equal(first.rows.indices, other.rows.indices)
     assert len(first.winners) == len(first.players) == len(first.rows.indptr) - 1

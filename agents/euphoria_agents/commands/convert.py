@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from euphoria_agents.commands.shared_arguments import ConvertOptions
-from euphoria_agents.network.checkpoint_conversion import convert
+from euphoria_agents.network.checkpoint import convert
 
 
 def run(options: ConvertOptions) -> None:

@@ -10,30 +10,8 @@ import math
 
 import numpy as np
 
-from euphoria_agents.network.compiled_layers import add_rows, draw_by_logs, find_rows, hidden, log_legal_chances
+from euphoria_agents.network.compiled_layers import add_rows, draw_by_logs, find_rows, hidden, log_chances, log_legal_chances
 from euphoria_env.engine.jit import entry, jit
-
-LANES = 8  # partial sums of a dot product: the processor adds them side by side
-
-
-@jit
-def dot(x, y):  # type: ignore[no-untyped-def]
-    """The sum of products, in an order that does not depend on the processor."""
-    a = b = c = d = e = f = g = h = np.float32(0.0)
-    whole = len(x) - len(x) % LANES
-    for j in range(0, whole, LANES):
-        a += x[j] * y[j]
-        b += x[j + 1] * y[j + 1]
-        c += x[j + 2] * y[j + 2]
-        d += x[j + 3] * y[j + 3]
-        e += x[j + 4] * y[j + 4]
-        f += x[j + 5] * y[j + 5]
-        g += x[j + 6] * y[j + 6]
-        h += x[j + 7] * y[j + 7]
-    for j in range(whole, len(x)):
-        a += x[j] * y[j]
-    return ((a + b) + (c + d)) + ((e + f) + (g + h))
-
 
 # ------------------------------------------------------------------------------------------------------------------- playing
 
@@ -147,28 +125,13 @@ def first_layer_back(row_ends, row, which, by_out, ends, index, value, first, la
 # --------------------------------------------------------------------------------------------------------------- the moves
 
 
-@jit
-def log_chances_of(x, head, bias, legal, low, high, out):  # type: ignore[no-untyped-def]
-    """Writes the logarithms of the probabilities of the moves legal[low] to legal[high - 1]."""
-    top = np.float32(-np.inf)
-    for j in range(low, high):
-        out[j - low] = bias[legal[j]] + dot(x, head[legal[j]])
-        top = max(top, out[j - low])
-    total = 0.0
-    for j in range(high - low):
-        total += math.exp(out[j] - top)
-    shift = np.float32(top + math.log(total))
-    for j in range(high - low):
-        out[j] -= shift
-
-
 @entry
 def judge_moves(x, head, bias, legal_ends, legal, which, move, log_prob):  # type: ignore[no-untyped-def]
     """Writes the logarithms of the probabilities of the moves made in these decisions; x has the last hidden layer of each."""
     chances = np.empty(len(bias), np.float32)
     for k in range(len(which)):
         low, high = legal_ends[which[k]], legal_ends[which[k] + 1]
-        log_chances_of(x[k], head, bias, legal, low, high, chances)
+        log_chances(x[k], head, bias, legal[low:high], high - low, chances)
         for j in range(low, high):
             if legal[j] == move[which[k]]:
                 log_prob[k] = chances[j - low]
@@ -190,7 +153,7 @@ def learn_moves(  # type: ignore[no-untyped-def]
     for k in range(len(which)):
         i = which[k]
         low, high = legal_ends[i], legal_ends[i + 1]
-        log_chances_of(x[k], head, bias, legal, low, high, chances)
+        log_chances(x[k], head, bias, legal[low:high], high - low, chances)
         chosen, entropy = 0, 0.0
         for j in range(high - low):
             entropy -= math.exp(chances[j]) * chances[j]

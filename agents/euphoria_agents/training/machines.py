@@ -25,6 +25,15 @@ class ProcessLost(RuntimeError):
     """A process has gone, or does not answer."""
 
 
+@contextmanager
+def _together() -> Iterator[None]:
+    """Encloses what all processes do together; if it fails, somebody has gone."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise ProcessLost("a process has gone: it was killed, or its machine is down or cannot be reached") from error
+
+
 class Group:
     """The processes of a run, as one of them sees them; without `torchrun` this process alone.
 
@@ -36,39 +45,39 @@ class Group:
         ProcessLost: not all came; from each method: somebody has gone.
     """
 
+    @_together()
     def __init__(self) -> None:
         launched = dist.is_torchelastic_launched()
         self.rank, self.size = (int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])) if launched else (0, 1)
         if self.size > 1:
-            with self._together():
-                dist.init_process_group("gloo", rank=self.rank, world_size=self.size, timeout=PATIENCE)
+            dist.init_process_group("gloo", rank=self.rank, world_size=self.size, timeout=PATIENCE)
 
     @property
     def first(self) -> bool:
         """Whether this is the process that reports, rates and saves."""
         return self.rank == 0
 
+    @_together()
     def share(self, value: Any = None) -> Any:
         """Returns the value of the first process to all."""
         box = [value]
         if self.size > 1:
-            with self._together():
-                dist.broadcast_object_list(box)
+            dist.broadcast_object_list(box)
         return box[0]
 
+    @_together()
     def gather(self, value: Any) -> list[Any]:
         """Returns the values of all processes, by rank, to all."""
         found = [value] * self.size
         if self.size > 1:
-            with self._together():
-                dist.all_gather_object(found, value)
+            dist.all_gather_object(found, value)
         return found
 
+    @_together()
     def average(self, gradient: torch.Tensor) -> None:
         """Replaces gradients by their means over the processes."""
         here = gradient.cpu()  # the same one, on the processor
-        with self._together():
-            dist.all_reduce(here)
+        dist.all_reduce(here)
         gradient.copy_(here / self.size)
 
     def agree(self) -> None:
@@ -87,11 +96,3 @@ class Group:
         """Leaves the group; the others notice."""
         if self.size > 1 and dist.is_initialized():
             dist.destroy_process_group()
-
-    @contextmanager
-    def _together(self) -> Iterator[None]:
-        """Encloses what all processes do together; if it fails, somebody has gone."""
-        try:
-            yield
-        except RuntimeError as error:
-            raise ProcessLost("a process has gone: it was killed, or its machine is down or cannot be reached") from error

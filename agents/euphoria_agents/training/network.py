@@ -62,6 +62,11 @@ class FirstLayer(nn.Module):
         table = torch.zeros((self.rows, weighed.shape[1]), device=weighed.device).index_add(0, self.row, weighed)
         return functional.embedding_bag(index, table, ends, mode="sum", include_last_offset=True) + self.bias
 
+    def of(self, rows: CSR, which: np.ndarray) -> Tensor:
+        """The same of some observations, three times as fast on the processor as with PyTorch's embedding bag."""
+        found: Tensor = _AddRows.apply(self.weight, self.bias, self, rows, which)
+        return found
+
     def table(self) -> np.ndarray:
         """The contribution of each row to the layer, float32 (rows, width)."""
         weight = self.weight.detach().cpu().numpy()
@@ -91,15 +96,6 @@ class _AddRows(torch.autograd.Function):
         by_weight = np.empty(shape, np.float32)
         kernels.first_layer_back(*rows, which, gradient.contiguous().numpy(), *layer.row_features, 0, layer.rows, by_weight)
         return torch.from_numpy(by_weight), gradient.sum(0), None, None, None
-
-
-class SparseFirstLayer(FirstLayer):
-    """The same, three times as fast on the processor as with PyTorch's embedding bag."""
-
-    def of(self, rows: CSR, which: np.ndarray) -> Tensor:
-        """The layer of some observations, (N, width)."""
-        found: Tensor = _AddRows.apply(self.weight, self.bias, self, rows, which)
-        return found
 
 
 def linear(size_in: int, size_out: int, gain: float) -> nn.Linear:

@@ -77,18 +77,18 @@ class Actor(BatchGames):
 
     # --------------------------------------------------------------------------------------------------------- who plays
 
-    def seat(self, league: Mapping[str, Agent | None], chances: Sequence[float]) -> None:
+    def seat(self, selves: Mapping[str, Agent], chances: Mapping[str, float]) -> None:
         """Chooses who plays in the games that begin from now on.
 
         Args:
-            league: its members by name; None for a baseline, of which this actor has its own.
-            chances: the probability of each at a seat that the learner leaves to them.
+            selves: the past selves by name.
+            chances: the members of the league, each with the probability that it gets a seat which the learner leaves to them.
         """
-        self.know({name: agent for name, agent in league.items() if agent is not None})
+        self.know(selves)
         own = self._options.self_play
         self._opponents.set(
-            pool=[self._learner, *(self._agents[name] for name in league)],
-            chances=[own, *((1 - own) * chance for chance in chances)],
+            pool=[self._learner, *(self._agents[name] for name in chances)],
+            chances=[own, *((1 - own) * chance for chance in chances.values())],
             same_opponent_prob=self._options.same_opponent_prob,
         )
 

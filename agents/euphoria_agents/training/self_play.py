@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,72 +24,43 @@ _UNIFORM = Uniform()
 MOST_TURNS = 600  # longer games are cut off, and left out
 
 
-class Round(NamedTuple):
-    """Games to be played, the same for equal rounds.
+class Kept(NamedTuple):
+    """Positions of games with a winner."""
 
-    Attributes:
-        player: the file of the one who plays all seats.
+    rows: np.ndarray  # (K,), the positions
+    winners: np.ndarray  # (K,) int64, the seat that won
+    shares: np.ndarray  # (K,) float64, what share of the decisions of the game was played
+
+
+class Positions(NamedTuple):
+    """Positions as one of the players saw each."""
+
+    rows: CSR  # what they saw; see `training.kernels`
+    winners: np.ndarray  # (N,) int64, who won, in seats after the observer
+    players: np.ndarray  # (N,) int64, how many play
+
+
+def play_round(agent: PPO, players: Sequence[int], games: int, mixed: float, epsilon: float, seed: Sequence[int]) -> Positions:
+    """Plays games, the same for equal arguments; each position is seen by its mover or, as often, by anybody.
+
+    Args:
+        agent: plays all seats.
         players: numbers of players; `games` are played of each.
         games: of each number of players.
         mixed: share of these with other options, drawn again in each round.
         epsilon: share of the moves that are drawn from all that are legal, so that what the player would never do is judged too.
-        seed, number: of the round.
+        seed: of the round.
     """
-
-    player: Path
-    players: tuple[int, ...]
-    games: int
-    mixed: float
-    epsilon: float
-    seed: int
-    number: int
-
-
-class Kept(NamedTuple):
-    """Positions of games with a winner.
-
-    Attributes:
-        rows: (K,) the positions.
-        winners: (K,) int64, the seat that won.
-        shares: (K,) float64, what share of the decisions of the game was played.
-    """
-
-    rows: np.ndarray
-    winners: np.ndarray
-    shares: np.ndarray
-
-
-class Positions(NamedTuple):
-    """Positions as one of the players saw each.
-
-    Attributes:
-        rows: what they saw; see `training.kernels`.
-        winners: (N,) int64, who won, in seats after the observer.
-        players: (N,) int64, how many play.
-    """
-
-    rows: CSR
-    winners: np.ndarray
-    players: np.ndarray
-
-
-def play_round(one: Round) -> Positions:
-    """Plays the games of a round; each position is seen by its mover or, as often, by anybody.
-
-    Raises:
-        ValueError: the player cannot be read.
-    """
-    agent, rng = PPO.load(one.player), np.random.default_rng([one.seed, one.number])
-    mixed = round(one.games * one.mixed)
+    rng, other = np.random.default_rng(seed), round(games * mixed)
     found = []
-    for n in one.players:
-        kinds: list[tuple[int, dict[str, Any]]] = [(one.games - mixed, {}), (mixed, draw_options(rng, n))]
-        for games, options in kinds:
-            if games:
+    for n in players:
+        kinds: list[tuple[int, dict[str, Any]]] = [(games - other, {}), (other, draw_options(rng, n))]
+        for number, options in kinds:
+            if number:
                 rules = Rules(num_players=n, max_turns=MOST_TURNS, **options)
-                found.append(_seen(play_games(agent, games, rules, rng, one.epsilon), n, agent.row_begins, rng))
-    rows, winners, players = zip(*found, strict=True)
-    return Positions(join_lists(rows), np.concatenate(winners), np.concatenate(players))
+                found.append(_seen(play_games(agent, number, rules, rng, epsilon), n, agent.row_begins, rng))
+    rows, winners, numbers = zip(*found, strict=True)
+    return Positions(join_lists(rows), np.concatenate(winners), np.concatenate(numbers))
 
 
 def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, epsilon: float = 0.0) -> Kept:

@@ -247,12 +247,11 @@ class Trainer:
 
     def _seat(self) -> None:
         """Tells the actors who plays in the games that begin from now on, and forgets the past selves that play no more."""
-        members = [member.name for member in self.league]
+        chances = dict(zip([member.name for member in self.league], self.league.chances(), strict=True))
         for actor in self.actors:
-            league = {name: self._selves.get(name) for name in members}
-            actor.seat(league, self.league.chances())
-        playing = {name for actor in self.actors for name in actor.names()}
-        self._selves = {name: agent for name, agent in self._selves.items() if name in playing or name in members}
+            actor.seat(self._selves, chances)
+        known = chances.keys() | {name for actor in self.actors for name in actor.names()}
+        self._selves = {name: agent for name, agent in self._selves.items() if name in known}
 
     def _rate(self) -> None:
         if self.options.rating_games:
@@ -282,7 +281,7 @@ class Trainer:
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
         """Ctrl-C, or the signal that asks a process to end, stops the run after its update; a second one at once."""
-        handlers: dict[int, Any] = {}
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
         def restore() -> None:
             for number, handler in handlers.items():
@@ -295,8 +294,8 @@ class Trainer:
             self.interrupted = True
             restore()
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            handlers[number] = signal.signal(number, interrupt)
+        for number in handlers:
+            signal.signal(number, interrupt)
         try:
             yield
         finally:
@@ -349,16 +348,12 @@ class Trainer:
                 actor.restore(under(f"actor.{k}.", own), saved.opponents, saved.generator)
             except ValueError as error:
                 raise ValueError(f"process.{rank}.actor.{k}: {error}") from error
-        tensors = {
-            name: torch.from_numpy(read_array(arrays, f"network.{name}", tuple(tensor.shape), np.float32).copy())
-            for name, tensor in self.network.state_dict().items()
-        }
-        self.network.load_state_dict(tensors)
+        for name, tensor in self.network.state_dict().items():
+            tensor.copy_(torch.from_numpy(read_array(arrays, f"network.{name}", tuple(tensor.shape), np.float32).copy()))
         parts(self.network.tensors(), "network")
         most = 1.02 * STEEPEST  # of a moment, with some room for rounding
         for name, moment, low, high in (("mean", learner.mean, -most, most), ("square", learner.square, 0, most**2)):
-            saved_moment = read_array(arrays, f"adam.{name}", tuple(moment.shape), np.float32, low, high)
-            moment.copy_(torch.from_numpy(saved_moment.copy()))
+            moment.copy_(torch.from_numpy(read_array(arrays, f"adam.{name}", tuple(moment.shape), np.float32, low, high).copy()))
         learner.steps = metadata.steps
         self._rng = generator_from(state.generator)
         if self.group.first:

@@ -9,9 +9,11 @@ In a checkpoint these layers are called `outlook`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,11 +21,12 @@ from rich.console import Console
 from torch import Tensor, nn
 
 from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_outlook
+from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.csr import CSR
-from euphoria_agents.training.network import SparseFirstLayer, hidden_layers, layer_tensors, linear, relu_layers
-from euphoria_agents.training.self_play import MOST_TURNS, Positions, Round, play_round
+from euphoria_agents.training.network import FirstLayer, hidden_layers, layer_tensors, linear, relu_layers
+from euphoria_agents.training.self_play import MOST_TURNS, Positions, play_round
 from euphoria_env.board import MAX_PLAYERS
 
 ROUND = 256  # games of each number of players
@@ -43,7 +46,7 @@ class WinProbs(nn.Module):
 
     def __init__(self, features: Features, widths: list[int]) -> None:
         super().__init__()
-        self.first = SparseFirstLayer(features, widths[0])
+        self.first = FirstLayer(features, widths[0])
         self.hidden = hidden_layers(widths[0], widths[1:])
         self.head = linear(widths[-1], MAX_PLAYERS, 0.01)
 
@@ -79,15 +82,13 @@ def learn_win_probs(options: Options, player: Path, console: Console) -> Path:
     model = WinProbs(parts(tensors, player).features, options.win_probs_widths)
     optimizer = torch.optim.Adam(model.parameters(), eps=1e-5, fused=True)
     players = tuple(sorted(set(options.players)))
-    rounds = [
-        Round(player, players, min(ROUND, options.win_probs_games), MIXED, EPSILON, options.seed, number)
-        for number in range(-(-options.win_probs_games // ROUND))
-    ]
+    rounds, games = -(-options.win_probs_games // ROUND), min(ROUND, options.win_probs_games)
+    play = partial(play_round, PPO.of(tensors, player), players, games, MIXED, EPSILON)
     rng, losses = np.random.default_rng(options.seed), np.full(MAX_PLAYERS + 1, np.nan)
-    with Progress(console, "win probabilities", "rounds of games", len(rounds)) as bar:
-        for number, positions in enumerate(_played(rounds, options.threads)):
+    with Progress(console, "win probabilities", "rounds of games", rounds) as bar:
+        for number, positions in enumerate(_played(play, [(options.seed, k) for k in range(rounds)], options.threads)):
             for group in optimizer.param_groups:
-                group["lr"] = RATE * (1 - number / len(rounds))
+                group["lr"] = RATE * (1 - number / rounds)
             _learn(model, optimizer, positions, rng, losses)
             bar.show(number + 1, "loss " + ", ".join(f"{losses[n]:.3f} with {n} players" for n in players))
     found = {str(n): round(losses[n], 4) for n in players if not np.isnan(losses[n])}
@@ -99,12 +100,12 @@ def learn_win_probs(options: Options, player: Path, console: Console) -> Path:
     return save_checkpoint(player, without_outlook(tensors) | model.tensors(), training, kind)
 
 
-def _played(rounds: list[Round], threads: int) -> Iterator[Positions]:
+def _played(play: Callable[[Any], Positions], seeds: list[tuple[int, int]], threads: int) -> Iterator[Positions]:
     """The positions of all rounds in their order; a few rounds are played ahead."""
     ahead: deque[Future[Positions]] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        for one in rounds:
-            ahead.append(pool.submit(play_round, one))
+        for seed in seeds:
+            ahead.append(pool.submit(play, seed))
             if len(ahead) > threads:
                 yield ahead.popleft().result()
         while ahead:
