@@ -1,4 +1,4 @@
-"""Work in a thread of its own, which nobody needs to wait for in the end: an agent may think long, or for ever."""
+"""Work in a thread of its own, which nobody needs to wait for in the end: an agent may think for a long time, or forever."""
 
 from __future__ import annotations
 

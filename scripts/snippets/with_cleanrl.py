@@ -19,7 +19,7 @@ optimizer = torch.optim.Adam(network.parameters(), lr=2e-3)
 
 
 def judge(observation, mask):
-    """How probable each move is, and the value of the position."""
+    """Returns the distribution of moves and the value of the position."""
     out = network(observation.float().clamp(max=6))
     return torch.distributions.Categorical(logits=out[:, :-1].masked_fill(~mask, -1e9)), out[:, -1]
 

@@ -298,6 +298,6 @@ def convert(old: str | Path, new: str | Path) -> Path:
 
 
 def entries_kept(added: tuple[str, ...]) -> np.ndarray:
-    """Where each entry of an older observation stands today, int64 (old OBS_SIZE,), if these fields have been added since."""
+    """The present places of the entries of an older observation, int64 (old OBS_SIZE,), if these fields have been added since."""
     lost = {i for field in observations.table() if field.name in added for i in range(field.start, field.start + field.size)}
     return np.array([i for i in range(observations.OBS_SIZE) if i not in lost])

@@ -230,7 +230,7 @@ class Session:
         return self._game.ranking
 
     def view(self, seat: int | None = None, decision: int | None = None) -> View:
-        """What everybody may see, or the player of a seat; before a decision that was made, if one is named."""
+        """The view of everybody, or of the player of a seat; before a decision that was made, if one is named."""
         if seat is not None:
             self._check_seat(seat)
         key = (self.decisions if decision is None else decision, seat)
@@ -257,7 +257,7 @@ class Session:
         return [seat.name for seat in self.seats]
 
     def question(self, seat: int | None = None) -> str:
-        """What is being decided, as a sentence."""
+        """The decision to be made, as a sentence."""
         return words.question(self._game, seat, self.names)
 
     def moves(self, seat: int) -> list[words.Move]:
@@ -265,7 +265,7 @@ class Session:
         return words.legal_moves(self._game, seat, self.names)
 
     def log(self, seat: int | None = None, since: int = 0) -> list[str]:
-        """What happened by each decision from number `since` on, as everybody may know it, or the player of a seat."""
+        """The events of each decision from number `since` on, in words, as everybody or the player of a seat may know them."""
         if seat is not None:
             self._check_seat(seat)
         lines = self._logs.setdefault(seat, [])

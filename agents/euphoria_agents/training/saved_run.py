@@ -1,4 +1,4 @@
-"""What a run has saved, and how it is opened again: metadata beside arrays, all checked, as anybody may have written them."""
+"""Opens saved runs: metadata beside arrays. Everything is checked, since anybody may have written the files."""
 
 from __future__ import annotations
 

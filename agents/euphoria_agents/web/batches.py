@@ -48,7 +48,7 @@ class NewBatch(Body):
 
     def __post_init__(self) -> None:
         if (self.records is None) == (self.agents is None):
-            raise ValueError("a batch is made of agents that play, or of records")
+            raise ValueError("a batch is made of agents or of records")
         if self.agents is not None and self.games is None:
             raise ValueError("games: say how many")
 
@@ -62,7 +62,7 @@ class Batches:
         limits: how many there may be.
 
     Attributes:
-        jobs: what plays them; whose job is ended from outside goes on waiting.
+        jobs: the players them; whose job is ended from outside goes on waiting.
     """
 
     def __init__(self, store: Store, specs: Specs, limits: Limits) -> None:

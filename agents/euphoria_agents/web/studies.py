@@ -272,7 +272,7 @@ class Studies:
         return {**told, "better": await asyncio.to_thread(asked.thing.story.better, told["entries"])}
 
     async def cancel(self, asked: Asked) -> Json:
-        """Stops an analysis; what there is of it stays."""
+        """Stops an analysis; the finished part stays."""
         self.jobs.stop((asked.name, asked.body.spec))
         return {}
 
@@ -284,7 +284,7 @@ class Studies:
         return Response(made, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
 
     async def lines(self, asked: Asked) -> Response:
-        """What there is of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""
+        """The finished part of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""
         found = self._analysis(asked.thing, asked.body.spec)
         if found.header is None:
             raise Refused(404, "there is no such analysis")
