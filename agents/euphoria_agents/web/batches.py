@@ -62,7 +62,7 @@ class Batches:
         limits: how many there may be.
 
     Attributes:
-        jobs: the players them; whose job is ended from outside goes on waiting.
+        jobs: plays them; a batch whose job is ended from outside goes on waiting.
     """
 
     def __init__(self, store: Store, specs: Specs, limits: Limits) -> None:
