@@ -41,17 +41,23 @@ def pointer_to(array: Any, at: int) -> Any:
     return array.reshape(-1)[at:]
 
 
-def _lend(typing_context: Any, array: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        lent = context.make_array(array)(context, builder, arguments[0])
+def _lend(typing_context: Any, value: Any) -> Any:
+    def lend(context: Any, builder: Any, kind: Any, given: Any) -> Any:
+        if isinstance(kind, types.BaseTuple):
+            parts = zip(kind, cgutils.unpack_tuple(builder, given), strict=True)
+            return context.make_tuple(builder, kind, [lend(context, builder, *part) for part in parts])
+        lent = context.make_array(kind)(context, builder, given)
         lent.meminfo = cgutils.get_null_value(lent.meminfo.type)
         lent.parent = cgutils.get_null_value(lent.parent.type)
         return lent._getvalue()
 
-    return array(array), generate
+    return value(value), lambda context, builder, signature, arguments: lend(context, builder, value, arguments[0])
 
 
 @native(_lend)
-def borrowed(array: Any) -> Any:
-    """The same array; compiled, passing it on counts no references. For parameters only: their owner outlives the call."""
-    return array
+def borrowed(value: Any) -> Any:
+    """The same array, or tuple of arrays; compiled, passing it on counts no references.
+
+    For parameters only: their owner outlives the call.
+    """
+    return value

@@ -3,8 +3,8 @@
 Pictures and pages have this one drawing. A page may rely on these ids and classes when it moves nodes:
 
 - `g.space#space-NAME[data-space]`: a space; `data-x`, `data-y`: where workers stand on it (its middle). Its first shape has the
-  class `ground`, a place for one worker `socket`. Further classes: `legal`, `closed` (the end of a tunnel), `changed`, `best`,
-  `played`. The slots of a site exist until its market is built, the market from then on.
+  class `ground`, a place for one worker `socket`. Further classes: `legal`, `closed` (the end of a tunnel), `changed`.
+  The slots of a site exist until its market is built, the market from then on.
 - `g.tile#tile-MARKET[data-market]`: a site or what was built there, with the class `unbuilt` or `built`.
 - `g.territory#territory-FACTION`, `g.deck#deck`, `g.discards#discards`.
 - What moves lies in one layer each, placed by its `transform` alone, in the coordinates of the board: `g.die#die-SEAT-K` (with
@@ -17,9 +17,8 @@ Pictures and pages have this one drawing. A page may rely on these ids and class
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from euphoria_env.board import (
     ALLEGIANCE_END,
@@ -76,37 +75,19 @@ _SKYLINES = {
     "wastelander": ("q40-20 90-6t110-2q50-18 100-2t110 8", 50, 3),
     "icarite": ("q27 22 55 0" * 20, 0, 130),
 }
-_LEAST_SHARE = 0.005  # of a search that is shown
 
 
-@dataclass(frozen=True)
-class Marks:
-    """Marks on spaces.
-
-    Attributes:
-        changed: where something has happened.
-        best: where the best move goes.
-        played: where a move went that was a mistake.
-        heat: the share of a search that went there.
-    """
-
-    changed: Collection[str] = ()
-    best: Collection[str] = ()
-    played: Collection[str] = ()
-    heat: Mapping[str, float] = field(default_factory=dict)
-
-
-def board_fragment(view: View, marks: Marks = Marks(), theme: str = PAGE, names: Sequence[str] = ()) -> str:
+def board_fragment(view: View, changed: Collection[str] = (), theme: str = PAGE, names: Sequence[str] = ()) -> str:
     """The board as an SVG element of its own, as large as there is room, with ids as the module says.
 
     Args:
         view: what is shown.
-        marks: what is said of spaces.
+        changed: spaces that are marked, because something happened there.
         theme: one of `THEMES`, or `PAGE` for a page: with CSS variables, and symbols that the page has (`symbols`).
         names: what the players are called where somebody points at dice and stars; none: by their numbers.
     """
     sheet = Sheet(theme, names)
-    draw_board(sheet, view, marks)
+    draw_board(sheet, view, changed)
     return sheet.svg(BOARD, "The board")
 
 
@@ -119,20 +100,20 @@ def _socketed(name: str) -> Box:
     return socket(name) if name in SPACES else PLACES[name]
 
 
-def draw_board(s: Sheet, view: View, marks: Marks = Marks()) -> None:
+def draw_board(s: Sheet, view: View, changed: Collection[str] = ()) -> None:
     """Draws the board, its left upper corner at the origin."""
     _ground(s)
     for k, faction in enumerate(FACTIONS):
         with s.group("region", REGION_NAMES[k], f"region-{faction}", region=faction):
             _head(s, k, faction)
             _territory(s, view, k, faction)
-            _area(s, view, marks, k, faction)
+            _area(s, view, changed, k, faction)
             if k == len(TUNNELS):
                 for space in ICARUS:
-                    _plain(s, view, marks, space, title(space), faction)
+                    _plain(s, view, changed, space, title(space), faction)
             else:
-                _land(s, view, marks, k, faction)
-    _works(s, view, marks)
+                _land(s, view, changed, k, faction)
+    _works(s, view, changed)
     _markers(s, view)
     _stars(s, view)
     _dice(s, view)
@@ -175,34 +156,20 @@ def _head(s: Sheet, k: int, faction: str) -> None:
 
 @contextmanager
 def _space(
-    s: Sheet, view: View, marks: Marks, space: str, faction: str = "", tile: str | None = None, state: str = ""
+    s: Sheet, view: View, changed: Collection[str], space: str, faction: str = "", tile: str | None = None, state: str = ""
 ) -> Iterator[None]:
-    """The group of a space: its ground first, what is said of it last."""
-    legal, slot = space in view.open_spaces, space in SLOTS
-    said = [name for name in ("changed", "best", "played") if space in getattr(marks, name)]
-    kinds = " ".join(["space", *filter(None, [state, "legal" if legal else ""]), *said])
+    """The group of a space: its ground first, the mark of a change last."""
+    legal, slot, marked = space in view.open_spaces, space in SLOTS, space in changed
+    kinds = " ".join(filter(None, ["space", state, "legal" if legal else "", "changed" if marked else ""]))
     x, y = (crowd(space) if space in AREAS else socket(space)).middle
     outline, width = ("legal", 3) if legal else (faction, 1.5) if slot else ("frame", 1)
     fill = "slot" if slot else f"{faction}-cell" if faction else "panel"
     with s.group(kinds, space_words(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
         s.rect(PLACES[space], fill, 8, outline, width, "ground")
         yield
-        _said(s, marks, space)
-
-
-def _said(s: Sheet, marks: Marks, space: str) -> None:
-    """The marks of a space: a bar, a corner, rings with a glyph."""
-    x, y, w, h = PLACES[space]
-    share = marks.heat.get(space, 0)
-    if share >= _LEAST_SHARE:
-        s.rect(Box(x + 4, y + h - 5, (w - 8) * share, 4), "best", 2, kind="heat")
-    if space in marks.changed:
-        s.path(f"M{x + w - 16:g} {y:g}h8q8 0 8 8v8Z", "changed", kind="corner")
-    for name, glyph, inset in (("played", "cross", 0), ("best", "tick", 3)):
-        if space in getattr(marks, name):
-            s.rect(Box(x + inset, y + inset, w - 2 * inset, h - 2 * inset), "none", 7, name, 3, f"ring {name}")
-            s.disc(x + w - 8 - 6 * inset, y + 4, 8, name)
-            s.icon(x + w - 13 - 6 * inset, y - 1, glyph, 10, "paper", line="none")
+        if marked:
+            left, top, wide, _ = PLACES[space]
+            s.path(f"M{left + wide - 16:g} {top:g}h8q8 0 8 8v8Z", "changed", kind="corner")
 
 
 def _socket(s: Sheet, space: str, faction: str) -> None:
@@ -237,11 +204,11 @@ def _gain(space: str) -> list[Part]:
     return symbols
 
 
-def _area(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
+def _area(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
     """A commodity area: what each sum gives, and room for all the workers (R6.1)."""
     area, box, low = AREAS[k], PLACES[AREAS[k]], is_low(AREAS[k])
     there = view.workers.get(area, ())
-    with _space(s, view, marks, area, faction):
+    with _space(s, view, changed, area, faction):
         s.text(box.x + 10, box.y + 20, title(area), BODY, weight=700)
         s.rect(crowd(area), "slot", 7, "frame", 1, "socket")
         if there:
@@ -259,10 +226,10 @@ def _sign(n: int) -> str:
     return "+" if n > 0 else "−"
 
 
-def _plain(s: Sheet, view: View, marks: Marks, space: str, name: str, faction: str, tile: str | None = None) -> None:
+def _plain(s: Sheet, view: View, changed: Collection[str], space: str, name: str, faction: str, tile: str | None = None) -> None:
     """A space for one worker with its name, its cost and its gain."""
     box, at = PLACES[space], socket(space)
-    with _space(s, view, marks, space, faction, tile):
+    with _space(s, view, changed, space, faction, tile):
         s.text(box.x + 10, box.y + 19, name, BODY if text_width(name, BODY, 700) < box.w - 16 else SMALL, weight=700)
         _socket(s, space, faction)
         _recipe(s, at.x + at.w + 8, at.middle[1], box.x + box.w - 8, _cost(space, tile), _gain(space))
@@ -277,21 +244,21 @@ def _recipe(s: Sheet, x: float, middle: float, end: float, cost: list[Part], gai
         s.parts(x, middle + 2, ["→", *gain])
 
 
-def _land(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
+def _land(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
     """Sites or markets, artifact market and tunnel of a region on the ground."""
     for number, market in enumerate(MARKETS[2 * k : 2 * k + 2], 1):
         tile = view.markets[market].tile
         with s.group(f"tile {'built' if tile else 'unbuilt'}", name=f"tile-{market}", market=market):
             if tile:
-                _market(s, view, marks, market, tile, faction)
+                _market(s, view, changed, market, tile, faction)
             else:
-                _site(s, view, marks, market, number, faction)
-    _plain(s, view, marks, ARTIFACT_MARKETS[k], short_title(ARTIFACT_MARKETS[k]), faction)
-    _tunnel(s, view, marks, k, faction)
+                _site(s, view, changed, market, number, faction)
+    _plain(s, view, changed, ARTIFACT_MARKETS[k], short_title(ARTIFACT_MARKETS[k]), faction)
+    _tunnel(s, view, changed, k, faction)
 
 
-def _market(s: Sheet, view: View, marks: Marks, market: str, tile: str, faction: str) -> None:
-    _plain(s, view, marks, market, short_title(tile), faction, tile)
+def _market(s: Sheet, view: View, changed: Collection[str], market: str, tile: str, faction: str) -> None:
+    _plain(s, view, changed, market, short_title(tile), faction, tile)
     for seat, place in enumerate(star_places(market, len(view.players))):
         if seat not in view.markets[market].stars:
             _star_place(s, place, faction)
@@ -301,7 +268,7 @@ def _star_place(s: Sheet, place: tuple[float, float], faction: str) -> None:
     s.disc(place[0] + TOKEN_SIZE / 2, place[1] + TOKEN_SIZE / 2, 9, "slot", faction, 1)
 
 
-def _site(s: Sheet, view: View, marks: Marks, market: str, number: int, faction: str) -> None:
+def _site(s: Sheet, view: View, changed: Collection[str], market: str, number: int, faction: str) -> None:
     """The four slots of a site: each shows the resource that it costs, until a worker stands there (R9.1)."""
     box = PLACES[market]
     slots = [f"{site_of(market)}_{k}" for k in range(1, SLOTS_PER_SITE + 1)]
@@ -310,13 +277,13 @@ def _site(s: Sheet, view: View, marks: Marks, market: str, number: int, faction:
     s.text(box.x + 10, box.y + 18, f"Site {number}", BODY, weight=700)
     s.text(box.x + box.w - 10, box.y + 18, f"{taken} of {view.workers_to_build}", BODY, "dim", anchor="end")
     for slot in slots:
-        with _space(s, view, marks, slot, faction):
+        with _space(s, view, changed, slot, faction):
             if slot not in view.workers:
                 (x, y), cost = socket(slot).middle, _cost(slot)
                 s.parts(x - parts_width(cost) / 2, y - 8, cost)
 
 
-def _tunnel(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
+def _tunnel(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
     """The tunnel: a space at its mouth, the pipe that the miner digs, and the space at its end (R8)."""
     tunnel, end, miner = TUNNELS[k], TUNNEL_ENDS[k], view.miners[faction]
     x, y, w, h = PLACES[f"pipe-{faction}"]
@@ -334,12 +301,12 @@ def _tunnel(s: Sheet, view: View, marks: Marks, k: int, faction: str) -> None:
                 s.disc(at, middle, 2, "faint")
         for flange in (x + 2, x + w - 8):
             s.rect(Box(flange, middle - 13, 6, 26), faction, 2)
-    with _space(s, view, marks, tunnel, faction):
+    with _space(s, view, changed, tunnel, faction):
         _socket(s, tunnel, faction)
         at_socket = socket(tunnel)
         gain: list[Part] = ["→", RESOURCES[k], "/", "artifact"]
         s.parts(at_socket.x + at_socket.w + 6, middle - 8, [*_cost(tunnel), *gain])
-    with _space(s, view, marks, end, faction, state="" if miner == MINER_END else "closed"):
+    with _space(s, view, changed, end, faction, state="" if miner == MINER_END else "closed"):
         _socket(s, end, faction if miner == MINER_END else "")
         at_socket = socket(end)
         if miner < MINER_END:
@@ -358,13 +325,13 @@ def _territory(s: Sheet, view: View, k: int, faction: str) -> None:
             _star_place(s, place, faction)
 
 
-def _works(s: Sheet, view: View, marks: Marks) -> None:
+def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
     """The worker tank, the artifact deck and its discards."""
     s.rect(WORKS, "panel", 12, "frame", 1)
     s.text(WORKS.x + 14, WORKS.y + 25, "Worker tank", LARGE, weight=700)
     for space in TANK:
         at = socket(space)
-        with _space(s, view, marks, space):
+        with _space(s, view, changed, space):
             _socket(s, space, "")
             s.parts(at.x + at.w + 8, at.middle[1] - 8, [*_cost(space), "→"])
             s.parts(at.x, at.y + at.h + 9, _gain(space))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from euphoria_env.board import SPACES, STARS
 from euphoria_env.json_reader import shown
-from euphoria_env.render.board import Marks, draw_board
+from euphoria_env.render.board import draw_board
 from euphoria_env.render.layout import BOARD
 from euphoria_env.render.lettering import text_width
 from euphoria_env.render.move_list import move_list
@@ -81,7 +81,7 @@ def draw(
         raise ValueError(f"theme must be one of {', '.join(THEMES)}, not {shown(theme)}")
     s, across, heading = Sheet(theme, called), _across(wide), (asked, _line(last))
     with s.group("board", at=(_MARGIN, _TOP)):
-        draw_board(s, view, Marks(changed=_spaces(changed)))
+        draw_board(s, view, _spaces(changed))
     _header(s, view, *heading, across - 2 * _MARGIN)
     bottom = _players(s, view, called, across)
     if moves:

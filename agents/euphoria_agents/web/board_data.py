@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from typing import Any
@@ -11,17 +11,12 @@ from euphoria_agents.sessions import AGENT_NAMES
 from euphoria_env import Game, Rules, words
 from euphoria_env.board import (
     AREAS,
-    ARTIFACT_MARKETS,
     ARTIFACTS,
     FACTIONS,
     GOODS,
-    ICARUS,
     MARKETS,
     MAX_PLAYERS,
-    SITES,
-    SLOTS_PER_SITE,
     SPACES,
-    TANK,
     TERRITORIES,
     TUNNEL_ENDS,
     TUNNELS,
@@ -29,11 +24,11 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import KINDS, NAMES
-from euphoria_env.render.board import Marks, board_fragment, places
+from euphoria_env.render.board import board_fragment, places
 from euphoria_env.render.symbols import die
 from euphoria_env.render.symbols import symbols as drawn_symbols
 from euphoria_env.render.theme import PAGE, variables
-from euphoria_env.render.view import REGION_NAMES, View, cost_view, view_of
+from euphoria_env.render.view import REGION_NAMES, View, view_of
 from euphoria_env.rules import OPTIONS
 from euphoria_env.words import title
 
@@ -56,14 +51,8 @@ def facts(agents: Mapping[str, str]) -> dict[str, Any]:
         "goods": GOODS,
         "artifacts": ARTIFACTS,
         "regions": [_region(k) for k in range(len(FACTIONS))],
-        "tank": TANK,
-        "spaces": {
-            name: {"title": _TITLES.get(name) or title(name), "cost": cost_view(name), "words": words.space_words(name)}
-            for name in SPACES
-        },
-        "tiles": {
-            name: {"title": title(name), "cost": cost_view(MARKETS[0], name), "words": words.tile_words(name)} for name in TILES
-        },
+        "spaces": {name: {"title": _TITLES.get(name) or title(name), "words": words.space_words(name)} for name in SPACES},
+        "tiles": {name: {"title": title(name), "words": words.tile_words(name)} for name in TILES},
         "recruits": {
             name: {"title": title(name), "faction": FACTIONS[FACTION_OF[k]], "words": words.recruit_words(name)}
             for k, name in enumerate(RECRUIT_NAMES)
@@ -74,18 +63,13 @@ def facts(agents: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _region(k: int) -> dict[str, Any]:
-    ground = k < len(TUNNELS)
-    sites = SITES[2 * k : 2 * k + 2]
     return {
         "faction": FACTIONS[k],
         "title": REGION_NAMES[k],
         "area": AREAS[k],
         "territory": TERRITORIES[k],
-        "tunnel": TUNNELS[k] if ground else None,
-        "tunnel_end": TUNNEL_ENDS[k] if ground else None,
+        "tunnel": TUNNELS[k] if k < len(TUNNELS) else None,
         "markets": MARKETS[2 * k : 2 * k + 2],
-        "slots": [[f"{site}_{slot}" for slot in range(1, SLOTS_PER_SITE + 1)] for site in sites],
-        "spaces": [ARTIFACT_MARKETS[k]] if ground else ICARUS,
     }
 
 
@@ -105,9 +89,9 @@ def bare_board(num_players: int) -> str:
     return board_fragment(view_of(Game(Rules(num_players=num_players), seed=0)))
 
 
-def board_patches(view: View, marks: Marks, names: Sequence[str]) -> list[tuple[int, int, str]]:
+def board_patches(view: View, changed: Collection[str], names: Sequence[str]) -> list[tuple[int, int, str]]:
     """The text that replaces lines of the bare board in a view: the first line, the one after the last, the text."""
-    bare, drawn = (text.split("\n") for text in (bare_board(len(view.players)), board_fragment(view, marks, names=names)))
+    bare, drawn = (text.split("\n") for text in (bare_board(len(view.players)), board_fragment(view, changed, names=names)))
     changes = SequenceMatcher(None, bare, drawn).get_opcodes()
     return [(start, end, "\n".join(drawn[first:last])) for kind, start, end, first, last in changes if kind != "equal"]
 

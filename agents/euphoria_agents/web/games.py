@@ -26,7 +26,6 @@ from euphoria_agents.web.store import HOST
 from euphoria_agents.web.studies import Start, Studies
 from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
-from euphoria_env.render.board import Marks
 
 USUAL = Rules().to_dict()
 LISTED = 50  # games in the list
@@ -352,8 +351,8 @@ def past(session: Session, seat: int | None, decision: int) -> Json:
 
 def _board(session: Session, seat: int | None, decision: int | None = None) -> Json:
     view = session.view(seat, decision)
-    marks = Marks(changed=session.changed(seat, decision))
-    return {"view": dataclasses.asdict(view), "board": board_patches(view, marks, session.names)}
+    board = board_patches(view, session.changed(seat, decision), session.names)
+    return {"view": dataclasses.asdict(view), "board": board}
 
 
 @lru_cache(64)

@@ -23,7 +23,7 @@ from euphoria_agents.study.game_analysis import Entry
 from euphoria_agents.study.summary import THRESHOLD
 from euphoria_agents.web.board_data import colours, facts, symbols
 from euphoria_env.json_reader import Json
-from euphoria_env.render.board import Marks, board_fragment
+from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import View, view_of
 
 STATIC = Path(__file__).parent / "static"
@@ -93,7 +93,7 @@ def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
 def _drawn(view: View, last: str, names: Sequence[str]) -> str:
     """The board, and below it what is known of the players, as JSON in many lines, of which few change."""
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
-    return f"{board_fragment(view, Marks(changed=[last] if last else []), names=names)}\n{json.dumps(known, indent=0)}"
+    return f"{board_fragment(view, [last], names=names)}\n{json.dumps(known, indent=0)}"
 
 
 def _facts(views: Sequence[View]) -> Json:

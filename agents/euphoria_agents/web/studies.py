@@ -38,7 +38,7 @@ from euphoria_agents.web.store import HOST, CannotSave, token_hash
 from euphoria_env import Game
 from euphoria_env.game import seed_row
 from euphoria_env.json_reader import Json
-from euphoria_env.render.board import Marks, board_fragment
+from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
 ALIVE = 8  # studies in memory
@@ -227,14 +227,13 @@ class Studies:
         """The game before a decision, or at its end, as a seat or everybody saw it, with the moves, and the one played."""
         ply, game = asked.request.path_params["ply"], asked.thing.game
         now = asked.thing.at(ply)
-        view, last = view_of(now, asked.seat, asked.thing.names), last_space(game.history[:ply])
+        view = view_of(now, asked.seat, asked.thing.names)
         return {
             "ply": ply,
             "player": now.player,
             "over": now.over or now.truncated,
             "view": dataclasses.asdict(view),
-            "board": board_fragment(view, Marks(changed=[last] if last else []), names=asked.thing.names),
-            "last": last,
+            "board": board_fragment(view, [last_space(game.history[:ply])], names=asked.thing.names),
             "question": asked.thing.story.question(ply),
             "moves": [dataclasses.asdict(move) for move in asked.thing.story.moves(ply)],
             "played": game.played[ply] if ply < len(game.played) else None,

@@ -17,7 +17,6 @@ from euphoria_agents.network.checkpoint import Features, Parts, parts, read_chec
 from euphoria_agents.network.compiled_layers import change_rows, find_changed_rows, later_layers, layer, log_chances, softmax
 from euphoria_agents.network.weight_layout import active_feature_rows, flatten
 from euphoria_env.board import MAX_PLAYERS
-from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.rewards import Reward, reward_number
@@ -135,36 +134,6 @@ def build_network(found: Parts) -> Network:
         np.zeros(widest, np.float32),
         np.zeros(widest, np.float32),
         np.zeros(found.trunk[-1][0].shape[1], np.float32),
-    )
-
-
-@jit
-def borrowed_network(net):  # type: ignore[no-untyped-def]
-    """The same network, in which nobody counts references."""
-    return Network(
-        borrowed(net.begins),
-        borrowed(net.rows),
-        borrowed(net.weights),
-        borrowed(net.trunk),
-        borrowed(net.policy),
-        borrowed(net.value),
-        borrowed(net.outlook_rows),
-        borrowed(net.outlook),
-        borrowed(net.logits),
-        borrowed(net.bias),
-        borrowed(net.worth),
-        borrowed(net.worth_bias),
-        borrowed(net.seats),
-        borrowed(net.seats_bias),
-        borrowed(net.base),
-        borrowed(net.trunk_base),
-        borrowed(net.outlook_base),
-        borrowed(net.observation),
-        borrowed(net.places),
-        borrowed(net.known),
-        borrowed(net.x),
-        borrowed(net.y),
-        borrowed(net.seen),
     )
 
 

@@ -140,31 +140,7 @@ def empty_workspace() -> Workspace:
     )
 
 
-@jit
-def borrowed_workspace(w):  # type: ignore[no-untyped-def]
-    """The same workspace, in which nobody counts references."""
-    return Workspace(
-        borrowed(w.rows),
-        borrowed(w.tape),
-        borrowed(w.moves),
-        borrowed(w.weights),
-        borrowed(w.found),
-        borrowed(w.path),
-        borrowed(w.movers),
-        borrowed(w.features),
-        borrowed(w.values),
-        borrowed(w.scores),
-        borrowed(w.seats),
-    )
-
-
 # ---- the tree --------------------------------------------------------------------------------------------------------
-
-
-@jit
-def borrowed_tree(tree):  # type: ignore[no-untyped-def]
-    """The same tree, in which nobody counts references."""
-    return Tree(borrowed(tree.nodes), borrowed(tree.edges), borrowed(tree.seen), borrowed(tree.used))
 
 
 @jit
@@ -503,7 +479,7 @@ def search(tree, workspace, net, plan, seed, first, last):  # type: ignore[no-un
 
     What is dealt and diced in a simulation depends on the seed and its number alone.
     """
-    tree, workspace, net = borrowed_tree(tree), borrowed_workspace(workspace), inference.borrowed_network(net)
+    tree, workspace, net = borrowed(tree), borrowed(workspace), borrowed(net)
     root = workspace.rows[1]
     if first == 0:
         tree.used[:] = 0
