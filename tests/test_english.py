@@ -46,6 +46,7 @@ PATTERNS = {
     r"\b(?:agents?|network|algorithm|class|player|file)s? of one's own\b": "address the reader: your own",
     r"; how (?:many|much)\b": "say what a function returns: returns the number",
     r"\bfor who\b|\b(?:of|by) who (?:sees|must|decides|asks|gives|has)\b": "a pronoun without a noun: the player who",
+    r"\bif (?:nothing|none) (?:is|are) said\b": "by default",
     r"\bgoes on where it was\b": "continues where it stopped",
     r"\b(?:all|what) there is\b(?! to)": "everything, the results so far",
     r"\bhangs? on\b": "depends on",

@@ -32,7 +32,7 @@ def option(default: Any, help: str, **argument: Any) -> Any:
     """A field that is an option; a list is copied for every object.
 
     Args:
-        default: its value if nothing is said.
+        default: its value by default.
         help: what it is.
         argument: what argparse is told besides what it knows from the type; `flag` is another name than that of the field.
     """

@@ -158,7 +158,7 @@ def judge(
         spec: of the agent, as for `euphoria_agents.load`.
         folder: of the result.
         run: plays the games: `in_processes`, or on a cluster.
-        name: what the agent is called in the result; its spec, if nothing is said.
+        name: the agent's name in the result; by default its spec.
         repeatable: whether the agent must play equal games when it is asked again.
         progress: called with a number of games when they have been played.
         processes: how many `run` has, for the times; None on a cluster.

@@ -30,7 +30,7 @@ class Task:
         games: against each kind of opponents, with each number of players.
         seed: of the deals.
         judged: options of the game in which it is judged.
-        trained: options of the game in which it may be trained; those of `judged` if none are said.
+        trained: options of the game in which it may be trained; by default those of `judged`.
         anchors: ratings of the opponents (openskill, everybody began with 25), from a round robin of their own in the judged
             games (`python scripts/anchors.py`).
         seconds: the limit of a decision.

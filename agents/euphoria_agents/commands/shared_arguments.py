@@ -1,4 +1,4 @@
-"""The options of the commands that play, show and compare; in a module of their own, for which the core is enough."""
+"""The options of the commands that play, show and compare, in a module that needs the core alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PlayOptions:
 
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same results")
     ray: bool = option(False, "play on a Ray cluster instead of in processes")
-    ray_address: str | None = option(None, "of a cluster that runs, such as auto or host:6379; without it, this machine")
+    ray_address: str | None = option(None, "a running cluster, such as auto or host:6379; by default this machine alone")
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -28,7 +28,7 @@ class MatchOptions(PlayOptions):
     players: list[int] = option([2], "numbers of players, 2 to 6")
     games: int = option(400, "the least number of games of each agent in each match, at each number of players")
     seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
-    out: Path | None = option(None, "folder for results; what is finished there is not played again")
+    out: Path | None = option(None, "folder for results; finished games in it are not played again")
     records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`")
     game: dict[str, Any] = rules_options(without=["num_players"])
 
@@ -38,7 +38,7 @@ class EvaluateOptions(MatchOptions):
     """Compares an agent with others: the same seeds from every seat, win rates and mean ranks with intervals, time per decision.
 
     In each match all other seats are played by one opponent. "95 %" is Wilson's interval, as if all games were independent;
-    "95 % paired" takes the mean over the seats of a seed as one observation, which is what the games are.
+    "95 % paired" takes the mean over the seats of a seed as one observation, since these games are not independent.
     """
 
     agent: str = option("weights", "the agent, as for euphoria_agents.load")
@@ -61,17 +61,19 @@ class TournamentOptions(MatchOptions):
 class CollectOptions(PlayOptions):
     """Plays games and writes every decision as a row of Parquet, to learn from; `euphoria_agents.data.load` reads them.
 
-    Each game seats the agents in random order: each of them as often as all fit, and others drawn for the seats that are left.
-    Equal commands give equal files, however many processes play. An interrupted command continues when it is called
+    Each game seats all agents in random order, as many times as they fit, and fills the remaining seats by lot.
+    Equal commands give equal files, whatever the number of processes. An interrupted command continues when it is called
     again. docs/data.md explains the columns, and has recipes.
     """
 
-    agents: list[str] = option(["weights"], "who plays, as for euphoria_agents.load; named twice: on twice as many seats")
+    agents: list[str] = option(
+        ["weights"], "the players, as for euphoria_agents.load; naming one twice gives it twice as many seats"
+    )
     players: int = option(2, "number of players, 2 to 6")
-    games: int = option(1000, "how many games")
+    games: int = option(1000, "number of games")
     seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
     reward: str = option("win", "what the column `reward` counts, by its name in docs/environment.md")
-    out: Path = option(Path("runs/data"), "folder of the data set; what is finished there is not played again", metavar="FOLDER")
+    out: Path = option(Path("runs/data"), "folder of the data set; finished parts are not played again", metavar="FOLDER")
     game: dict[str, Any] = rules_options(without=["num_players"])
 
 
@@ -79,14 +81,14 @@ class CollectOptions(PlayOptions):
 class BenchmarkOptions(PlayOptions):
     """Judges an agent by a task with a fixed protocol: opponents, deals, seats and limits are always the same.
 
-    The folder gets result.json, row.md (a row of Markdown), games.jsonl and times.json; all but the times are equal for equal
+    The folder gets result.json, row.md (a row of Markdown), games.jsonl and times.json; all except the times are equal for equal
     agents. An interrupted command continues when it is called again. docs/benchmark.md lists the tasks.
     """
 
     task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1 or trade-v1")
-    agent: str = option("ppo", "who is judged, as for euphoria_agents.load")
+    agent: str = option("ppo", "the agent to judge, as for euphoria_agents.load")
     out: Path = option(Path("runs/benchmark"), "folder of the result", metavar="FOLDER")
-    name: str | None = option(None, "what the agent is called in the result; by default as --agent says")
+    name: str | None = option(None, "the agent's name in the result; by default its spec")
     unrepeatable: bool = option(False, "also judge an agent that plays differently when it is asked again")
     check: Path | None = option(
         None, "judge nothing, but play some games of this result of the same task and agent again, and compare", metavar="RESULT"
@@ -97,14 +99,15 @@ class BenchmarkOptions(PlayOptions):
 class TableOptions:
     """Plays a game in the terminal: people and agents at one table.
 
-    Numbers choose moves, ? lists what else can be typed. Several people share the screen: it is cleared before somebody's hidden
-    cards are shown. docs/play.md has more.
+    Numbers choose moves, ? lists what else can be typed. If several people share the screen, it is cleared before hidden cards
+    are shown. docs/play.md has more.
     """
 
     seats: list[str] | None = option(
-        None, "who sits where: me, me:NAME for each of several people, or agents as for euphoria_agents.load; by default me ppo"
+        None,
+        "the players by seat: me, me:NAME for several people, or agents as for euphoria_agents.load; by default me ppo",
     )
-    players: int | None = option(None, "number of players, 2 to 6; agents ppo take the seats that are not named")
+    players: int | None = option(None, "number of players, 2 to 6; ppo takes the seats that are not named")
     seed: int | None = option(None, "equal seeds give equal games; by default a random one")
     practice: bool = option(False, "any decision can be taken back")
     load: Path | None = option(None, "continue a game that was saved", metavar="FILE")
@@ -114,63 +117,63 @@ class TableOptions:
 
 @dataclasses.dataclass
 class ReplayOptions:
-    """Shows a recorded game in the terminal: moves, what chance gave, and the board at chosen points; or writes it as a page.
+    """Shows a recorded game in the terminal: moves, random outcomes, and the board at chosen points; or writes it as a page.
 
-    At a terminal one can go forward and back; with --every, --delay, --step or --svg, or where there is none, all is printed.
+    At a terminal you can go forward and back; with --every, --delay, --step or --svg, or without one, everything is printed.
     --html writes one page that opens anywhere from a file: the board at every decision, the log and, with --analysis, the chances
     and mistakes. It holds what --view may know and nothing else.
     """
 
-    record: Path = positional("a file such as --records of a tournament or game.to_record() write")
+    record: Path = positional("a file from --records of a tournament, or from game.to_record()")
     start: int = option(0, "begin with decision N; the first is 0", flag="--from", metavar="N")
     every: str | None = option(None, "when the board is printed, by default each turn; at the end it always is", choices=EVERY)
     delay: float = option(0.0, "pause after each decision", metavar="SECONDS")
     step: bool = option(False, "wait for Enter after each decision")
     svg: Path | None = option(None, "also write each board that is shown as a picture", metavar="FOLDER")
     html: Path | None = option(None, "write the game as one page, and show nothing here", metavar="FILE")
-    analysis: Path | None = option(None, "what euphoria analyse --out has written of this game, for the page", metavar="FILE")
+    analysis: Path | None = option(None, "the analysis of this game by euphoria analyse --out, for the page", metavar="FILE")
     view: str | None = option(
         None,
-        "who sees the game on the page: everybody (what all at the table saw), movers (each decision as whoever made it saw it; "
+        "the view on the page: everybody (the public part), movers (each decision in the view of its player; "
         "all secrets), or the number of a seat; by default everybody, with --analysis movers",
         metavar="WHO",
     )
-    names: list[str] | None = option(None, "what the players are called on the page, in the order of their seats")
+    names: list[str] | None = option(None, "the players' names on the page, in the order of their seats")
 
 
 @dataclasses.dataclass
 class ServeOptions:
-    """Serves games in the browser: to play with people and agents, to watch, to study.
+    """Serves games in the browser: to play with people and agents, to watch and to study.
 
-    Everything is kept in one file, and continues after a restart. It can be reached from this machine alone; to play
-    with others, give --host the address of this machine, and --hosts the names by which they ask for it. docs/serve.md says more.
+    Everything is kept in one file, and continues after a restart. By default only this machine can reach it; to
+    play with others, give --host the address of this machine, and --hosts its other names. docs/serve.md has more.
     """
 
     record: Path | None = positional("the record of a game to study: its page is opened first", default=None)
     browser: bool = option(False, "also open the page in this machine's browser")
     host: str = option("127.0.0.1", "the address to listen at")
-    port: int = option(8765, "the port; 0: any that is free")
-    hosts: list[str] = option([], "further names under which browsers may ask for this server, without port")
+    port: int = option(8765, "the port; 0: any free one")
+    hosts: list[str] = option([], "further names by which browsers may call this server, without port")
     data: Path = option(Path("euphoria.sqlite"), "the file that keeps games and studies", metavar="FILE")
     agents: list[str] = option([], "agents of your own that may play, as for euphoria_agents.load")
 
 
 @dataclasses.dataclass
 class AnalyseOptions:
-    """Has an agent judge every decision of a recorded game: what it would have played, what mistakes cost, and what was luck.
+    """Has an agent judge every decision of a recorded game: the best moves, the cost of mistakes, and luck.
 
-    Regret is how much less the move played is worth than the best one, as a chance to win; luck is what dice and cards did to
-    that chance. With --out the same command continues where an interrupted one stopped.
+    Regret is the value of the best move less that of the move played, as a chance to win; luck is the effect of dice and cards
+    on that chance. With --out the same command continues where an interrupted one stopped.
     """
 
-    record: Path = positional("a file such as --records of a tournament or game.to_record() write")
-    agent: str = option("mcts:300:ppo", "who judges, as for euphoria_agents.load; regrets need one that has values")
+    record: Path = positional("a file from --records of a tournament, or from game.to_record()")
+    agent: str = option("mcts:300:ppo", "the judge, as for euphoria_agents.load; regrets need one with values")
     out: Path | None = option(
-        None, "file for the analysis, as JSON lines; what is finished there is not done again", type=written, metavar="FILE"
+        None, "file for the analysis, as JSON lines; finished decisions are not judged again", type=written, metavar="FILE"
     )
     seed: int = option(0, "equal seeds give equal analyses, if the agent does not look at the clock")
     processes: int = option(os.cpu_count() or 1, "the number of decisions at once; any number gives the same results")
-    threshold: float = option(0.06, "a greater regret is a mistake")
+    threshold: float = option(0.06, "a larger regret is a mistake")
     plot: Path | None = option(None, "also draw the chances over the game, and the regrets: a PNG", type=written, metavar="FILE")
 
 
@@ -180,14 +183,14 @@ class CompareOptions:
 
     before: Path = positional("the first one")
     after: Path = positional("the second one")
-    fail_below: float | None = option(None, "exit with 1 if any figure is fewer times better than this", metavar="RATIO")
+    fail_below: float | None = option(None, "exit with 1 if the factor of any figure is below this", metavar="RATIO")
 
 
 @dataclasses.dataclass
 class CompileOptions:
-    """Compiles the engine, the environments, the agents and what training needs, once after each installation.
+    """Compiles the engine, the environments, the agents and the training, once after each installation.
 
-    Where it is kept, nobody has to wait for the compiler any more; what is there already is not compiled again.
+    The compiled code is kept, so that nothing has to wait for the compiler later; existing code is not compiled again.
     """
 
 
