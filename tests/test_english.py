@@ -6,6 +6,7 @@ To widen this test, add a pattern with its reason to `PATTERNS`.
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,7 +78,9 @@ FOLDERS = ("docs", "euphoria_env", "agents", "scripts", "benchmarks", "tests")
 def _covered() -> Iterator[Path]:
     """The pages and the sources."""
     files = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")]
-    files += [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*")) if file.suffix in (".md", ".py")]
+    files += [
+        file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*")) if file.suffix in (".md", ".py", ".ipynb")
+    ]
     yield from (file for file in files if file.relative_to(ROOT).as_posix() not in EXCEPT)
 
 
@@ -89,6 +92,9 @@ def prose(file: Path) -> Iterator[tuple[int, str, bool]]:
     if file.suffix == ".py":
         yield from _of_python(text)
         return
+    if file.suffix == ".ipynb":
+        cells = [cell["source"] for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+        text = "\n\n".join("".join(lines) for lines in cells) + "\n"
     text = re.sub(r"^```.*?^```|`[^`\n]*`|^<!--.*?-->", _blank, text, flags=re.MULTILINE | re.DOTALL)
     for found in re.finditer(r"(?:^.*\S.*\n)+", text, re.MULTILINE):
         yield text.count("\n", 0, found.start()) + 1, re.sub(r"\n(?![-|#\d])\s*", " ", found[0]), False
