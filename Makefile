@@ -82,7 +82,7 @@ test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its ow
 test-dqn: $(DQN)/.installed ## The test of the baseline with Tianshou, in an environment of its own (it wants older packages)
 	$(DQN)/bin/python -m pytest -v tests/test_dqn.py
 
-format: $(VENV)/.installed-test ## Let ruff mend and format the code
+format: $(VENV)/.installed-test ## Let ruff fix and format the code
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 	$(VENV)/bin/biome check --write agents/euphoria_agents/web/static
@@ -90,7 +90,7 @@ format: $(VENV)/.installed-test ## Let ruff mend and format the code
 bench: $(VENV)/.installed-test ## Measure the speed of every layer (ten minutes on a quiet machine)
 	$(VENV)/bin/euphoria speed --json build/bench.json --plot build/bench.png
 
-docs: $(VENV)/.installed-test ## Generate the tables of the docs anew
+docs: $(VENV)/.installed-test ## Generate the tables of the docs
 	$(PY) scripts/generate_docs.py
 
 site: $(VENV)/.installed-test ## Make the docs a site: build/site/index.html
@@ -102,7 +102,7 @@ links: $(VENV)/.installed-test ## Ask the network whether the links of the docs 
 build: $(VENV)/.installed-test ## Build wheel and sdist into dist/
 	$(PY) -m build
 
-lock: ## Resolve requirements.lock anew (PYTHON should be the oldest one supported)
+lock: ## Resolve requirements.lock again (PYTHON should be the oldest one supported)
 	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp" requirements.lock.new' EXIT; \
 	$(PYTHON) -m venv "$$tmp"; \
 	"$$tmp/bin/python" -m pip install $(PIP_FLAGS) 'hatchling>=1.27,<2' -e '.[train,render,web,data,docs,dev]'; \
@@ -118,7 +118,7 @@ clean: ## Remove .venv, caches and build products
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-# The stamps: made last, so an interrupted install is done again; older than a pin, they are made anew.
+# The stamps: made last, so an interrupted install is done again; older than a pin, they are made again.
 $(VENV)/.created:
 	@command -v $(PYTHON) >/dev/null 2>&1 || \
 	    { echo "error: no '$(PYTHON)' here. Python 3.11 or newer is needed: make ... PYTHON=/path/to/python3" >&2; exit 1; }

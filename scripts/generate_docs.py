@@ -562,22 +562,24 @@ def results() -> list[dict[str, Any]]:
     return [*leaderboard.read_results(ROOT / "benchmarks" / "results").values()]
 
 
+LEADERBOARD = f"""
+Games won by each agent in the [benchmark tasks](benchmark.md), in percent: of all games (*all*), and against each kind of
+opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. The interval of *all* is between the seeds
+of the training (bootstrap; with three seeds it is their range), or 95 % over the deals if there is only one result.
+*decisions* counts those of the learner in training. Fixed players and searchers have none, and none are shown for the
+network, whose 157 million exceed every budget. *rank* is the mean rank; *rating* is openskill's, against opponents with
+[fixed ratings](benchmark.md#ratings); *entry* has links, the date of the judging, and the names of those who reproduced it.
+Every figure is in `benchmarks/results/`, and anybody can [join](join.md). The [payoff tables](matrices.md) have Nash
+averages and alpha-ranks.
+
+![Games won by each agent, task by task](leaderboard.svg)
+
+*The games that each agent won in all: mean, interval, and a line for each seed; grey: agents that do not learn.*
+"""
+
+
 def leaderboard_page() -> str:
     """docs/leaderboard.md."""
-    intro = [
-        "Games won by each agent in the [benchmark tasks](benchmark.md), in percent: of all games, and of those against each",
-        f"kind of opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. The column *all* also has an",
-        "interval: between the seeds of the training (bootstrap; with three seeds it is their range), or over the deals (95 %)",
-        "where there is only one result. *decisions* are those of the learner in training; fixed players and searchers have",
-        "none, and neither has the network, whose 157 million exceed every budget. *rank* is the mean rank, *rating* is",
-        "openskill's, from games against opponents with [fixed ratings](benchmark.md#ratings). *entry* has links, the date of",
-        "the judging, and who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](join.md).",
-        "The [payoff tables](matrices.md) have Nash averages and alpha-ranks.",
-        "",
-        "![Games won by each agent, task by task](leaderboard.svg)",
-        "",
-        "*The games that each agent won in all: mean, interval, and a line for each seed; grey: agents that do not learn.*",
-    ]
     parts = (
         (
             ["", f"## {name}", "", f"{task.about[0].upper()}{task.about[1:]}.", ""],
@@ -585,7 +587,7 @@ def leaderboard_page() -> str:
         )
         for name, task in TASKS.items()
     )
-    return page("Leaderboard", intro, *chain.from_iterable(parts))
+    return page("Leaderboard", LEADERBOARD.strip().splitlines(), *chain.from_iterable(parts))
 
 
 def leaderboard_picture() -> str:
@@ -629,19 +631,19 @@ def _matrix(table_: matrices.Payoffs) -> list[str]:
 
 
 MATRICES = f"""
-How much each agent wins against each opponent, in percent, and two scores that say more than a mean, which counts easy opponents
-as much as hard ones, and a copy of an opponent twice. All intervals are 95 % intervals, over the deals and, where a training has
-several seeds, over the seeds.
+Win rates of each agent against each opponent, in percent, and two scores that are more robust than a mean, which counts easy
+opponents as much as hard ones, and a copy of an opponent twice. All intervals are 95 % intervals, over the deals and, where a
+training has several seeds, over the seeds.
 
-- The *Nash average* ([Balduzzi et al. 2018](https://arxiv.org/abs/1806.02643)) reads a table as a game: one side chooses the
-  agent, the other one the opponent. It is the share won against the opponents in the proportions of the equilibrium (the one of
-  largest entropy).
+- The *Nash average* ([Balduzzi et al. 2018](https://arxiv.org/abs/1806.02643)) treats a table as a game in which one side chooses
+  the agent and the other one the opponent. It is the share won against the opponents in the proportions of the equilibrium (the
+  one of largest entropy).
 - *Alpha-rank* ([Omidshafiei et al. 2019](https://arxiv.org/abs/1903.01373)) is the share of time for which a population
-  consists of an agent if now and then another agent enters and spreads if it wins more (intensity 100, 50 members).
+  consists of an agent, if other agents enter now and then, and spread if they win more (intensity 100, 50 members).
 
-![How much the row wins against the column](matrices.svg)
+![Win rates of the row against the column](matrices.svg)
 
-*How much the row wins against the column, in percent.*
+*Games won by the row against the column, in percent.*
 
 The tables of the tasks come from the [results](leaderboard.md): each row is an agent alone against copies of the opponent that
 the column names. Entries have met the four frozen opponents, but never each other. The alpha-ranks of the opponents are those in

@@ -1,4 +1,4 @@
-"""What all tests begin with."""
+"""The set-up of all tests."""
 
 from __future__ import annotations
 

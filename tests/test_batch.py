@@ -45,7 +45,7 @@ def paid_for_winning(game: Game, before: Sequence[int]) -> np.ndarray:
 
 
 def paid_for_rank(game: Game, before: Sequence[int]) -> np.ndarray:
-    """Those who share a rank share the mean of their places."""
+    """Players who share a rank share the mean of their places."""
     n, ranking = game.rules.num_players, game.ranking
     if ranking is None:
         return np.zeros(n)
@@ -99,7 +99,7 @@ def test_a_game_depends_on_its_number_alone(rules: Rules) -> None:
             assert np.array_equal(getattr(large, name), getattr(threaded, name)), (number, name)
         for batch in (small, large, threaded):
             batch.step(chosen(batch, number))
-    assert large._episodes.min() >= 1, "every game should have started anew"
+    assert large._episodes.min() >= 1, "every game should have restarted"
 
 
 def test_game_0_is_the_game_of_the_seed_and_other_games_differ() -> None:
@@ -377,7 +377,7 @@ def test_sampled_moves_are_the_same_for_any_number_of_threads() -> None:
 
 
 def test_a_damaged_state_is_refused_and_changes_nothing() -> None:
-    """Whatever bytes are changed: refused, or a game that can be, which plays on."""
+    """Changed bytes are refused, or give a possible game, which plays on."""
     batch, rng = Batch(2, Rules(num_players=3, trading=True), seed=1), np.random.default_rng(1)
     for number in range(200):
         batch.step(chosen(batch, number))

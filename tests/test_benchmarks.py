@@ -129,7 +129,7 @@ def test_compare_refuses_what_is_no_benchmark(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_peer_that_cannot_be_installed_is_left_out(tmp_path: Path) -> None:
-    """No network here: the environment of the peer is there, but nothing is in it."""
+    """No network here: the environment of the peer exists, but is empty."""
     home = tmp_path / "rlcard"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     (home / ".installed").touch()

@@ -86,7 +86,7 @@ class Tab:
         )
 
     def version(self) -> str:
-        """Of the game that the page shows."""
+        """The name of the game that the page shows."""
         return str(self.page.evaluate("document.body.dataset.version"))
 
     def settle(self, before: str) -> None:

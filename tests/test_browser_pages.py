@@ -107,7 +107,7 @@ def test_what_is_wrong_stands_beside_its_field(server: ServerProcess, tab: Tab) 
     now["players"][2]["morale"] = 7
     page.locator("#part-json > summary").click()
     page.locator("#json").fill(json.dumps(now))
-    page.get_by_text("2 things to mend").wait_for()
+    page.get_by_text("2 things to fix").wait_for()
     page.get_by_role("button", name="players[2].morale").click()
     assert (
         page.evaluate("document.activeElement.id") == "players[2].morale"
@@ -120,7 +120,7 @@ def test_what_is_wrong_stands_beside_its_field(server: ServerProcess, tab: Tab) 
     assert page.locator("[aria-invalid]").count() == 0 and "icarite" not in position(tab)["allegiance"]
     for text in ('{"players": 5}', '{"workers": [1], "rules": 3}', '{"markets": {"x": null}, "players": [null, 3]}', "[1]", "{"):
         page.locator("#json").fill(text)
-        page.get_by_text("to mend").wait_for()
+        page.get_by_text("to fix").wait_for()
         assert page.locator("#save-record").is_disabled()
 
 

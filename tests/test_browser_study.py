@@ -29,7 +29,7 @@ DECISION = "document.getElementById('slider')?.getAttribute('aria-valuenow')"
 
 
 def opened(tab: Tab, server: ServerProcess, folder: Path, players: int = 2, turns: int = 6) -> int:
-    """Opens the study of a game that was played at random; how many decisions it has."""
+    """Opens the study of a game that was played at random; returns its number of decisions."""
     game, rng = Game(Rules(num_players=players, max_turns=turns), seed=8), random.Random(8)
     while not game.truncated:
         game.play(rng.choice(game.legal()))

@@ -1,4 +1,4 @@
-"""Compiled code on disk: damaged files are compiled anew, planted ones are not read, and no folder is no reason to fail."""
+"""Compiled code on disk: damaged files are compiled again, planted ones are not read, and no folder is no reason to fail."""
 
 from __future__ import annotations
 

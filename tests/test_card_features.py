@@ -34,7 +34,7 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def first_layer(tensors: dict[str, np.ndarray], **entries: int) -> np.ndarray:
-    """What a checkpoint's first layer makes of an observation with these entries, and zeros."""
+    """The output of a checkpoint's first layer for an observation with these entries, and zeros."""
     seen = np.zeros(OBS_SIZE)
     for name, value in entries.items():
         field, _, number = name.rpartition("__")

@@ -1,4 +1,4 @@
-"""The cards as numbers: every row says what its card is."""
+"""The cards as numbers: every row describes its card."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_shapes_types_and_names() -> None:
 
 
 def row(name: str) -> dict[str, float]:
-    """What is not 0 of a card."""
+    """The features of a card that are not 0."""
     found = cards.features()
     recruits, tiles = (RECRUIT_NAMES, found.recruits, found.recruit_columns), (TILES, found.tiles, found.tile_columns)
     names, table, columns = recruits if name in RECRUIT_NAMES else tiles

@@ -21,7 +21,7 @@ def first_game(seed: int, rules: Rules, **load: list) -> Game:
 
 
 def even(counts: Counter, outcomes: int) -> bool:
-    """Whether so many outcomes came about equally often: within five standard deviations."""
+    """Whether this many outcomes came about equally often: within five standard deviations."""
     expected = counts.total() / outcomes
     return len(counts) == outcomes and all(abs(n - expected) < 5 * expected**0.5 for n in counts.values())
 

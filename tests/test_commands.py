@@ -238,7 +238,7 @@ SMALL_RUN = (
     ],
 )
 def test_an_interrupt_leaves_no_traceback_while_it_imports(stage: str, words: str, tmp_path: Path) -> None:
-    """Whatever is being imported when it comes, from the first module after the entry point on."""
+    """The interrupt may come during any import, from the first module after the entry point on."""
     if words == SMALL_RUN:
         pytest.importorskip("torch")
     program = INTERRUPTED_AT.format(stage=stage, words=words.split())
@@ -319,7 +319,7 @@ def test_an_interrupt_is_not_lost(lost: str) -> None:
 
 @pytest.mark.slow
 def test_an_interrupt_of_all_processes_ends_them_all(tmp_path: Path) -> None:
-    """As a terminal sends it: to the workers too, of which none is left, for it would hold the pipes open."""
+    """As a terminal sends it: to the workers too, of which none is left, since it would hold the pipes open."""
     words = ("evaluate", "--games", 10**5, "--max-turns", 30, "--processes", 2, "--out", tmp_path)
     with start(*words, session=True) as process:
         while process.poll() is None and not (tmp_path / "chunks.jsonl").exists():

@@ -113,7 +113,7 @@ def chains(tree: ast.Module, choices: set[str]) -> Iterator[tuple[ast.FunctionDe
 
 
 def incomplete(tree: ast.Module) -> list[str]:
-    """What is wrong with the chains of a module: choices without a branch, or no error for what is none of them."""
+    """The faults in the chains of a module: choices without a branch, or no error for anything else."""
     wrong = []
     for choices in (found for found in numbered(tree) if found & compared(tree)):  # others are indices
         found = list(chains(tree, choices))
@@ -125,7 +125,7 @@ def incomplete(tree: ast.Module) -> list[str]:
 
 
 def test_the_agents_have_a_branch_for_every_choice() -> None:
-    """Each evaluator and each style of search is compared with, and what is none of them is an error."""
+    """Each evaluator and each style of search has a branch, and anything else is an error."""
     assert {name for name, tree in AGENTS.items() if numbered(tree)} >= {"tree_search"}
     wrong = [f"{name}.py: {one}" for name, tree in AGENTS.items() for one in incomplete(tree)]
     assert not wrong, "; ".join(wrong)
@@ -147,7 +147,7 @@ def test_an_incomplete_chain_is_found(code: str, wrong: list[str]) -> None:
 
 # ---------------------------------------------------------------------------------------------------------------- endpoints
 
-# What anybody may ask for, whatever tokens they have; all else needs a right of its own.
+# The endpoints for anybody, with or without tokens; all others need a right of their own.
 OPEN = {
     "GET /api/facts",
     "GET /api/games",
@@ -169,7 +169,7 @@ OPEN = {
     "GET /api/batches/{batch}",
     "GET /api/batches/{batch}/{table}.csv",
 }
-# What depends on a token, always; the others let strangers have what is secret to nobody, which is no right to change anything.
+# Endpoints that always depend on a token; the others give strangers what is no secret, without a right to change anything.
 RIGHTS = {"MAKER", "MEMBER", "SEATED", "HELPER", "BEGINNER"}
 READING = {"VIEWER", "ENDED"}
 
@@ -193,7 +193,7 @@ def test_every_endpoint_has_a_right(app: Starlette) -> None:
 
 
 def test_what_names_a_seat_is_for_that_seat(app: Starlette) -> None:
-    """Whoever plays may not decide, or see, what another seat may. In a study, of a game that has ended, all may."""
+    """A player may not decide for, or see as, another seat. In a study, of a game that has ended, everybody may."""
     seats = {"VIEWER", "SEATED", "HELPER"}
     rows = [row for row in app.state.endpoints if "{game}" in row.path and "seat" in row.body.__struct_fields__]
     wrong = [f"{row.method} {row.path}" for row in rows if row.who not in {getattr(endpoints, name) for name in seats}]
@@ -223,19 +223,19 @@ def kept(function: ast.FunctionDef) -> set[str]:
 
 
 def borrows(node: ast.AST) -> list[str]:
-    """What is borrowed below a node."""
+    """The names that are borrowed below a node."""
     calls = (found for found in ast.walk(node) if isinstance(found, ast.Call))
     return [ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func).split(".")[-1] in ("borrowed", "pointer_to")]
 
 
 def borrowed_wrongly(tree: ast.Module) -> list[str]:
-    """What a module borrows that its owner may not keep until the call is over: all but a function's own parameters."""
+    """The names a module borrows whose owners may not keep them until the call is over: all but a function's parameters."""
     allowed = [name for node in tree.body if isinstance(node, ast.FunctionDef) for name in borrows(node) if name in kept(node)]
     return list((Counter(borrows(tree)) - Counter(allowed)).elements())
 
 
 def test_only_parameters_are_borrowed() -> None:
-    """What a function makes itself is freed once it is named for the last time, whoever has borrowed it."""
+    """An object that a function makes is freed once it is named for the last time, even if it is borrowed."""
     assert sum(len(borrows(tree)) for tree in ENGINE.values()) > 5
     assert {name: wrong for name, tree in ENGINE.items() if (wrong := borrowed_wrongly(tree))} == {}
 
@@ -405,7 +405,7 @@ def test_the_engine_reads_every_option(name: str) -> None:
 
 
 def test_random_games_vary_every_option() -> None:
-    """What is not among them is played by no fuzzing and no comparison with the referee."""
+    """An option that is not among them is met by no fuzzing and no comparison with the referee."""
     drawn = [random_rules(random.Random(k)) for k in range(200)]
     assert set(drawn[0]) == set(OPTIONS)
     for name in OPTIONS:

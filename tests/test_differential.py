@@ -34,7 +34,7 @@ SEED = 2024
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)  # the longer one takes some minutes on two cores that have nothing else to do
+@pytest.mark.timeout(1800)  # the longer one takes a few minutes on two idle cores
 @pytest.mark.parametrize("decisions", [10_000, pytest.param(200_000, marks=pytest.mark.long)])
 def test_the_engine_and_the_referee_agree(decisions: int):
     """`python -m tests.tools.differential --help` for more of this."""
@@ -83,7 +83,7 @@ SIX, TILE_OUTSIDE = list(TILES)[:6], list(TILES)[6]
 HELD = [{"name": OUTSIDER, "active": True}]
 DRAFT = {"num_players": 2, "market_draft": True}
 
-# What both refuse: the rules, the rest of the position, and what the engine's message names.
+# The refusals of both: the rules, the rest of the position, and what the engine's message names.
 REFUSED = {
     "too-few-recruits": ({"recruits": POOL[1:]}, {}, "rules.recruits"),
     "too-few-recruits-for-three": ({"num_players": 3, "recruits": POOL}, {}, "rules.recruits"),

@@ -313,7 +313,7 @@ def test_everything_has_a_scenario():
 
 
 def test_the_engine_reads_every_tile():
-    """By its constant; those that take a good for a face, through `FACE_PENALTY`."""
+    """Tiles are read by their constants; those that take a good for a face, through `FACE_PENALTY`."""
     constants = {
         value: name for name, value in vars(tiles).items() if name.isupper() and type(value) is int and name != "NUM_TILES"
     }

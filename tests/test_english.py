@@ -6,6 +6,7 @@ To widen this test, add a pattern with its reason to `PATTERNS`.
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,28 +67,34 @@ BEFORE_ELSE |= {"what", "who", "where", "or", "whose", "how", "anybody's", "some
 CLAUSE = re.compile(r"(?:^|(?<=[.;:] )|(?<=^\| )|(?<=^- ))(?:What|Who|Whoever|Whatever) [^.?|]*[.|]", re.MULTILINE)
 
 # A docstring names its subject or begins with a verb: one that begins so is the rest of a sentence. A whole question may.
-FRAGMENT = re.compile(r"(?:What|Who|Whose|Whoever|Whatever|Which|Where|When|How|Of|That|Those|By|If) [^?]*(?:\.|$)")
+FRAGMENT = re.compile(r"(?:What|Who|Whose|Whoever|Whatever|Which|Where|How|Of|That|Those|By) [^?]*(?:\.|$)")
 COMMENT = re.compile(r"(?:^\s*|  )# ?(?!noqa|type:|fmt)(.*)")
 
-EXCEPT = {"docs/rules-map.md", "docs/changelog.md", "docs/contributing.md"}  # made of the same sources
-FOLDERS = ("docs", "euphoria_env", "agents", "scripts", "benchmarks")
+# Made of the same sources, and the wrong words of this test.
+EXCEPT = {"docs/rules-map.md", "docs/changelog.md", "docs/contributing.md", "tests/test_english.py"}
+FOLDERS = ("docs", "euphoria_env", "agents", "scripts", "benchmarks", "tests")
 
 
 def _covered() -> Iterator[Path]:
-    """The pages, and the sources of all but the tests."""
+    """The pages and the sources."""
     files = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")]
-    files += [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*")) if file.suffix in (".md", ".py")]
+    files += [
+        file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*")) if file.suffix in (".md", ".py", ".ipynb")
+    ]
     yield from (file for file in files if file.relative_to(ROOT).as_posix() not in EXCEPT)
 
 
 def prose(file: Path) -> Iterator[tuple[int, str, bool]]:
     """The running text of a file: its line, the text, and whether it is a docstring. Of Markdown all but code, of Python comments
-    and strings.
+    and strings, except those of code.
     """
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".py":
         yield from _of_python(text)
         return
+    if file.suffix == ".ipynb":
+        cells = [cell["source"] for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+        text = "\n\n".join("".join(lines) for lines in cells) + "\n"
     text = re.sub(r"^```.*?^```|`[^`\n]*`|^<!--.*?-->", _blank, text, flags=re.MULTILINE | re.DOTALL)
     for found in re.finditer(r"(?:^.*\S.*\n)+", text, re.MULTILINE):
         yield text.count("\n", 0, found.start()) + 1, re.sub(r"\n(?![-|#\d])\s*", " ", found[0]), False
@@ -105,7 +112,7 @@ def _of_python(text: str) -> Iterator[tuple[int, str, bool]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr):
             documenting.add(node.value)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value and "def " not in node.value:
             said = re.sub(r"\n[ \t]*(?=\S)", " ", re.sub(r"`[^`\n]*`", "it", node.value))
             yield node.lineno, said, node in documenting
 

@@ -187,7 +187,7 @@ def test_fields_are_in_the_range_that_the_table_says() -> None:
 
 
 def told(given: dict[str, Any], moves: list[str], **load: Any) -> str:
-    """What follows after the first move was noted, as names with their numbers."""
+    """The events that follow the first move, as names with their numbers."""
     game = Game.from_dict({"seed": 1, **given})
     game.load(**load)
     for move in moves:
@@ -329,7 +329,7 @@ def test_a_tie_says_what_broke_it(by: str, first: dict, second: dict) -> None:
 
 
 def check_pair(game: Game, observer: int, rng: random.Random) -> bool:
-    """Deals anew what the observer cannot know, plays the same moves in both games, and compares what that player is told.
+    """Deals again what the observer cannot know, plays the same moves in both games, and compares what that player is told.
 
     Hidden cards that are shown at last, and cards that are drawn, may differ: then the pair ends. Returns whether a move was
     compared.
@@ -492,7 +492,7 @@ def as_seen(game: Game, player: int, k: int) -> list[list[int]]:
 
 @pytest.mark.parametrize(("n", "k"), [(2, 3), (4, 16), (6, 200)])
 def test_a_batch_shows_the_last_events(n: int, k: int) -> None:
-    """The same as games that play the same moves, also where games end and begin anew."""
+    """The same as games that play the same moves, also where games end and restart."""
     rules, rng = Rules(num_players=n, stars_to_win=1, trading=True), np.random.default_rng(1)
     batch = Batch(4, rules, seed=1, events=k)
     assert batch.events.shape == (4, k, events.EVENT_SIZE) and batch.events.dtype == np.int8

@@ -1,4 +1,4 @@
-"""What agents say they think: of the legal moves, by what the seat may know, and by what `act` then plays."""
+"""The explanations of agents: of the legal moves, from what the seat may know, and in accord with `act`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def decisions(rules: Rules, number: int = 8) -> Iterator[Game]:
 
 
 def said(agent: Any, game: Game, seed: int = 0, deal: int = 3) -> Explanation:
-    """What an agent explains to the player who decides, who gets what everybody gets."""
+    """An agent's explanation for the player who decides, from what every agent gets."""
     seat = game.player
     return explained(agent, game.observation(seat), game.mask(), np.random.default_rng(seed), game.determinize(seat, deal))
 
@@ -155,7 +155,7 @@ def test_a_budget_in_seconds() -> None:
 
 
 def test_the_seats_of_a_network(tmp_path: Path) -> None:
-    """By its outlook; without one by its values, if it is known what they count; without a game not at all."""
+    """The seats' chances come from the outlook; without one from the values, if their unit is known; not without a game."""
     header, tensors = read_checkpoint(SHIPPED)
     valued = save_checkpoint(tmp_path / "valued.safetensors", without_outlook(tensors), header["training"])
     silent = save_checkpoint(tmp_path / "silent.safetensors", without_outlook(tensors), {})
@@ -173,7 +173,7 @@ def test_the_seats_of_a_network(tmp_path: Path) -> None:
 
 
 def test_the_outlook_is_of_seats_and_not_of_who_is_asked() -> None:
-    """Who has all but won is thought likely to win, whoever must decide."""
+    """A player who has all but won is thought likely to win, no matter who must decide."""
     agents = [load(spec) for spec in ("ppo", "greedy", "mcts:50:ppo", "boardspace:50")]
     rich = {"stars": 2, "goods": {"gold": 5, "stone": 5, "clay": 5, "energy": 5}, "workers": [1, 2, 3, 6]}
     for leader in range(3):

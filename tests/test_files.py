@@ -125,7 +125,7 @@ with whole_file(sys.argv[1]) as beside:
 
 
 def beside(path: Path) -> list[Path]:
-    """What lies beside a file."""
+    """The names beside a file."""
     return [file for file in path.parent.iterdir() if file != path]
 
 
@@ -230,7 +230,7 @@ def test_a_file_that_became_a_pipe_meanwhile_is_left_alone(tmp_path: Path) -> No
 
 
 def test_what_was_made_by_others_is_not_removed(tmp_path: Path) -> None:
-    """Whatever its name and age."""
+    """A file is read whatever its name and age."""
     path, long_ago = tmp_path / "a.json", time.time() - 2 * LEFT_OVER_AFTER
     kept = [tmp_path / ".a.json.new", tmp_path / ".a.json.9999999.new", tmp_path / f".a.json.9999999.b{LEFT_OVER}"]
     for file in kept[:2]:

@@ -1,4 +1,4 @@
-"""What is said of a move is what the engine then does: foretold against happened, chances counted, cases of old mistakes."""
+"""The preview of a move is what the engine then does: foretold against happened, chances counted, cases of old mistakes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_is_not_foretold_would_be_noticed() -> None:
 
 
 def _checks(game: Game, move: str, faces: tuple[int, ...] = ()) -> tuple[int, Counter[int]] | None:
-    """How many dice a move rolls until the next placement, and who loses a worker; abilities are skipped. None: the game ends."""
+    """The dice that a move rolls until the next placement, and who loses a worker; abilities are skipped. None: the game ends."""
     after = game.clone()
     if faces:
         after.load(dice=list(faces))
@@ -235,7 +235,7 @@ def _bumping(*recruits: str, at: str = "subterran_tunnel_end", miner: int = 9, *
 
 
 def test_an_ability_begins_with_who_pays() -> None:
-    """If there is room; otherwise only the recruit is named."""
+    """Abilities are told in full if there is room; otherwise only the recruit is named."""
     game = _bumping("lee_the_gossip", morale=3)
     said = _said(game, "place 3 subterran_tunnel_end")
     assert said.gain == "3 food; you may pay 1 morale: gain 1 commodity, and player 1 gains 1 knowledge (Lee)"

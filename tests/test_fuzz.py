@@ -1,4 +1,4 @@
-"""Whatever comes in from outside: a ValueError, or a game that is valid and can be played on."""
+"""Any input from outside gives a ValueError, or a game that is valid and can be played on."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_mutated_positions(data: st.DataObject) -> None:
 @FUZZ
 @given(st.data())
 def test_positions_without_what_was_pending(data: st.DataObject) -> None:
-    """A complete position whose turn begins anew, then changed."""
+    """A complete position at the beginning of a turn, then changed."""
     d = json.loads(data.draw(st.sampled_from([text for text in sources() if '"status": "setup"' not in text])))
     d.pop("pending", None)
     d["active"] = d["player"]

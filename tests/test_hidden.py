@@ -165,7 +165,7 @@ def check_secrets(game: Game, rng: random.Random) -> int:
         if observer == game.player:
             assert other.legal() == game.legal()
         seed = rng.getrandbits(30)
-        assert other.determinize(observer, seed) == game.determinize(observer, seed), "a deal tells nothing of what was there"
+        assert other.determinize(observer, seed) == game.determinize(observer, seed), "a deal reveals nothing of the cards before"
         n = game.rules.num_players
         seen += any(differing(other.observation(q), game.observation(q)) for q in range(n) if q != observer)
     return seen
@@ -310,7 +310,7 @@ def test_hands() -> None:
 
 
 def completions(hand: list[str], paid: list[str], units: int) -> set[str]:
-    """What may be paid next in a series of so many artifacts (R18.2)."""
+    """The payments that may come next in a series of this many artifacts (R18.2)."""
     whole = {tuple(sorted(cards)) for cards in itertools.combinations(hand, units)}
     return {cards[len(paid)] for cards in whole if list(cards[: len(paid)]) == paid}
 
@@ -343,7 +343,7 @@ def test_a_way_to_pay_of_somebody_else() -> None:
 
 
 def test_a_way_to_pay_the_dilemma_of_somebody_else() -> None:
-    """Hand and dilemma of player 1 together: the artifact of the dilemma is there, and two cards."""
+    """Hand and dilemma of player 1 together: the artifact of the dilemma, and two cards."""
     game = Game.from_dict(
         few_cards(
             [["book"], ["bat", "bear"]],
@@ -365,7 +365,7 @@ def test_a_way_to_pay_the_dilemma_of_somebody_else() -> None:
 
 @pytest.mark.parametrize("observer", [0, 2])
 def test_bradleys_choice(observer: int) -> None:
-    """Which two cards were drawn, of which hand, only their owner knows."""
+    """Only the owner knows which two cards of the hand were drawn."""
     bradley = {"knowledge": 2, "recruits": [{"name": "bradley_the_futurist", "active": True}]}
     hands = [["bifocals"], ["bat", "book", "book"], ["bear"]]
     game = Game.from_dict(few_cards(hands, ["box", "bear", "bat"], player=1, players=[{}, bradley]))
@@ -392,7 +392,7 @@ def test_bradleys_choice(observer: int) -> None:
 
 @pytest.mark.parametrize("observer", [0, 2])
 def test_an_offer(observer: int) -> None:
-    """Player 1 offers a bat for a bear: the bat is there, and once the other is asked, that one has the bear."""
+    """Player 1 offers a bat for a bear: the bat exists, and once the other is asked, that one has the bear."""
     start = few_cards([["book", "bear"], ["bat", "box"], ["bear"]], ["box", "bat"], player=1)
     game = Game.from_dict({**start, "rules": {"num_players": 3, "trading": True}})
     for move in ("trade +2", "give bat"):
@@ -600,7 +600,7 @@ def test_the_draft_of_tiles() -> None:
 
 
 def test_when_no_deal_is_found_the_cards_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the mover is asked binds their cards; without a single try all of them stay, and so does what is asked."""
+    """The question to the mover binds their cards; without a single try all of them stay, and so does what is asked."""
     if not numba.config.DISABLE_JIT:  # compiled code does not look at the constant again
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "no_deal_is_found"]
         assert subprocess.run(command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}).returncode == 0

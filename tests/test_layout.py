@@ -1,4 +1,4 @@
-"""How the code is laid out: what two modules need is public."""
+"""The layout of the code: names that two modules need are public."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def defined(tree: ast.Module) -> set[str]:
 
 
 def borrowed(tree: ast.Module, elsewhere: set[str]) -> Iterator[str]:
-    """Where a module uses what another one keeps to itself; `elsewhere`: the private names of all the others.
+    """The places where a module uses private names of another one; `elsewhere`: the private names of all the others.
 
-    An attribute counts if only other modules define it. What hangs on `self` or `cls` may be inherited, from libraries too.
+    An attribute counts if only other modules define it. Attributes of `self` or `cls` may be inherited, from libraries too.
     """
     own = defined(tree)
     for node in ast.walk(tree):

@@ -23,7 +23,7 @@ _64 = 2**64
 
 
 def neighbours(rng: np.random.Generator) -> Iterator[int]:
-    """What a generator gave and will give: PCG64 runs backwards."""
+    """The past and future of a generator: PCG64 runs backwards."""
     bits = copy.deepcopy(rng.bit_generator).advance(-REACH % 2**128)
     for _ in range(2 * REACH):
         yield from numbers(np.random.Generator(bits))
@@ -31,7 +31,7 @@ def neighbours(rng: np.random.Generator) -> Iterator[int]:
 
 
 def numbers(generator: np.random.Generator) -> Iterator[int]:
-    """What seeds may have been drawn as, from a generator at one place."""
+    """The seeds that may have been drawn from a generator at one place."""
     state = generator.bit_generator.state
     for high in (2**62, 2**63 - 1, 2**63):
         yield int(generator.integers(high))
@@ -39,7 +39,7 @@ def numbers(generator: np.random.Generator) -> Iterator[int]:
 
 
 def relatives(rng: np.random.Generator) -> Iterator[int]:
-    """What the seed sequence and its relatives tell."""
+    """The secrets that the seed sequence and its relatives reveal."""
     sequence = rng.bit_generator.seed_seq
     entropy = sequence.entropy
     roots = [copy.deepcopy(sequence), np.random.SeedSequence(entropy)]

@@ -1,4 +1,4 @@
-"""What is learnt from decisions: gradients, the steps of the optimizer, and that both ways to compute them give one network."""
+"""Learning from decisions: gradients, the steps of the optimizer, and that both ways to compute them give one network."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners:
 
 
 def slow_targets(learner: Learner, rollout: Rollout, options: Options) -> tuple[np.ndarray, np.ndarray]:
-    """What the steps of an update learn from, one decision after another: weighted advantages, and returns."""
+    """The data of the steps of an update, one decision after another: weighted advantages, and returns."""
     values, log_probs = learner.judge(rollout)
     advantages = [0.0] * len(values)
     for k in reversed(range(len(values))):

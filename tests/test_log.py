@@ -117,7 +117,7 @@ def test_a_reader_of_the_log_alone_knows_how_the_game_stands(rules: Rules) -> No
 
 
 def test_every_kind_of_event_has_words() -> None:
-    """Those that say nothing themselves are why others happen, or nothing happens."""
+    """Events without words of their own are causes of others, or nothing happens."""
     assert list(TOLD) == list(EventKind) == list(KIND_ROWS)
     silent = {kind for kind, told in TOLD.items() if not told.says}
     assert silent == {EventKind[name] for name in ("NOTHING", "ASKED", "PAYS", "GAINS", "WAY", "RESUMED")}

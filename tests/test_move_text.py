@@ -41,7 +41,7 @@ def test_an_allegiance_bonus_is_part_of_the_gain() -> None:
 
 
 def test_a_price_is_said_alike_when_it_is_offered_and_when_it_is_asked() -> None:
-    """Where the recruit is told in full, for want of a longer text of the space."""
+    """A space where the recruit is told in full, because the text of the space is short."""
     kyle = {"name": "kyle_the_scavenger", "active": True}
     game = Game.from_dict({"rules": {"num_players": 2}, "players": [{"workers": [5], "recruits": [kyle]}, {"workers": [1]}]})
     assert "you may raise your knowledge by 2: draw 1 artifact (Kyle)" in _move(game, "place 5 generator").gain

@@ -97,7 +97,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def asked() -> list[Any]:
-    """What the module's agents noted."""
+    """The notes of the module's agents."""
     return sys.modules["own"].ASKED  # type: ignore[no-any-return]
 
 

@@ -116,7 +116,7 @@ def test_the_wheel_works_without_the_repository(built: Path, tmp_path: Path, pyt
 
 
 def _environment(**more: str) -> dict[str, str]:
-    """That of this process without what would lead Python to the repository."""
+    """The environment of this process without the variables that would lead Python to the repository."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA"))} | more
 
 

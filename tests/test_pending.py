@@ -1,4 +1,4 @@
-"""What is pending in a position is checked, value by value: what it says can come from anybody, and its hash is no secret."""
+"""The pending part of a position is checked, value by value: it can come from anybody, and its hash is no secret."""
 
 from __future__ import annotations
 

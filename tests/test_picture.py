@@ -92,7 +92,7 @@ def _painted(element: ET.Element, x: float, y: float, scale: float, symbols: dic
 
 @dataclass
 class Layers:
-    """Where the shapes of a picture lie, one painted over the other; shapes of `GROUNDS` are what others lie on."""
+    """The places of the shapes of a picture, one painted over the other; shapes of `GROUNDS` are under others."""
 
     painted: list[Shape]
 
@@ -104,17 +104,17 @@ class Layers:
         self.filled = self.grounds & np.array([shape.fill != "none" for shape in self.painted])
 
     def containing(self, box: tuple[float, float, float, float], slack: float = 0.5) -> np.ndarray:
-        """Which shapes contain a box whole."""
+        """The shapes that contain a whole box."""
         a, b, c, d = box
         return (self.left <= a + slack) & (self.top <= b + slack) & (self.right >= c - slack) & (self.bottom >= d - slack)
 
     def apart(self, box: tuple[float, float, float, float], slack: float = 0.5) -> np.ndarray:
-        """Which shapes have nothing in common with a box."""
+        """The shapes that have nothing in common with a box."""
         a, b, c, d = box
         return (self.right <= a + slack) | (c <= self.left + slack) | (self.bottom <= b + slack) | (d <= self.top + slack)
 
     def in_the_way(self, k: int) -> list[Shape]:
-        """What a text overlaps that is neither its ground, whole and below it, nor hidden by its ground."""
+        """The shapes a text overlaps that are neither its ground, whole and below it, nor hidden by its ground."""
         fine = self.apart(self.painted[k].box) | (self.grounds & self.containing(self.painted[k].box))
         fine[k] = True
         fine[: np.flatnonzero((self.filled & self.containing(self.painted[k].box))[:k])[-1]] = True
@@ -128,7 +128,7 @@ class Layers:
 
 # --------------------------------------------------------------------------------------------------------------- colours
 
-# What each kind of sight makes of light (Machado, Oliveira and Fernandes 2009, severity 1); grey is its luminance.
+# The effect of each kind of sight on light (Machado, Oliveira and Fernandes 2009, severity 1); grey is its luminance.
 SIGHTS = {
     "all colours": np.eye(3),
     "protan": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),

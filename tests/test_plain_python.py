@@ -27,7 +27,7 @@ def test_plain_python_plays_the_same() -> None:
     assert lines == list(walk(decisions=200))
 
 
-@pytest.mark.long  # compiles the engine anew, with checks
+@pytest.mark.long  # compiles the engine again, with checks
 def test_no_index_is_out_of_bounds(tmp_path: Path) -> None:
     lines = _run("-m", "tests.tools.walk", "--decisions", "200", NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert lines == list(walk(decisions=200))

@@ -1,4 +1,4 @@
-"""What the repository says of itself exists: files, modules, names, make targets; words that must not be there are not."""
+"""The things that the repository names exist: files, modules, names, make targets; words that must not be there are not."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read(file: Path) -> str:
 
 @cache
 def words(file: Path) -> str:
-    """What a file says in words: all of a page, the comments and docstrings of code, the comments of other files."""
+    """The words of a file: all of a page, the comments and docstrings of code, the comments of other files."""
     text = read(file)
     if file.suffix == ".py":
         tree = ast.parse(text)
@@ -79,7 +79,7 @@ def name_of(file: Path) -> str:
 
 FOLDERS = "docs|tests|scripts|agents|euphoria_env|benchmarks|euphoria_agents"
 PATH = re.compile(rf"(?<![\w./-])((?:\.\./)?(?:{FOLDERS})/[\w./*-]*[\w*/]|[\w-]+\.(?:md|lock|toml|cff))(?![\w(])")
-# What is there only when something has been run, or in somebody else's project.
+# Files that exist only when something has been run, or in somebody else's project.
 NOT_HERE = {"my_agent.py", "report.md", "row.md", "table.md", "Euphoria-v0", "euphoria-v0"}
 
 
@@ -177,7 +177,7 @@ def modules() -> dict[str, str]:
 
 @cache
 def names_of(module: str) -> dict[str, ast.AST | None]:
-    """What a module defines or imports at its top, without importing it; some need big libraries."""
+    """The names that a module defines or imports at its top, without importing it; some need big libraries."""
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin
     found: dict[str, ast.AST | None] = {}
@@ -203,7 +203,7 @@ def classes() -> dict[str, list[ast.ClassDef]]:
 
 
 def members(node: ast.ClassDef) -> set[str]:
-    """What a class has: methods, fields, what is set on `self`, and the same of its bases of this project."""
+    """The members of a class: methods, fields, what is set on `self`, and the same of its bases of this project."""
     found = {child.name for child in ast.walk(node) if isinstance(child, ast.FunctionDef)}
     found |= {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store)}
     found |= {child.attr for child in ast.walk(node) if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store)}
@@ -357,7 +357,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 
 def test_commands_and_options_exist() -> None:
-    """What the pages tell people to type is understood by the command `euphoria`."""
+    """The commands on the pages are understood by `euphoria`."""
     main: Any = pytest.importorskip("euphoria_agents.commands")
     for file in PROSE:
         for line in commands(read(file)):

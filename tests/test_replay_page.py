@@ -40,7 +40,7 @@ def entries(game: Replayed) -> list[dict[str, Any]]:
 
 
 def data(page: str) -> Any:
-    """What the page holds."""
+    """The data in the page."""
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
 
 

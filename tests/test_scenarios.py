@@ -28,7 +28,7 @@ FILES = sorted(FOLDER.rglob("*.yaml"))
 
 
 def faults(file: Path) -> list[str]:
-    """What is wrong with each scenario of a file, or with what the engine or the referee makes of it."""
+    """The faults of each scenario of a file, or of the engine or the referee with it."""
     found = []
     for _, scenario in read_files([file]):
         for name, api in (("engine", None), ("referee", REFEREE)):
@@ -59,7 +59,7 @@ def test_no_id_is_there_twice() -> None:
 
 
 def test_every_failing_scenario_is_named(tmp_path: Path) -> None:
-    """Those of the file that hold are not."""
+    """Scenarios of the file that hold are not named."""
     start = "given: {rules: {num_players: 2}}"
     (tmp_path / "three.yaml").write_text(
         f"- {{id: one, rule: R1.1, {start}, over: true}}\n- {{id: two, rule: R1.1, {start}, over: false}}\n- {{id: three}}\n"

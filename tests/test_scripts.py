@@ -79,7 +79,7 @@ SHARES, TILT = np.array([1, 2, 4, 2, 1]) / 10, np.array([-2, -1, 0, 1, 2]) / 5
     [((0.0, 0.0), "refused"), ((0.1, 0.1), "accepted"), ((0.25, 0.1), "accepted"), ((0.25, -0.2), "refused")],
 )
 def test_the_gate_is_as_often_wrong_as_it_says(gains: tuple[float, float], verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who loses to one of the pool is refused, whatever else it gains."""
+    """A candidate that loses to one of the pool is refused, however much it gains elsewhere."""
     monkeypatch.syspath_prepend(SCRIPTS)
     script, rng, found = importlib.import_module("gate"), np.random.default_rng(1), []
     for _ in range(150):

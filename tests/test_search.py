@@ -70,7 +70,7 @@ def ask(agent: Agent, game: Game, seed: int) -> str:
 
 
 def middle(n: int, decisions: int = 150, **rules: Any) -> Game:
-    """A game after so many decisions of the roulette player, where there is a choice of placements."""
+    """A game after this many decisions of the roulette player, where there is a choice of placements."""
     game, rng, weights = Game(Rules(num_players=n, **rules), seed=n), np.random.default_rng(n), load("weights")
     while decisions > 0 or game.deciding != "open" or len(game.legal()) < 5:
         game.play(weights.act(game.observation(game.player), game.mask(), rng))
@@ -199,7 +199,7 @@ def test_an_interrupt_ends_a_search(spec: str, monkeypatch: pytest.MonkeyPatch) 
             _thread.interrupt_main()
         return search(*arguments)
 
-    ask(load("mcts:1"), game, 0)  # compiles, which heeds interrupts
+    ask(load("mcts:1"), game, 0)  # compiles, which can be interrupted
     monkeypatch.setattr(searcher, "search", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ask(agent, game, 0)
@@ -288,7 +288,7 @@ def test_more_simulations_than_workspace(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_greedy_follows_its_table() -> None:
-    """Who thinks nothing of stars but much of morale retrieves for food."""
+    """A player who values morale and not stars retrieves for food."""
     table = np.zeros(NUM_FEATURES)
     table[[name for name, _, _ in FEATURES].index("morale")] = 1.0
     game = Game.from_dict(
@@ -448,7 +448,7 @@ print(json.dumps(trees(sys.argv[1])))
 
 
 def trees(checkpoint: str) -> list[Any]:
-    """What some short searches find, to the ninth digit: of each move of the tree the visits and the value."""
+    """The results of some short searches, to the ninth digit: of each move of the tree the visits and the value."""
     found: list[Any] = []
     for n, spec in ((2, "mcts:30:greedy"), (3, f"mcts:20:ppo:{checkpoint}"), (2, "mcts:3:weights"), (3, "boardspace:3")):
         agent, game = load(spec), Game(Rules(num_players=n, max_turns=30), seed=4)

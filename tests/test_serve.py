@@ -142,7 +142,7 @@ def test_undo_takes_back_until_something_is_shown(ann: Visitor) -> None:
     assert not view["can_undo"]
     assert ann.ask("POST", f"{api}/undo", {"seat": 0, "version": view["version"]})[0] == 409
     after = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
-    assert after["can_undo"]  # the recruit is chosen in secret, and nobody has learnt of it
+    assert after["can_undo"]  # the recruit is chosen in secret, and nobody has learned of it
     back = ann.post(f"{api}/undo", {"seat": 0, "version": after["version"]})
     assert back["version"] > after["version"] and back["moves"] == view["moves"]
 
@@ -258,7 +258,7 @@ def seated(server: Served, game: Game, practice: bool = False) -> tuple[str, dic
 
 
 def answers(visitor: Visitor, api: str, seat: int, version: int) -> list[Any]:
-    """What a seat gets of every endpoint that tells something of a game, refusals included; nothing is changed."""
+    """The answers to a seat of every endpoint about a game, refusals included; nothing is changed."""
     decision = {"seat": seat, "version": version}
     asked = [
         ("GET", "view", None),
@@ -331,7 +331,7 @@ def same_outcomes(games: list[Game], action: int) -> bool:
 
 
 def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, action: int) -> bool:
-    """Plays a move at two tables, and takes it back; the answers are the same, unless the seat has learnt of a difference."""
+    """Plays a move at two tables, and takes it back; the answers are the same, unless the seat has learned of a difference."""
     got = []
     for api, visitors, version in tables:
         status, content, _ = visitors[seat].ask("POST", f"{api}/moves", {"seat": seat, "version": version, "action": action})
@@ -344,7 +344,7 @@ def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, ac
 
 
 def first_event(visitor: Visitor, api: str) -> bytes:
-    """What the stream of a game says at once."""
+    """The first messages of the stream of a game."""
     line = http.client.HTTPConnection("127.0.0.1", visitor.port, timeout=300)
     line.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{visitor.port}"})
     try:
@@ -692,7 +692,7 @@ def test_a_study_that_is_there_is_found_without_a_right_over_it(server: Served, 
     assert [one.get(f"/api/studies/{study}")["host"] for one in (ann, bob)] == [True, False]
     analyses = f"/api/studies/{study}/analyses"
     assert ann.ask("POST", analyses, {"spec": "greedy"})[0] == 202
-    assert bob.ask("POST", analyses, {"spec": "greedy"})[0] == 202  # it runs already, or has ended: Bob may go on with it
+    assert bob.ask("POST", analyses, {"spec": "greedy"})[0] == 202  # it runs already, or has ended: Bob may resume it
     assert bob.ask("POST", analyses, {"spec": "weights"})[0] == 202
     assert server.visitor().ask("DELETE", analyses, {"spec": "weights"})[0] == 403
     assert bob.ask("DELETE", analyses, {"spec": "weights"})[0] == 200
@@ -860,7 +860,7 @@ def test_a_full_disk_changes_nothing(server: Served, ann: Visitor) -> None:
 
 
 def fill(store: Store) -> int:
-    """Lets the file of a store grow no more, and fills what is left of it; how many pages it may have had."""
+    """Lets the file of a store grow no more, and fills what is left of it; returns the pages it might have had."""
     most = store._db.execute("PRAGMA max_page_count").fetchone()[0]
     store._db.execute("PRAGMA max_page_count = 1")
     for size in (65536, 1024, 16, 1):

@@ -178,7 +178,7 @@ def what_is_shown(session: Session, seat: int) -> Any:
 
 
 def test_choices_that_nobody_saw_are_not_told() -> None:
-    """Whatever a player chose: if the others see the same afterwards, the log told them the same."""
+    """The log tells the others the same whenever they see the same after a choice."""
     hidden = 0
     for game in some_games(every=40):
         legal = game.legal()

@@ -365,7 +365,7 @@ SHORT: dict[str, Any] = {"opponents": "random", "seat": 0, "num_players": 2, "st
 
 
 def gold(game: Game) -> int:
-    """What the learner has of what the position gave it; nothing else gives it before it decides."""
+    """The learner's share of the goods in the position; nothing else gives it any before it decides."""
     return int(game.to_dict()["players"][0].get("goods", {}).get("gold", 0))
 
 

@@ -33,7 +33,7 @@ def script() -> ModuleType:
 
 
 def arrays(path: Path) -> dict[str, np.ndarray]:
-    """What is in the file of a player."""
+    """The content of a player's file."""
     with np.load(path, allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.long
 
 
 class Page(HTMLParser):
-    """What a page has that others lead to, where it leads, and what a browser fetches for it."""
+    """The anchors of a page, its links, and the files that a browser fetches for it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

@@ -321,7 +321,7 @@ def test_a_batch_is_stopped_goes_on_and_is_deleted(server: Served, ann: Visitor)
     stopped = ann.get(api.format(batch))
     assert stopped["state"] == "stopped" and 0 < stopped["done"] < 1000 and stopped["tables"]
     assert wait_for(ann, other, ended)["state"] == "done"
-    ann.post(f"{api.format(other)}/go-on")  # there is nothing to go on with
+    ann.post(f"{api.format(other)}/go-on")  # there is nothing to resume
     assert ann.get(api.format(other))["state"] == "done"
     assert ann.get(api.format(batch))["done"] == stopped["done"]
     ann.post(f"{api.format(batch)}/go-on")
@@ -354,7 +354,7 @@ def test_a_batch_survives_the_end_of_the_server(tmp_path: Path, monkeypatch: pyt
         found = [Counted(**game) for game in server.inside(lambda: server.store.counted(batch))]
     assert found == [g for deal in range(12) for g in play_deal(["random", "weights"], Rules(num_players=2, **QUICK), 3, deal)]
     with Served(tmp_path / "games.sqlite") as server:
-        server.inside(lambda: server.store.set_batch(batch, "waiting"))  # as if nobody had gone on with it
+        server.inside(lambda: server.store.set_batch(batch, "waiting"))  # as if nobody had resumed it
         found = server.visitor().get(f"/api/batches/{batch}")
         assert found["state"] == "stopped" and "interrupted" in found["trouble"]
 

@@ -1,4 +1,4 @@
-"""The analysis of a recorded game: what it says, that it can be gone on with, and what it refuses."""
+"""The analysis of a recorded game: its content, its resumption, and its refusals."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_the_moves_are_those_that_the_agent_explains(record: str, entries: list[
 
 
 def test_regret(entries: list[Entry]) -> None:
-    """0 for the best move, else what its value lacks; never less."""
+    """0 for the best move, otherwise what its value lacks; never less."""
     best, others = 0, []
     for entry in entries:
         (played,) = (row for row in entry["moves"] if row[0] == entry["played"])
@@ -217,7 +217,7 @@ def test_on_average_there_is_no_luck() -> None:
 
 
 def test_the_end_of_a_game() -> None:
-    """Who has won had all the luck there was; a game that was cut off is nobody's."""
+    """The winner had all the luck; a game that was cut off is nobody's."""
     text = record_of(Rules(num_players=2, stars_to_win=3), ["ppo", "ppo"])
     game = Game.from_record(text)
     assert game.over and outcome(game) == [float(seat == game.winner) for seat in range(2)]
@@ -426,7 +426,7 @@ def test_a_damaged_record_or_a_wrong_agent(record: str) -> None:
 
 
 def test_a_full_disk(record: str, whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was written stays, and is gone on with."""
+    """The part that was written stays, and is resumed."""
     path, written, original = tmp_path / "a.jsonl", list[str](), analysis_module.append_line
 
     def fill(file: Path, line: str) -> None:

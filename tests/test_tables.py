@@ -1,4 +1,4 @@
-"""What commands print: tables at every width, and the progress of long jobs."""
+"""The output of commands: tables at every width, and the progress of long jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benchmark tasks: their protocol, judging that can be repeated, interrupted and gone on with, and agents that are at fault."""
+"""Benchmark tasks: their protocol, judging that can be repeated, interrupted and resumed, and agents that are at fault."""
 
 from __future__ import annotations
 
@@ -425,7 +425,7 @@ def test_the_leaderboard_says_who_cannot_be_had_again() -> None:
 
 
 def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
-    """Where a value of a result is: what holds it, and its name there."""
+    """The place of a value in a result: its container, and its name there."""
     *path, last = [int(key) if key.isdigit() else key for key in keys.split(".")]
     for key in path:
         result = result[key]

@@ -230,7 +230,7 @@ from tests.tools.small_runs import arguments, assert_same, go, logged, options, 
 
 
 def test_the_player_the_trainer_and_the_formula_agree(tmp_path: Path) -> None:
-    """What was recorded while playing, what PyTorch makes of it, what the file plays, and the head of `network.checkpoint`."""
+    """The record of playing, what PyTorch makes of it, what the file plays, and the head of `network.checkpoint`."""
     run = go(options(tmp_path / "run"))
     agent, (_, tensors) = load(f"ppo:{tmp_path}/run/ppo.safetensors"), read_checkpoint(tmp_path / "run" / "ppo.safetensors")
     seen, mask = positions(100)
@@ -258,7 +258,7 @@ def test_the_player_the_trainer_and_the_formula_agree(tmp_path: Path) -> None:
 
 
 def test_a_network_of_fewer_features_goes_on() -> None:
-    """That of a player of an older version, which looks at less; what it plays stays what it was."""
+    """The policy of a player of an older version, which looks at less, stays the same."""
     one, other = (Network(make_features(True), [16], [12]) for _ in range(2))
     tensors = one.tensors()
     kept = np.random.default_rng(0).random(len(tensors["features.source"])) < 0.9
@@ -346,7 +346,7 @@ def test_the_learning_rate_goes_down_with_the_decisions(tmp_path: Path, monkeypa
 
 
 def test_the_learning_rate_goes_down_with_the_time_that_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 2 minutes an update takes half a one here."""
+    """An update takes half of the 2 minutes here."""
     rates, minutes = rates_of(monkeypatch), iter(range(1000))
     monkeypatch.setattr(trainer.Group, "share", lambda self, value=None: 30.0 * next(minutes) if type(value) is float else value)
     output = io.StringIO()
@@ -362,7 +362,7 @@ def test_a_resumed_run_is_the_one_that_was_not_interrupted(tmp_path: Path) -> No
     """With ratings, of which one is still due when the first part ends."""
     go(options(tmp_path / "straight", rating_games=4))
     go(options(tmp_path / "run", rating_games=4), updates=3)
-    np.random.seed(99)  # whatever else happened to the generators meanwhile
+    np.random.seed(99)  # anything may have happened to the generators meanwhile
     torch.manual_seed(99)
     go(Options(resume=tmp_path / "run"))
     assert_same(state_of(tmp_path / "run"), state_of(tmp_path / "straight"))

@@ -19,7 +19,7 @@ KINDS += [(2, reward) for reward in REWARD_NAMES[1:]]
 
 
 class Step(NamedTuple):
-    """What happened in a step, copied."""
+    """A copy of the results of a step."""
 
     chosen: list[int]
     player: np.ndarray

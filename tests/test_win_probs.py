@@ -1,4 +1,4 @@
-"""Win probabilities of a trained player: the chances of all seats, learnt from its own games."""
+"""Win probabilities of a trained player: the chances of all seats, learned from its own games."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def quick() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def player(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A player that has hardly learnt anything."""
+    """A player that has hardly learned anything."""
     folder = tmp_path_factory.mktemp("player")
     go(options(folder))
     return folder / "ppo.safetensors"
@@ -46,7 +46,7 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def learnt(
     player: Path, new: Path, threads: int = 1, widths: tuple[int, ...] = (16, 8), games: int = 24, half: bool = False
 ) -> Path:
-    """A copy of the player that has learnt them in seconds."""
+    """A copy of the player that has learned them in seconds."""
     new.write_bytes(player.read_bytes())
     chosen = options(
         new.parent, players=[2, 3], threads=threads, win_probs_games=games, win_probs_widths=[*widths], half=half, seed=3

@@ -1,4 +1,4 @@
-"""What is said of moves, events and cards: that everything has words, that they are exact, and that they tell nothing hidden."""
+"""The words for moves, events and cards: they are complete and exact, and reveal nothing hidden."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def discard(table: Table, player: Player, artifact: str) -> None:
 
 
 def discard_series(table: Table, player: Player, number: int) -> Flow[None]:
-    """The player discards that many cards, as far as they are there."""
+    """The player discards that many cards, or as many as there are."""
     number = min(number, player.hand)
     for artifact in (yield from series(player.seat, "discard", combinations(player.artifacts, number))):
         discard(table, player, artifact)

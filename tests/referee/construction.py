@@ -34,7 +34,7 @@ def build_if_complete(table: Table, space: str) -> Flow[list[tuple[Player, list[
     yield from stars.after_stars(table, placed)  # R4.12: before Ray
 
     for player in table.turn_order():
-        if table.has(player, "ray_the_foreman"):  # gain 2 M if you helped, else lose 2 K
+        if table.has(player, "ray_the_foreman"):  # gain 2 M if you helped, otherwise lose 2 K
             if player in helpers:
                 tracks.gain_morale(table, player, 2)
             else:

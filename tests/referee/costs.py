@@ -37,7 +37,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Payment:
-    """What was paid: the way (only at "3 artifacts or a pair") and the items."""
+    """A payment: the way (only at "3 artifacts or a pair") and the items."""
 
     way: str = ""
     items: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ def draw_recruit(table: Table) -> Flow[str]:
 
 
 def new_recruit(table: Table, player: Player) -> Flow[Recruit | None]:
-    """Draw 2 recruits (what there is), keep 1, the other goes out of the game."""
+    """Draw 2 recruits (or as many as there are), keep 1, the other goes out of the game."""
     drawn: list[str] = []
     while table.recruit_deck and len(drawn) < 2:
         drawn.append((yield from draw_recruit(table)))

@@ -129,7 +129,7 @@ class Referee:
 
     @property
     def player(self) -> int:
-        """Who must decide now; keeps its last value after the end."""
+        """The player who must decide now; keeps its last value after the end."""
         self._advance()
         return self._player
 

@@ -13,7 +13,7 @@ from .tables import TEMPORARY
 
 @dataclass
 class Placement:
-    """What the later steps of a placement have to know of the earlier ones."""
+    """The facts that later steps of a placement need about earlier ones."""
 
     player: Player
     face: int

@@ -95,7 +95,7 @@ def ian(table: Table, placement: Placement) -> Flow[None]:
 
 def josiah(table: Table, placement: Placement) -> Flow[None]:
     """Placing on the generator, farm or cloud mine: every other player with a worker there gains 1 K, you gain 1 M
-    (even if nobody is there)."""
+    (even without other workers)."""
     if placement.space in ("generator", "farm", "cloud_mine"):
         for opponent in table.opponents(placement.player):
             if any(worker.owner == opponent.seat for worker in table.board[placement.space]):

@@ -87,7 +87,7 @@ def read_player(seat: int, entry: dict[str, Any]) -> Player:
 
 
 def fill_in(table: Table, position: dict[str, Any], entries: list[dict[str, Any]], filler: random.Random) -> None:
-    """What the position leaves out."""
+    """Fills in what the position leaves out."""
     for player, entry in zip(table.players, entries, strict=True):
         if "workers" not in entry:  # two, fewer if that would make more than four
             number = min(2, MAX_WORKERS - table.workers_on_board(player))

@@ -27,7 +27,7 @@ def moves(table: Table, player: Player) -> dict[str, tuple[str, int]]:
 
 
 def may_give(player: Player, given: list[str]) -> list[str]:
-    """What may be offered next: R18.2, in the fixed order."""
+    """The items that may be offered next: R18.2, in the fixed order."""
     if len(given) == MOST:
         return []
     start = ITEMS.index(given[-1]) if given else 0
@@ -36,7 +36,7 @@ def may_give(player: Player, given: list[str]) -> list[str]:
 
 
 def may_ask(partner: Player, asked: list[str]) -> list[str]:
-    """What may be asked for next: goods must be there, artifacts up to the partner's number of cards."""
+    """The items that may be asked for next: goods must exist, artifacts up to the partner's number of cards."""
     if len(asked) == MOST:
         return []
     start = ITEMS.index(asked[-1]) if asked else 0

@@ -80,9 +80,9 @@ def place_workers(table: Table, player: Player, face: int, space: str, *, count:
 
 
 def choose_space(table: Table, player: Player, face: int, *, further: bool) -> Flow[str | None]:
-    """Where a further worker goes, or Chase's (not `further`: R17.4 costs it nothing); None: nowhere.
+    """The space of a further worker, or of Chase's (not `further`: R17.4 costs it nothing); None: nowhere.
 
-    R15.2: offers may be made here too. After one the decision is asked again: what can be paid is looked at anew.
+    R15.2: offers may be made here too. After one the decision is asked again: the possible payments may have changed.
     """
     while True:
         options: dict[str, tuple[Any, ...]] = dict(placements(table, player, [face], further=further))

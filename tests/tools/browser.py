@@ -16,7 +16,7 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chro
 
 
 def browser_path() -> str | None:
-    """Where a Chromium is, if there is one; EUPHORIA_BROWSER names another."""
+    """The path of a Chromium, if there is one; EUPHORIA_BROWSER names another."""
     named = os.environ.get("EUPHORIA_BROWSER")
     return named or next((found for name in NAMES if (found := shutil.which(name))), None)
 
@@ -58,5 +58,5 @@ class ServerProcess:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The address of the server."""
         return f"http://127.0.0.1:{self.port}"

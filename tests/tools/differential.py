@@ -84,7 +84,7 @@ class Mismatch(Exception):
 
     @property
     def signature(self) -> tuple[str, frozenset[str]]:
-        """What is wrong, roughly: equal for the same fault in other games, one hopes."""
+        """The fault, roughly: equal for the same fault in other games, it is hoped."""
         details = set()
         for where, engine, referee in self.differences:
             if self.kind == "legal":
@@ -134,7 +134,7 @@ def _without_nothing(counts: Json) -> Json:
 
 
 def differences(engine: Any, referee: Any, where: str = "") -> list[Difference]:
-    """Where two JSON values differ."""
+    """The places where two JSON values differ."""
     if isinstance(engine, dict) and isinstance(referee, dict):
         return [
             difference
@@ -184,7 +184,7 @@ class Pair:
 
     @property
     def drawn(self) -> int:
-        """How many outcomes have been drawn."""
+        """The number of outcomes drawn."""
         return self._fed
 
     def _feed(self) -> None:
@@ -215,7 +215,7 @@ class Pair:
             raise Mismatch("outcomes", [(f"play {move}", self._lately(), repr(error))]) from error
 
     def _lately(self) -> list[Any]:
-        """What was drawn since the last move."""
+        """The outcomes drawn since the last move."""
         return self.engine.outcomes[self.marks[-1] if self.marks else 0 :]
 
     def compare(self) -> list[str]:
@@ -433,7 +433,7 @@ class Case:
 
 
 def case_of(pair: Pair, start: Json) -> Case:
-    """What was played on a pair."""
+    """The moves played on a pair."""
     outcomes, marks = pair.engine.outcomes, [*pair.marks, pair.drawn]
     steps = [(move, outcomes[marks[k] : marks[k + 1]]) for k, move in enumerate(pair.moves)]
     return Case(start, outcomes[: marks[0]], steps)
@@ -450,7 +450,7 @@ class Failure:
 
 @dataclass
 class Played:
-    """What a game was like."""
+    """A summary of a game."""
 
     decisions: int = 0
     moves: Counter[str] = field(default_factory=Counter)
@@ -460,7 +460,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Plan:
-    """Where a game starts, who plays it, and how long."""
+    """The start of a game, its players, and its length."""
 
     start: Json
     policy: str
@@ -736,7 +736,7 @@ def _digest(case: Case) -> str:
 
 
 def _guess_rule(case: Case) -> str:
-    """What the last move is about; whoever keeps the scenario knows better."""
+    """The subject of the last move; the author of the scenario knows better."""
     rules = {"R3.4": "retrieve take done sacrifice", "R14.1": "dilemma", "R2.2": "choose", "R17.3": "morale knowledge"}
     rules["R15.1"] = "trade give ask offer accept refuse"
     verb = case.moves[-1].split(" ")[0] if case.moves else ""
@@ -757,7 +757,7 @@ def _tidy(position: Json) -> Json:
 
 
 def _expectation(case: Case) -> tuple[Load, Json]:
-    """What the referee draws, and what it says where the engine says something else: `then`, `legal`, `illegal` and so on."""
+    """The referee's draws, and its results where the engine has others: `then`, `legal`, `illegal` and so on."""
     engine = Pair(case.start, case.load).engine
     try:
         if "new" in case.start:

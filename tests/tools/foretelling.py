@@ -33,7 +33,7 @@ _MARKERS = {
 _ITEMS = {_E.PAID: "-", _E.GIVEN: "-", _E.LOST: "-", _E.DISCARDED: "-", _E.GAINED: "+", _E.RECEIVED: "+"}
 _STARS = (_E.STAR, _E.STAR_ON_RECRUIT, _E.STAR_ON_DILEMMA)
 PLACES = ("open", "further")  # the decisions at which a window begins
-# What begins a note, which says what may follow or must be known, and not what changes for sure.
+# The beginnings of notes, which name possible consequences and conditions, not certain changes.
 NOTES = re.compile(
     r"(?:When|You|Once|After|For|Icarus|If)|(?:you|perhaps|if|the|no|all|hidden|its|it|then|draw)[ ,]|player \d|every opponent "
     r"|.*, unless you use |.* may follow|.* opens"
@@ -41,7 +41,7 @@ NOTES = re.compile(
 
 
 def field_of(event: Event) -> tuple[str, int] | None:
-    """What an event changes, with its direction, and by how much; None if nothing that has words of its own."""
+    """The change by an event, with its direction and size; None if it has no words of its own."""
     kind, _, a, b = event
     if kind in _MARKERS:
         return _MARKERS[EventKind(kind)], a
@@ -74,7 +74,7 @@ def parse(part: str, sign: str) -> tuple[str, int] | None:
 
 
 def mentioned(text: str) -> set[str]:
-    """What a text that leaves something open may be about."""
+    """The possible subjects of a text that leaves something open."""
     found = {name for name in (*GOODS, "star", "worker") if name in text}
     if any(word in text.lower() for word in _ARTIFACT_WORDS):
         found.add("artifact")
@@ -89,7 +89,7 @@ def mentioned(text: str) -> set[str]:
 
 @dataclass
 class Window:
-    """What was said of a move, and what has happened since."""
+    """The preview of a move, and the events since."""
 
     move: Move
     player: int
@@ -125,7 +125,7 @@ def grouped(events: list[Event], optional: set[tuple[int, int]]) -> Iterator[Eve
 
 
 def mistakes(window: Window, game: Game) -> Iterator[str]:
-    """What was not foretold, or did not happen."""
+    """The events that were not foretold, or did not happen."""
     move, p = window.move, window.player
     events = game.events[window.events :]
     end = next((k for k, event in enumerate(events) if event.kind == _E.TURN), len(events))
@@ -203,7 +203,7 @@ def played(rng: random.Random) -> Iterator[tuple[Game, list[Move], str]]:
 
 
 def compared(decisions: int, seed: int) -> Iterator[tuple[str, Move, str]]:
-    """The mistakes in so many decisions of random games: what is wrong, the move, and where."""
+    """The mistakes in this many decisions of random games: the fault, the move, and the place."""
     done = 0
     while done < decisions:
         windows: list[Window] = []

@@ -87,7 +87,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def at(value: Any, path: tuple[Any, ...]) -> Any:
-    """What is at a place."""
+    """The value at a place."""
     return functools.reduce(lambda inner, key: inner[key], path, value)
 
 
@@ -280,7 +280,7 @@ def record_case(rng: random.Random, folder: Path) -> Case:
 
 
 def batch_case(rng: random.Random, folder: Path) -> Case:
-    """What a batch says of itself, with one or two arrays changed."""
+    """The state of a batch, with one or two arrays changed."""
     rules = Rules.from_dict(random_rules(rng))
     batch = Batch(2, rules, seed=rng.getrandbits(30))
     chance = np.random.default_rng(rng.getrandbits(30))
@@ -451,7 +451,7 @@ KINDS: dict[str, Callable[[random.Random, Path], Case]] = {
 
 @dataclasses.dataclass
 class Found:
-    """What became of some inputs: how many were refused and how many used; a line for each that failed."""
+    """The results of some inputs: the numbers refused and used; a line for each that failed."""
 
     refused: int = 0
     used: int = 0

@@ -147,7 +147,7 @@ def from_position() -> Game:
 
 
 def count(game: Game, depth: int) -> int:
-    """The number of sequences of so many moves; chance goes on from the generator of the position."""
+    """The number of sequences of this many moves; chance continues from the generator of the position."""
     moves = game.legal_actions().tolist()
     if depth == 1:
         return len(moves)

@@ -40,7 +40,7 @@ def other_value(name: str) -> Any:
 
 
 def prefer(game: Game, rng: random.Random) -> str:
-    """A move of a player who finishes games: goes on with sites begun, uses abilities, retrieves only when that must be."""
+    """A move of a player who finishes games: continues sites begun, uses abilities, retrieves only when necessary."""
     legal = game.legal()
     placing = [move for move in legal if move.startswith("place ")]
     if placing:

@@ -24,8 +24,8 @@ A file is a list of scenarios such as::
 =====================  =============================================================================================
 
 ``then`` is a subset of ``to_dict()``: keys that it leaves out are not looked at. ``players`` is compared entry by
-entry, as far as it goes (``{}`` skips one); recruits by name (others may be there; an entry may be just the name);
-every other list as a whole, in any order. What ``to_dict`` leaves out is 0, empty, false or null; ``{}`` and ``[]``
+entry, as far as it goes (``{}`` skips one); recruits by name (there may be others; an entry may be just the name);
+every other list as a whole, in any order. Keys that ``to_dict`` leaves out are 0, empty, false or null; ``{}`` and ``[]``
 elsewhere say that there is nothing, or nothing but such values.
 
 A scenario that names no seed must hold for every seed: it is run with several.
@@ -119,7 +119,7 @@ class Scenario:
 
     @property
     def title(self) -> str:
-        """What it is and where it stands."""
+        """The name of a scenario and its place."""
         about = ", ".join(self.rules + self.cards)
         return f"{self.id} ({about})" + (f" in {self.where}" if self.where else "")
 
@@ -215,7 +215,7 @@ def _check_then(expected: Any, path: tuple[str | int, ...] = ()) -> None:
     if isinstance(expected, dict):
         for key, value in expected.items():
             if not isinstance(key, str):
-                raise BadScenario(f"`then`: the key {key!r} in {_show_path(path)} is no text; quote it")
+                raise BadScenario(f"`then`: the key {key!r} in {_show_path(path)} is not a text; quote it")
             _check_then(value, (*path, key))
     elif isinstance(expected, list):
         if path == ("players",):
@@ -293,7 +293,7 @@ def read_folder(folder: Path = FOLDER) -> list[tuple[str, Scenario | BadScenario
 
 
 def differences(expected: Mapping[str, Any], position: Mapping[str, Any]) -> list[str]:
-    """Where a position is not as expected (the subset rules of the module): a line each."""
+    """The places where a position is not as expected (the subset rules of the module): a line each."""
     return list(_differences(expected, position, ()))
 
 
@@ -371,7 +371,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
-    """What a key that is left out stands for, and mappings of nothing else."""
+    """The defaults of keys that are left out, and mappings of nothing else."""
     if isinstance(value, dict):
         return all(map(_is_empty, value.values()))
     return value is None or value is False or value in (0, "", [])
@@ -506,7 +506,7 @@ class _Run:
         return ScenarioFailed("\n".join(lines))
 
     def _situation(self) -> list[str]:
-        """What was played, and who may do what now."""
+        """The moves played, and the present decision."""
         game = self.game
         lines = ["  played: " + (", ".join(self.played) or "nothing yet")]
         legal = list(game.legal())
@@ -522,7 +522,7 @@ class _Run:
 
 
 def scenario_and_seed(scenario: Scenario, seed: int) -> str:
-    """What failed, with the seed if it was the runner's choice."""
+    """The failure, with the seed if it was the runner's choice."""
     return scenario.title + (f" with seed {seed}" if len(scenario.seeds) > 1 else "")
 
 

@@ -66,7 +66,7 @@ class Served:
         self._thread.join()
 
     def inside(self, work: Callable[[], Any]) -> Any:
-        """What a function gives that runs on the loop of the server."""
+        """The result of a function that runs on the loop of the server."""
 
         async def call() -> Any:
             return work()
@@ -75,7 +75,7 @@ class Served:
 
 
 class Visitor:
-    """A browser without a screen: keeps cookies, sends what a page would send, or whatever else it is told."""
+    """A browser without a screen: keeps cookies, sends the requests of a page, or any others."""
 
     def __init__(self, port: int, client: str = "127.0.0.1") -> None:
         self.port = port

@@ -28,7 +28,7 @@ def options(run: Path, **changed: Any) -> Options:
 
 
 def arguments(chosen: Options) -> list[str]:
-    """What follows `euphoria train` on a command line with these options."""
+    """The rest of a command line of `euphoria train` with these options."""
     values = {**vars(chosen), **chosen.game}
     del values["game"]
     told = []

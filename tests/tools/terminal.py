@@ -55,11 +55,11 @@ class Terminal:
         os.write(self._end, keys.encode())
 
     def until_prompt(self) -> str:
-        """What is written until something is asked, or until the end."""
+        """The output until something is asked, or until the end."""
         return self.until(PROMPT)
 
     def until(self, pattern: str | re.Pattern[str]) -> str:
-        """What is written until it matches, or until the end."""
+        """The output until it matches, or until the end."""
         text, deadline = "", time.monotonic() + LIMIT
         while time.monotonic() < deadline:
             ready, _, _ = select.select([self._end], [], [], 0.03)
@@ -118,5 +118,5 @@ def _become(words: list[str], folder: Path, environment: Mapping[str, str]) -> N
 
 
 def plain(text: str) -> str:
-    """What was written without colours and carriage returns."""
+    """The output without colours and carriage returns."""
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).replace("\r", "")

@@ -452,7 +452,7 @@ function drawVerdict() {
       right
         ? el("h2", {}, checked.question)
         : [
-            el("h2", { class: "bad" }, `${many(checked.errors.length, "thing")} to mend`),
+            el("h2", { class: "bad" }, `${many(checked.errors.length, "thing")} to fix`),
             el(
               "ul",
               { class: "faults" },

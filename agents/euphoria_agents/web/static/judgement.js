@@ -23,24 +23,25 @@ export const grade = (error) => (error == null ? "–" : GRADES.find(([most]) =>
 // What words mean, said where they stand.
 const TERMS = {
   chances:
-    "How probable the agent thinks it that each player wins, as the player to move sees it: with their own " +
+    "The probability that each player wins, estimated from the view of the player to move: with their own " +
     "cards, and not those of the others. The chances also change when somebody else looks at the board, so a " +
-    "fall of a curve is not yet a mistake.",
+    "falling curve need not mean a mistake.",
   regret:
-    "What the move played was worth less than the best one, both judged by the same search. It repeats: two " +
+    "The value of the best move less that of the move played, both judged by the same search. Two " +
     "searches prefer the same move in 98 of 100 decisions. A mistake is a regret above the threshold.",
   punished:
-    "A filled mark: when it was the player's turn again, their chance had fallen by at least what the mistake " +
-    "cost. A hollow one: it went well all the same.",
+    "A filled mark: by the player's next turn, their chance had fallen by at least the cost of the mistake. " +
+    "A hollow mark: it went well all the same.",
   luck:
-    "What dice and cards changed: the chances that came, less those that were to be expected before anything " +
-    "was drawn or rolled. It says nothing about how well somebody plays.",
+    "The effect of dice and cards: the chances afterwards, less those expected before anything was drawn or " +
+    "rolled. It is independent of how well somebody plays.",
   adjusted:
     "The result, 100 % for the winner, less the luck of the whole game: what these decisions would have been " +
     "worth with even luck.",
-  error: "The mean regret of the decisions with more than one legal move, and what it is called in words.",
-  visits: "How often the search followed this move. It follows what it thinks best most often, and would play that.",
-  idea: "What the network would choose at first sight, before any search.",
+  error: "The mean regret of the decisions with more than one legal move, and a name for it.",
+  visits:
+    "How often the search followed this move. It follows the move that it thinks best most often, and would play it.",
+  idea: "The network's choice at first sight, before any search.",
   win: "The chance to win of the player who decides, after this move.",
 };
 

@@ -550,7 +550,7 @@ function progress(spec) {
 async function load(spec) {
   const first = analysis(spec).entries.length;
   const next = await get(`${api}/analyses?spec=${encodeURIComponent(spec)}&from=${first}`);
-  if (first > analysis(spec).entries.length) return; // it was begun anew meanwhile
+  if (first > analysis(spec).entries.length) return; // it was restarted meanwhile
   const { entries, better } = analysis(spec);
   found[spec] = {
     ...next,
