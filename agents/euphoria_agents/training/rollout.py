@@ -248,7 +248,7 @@ class Actor(BatchGames):
 
 
 def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int) -> CSR:
-    """So many lists of numbers below a limit, as `Actor.state` gave them."""
+    """Reads n lists of numbers below a limit, as `Actor.state` gave them."""
     ends = read_array(arrays, f"{name}_ends", (n + 1,), np.int64, 0, np.size(arrays.get(name, ())))
     index = read_array(arrays, name, (int(ends[-1]),), np.int16, 0, limit - 1)
     if ends[0] or (np.diff(ends) < 0).any():

@@ -1,4 +1,4 @@
-"""What a run has saved, and how it is opened again: metadata beside arrays, all checked, as anybody may have written them."""
+"""Opens runs, new ones and saved ones: metadata beside arrays, all checked, as anybody may have written them."""
 
 from __future__ import annotations
 

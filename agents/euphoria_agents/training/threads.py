@@ -73,7 +73,7 @@ class Threads:
             self._changed.notify_all()
 
     def _serve(self) -> None:
-        """What each of the other threads does."""
+        """Runs all kinds of tasks until `close`: the target of each of the other threads."""
         torch.set_num_threads(1)
         self._work(KINDS, lambda: self._closed)
 
