@@ -168,14 +168,14 @@ def test_the_shares_of_the_league() -> None:
     for _ in range(3000):
         one.record("0", 1.0)  # always beaten: hardly met any more
         one.record("1", 0.0)
-    chances = dict(zip([member.name for member in one], one.chances(), strict=True))
+    chances = dict(zip([member.name for member in one.members], one.chances(), strict=True))
     assert chances["0"] == pytest.approx(0.4 * FLOOR / (FLOOR + 1 + FLOOR), abs=1e-3)
     assert sum(chances.values()) == pytest.approx(1) and chances["2"] == pytest.approx(0.4)
     one.add("3")  # no room: the easiest leaves, never the baselines
-    assert [member.name for member in one] == ["random", "weights", "1", "2", "3"]
+    assert [member.name for member in one.members] == ["random", "weights", "1", "2", "3"]
     one.record("0", 1.0)  # a game of this member may still end
     again = league()
-    again.restore(one.state(), [member.name for member in one])
+    again.restore(one.members, [member.name for member in one.members])
     assert again.members == one.members and again.chances() == one.chances()
 
 
@@ -192,7 +192,7 @@ def test_shares_that_leave_nothing_to_the_baselines(newest: float, older: float)
 def test_a_game_counts_against_everybody_in_it() -> None:
     one = league()
     one.record_game("me", ["random", "me", "weights", "random"], [2, 2, 1, 4])
-    scores = {member.name: (member.games, member.score) for member in one}
+    scores = {member.name: (member.games, member.score) for member in one.members}
     assert scores["random"] == (2, pytest.approx((0.5 * 2 + 0.5) / 3 * 3 / 4 + 1 / 4))
     assert scores["weights"] == (1, pytest.approx(0.5 * 2 / 3))
 
@@ -200,9 +200,12 @@ def test_a_game_counts_against_everybody_in_it() -> None:
 def test_each_seat_of_the_learner_counts_and_none_against_another() -> None:
     one = league()
     one.record_game("me", ["me", "weights", "me"], [1, 2, 3])
-    assert [(member.games, member.score) for member in one] == [(0, 0.5), (2, pytest.approx(((0.5 * 2 + 1) / 3 * 3 + 0) / 4))]
+    assert [(member.games, member.score) for member in one.members] == [
+        (0, 0.5),
+        (2, pytest.approx(((0.5 * 2 + 1) / 3 * 3 + 0) / 4)),
+    ]
     one.record_game("me", ["me", "me"], [1, 2])
-    assert [member.games for member in one] == [0, 2]
+    assert [member.games for member in one.members] == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -497,7 +500,7 @@ def test_the_league_counts_the_games_that_end(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Actor, "_count", noted)
     run = go(options(tmp_path / "run", threads=2, decisions=2000, self_play=0.3))
     assert sum(names.count(LEARNER) for names, _ in seen) > len(seen) > 50
-    for member in run.league:
+    for member in run.league.members:
         against = [
             np.sign(ranking[k] - ranking[seat])
             for names, ranking in seen

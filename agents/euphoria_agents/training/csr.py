@@ -9,15 +9,10 @@ import numpy as np
 
 
 class CSR(NamedTuple):
-    """Lists of different lengths, as in a compressed sparse row matrix without values.
+    """Lists of different lengths, as in a compressed sparse row matrix without values."""
 
-    Attributes:
-        indptr: int64 (N + 1,), where each list begins in `indices`; the last one is where they all end.
-        indices: int16, all lists one after another.
-    """
-
-    indptr: np.ndarray
-    indices: np.ndarray
+    indptr: np.ndarray  # int64 (N + 1,), where each list begins in `indices`; the last one is where they all end
+    indices: np.ndarray  # int16, all lists one after another
 
 
 def chosen_lists(lists: CSR, which: np.ndarray, room: int) -> CSR:

@@ -8,7 +8,7 @@ pfsp_weight. The players are drawn when a game begins; nobody is replaced in the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 
 import msgspec
@@ -43,6 +43,9 @@ class League:
         size: how many past selves may stay; then the easiest leaves, but never the newest.
         newest: share of the seats for the newest self.
         older: share of the seats for the older ones; the baselines get the rest.
+
+    Attributes:
+        members: the baselines, then the past selves in the order in which they came.
 
     Raises:
         ValueError: no baseline, no room for a past self, or shares that are none.
@@ -99,24 +102,17 @@ class League:
                 if name != learner:
                     self.record(name, 0.5 + 0.5 * float(np.sign(ranking[other] - ranking[own])))
 
-    def state(self) -> list[LeagueMember]:
-        """The members and their scores."""
-        return [copy(member) for member in self.members]
-
-    def restore(self, state: Sequence[LeagueMember], known: Collection[str]) -> None:
-        """Continues from where `state` was taken, of agents that are known by name.
+    def restore(self, members: Sequence[LeagueMember], known: Collection[str]) -> None:
+        """Takes over the members of another league, all of them known by name.
 
         Raises:
-            ValueError: the state does not fit these baselines and agents; nothing is changed.
+            ValueError: they do not fit these baselines and agents; nothing is changed.
         """
-        for k, one in enumerate(state):
+        for k, one in enumerate(members):
             if one.name not in known:
                 Reader.fail(f"league[{k}].name", f"no agent is called {shown(one.name)}")
         baselines = [member.name for member in self.members if not member.past]
-        names, past_names = [one.name for one in state], [one.name for one in state if one.past]
+        names, past_names = [one.name for one in members], [one.name for one in members if one.past]
         if names != [*baselines, *past_names] or len(set(names)) < len(names) or len(past_names) > self._size:
             Reader.must("league", f"be {', '.join(baselines)} and up to {self._size} past selves, each once")
-        self.members = [copy(one) for one in state]
-
-    def __iter__(self) -> Iterator[LeagueMember]:
-        return iter(self.members)
+        self.members = [copy(one) for one in members]

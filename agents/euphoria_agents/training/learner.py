@@ -1,7 +1,7 @@
 """Masked PPO (Schulman et al. 2017): how the network learns from the decisions of an update.
 
-`Learner` has the algorithm. Its two subclasses compute gradients: `ThreadedLearner` on the processor by compiled kernels, shared
-by threads, and `DeviceLearner` on any device of PyTorch by automatic differentiation; they differ by rounding only.
+`Learner` has the algorithm. Its two subclasses compute gradients: `ThreadedLearner` on the processor, shared by threads, with
+compiled kernels for what is sparse, and `DeviceLearner` on any device by PyTorch alone; they differ by rounding only.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class Learner(ABC):
 class ThreadedLearner(Learner):
     """A learner on the processor. Arguments as for `Learner`, and the threads that share its work.
 
-    Kernels compute the first layer and the moves, which are sparse, and PyTorch the layers between them. Equal numbers of threads
-    give equal bits; another number only splits the same sums in another way.
+    Kernels compute the first layer and the moves, PyTorch the layers between them. Equal numbers of threads give equal bits;
+    another number only splits the same sums in another way.
     """
 
     def __init__(self, network: Network, options: Options, threads: Threads, average: Average | None = None) -> None:

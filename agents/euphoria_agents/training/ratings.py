@@ -88,10 +88,6 @@ class Ratings:
         self._worker: Worker | None = None
         self._died = 0
 
-    def add(self, due: Due) -> None:
-        """Has a player rated; its generators are its own."""
-        self.due.append(due)
-
     def finished(self, wait: bool = False) -> list[tuple[list[Rating], str]]:
         """Returns the ratings that were finished since the last call: the results of each, and a report.
 
@@ -148,7 +144,7 @@ class Ratings:
         for update, decisions, hours in state.due:
             tensors = under(f"{PREFIX}{update}.", arrays)
             parts(tensors, f"{PREFIX}{update}")
-            self.add(Due(update, decisions, hours, tensors))
+            self.due.append(Due(update, decisions, hours, tensors))
 
 
 # ---------------------------------------------------------------------------------------------------- in the other process

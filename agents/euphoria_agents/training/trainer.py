@@ -247,7 +247,7 @@ class Trainer:
 
     def _seat(self) -> None:
         """Tells the actors who plays in the games that begin from now on, and forgets the past selves that play no more."""
-        chances = dict(zip([member.name for member in self.league], self.league.chances(), strict=True))
+        chances = dict(zip([member.name for member in self.league.members], self.league.chances(), strict=True))
         for actor in self.actors:
             actor.seat(self._selves, chances)
         known = chances.keys() | {name for actor in self.actors for name in actor.names()}
@@ -255,7 +255,7 @@ class Trainer:
 
     def _rate(self) -> None:
         if self.options.rating_games:
-            self.ratings.add(Due(self.update, self.decisions, self._seconds / 3600, self.network.tensors()))
+            self.ratings.due.append(Due(self.update, self.decisions, self._seconds / 3600, self.network.tensors()))
 
     def _tell_ratings(self, wait: bool = False) -> dict[str, float]:
         """Prints the ratings that have been found, or waits for all of them; returns the figures for the log."""
@@ -268,7 +268,7 @@ class Trainer:
 
     def _report(self, facts: dict[str, float], log: RunLog) -> None:
         """Writes the figures of the update."""
-        scores = {member.name: member.score for member in self.league if not member.past}
+        scores = {member.name: member.score for member in self.league.members if not member.past}
         speed = (self.decisions - self._first) / (time.monotonic() - self._started)
         figures = {"decisions": self.decisions, "decisions_per_second": speed}
         figures |= {f"train/{name}": fact for name, fact in facts.items()}
@@ -320,7 +320,7 @@ class Trainer:
         for rank, (own, _) in enumerate(states):
             arrays |= {f"process.{rank}.{name}": array for name, array in own.items()}
         processes = [state for _, state in states]
-        metadata = RunMetadata(self.decisions, self.update, learner.steps, self._seconds, processes, self.league.state(), ratings)
+        metadata = RunMetadata(self.decisions, self.update, learner.steps, self._seconds, processes, self.league.members, ratings)
         plainly = msgspec.to_builtins(metadata)
         write_whole(options.run / "ratings.json", json.dumps(plainly["ratings"]["results"], indent=1))
         write_tensors(options.run / STATE, RUN_FORMAT, arrays, {"options": plain(options), **plainly})
