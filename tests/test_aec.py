@@ -377,7 +377,7 @@ def test_the_parallel_api(n: int) -> None:
 
 
 def test_parallel_agents_play_the_game_of_turns() -> None:
-    """What others than the decider do is ignored; rewards, observations and masks are those of `env`."""
+    """Ignores the actions of all but the decider; rewards, observations and masks are those of `env`."""
     together, turns = parallel_env(num_players=3, reward="stars", max_turns=15), env(num_players=3, reward="stars", max_turns=15)
     observations, infos = together.reset(seed=4)
     turns.reset(seed=4)
