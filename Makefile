@@ -73,7 +73,7 @@ test-beside: $(VENV)/.installed-test ## Install the wheel beside another package
 	    print(agents.Agent(name='a').name, euphoria_agents.load('random'), agents.__file__, euphoria_agents.__file__)"; \
 	venv/bin/euphoria --help > /dev/null; echo 'both work side by side'
 
-test-clients: $(VENV)/.created ## Use the environments through other libraries, each in an environment of its own (ten minutes)
+test-clients: $(VENV)/.created ## Use the environments through other libraries, each in an environment of its own (half an hour)
 	$(PY) scripts/test_clients.py
 
 test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its own (RLlib pins an older Gymnasium)

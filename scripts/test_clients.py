@@ -1,37 +1,52 @@
-"""Uses the environments through real clients, each in an environment of its own under build/clients, and prints the results.
+"""Uses the environments through other libraries, each in an environment of its own under build/clients, and prints a table.
 
-    python scripts/test_clients.py [name ...]
+    python scripts/test_clients.py [--keep] [name ...]
 
-Installs from the package index (and PIP_FIND_LINKS etc., as pip does); an existing environment is used again. The use of
-each client is in scripts/clients.
+Installs from the package index (and PIP_FIND_LINKS etc., as pip does). Runs the snippet of docs/clients.md for each client
+(scripts/snippets), which must learn to beat random play, and the wider uses in scripts/clients, if there are any. Then removes
+the environment, unless it is to be kept; one that was kept is used again.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
+import time
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "clients"
+SNIPPETS, USES = ROOT / "scripts" / "snippets", ROOT / "scripts" / "clients"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TORCH = next(need for need in PROJECT["optional-dependencies"]["train"] if need.startswith("torch=="))
 BOUNDS = [re.sub(r">=([\d.]+).*", r"==\1", need) for need in PROJECT["dependencies"]]
 
 # Name: what to install, beside the package itself. PyTorch is the project's own, whatever a client would rather have.
 CLIENTS: dict[str, list[str]] = {
+    "gymnasium": ["gymnasium==1.4.0", "pettingzoo==1.27.0", "moviepy==2.2.1"],
+    "cleanrl": ["gymnasium==1.4.0", TORCH],
+    "sb3": ["stable-baselines3==2.9.2", "sb3-contrib==2.9.2", "moviepy==2.2.1"],
+    "torchrl": ["torchrl==0.14.1"],
+    "rllib": ["ray[rllib]==2.60.0", TORCH],
+    "tianshou": ["tianshou==2.0.1"],
+    "agilerl": ["agilerl==2.58.0", "peft==0.21.2"],  # which it imports and does not ask for
+    "pufferlib": ["gym==0.26.2", "psutil==7.2.2", "setuptools==84.2.1", TORCH],  # and itself, below
+    "jax": ["jax==0.10.2", "optax==0.2.8"],
+    "pettingzoo": ["pettingzoo==1.27.0", "moviepy==2.2.1"],
+    "supersuit": ["supersuit==3.11.0"],
     "bounds": BOUNDS,
-    "gymnasium": ["gymnasium", "moviepy"],
-    "pettingzoo": ["pettingzoo", "moviepy"],
-    "sb3": ["sb3-contrib", "moviepy"],
-    "torchrl": ["torchrl"],
-    "tianshou": ["tianshou"],
-    "agilerl": ["agilerl", "peft"],  # which it imports and does not ask for
-    "supersuit": ["supersuit"],
 }
+# Installed without what it asks for, gymnasium<=0.29.1 and numpy<2: it works with newer ones. NO_OCEAN leaves out its games,
+# which fetch sources from the network; its setup.py then reads a name that it did not define, so a .pth file defines it.
+ALONE = {"pufferlib": "pufferlib==3.0.0"}
+ALONE_ENVIRONMENT = {"NO_OCEAN": "1", "NO_TRAIN": "1"}
+ALONE_PTH = "import builtins; builtins.c_extension_paths = []\n"
 # The steps for each, and the limit of each in seconds: the first use compiles the engine.
 INSTALL, USE = ("installing", 1200), ("using it", 600)
 # PyTorch on several threads waits for them at every small operation: a hundred times as long where other jobs run.
@@ -43,16 +58,16 @@ class Failed(Exception):
     """A step did not work out; says why."""
 
 
-def run(step: tuple[str, int], *command: str | Path) -> str:
-    """Runs a command and returns what it prints, also where it ends with an error that its rows report.
+def run(step: tuple[str, int], *command: str | Path, cwd: Path = ROOT) -> str:
+    """Runs a command and returns what it prints, also where it ends with an error that its rows tell.
 
     Raises:
         Failed: an error, with its last line, or it takes too long.
     """
     what, seconds = step
-    parts = [str(part) for part in command]
+    parts, environment = [str(part) for part in command], {**os.environ, **ONE_THREAD, **ALONE_ENVIRONMENT}
     try:
-        done = subprocess.run(parts, capture_output=True, text=True, cwd=ROOT, timeout=seconds, env={**os.environ, **ONE_THREAD})
+        done = subprocess.run(parts, capture_output=True, text=True, cwd=cwd, timeout=seconds, env=environment)
     except subprocess.TimeoutExpired:
         raise Failed(f"{what} took longer than {seconds} s") from None
     if done.returncode and FAILED not in done.stdout:
@@ -60,30 +75,71 @@ def run(step: tuple[str, int], *command: str | Path) -> str:
     return done.stdout
 
 
-def rows(text: str) -> list[str]:
-    """The rows of a table among what a client printed."""
-    return [line for line in text.splitlines() if line.startswith("| ")]
+def install(name: str, python: Path) -> None:
+    """Makes the environment of a client; one that was kept is completed."""
+    constraints = FOLDER / "constraints.txt"
+    constraints.write_text(TORCH + "\n", encoding="utf-8")
+    pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", constraints)
+    if not python.exists():
+        run(INSTALL, sys.executable, "-m", "venv", FOLDER / name)
+    run(INSTALL, *pip, *CLIENTS[name], "-e", f"{ROOT}[render]")
+    if name in ALONE:
+        packages = run(INSTALL, python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+        Path(packages, "alone.pth").write_text(ALONE_PTH, encoding="utf-8")
+        run(INSTALL, *pip, "--no-deps", "--no-build-isolation", ALONE[name])
+
+
+def versions(name: str) -> str:
+    """What is installed for a client."""
+    return ", ".join(need.replace("==", " ") for need in [*CLIENTS[name], *filter(None, [ALONE.get(name)])])
+
+
+def learned(name: str, python: Path) -> list[str]:
+    """The row of a snippet: how often what it learned won against random play, and in how many seconds.
+
+    Raises:
+        Failed: the snippet fails, or what it learned is no better than random play.
+    """
+    began = time.perf_counter()
+    printed = run(USE, python, SNIPPETS / f"with_{name}.py", cwd=FOLDER / name).strip().splitlines()
+    seconds = time.perf_counter() - began
+    score = re.fullmatch(r"([\d.]+)% \(([\d.]+)% to [\d.]+%\) of 100 games won", printed[-1] if printed else "")
+    if not score or float(score[2]) <= 50:
+        raise Failed(f"the snippet learned nothing: {score[0] if score else 'no score'}")
+    return [f"| {versions(name)} | `with_{name}.py` | {score[0]}, in {seconds:.0f} s |"]
+
+
+def used(name: str, python: Path) -> list[str]:
+    """The rows of the wider uses of a client: its versions, what was used, steps a second or what went wrong."""
+    return [line for line in run(USE, python, "-m", "scripts.clients", name).splitlines() if line.startswith("| ")]
 
 
 def check(name: str) -> list[str]:
-    """The rows of a client: its versions, what was used, steps a second or what went wrong."""
+    """The rows of a client, in an environment that is made for it."""
     python = FOLDER / name / "bin" / "python"
-    constraints = FOLDER / "constraints.txt"
-    constraints.write_text(TORCH + "\n", encoding="utf-8")
-    pip = ("-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", constraints)
+    steps: list[Callable[[str, Path], list[str]]] = []
+    steps += [learned] if (SNIPPETS / f"with_{name}.py").exists() else []
+    steps += [used] if (USES / f"{name}.py").exists() else []
+    found: list[str] = []
     try:
-        if not python.exists():
-            run(INSTALL, sys.executable, "-m", "venv", FOLDER / name)
-        run(INSTALL, python, *pip, *CLIENTS[name], "-e", f"{ROOT}[render]")
-        return rows(run(USE, python, "-m", "scripts.clients", name))
+        install(name, python)
     except Failed as error:
         return [f"| {name} |  {FAILED}{error} |"]
+    for step in steps:
+        try:
+            found += step(name, python)
+        except Failed as error:
+            found.append(f"| {name} |  {FAILED}{error} |")
+    return found
 
 
 def main() -> int:
-    names = sys.argv[1:] or list(CLIENTS)
-    unknown = [name for name in names if name not in CLIENTS]
-    if unknown:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(CLIENTS)}; without any all of them")
+    parser.add_argument("--keep", action="store_true", help="keep the environments: some gigabytes")
+    options = parser.parse_args()
+    names = options.names or list(CLIENTS)
+    if unknown := [name for name in names if name not in CLIENTS]:
         print(f"no such client: {', '.join(unknown)}; there are {', '.join(CLIENTS)}", file=sys.stderr)
         return 2
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -93,6 +149,8 @@ def main() -> int:
         found = check(name)
         print(*found, sep="\n", flush=True)
         failed |= any(FAILED in row for row in found)
+        if not options.keep:
+            shutil.rmtree(FOLDER / name, ignore_errors=True)
     return int(failed)
 
 
