@@ -59,7 +59,7 @@ class Failed(Exception):
 
 
 def run(step: tuple[str, int], *command: str | Path, cwd: Path = ROOT) -> str:
-    """Runs a command and returns what it prints, also where it ends with an error that its rows tell.
+    """Runs a command and returns what it prints, also where it ends with an error that its output explains.
 
     Raises:
         Failed: an error, with its last line, or it takes too long.
@@ -90,7 +90,7 @@ def install(name: str, python: Path) -> None:
 
 
 def versions(name: str) -> str:
-    """What is installed for a client."""
+    """The versions that are installed for a client."""
     return ", ".join(need.replace("==", " ") for need in [*CLIENTS[name], *filter(None, [ALONE.get(name)])])
 
 

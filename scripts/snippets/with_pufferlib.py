@@ -16,7 +16,7 @@ def make(**told):
 
 
 def judge(observation, mask):
-    """How probable each move is; without a legal one, when others decide, all are alike and nothing is learned."""
+    """Returns the probability of each move; without a legal one, when others decide, all are alike and nothing is learned."""
     return torch.distributions.Categorical(logits=network(observation.float().clamp(max=6)).masked_fill(~mask, -1e9))
 
 
