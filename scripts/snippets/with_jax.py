@@ -49,7 +49,7 @@ for _ in range(UPDATES):
     following = decisions.following[:n]
     returns = estimate_advantages(np.zeros(n, np.float32), decisions.reward[:n], following, 0.97, 1.0)
     gains[:n] = np.where(following != OPEN, (returns - returns.mean()) / returns.std(), 0)
-    network, state = learn(network, state, kept_seen, kept_masks, moves, gains)
+    network, state = jax.block_until_ready(learn(network, state, kept_seen, kept_masks, moves, gains))  # before they change
     rest = decisions.carry_over()
     for array in (kept_seen, kept_masks, moves):
         array[: len(rest)] = array[rest]
