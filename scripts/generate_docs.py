@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from euphoria_agents.benchmark import leaderboard, matrices  # noqa: E402
-from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, Task  # noqa: E402
+from euphoria_agents.benchmark.tasks import FROZEN, NETWORKS, TASKS, Task  # noqa: E402
 from euphoria_env import Game, actions, events, observations, words  # noqa: E402
 from euphoria_env.board import FACTIONS, MARKETS, NUM_AREAS, SLOTS, SLOTS_PER_SITE, SPACES  # noqa: E402
 from euphoria_env.cards import recruits, tiles  # noqa: E402
@@ -485,7 +485,7 @@ def tasks_table() -> list[str]:
 
     def row(task: Task) -> tuple[object, ...]:
         players = " to ".join(map(str, sorted({min(task.players), max(task.players)})))
-        games = len(task.players) * len(OPPONENTS) * task.games
+        games = len(task.players) * len(task.opponents) * task.games
         return f"`{task.name}`", task.about, players, options(task.judged), options(task.training), task.games, f"{games:,}"
 
     heads = "task", "about", "players", "options of judging", "options of training", "games per match", "games in all"
@@ -494,8 +494,11 @@ def tasks_table() -> list[str]:
 
 def anchors_table() -> list[str]:
     """The ratings of the frozen opponents."""
-    heads = "task", *(f"`{opponent}`" for opponent in OPPONENTS)
-    return table(heads, ((f"`{task.name}`", *task.anchors) for task in TASKS.values()))
+    lines: list[str] = []
+    for opponents, tasks in groupby(TASKS.values(), key=lambda task: task.opponents):
+        heads = "task", *(FROZEN.get(opponent, f"`{opponent}`") for opponent in opponents)
+        lines += ["", *table(heads, ((f"`{task.name}`", *task.anchors) for task in tasks))]
+    return lines[1:]
 
 
 def unseen_cards() -> list[str]:
@@ -552,13 +555,14 @@ def leaderboard_page() -> str:
     """docs/leaderboard.md."""
     intro = [
         "Games won by each agent in the [benchmark tasks](benchmark.md), in percent: of all games, and of those against each",
-        f"kind of opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. The column *all* also has an",
-        "interval: between the seeds of the training (bootstrap; with three seeds it is their range), or over the deals (95 %)",
-        "where there is only one result. *decisions* are those of the learner in training; fixed players and searchers have",
-        "none, and neither has the network, whose 157 million exceed every budget. *rank* is the mean rank, *rating* is",
-        "openskill's, from games against opponents with [fixed ratings](benchmark.md#ratings). *entry* has links, the date of",
-        "the judging, and who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](join.md).",
-        "The [payoff tables](matrices.md) have Nash averages and alpha-ranks.",
+        f"kind of opponents; *network* is a [frozen one](benchmark.md#the-opponents), `{NETWORK}`.",
+        "The column *all* also has an interval: between the seeds of the training (bootstrap; with three seeds it is their",
+        "range), or over the deals (95 %) where there is only one result. *decisions* are those of the learner in training;",
+        "fixed players and searchers have none, and neither has the network, whose 157 million exceed every",
+        "budget. *rank* is the mean rank, *rating* is openskill's, from games against opponents with",
+        "[fixed ratings](benchmark.md#ratings). *entry* has links, the date of the judging, and who reproduced it. Every figure",
+        "is in `benchmarks/results/`, and anybody can [join](join.md). The [payoff tables](matrices.md) have Nash averages and",
+        "alpha-ranks.",
         "",
         "![Games won by each agent, task by task](leaderboard.svg)",
         "",
@@ -567,7 +571,7 @@ def leaderboard_page() -> str:
     parts = (
         (
             ["", f"## {name}", "", f"{task.about[0].upper()}{task.about[1:]}.", ""],
-            table(leaderboard.HEADINGS, map(leaderboard.row, leaderboard.standings(name, results()))),
+            table(leaderboard.headings(task), map(leaderboard.row, leaderboard.standings(name, results()))),
         )
         for name, task in TASKS.items()
     )
@@ -581,6 +585,7 @@ def leaderboard_picture() -> str:
 
 # ------------------------------------------------------------------------------------------------------------- matrices
 
+NETWORK = NETWORKS["network"]
 OLDER = "ppo:benchmarks/players/ppo-35m.safetensors"
 CALLED = {OLDER: "ppo-35m"}  # in tables and pictures
 
@@ -601,7 +606,7 @@ def _matrix(table_: matrices.Payoffs) -> list[str]:
     found = matrices.scores(table_)
     rows = (
         (
-            f"`{agent}`",
+            leaderboard.titled(agent),
             *(f"{100 * share:.1f}" for share in table_.rates[k].mean(-1)),
             matrices.percent(found.averages[:, k]),
             matrices.percent(found.ranks[:, k]),
@@ -609,8 +614,8 @@ def _matrix(table_: matrices.Payoffs) -> list[str]:
         for k, agent in enumerate(table_.agents)
     )
     mixed = zip(table_.against, found.opponents.T, strict=True)
-    mixture = ", ".join(f"`{name}` {matrices.percent(ends)}" for name, ends in mixed if ends[2] > 0.0005)
-    heads = "agent", *(f"`{name}`" for name in table_.against), "Nash average", "alpha-rank"
+    mixture = ", ".join(f"{FROZEN.get(name, f'`{name}`')} {matrices.percent(ends)}" for name, ends in mixed if ends[2] > 0.0005)
+    heads = "agent", *(FROZEN.get(name, f"`{name}`") for name in table_.against), "Nash average", "alpha-rank"
     return ["", f"## {table_.title}", "", f"Opponents in the equilibrium, in percent: {mixture}.", "", *table(heads, rows)]
 
 
@@ -630,13 +635,14 @@ several seeds, over the seeds.
 *How much the row wins against the column, in percent.*
 
 The tables of the tasks come from the [results](leaderboard.md): each row is an agent alone against copies of the opponent that
-the column names. Entries have met the four frozen opponents, but never each other. The alpha-ranks of the opponents are those in
-one population of the four. With two players one table says how both sides do: there the alpha-rank of an entry is that in a
-population of the four and itself. With more players it is not known, because no opponent has been alone among copies of an entry.
+the column names. Entries have met the frozen opponents of the task, but never each other. The alpha-ranks of the opponents are
+those in one population of them. With two players one table says how both sides do: there the alpha-rank of an entry is that in a
+population of the opponents and itself. With more players it is not known, because no opponent has been alone among copies of an
+entry.
 
-In all six tasks the equilibrium is the frozen network alone, the hardest opponent of every entry, so the Nash average is the
-share won against `{NETWORK}`. With two players an entry has an alpha-rank of 100 % as soon as it wins clearly more than half of
-those games.
+Wherever the frozen network is an opponent, it is the whole equilibrium and the hardest opponent of every entry, so the Nash
+average is the share won against `{NETWORK}`. With two players an entry has an alpha-rank of 100 % as soon as it wins clearly
+more than half of those games.
 
 The last two tables come from a tournament among the agents that ship with the project; `{CALLED[OLDER]}` is an earlier network
 (`benchmarks/players/ppo-35m.safetensors`). They show in what share of their encounters the row ranked above the column; with four
@@ -658,7 +664,8 @@ def matrices_page() -> str:
 
 def matrices_picture() -> str:
     """docs/matrices.svg."""
-    return matrices.draw([*chain.from_iterable(payoffs())], {NETWORK: "network", f"mcts:100:{NETWORK}": "mcts:100:network"})
+    searchers = {f"mcts:100:{network}": f"mcts:100:{name}" for name, network in NETWORKS.items()}
+    return matrices.draw([*chain.from_iterable(payoffs())], FROZEN | searchers)
 
 
 # ----------------------------------------------------------------------------------------------------------------- main
