@@ -11,14 +11,10 @@ import numpy as np
 
 from euphoria_agents.benchmark.judging import fingerprint
 from euphoria_agents.benchmark.results import read_result
-from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, task_of
+from euphoria_agents.benchmark.tasks import FROZEN, TASKS, Task, task_of
 
 RESAMPLES = 10_000  # of the bootstrap
-HEADINGS = (
-    *("agent", "decisions", "all"),
-    *("network" if opponent == NETWORK else f"`{opponent}`" for opponent in OPPONENTS),
-    *("each seed", "rank", "rating", "entry"),
-)
+BEFORE, AFTER = ("agent", "decisions", "all"), ("each seed", "rank", "rating", "entry")  # the columns of the opponents
 
 
 def read_results(folder: Path) -> dict[Path, dict[str, Any]]:
@@ -95,13 +91,14 @@ def group(task: str, results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, in
 
 def standings(task: str, results: Iterable[Mapping[str, Any]]) -> list[LeaderboardRow]:
     """All agents that were judged by a task, the best first."""
-    return sorted((_standing(*agent, seeds) for agent, seeds in group(task, results).items()), key=lambda one: -one.mean)
+    found = (_standing(TASKS[task].opponents, *agent, seeds) for agent, seeds in group(task, results).items())
+    return sorted(found, key=lambda one: -one.mean)
 
 
-def _standing(name: str, decisions: int, seeds: list[Mapping[str, Any]]) -> LeaderboardRow:
+def _standing(opponents: Sequence[str], name: str, decisions: int, seeds: list[Mapping[str, Any]]) -> LeaderboardRow:
     rates = [seed["all"]["win_rate"] for seed in seeds]
     low, high = _bootstrap(rates) if len(rates) > 1 else seeds[0]["all"]["paired_interval"]
-    against = [float(np.mean([seed["opponents"][opponent]["win_rate"] for seed in seeds])) for opponent in OPPONENTS]
+    against = [float(np.mean([seed["opponents"][opponent]["win_rate"] for seed in seeds])) for opponent in opponents]
     rank, rating = (float(np.mean([seed[part][key] for seed in seeds])) for part, key in (("all", "mean_rank"), ("rating", "mu")))
     entries = [seed["entry"] for seed in seeds if "entry" in seed]
     told = _entry_as_text(entries) if entries else ""
@@ -117,10 +114,20 @@ def _entry_as_text(entries: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join([*parts, *(["reproduced by " + ", ".join(people)] if people else [])])
 
 
+def headings(task: Task) -> tuple[str, ...]:
+    """The titles of the columns of `row`."""
+    return *BEFORE, *(FROZEN.get(opponent, f"`{opponent}`") for opponent in task.opponents), *AFTER
+
+
+def titled(name: str) -> str:
+    """An agent by its name, as Markdown; frozen players are usually named by a spec, and called by what follows it."""
+    return f"`{name}`" + (f", {FROZEN[name]}" if name in FROZEN else "")
+
+
 def row(one: LeaderboardRow) -> tuple[str, ...]:
-    """A line under `HEADINGS`; win rates are in percent."""
+    """A line under `headings`; win rates are in percent."""
     return (
-        f"`{one.name}`",
+        titled(one.name),
         one.budget,
         f"**{100 * one.mean:.1f}** ({100 * one.low:.1f} to {100 * one.high:.1f})",
         *(f"{100 * rate:.1f}" for rate in one.against),
@@ -147,7 +154,8 @@ def draw(results: Sequence[Mapping[str, Any]]) -> str:
                 axes.plot([100 * one.low, 100 * one.high], [place, place], color=colour)
                 axes.plot([100 * rate for rate in one.rates], [place] * len(one.rates), "|", color=colour)
                 axes.plot(100 * one.mean, place, "o", color=colour, markersize=4)
-            axes.set_yticks(range(len(table)), [", ".join(filter(None, (one.name, one.budget))) for one in table])
+            names = [", ".join(filter(None, (FROZEN.get(one.name, one.name), one.budget))) for one in table]
+            axes.set_yticks(range(len(table)), names)
             axes.set_title(task, loc="left", fontweight="bold")
             axes.grid(axis="x", color="0.9")
             axes.tick_params(labelbottom=True)

@@ -10,9 +10,10 @@ import numpy as np
 
 from benchmarks.leaderboard import group
 from benchmarks.metagame import alpha_rank, interval, nash, resampled
-from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS
+from euphoria_agents.benchmark.tasks import TASKS
 from euphoria_agents.matches.match import Z_95, wilson
 
+MOST_UPRIGHT = 5  # columns in the picture
 PAIR = (2,)  # players of a table in which each encounter is one of two
 
 
@@ -38,8 +39,8 @@ class Payoffs(NamedTuple):
 
 def of_results(task: str, results: Iterable[Mapping[str, Any]]) -> Payoffs:
     """The table of a task: every entry of the leaderboard, alone against opponents of one kind."""
-    entries = group(task, results)
-    shape = len(OPPONENTS), len(TASKS[task].players)
+    entries, opponents = group(task, results), TASKS[task].opponents
+    shape = len(opponents), len(TASKS[task].players)
     rates, errors = np.zeros((len(entries), *shape)), np.zeros((len(entries), *shape))
     for k, seeds in enumerate(entries.values()):
         found = np.array([[[match["win_rate"], _error(match)] for match in seed["matches"]] for seed in seeds])
@@ -49,7 +50,7 @@ def of_results(task: str, results: Iterable[Mapping[str, Any]]) -> Payoffs:
         errors[k] = np.maximum(own, between).reshape(shape[::-1]).T
     titles = [f"{name} {decisions / 1e6:.3g} M" if decisions else name for name, decisions in entries]
     order = np.argsort(-rates.mean((1, 2)), kind="stable")
-    return Payoffs(task, [titles[k] for k in order], list(OPPONENTS), TASKS[task].players, rates[order], errors[order])
+    return Payoffs(task, [titles[k] for k in order], list(opponents), TASKS[task].players, rates[order], errors[order])
 
 
 def _error(match: Mapping[str, Any]) -> float:
@@ -112,9 +113,12 @@ def _scores(table: Payoffs, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 def _ranks(table: Payoffs, gains: np.ndarray) -> np.ndarray:
     """The alpha-ranks of many tables: in one population of the opponents, and of each other agent in one beside them.
 
-    With more than two players nobody knows how the opponents do alone among others than themselves.
+    With more than two players nobody knows how the opponents do alone among others than themselves, and before all of them have
+    been judged, nobody knows how they do among themselves.
     """
     ranks = np.full(gains.shape[:2], np.nan)
+    if not set(table.against) <= set(table.agents):
+        return ranks
     own = [table.agents.index(name) for name in table.against]
     ranks[:, own] = alpha_rank(gains[:, own])
     if table.players == PAIR:
@@ -150,7 +154,8 @@ def draw(tables: Sequence[Payoffs], short: Mapping[str, str]) -> str:
             for (row, column), share in np.ndenumerate(shares):
                 axes.text(column + 0.5, row + 0.5, f"{share:.0f}", ha="center", va="center")
             labels = [[short.get(name, name) for name in names] for names in (table.against, table.agents)]
-            axes.set_xticks(np.arange(len(labels[0])) + 0.5, labels[0])
+            slanted = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(labels[0]) > MOST_UPRIGHT else {}
+            axes.set_xticks(np.arange(len(labels[0])) + 0.5, labels[0], **slanted)
             axes.set_yticks(np.arange(len(labels[1])) + 0.5, labels[1])
             axes.invert_yaxis()
             axes.tick_params(length=0)

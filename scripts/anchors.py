@@ -1,4 +1,4 @@
-"""The ratings of the frozen opponents of each benchmark task, from a round robin of their own, as `Task.anchors` has them."""
+"""The ratings of the frozen opponents of each benchmark task, from a round robin of their own, as in `tasks.ANCHORS`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import partial
 
 from rich.console import Console
 
-from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, Task, task_of
+from euphoria_agents.benchmark.tasks import TASKS, Task, task_of
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Journal, check_counts, play, rate, schedule
@@ -30,18 +30,18 @@ class Options:
 
 def anchors(task: Task, options: Options, console: Console) -> list[float]:
     """The ratings, in the order of the opponents."""
-    chunks = [chunk for rules in task.rules for chunk in schedule(OPPONENTS, rules, options.games, options.seed)]
+    chunks = [chunk for rules in task.rules for chunk in schedule(task.opponents, rules, options.games, options.seed)]
     with Progress(console, task.name, "games", sum(chunk.games for chunk in chunks)) as progress:
         played = play(chunks, Journal(), partial(in_processes, processes=options.processes), progress.advance)
-    ratings = rate(OPPONENTS, [(chunk.lineup, game) for chunk, result in played.items() for game in result.played])
-    return [round(ratings[opponent][0], 2) for opponent in OPPONENTS]
+    ratings = rate(task.opponents, [(chunk.lineup, game) for chunk, result in played.items() for game in result.played])
+    return [round(ratings[opponent][0], 2) for opponent in task.opponents]
 
 
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False)
     check_counts(games=options.games, seed=options.seed, processes=options.processes)
     for task in map(task_of, options.tasks):
-        console.print(f"{task.name}: {tuple(anchors(task, options, console))}")
+        console.print(f'    "{task.name}": {tuple(anchors(task, options, console))},')
 
 
 if __name__ == "__main__":

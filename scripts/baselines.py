@@ -15,13 +15,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
 
 from euphoria_agents.benchmark.judging import RESULT
-from euphoria_agents.benchmark.tasks import BUDGETS, NETWORK, OPPONENTS, TASKS, Task, task_of
+from euphoria_agents.benchmark.tasks import BUDGETS, FIXED, NETWORKS, TASKS, Task, task_of
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import PACKAGES, machine, versions
@@ -29,7 +30,7 @@ from euphoria_agents.matches.tournament import check_counts
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = (0, 1, 2)
-FIXED = (*OPPONENTS, "mcts:100:greedy", f"mcts:100:{NETWORK}")
+SEARCHERS = ("mcts:100:greedy", *(f"mcts:100:{network}" for network in NETWORKS.values()))
 
 
 @dataclasses.dataclass
@@ -138,18 +139,24 @@ def main() -> None:
     options, console = parse_options(Options), Console(emoji=False)
     os.chdir(ROOT)  # so that the commands of the trainings, which stand in the results, are those of any checkout
     check_counts(decisions=options.decisions, processes=options.processes)
-    names = options.algorithms or [*FIXED, *(name for name, baseline in BASELINES.items() if baseline.is_installed)]
-    if unknown := [name for name in names if name not in FIXED and name not in BASELINES]:
-        raise ValueError(f"there is no baseline {unknown[0]!r}; there are {', '.join([*FIXED, *BASELINES])}")
-    if missing := [name for name in names if name in BASELINES and not BASELINES[name].is_installed]:
+    known = [*dict.fromkeys(chain.from_iterable(map(untrained, TASKS.values()))), *BASELINES]
+    if unknown := [name for name in options.algorithms if name not in known]:
+        raise ValueError(f"there is no baseline {unknown[0]!r}; there are {', '.join(known)}")
+    if missing := [name for name in options.algorithms if name in BASELINES and not BASELINES[name].is_installed]:
         raise ValueError(f"{missing[0]} needs {BASELINES[missing[0]].library}, which is not installed (docs/benchmark.md)")
     for task in map(task_of, options.tasks):
-        for name in names:
-            if name in FIXED:
+        installed = [name for name, baseline in BASELINES.items() if baseline.is_installed]
+        for name in options.algorithms or [*untrained(task), *installed]:
+            if name not in BASELINES:
                 judge_one(options, console, task, name, name, options.out / task.name / name.replace(":", "-"))
             elif task.name in BASELINES[name].tasks:
                 for seed in options.seeds:
                     train_and_judge(options, console, task, name, seed)
+
+
+def untrained(task: Task) -> list[str]:
+    """The fixed players and searchers that are judged by a task, its opponents among them."""
+    return [*dict.fromkeys([*FIXED, *NETWORKS.values(), *task.opponents, *SEARCHERS])]
 
 
 def train_and_judge(options: Options, console: Console, task: Task, name: str, seed: int) -> None:

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import leaderboard, matrices  # noqa: E402
-from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, TASKS, Task  # noqa: E402
+from euphoria_agents.benchmark.tasks import FROZEN, NETWORKS, TASKS, Task  # noqa: E402
 from euphoria_env import Game, actions, events, observations, words  # noqa: E402
 from euphoria_env.board import FACTIONS, MARKETS, NUM_AREAS, SLOTS, SLOTS_PER_SITE, SPACES  # noqa: E402
 from euphoria_env.cards import recruits, tiles  # noqa: E402
@@ -493,7 +493,7 @@ def tasks_table() -> list[str]:
 
     def row(task: Task) -> tuple[object, ...]:
         players = " to ".join(map(str, sorted({min(task.players), max(task.players)})))
-        games = len(task.players) * len(OPPONENTS) * task.games
+        games = len(task.players) * len(task.opponents) * task.games
         return f"`{task.name}`", task.about, players, options(task.judged), options(task.training), task.games, f"{games:,}"
 
     heads = "task", "about", "players", "options of judging", "options of training", "games per match", "games in all"
@@ -502,18 +502,22 @@ def tasks_table() -> list[str]:
 
 def anchors_table() -> list[str]:
     """The ratings of the frozen opponents."""
-    heads = "task", *(f"`{opponent}`" for opponent in OPPONENTS)
-    return table(heads, ((f"`{task.name}`", *task.anchors) for task in TASKS.values()))
+    lines: list[str] = []
+    for opponents, tasks in groupby(TASKS.values(), key=lambda task: task.opponents):
+        heads = "task", *(FROZEN.get(opponent, f"`{opponent}`") for opponent in opponents)
+        lines += ["", *table(heads, ((f"`{task.name}`", *task.anchors) for task in tasks))]
+    return lines[1:]
 
 
-def summary_table(share: Callable[[leaderboard.LeaderboardRow], float]) -> list[str]:
-    """A share of games won by every agent in every task, in percent; a row for each agent, in the order of the first task."""
+def summary_table(share: Callable[[leaderboard.LeaderboardRow], float], opponent: str | None = None) -> list[str]:
+    """A share of games won by every agent in percent, in every task (with this opponent); a row for each agent."""
+    tasks = [task for task in TASKS.values() if opponent is None or opponent in task.opponents]
     rows: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for name in TASKS:
-        for one in leaderboard.standings(name, results()):
-            rows[f"`{one.name}` {one.budget}".strip()][name] = f"{100 * share(one):.1f}"
-    heads = "agent", *(f"`{name}`" for name in TASKS)
-    return table(heads, ((agent, *(found.get(name, "") for name in TASKS)) for agent, found in rows.items()))
+    for task in tasks:
+        for one in leaderboard.standings(task.name, results()):
+            rows[f"`{one.name}` {one.budget}".strip()][task.name] = f"{100 * share(one):.1f}"
+    heads = "agent", *(f"`{task.name}`" for task in tasks)
+    return table(heads, ((agent, *(found.get(task.name, "") for task in tasks)) for agent, found in rows.items()))
 
 
 def unseen_cards() -> list[str]:
@@ -548,7 +552,7 @@ BLOCKS: dict[Path, dict[str, Callable[[], list[str]]]] = {
     DOCS / "report.md": {
         "tasks": tasks_table,
         "summary": lambda: summary_table(lambda one: one.mean),
-        "network": lambda: summary_table(lambda one: one.against[OPPONENTS.index(NETWORK)]),
+        "network": lambda: summary_table(lambda one: one.against[-1], NETWORK),  # it is the last of its tasks' opponents
     },
     HELP: {"lessons": lessons_as_html},
 }
@@ -571,6 +575,7 @@ def results() -> list[dict[str, Any]]:
     return [*leaderboard.read_results(ROOT / "benchmarks" / "results").values()]
 
 
+NETWORK = NETWORKS["network"]
 LEADERBOARD = f"""
 Games won by each agent in the [benchmark tasks](benchmark.md), in percent: of all games (*all*), and against each kind of
 opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. The interval of *all* is between the seeds
@@ -592,7 +597,7 @@ def leaderboard_page() -> str:
     parts = (
         (
             ["", f"## {name}", "", f"{task.about[0].upper()}{task.about[1:]}.", ""],
-            table(leaderboard.HEADINGS, map(leaderboard.row, leaderboard.standings(name, results()))),
+            table(leaderboard.headings(task), map(leaderboard.row, leaderboard.standings(name, results()))),
         )
         for name, task in TASKS.items()
     )
@@ -626,7 +631,7 @@ def _matrix(table_: matrices.Payoffs) -> list[str]:
     found = matrices.scores(table_)
     rows = (
         (
-            f"`{agent}`",
+            leaderboard.titled(agent),
             *(f"{100 * share:.1f}" for share in table_.rates[k].mean(-1)),
             matrices.percent(found.averages[:, k]),
             matrices.percent(found.ranks[:, k]),
@@ -634,8 +639,8 @@ def _matrix(table_: matrices.Payoffs) -> list[str]:
         for k, agent in enumerate(table_.agents)
     )
     mixed = zip(table_.against, found.opponents.T, strict=True)
-    mixture = ", ".join(f"`{name}` {matrices.percent(ends)}" for name, ends in mixed if ends[2] > 0.0005)
-    heads = "agent", *(f"`{name}`" for name in table_.against), "Nash average", "alpha-rank"
+    mixture = ", ".join(f"{FROZEN.get(name, f'`{name}`')} {matrices.percent(ends)}" for name, ends in mixed if ends[2] > 0.0005)
+    heads = "agent", *(FROZEN.get(name, f"`{name}`") for name in table_.against), "Nash average", "alpha-rank"
     return ["", f"## {table_.title}", "", f"Opponents in the equilibrium, in percent: {mixture}.", "", *table(heads, rows)]
 
 
@@ -655,13 +660,14 @@ training has several seeds, over the seeds.
 *Games won by the row against the column, in percent.*
 
 The tables of the tasks come from the [results](leaderboard.md): each row is an agent alone against copies of the opponent that
-the column names. Entries have met the four frozen opponents, but never each other. The alpha-ranks of the opponents are those in
-one population of the four. With two players one table has the results of both sides: there the alpha-rank of an entry is that in
-a population of the four and itself. With more players it is unknown, because no opponent has been alone among copies of an entry.
+the column names. Entries have met the frozen opponents of the task, but never each other. The alpha-ranks of the opponents are
+those in one population of them. With two players one table has the results of both sides: there the alpha-rank of an entry is
+that in a population of the opponents and itself. With more players it is unknown, because no opponent has been alone among copies
+of an entry.
 
-In all six tasks the equilibrium is the frozen network alone, the hardest opponent of every entry, so the Nash average is the
-share won against `{NETWORK}`. With two players an entry has an alpha-rank of 100 % as soon as it wins clearly more than half of
-those games.
+Wherever the frozen network is an opponent, it is the whole equilibrium and the hardest opponent of every entry, so the Nash
+average is the share won against `{NETWORK}`. With two players an entry has an alpha-rank of 100 % as soon as it wins clearly
+more than half of those games.
 
 The last two tables come from a tournament among the agents that ship with the project; `{CALLED[OLDER]}` is an earlier network
 (`benchmarks/players/ppo-35m.safetensors`). They show in what share of their encounters the row ranked above the column; with four
@@ -683,7 +689,8 @@ def matrices_page() -> str:
 
 def matrices_picture() -> str:
     """docs/matrices.svg."""
-    return matrices.draw([*chain.from_iterable(payoffs())], {NETWORK: "network", f"mcts:100:{NETWORK}": "mcts:100:network"})
+    searchers = {f"mcts:100:{network}": f"mcts:100:{name}" for name, network in NETWORKS.items()}
+    return matrices.draw([*chain.from_iterable(payoffs())], FROZEN | searchers)
 
 
 # ----------------------------------------------------------------------------------------------------------------- main

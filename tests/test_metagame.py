@@ -12,7 +12,7 @@ pytest.importorskip("openskill")
 from benchmarks import matrices
 from benchmarks.leaderboard import read_results, standings
 from benchmarks.metagame import RESAMPLES, alpha_rank, interval, nash, resampled
-from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS
+from euphoria_agents.benchmark.tasks import NETWORKS, TASKS
 
 CYCLE = np.array([[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]])  # each beats the next
 
@@ -76,13 +76,14 @@ def test_intervals_are_those_of_the_errors() -> None:
 
 # ----------------------------------------------------------------------------------------------------- results, tournaments
 
+OPPONENTS = TASKS["duel-v1"].opponents
 RESULTS = [*read_results(Path(__file__).parents[1] / "benchmarks" / "results").values()]
 
 
 @pytest.mark.parametrize("task", ["duel-v1", "any-v1"])
 def test_the_table_of_a_task_has_the_figures_of_the_leaderboard(task: str) -> None:
     table, rows = matrices.of_results(task, RESULTS), standings(task, RESULTS)
-    assert table.against == list(OPPONENTS) and len(table.agents) == len(rows)
+    assert table.against == list(TASKS[task].opponents) and len(table.agents) == len(rows)
     for one in rows:
         k = table.agents.index(f"{one.name} {one.budget}".strip())
         assert table.rates[k].mean(-1) == pytest.approx(one.against, abs=2e-6)
@@ -95,7 +96,7 @@ def test_scores_of_a_task() -> None:
     duel = matrices.of_results("duel-v1", RESULTS)
     found = matrices.scores(duel)
     assert found.opponents[0] == pytest.approx([0, 0, 0, 1], abs=1e-3), "the network is the hardest for all"
-    network, mean = duel.agents.index(NETWORK), duel.rates[..., 0]
+    network, mean = duel.agents.index(NETWORKS["network"]), duel.rates[..., 0]
     assert found.averages[0] == pytest.approx(mean[:, 3], abs=1e-3)
     assert (found.averages[1] <= found.averages[0] + 1e-9).all() and (found.averages[0] <= found.averages[2] + 1e-9).all()
     assert found.ranks[0, network] == pytest.approx(1) and not np.isnan(found.ranks).any()
@@ -112,6 +113,12 @@ def test_advantages_are_over_each_of_the_others() -> None:
     assert matrices.scores(table).ranks[0] == pytest.approx([0.25] * 4)
     rates[0, 1:], rates[1:, 0] = 0.3, 0.2
     assert matrices.scores(table).ranks[0] == pytest.approx([1, 0, 0, 0], abs=1e-2)
+
+
+def test_ranks_are_unknown_until_all_opponents_have_been_judged() -> None:
+    rates = np.array([[[0.5], [0.7]]])
+    found = matrices.scores(matrices.Payoffs("x", ["a"], ["a", "b"], (2,), rates, np.zeros_like(rates)))
+    assert np.isnan(found.ranks).all() and found.averages[0] == pytest.approx([0.5], abs=1e-3)
 
 
 def test_the_table_of_a_tournament() -> None:

@@ -121,7 +121,7 @@ def test_what_the_gate_cannot_test() -> None:
 
 def test_the_rates_of_the_frozen_opponents() -> None:
     text = call("anchors", "--tasks", "short-v1", "--games", "60", "--processes", "1")
-    ratings = json.loads(text.partition(": ")[2].strip().replace("(", "[").replace(")", "]"))
+    ratings = json.loads(text.partition(": ")[2].strip().rstrip(",").replace("(", "[").replace(")", "]"))
     assert ratings == sorted(ratings) and len(ratings) == 4
 
 

@@ -17,9 +17,9 @@ from benchmarks import leaderboard
 from euphoria_agents import Agent, load
 from euphoria_agents.__main__ import main
 from euphoria_agents.benchmark import judging, tasks
-from euphoria_agents.benchmark.judging import GAMES, HEADING, RESULT, ROW, TIMES, UNFINISHED, fingerprint, judge, row
+from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
-from euphoria_agents.benchmark.tasks import OPPONENTS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, task_of
+from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, task_of
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.processes import in_processes
@@ -29,6 +29,7 @@ from euphoria_env.cards.recruits import RECRUITS
 from euphoria_env.envs.asking import AgentFailed, TooSlow
 
 SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=0.5, judged={"stars_to_win": 2})
+OPPONENTS = SMALL.opponents
 HERE = partial(in_processes, processes=1)
 
 OWN = """
@@ -145,9 +146,28 @@ def test_cards_of_judging_are_unknown_from_training() -> None:
 
 def test_every_opponent_has_a_rating() -> None:
     for task in TASKS.values():
-        weakest, strongest = sorted(task.anchors)[:2], sorted(task.anchors)[2:]
-        assert task.anchors[:2] == tuple(weakest) and set(task.anchors[2:]) == set(strongest), task.name
-        assert list(task.ratings) == list(OPPONENTS)
+        assert list(task.ratings) == list(task.opponents)
+        if task.opponents[:3] == tasks.FIXED:
+            assert max(task.anchors[:2]) < min(task.anchors[2:]), task.name
+
+
+def test_every_opponent_can_be_loaded() -> None:
+    for spec in {spec for task in TASKS.values() for spec in task.opponents}:
+        assert load_untrusted(spec).act_batch is not None, "no path: it comes with the package"
+
+
+def test_a_further_network_makes_a_second_version_of_the_tasks() -> None:
+    """And changes nothing of the first one."""
+    before = [(task.name, task.seed, task.opponents) for task in TASKS.values()]
+    found = tasks.make_tasks({**NETWORKS, "newer": "ppo:@0123456789ab"})
+    assert [(task.name, task.seed, task.opponents) for task in found if task.name in TASKS] == before
+    newer = {task.name: task for task in found if task.name not in TASKS}
+    assert list(newer) == ["duel-v2", "table-v2", "any-v2", "short-v2", "cards-v2", "trade-v2"]
+    for name, task in newer.items():
+        first = TASKS[name.replace("-v2", "-v1")]
+        assert task.opponents == (*first.opponents[:3], "ppo:@0123456789ab")
+        changed = {"name": name, "opponents": task.opponents, "anchors": ()}
+        assert vars(task) == vars(dataclasses.replace(first, **changed))  # type: ignore[arg-type]
 
 
 def test_the_help_names_all_tasks(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +198,7 @@ def test_the_fingerprint_knows_rules_and_deals(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_frozen_network_is_named_by_its_hash() -> None:
-    start = tasks.NETWORK.partition("@")[2]
+    start = NETWORKS["network"].partition("@")[2]
     assert load(f"ppo:@{start[:8]}").act_batch is not None
     assert load_untrusted(f"mcts:2:ppo:@{start}").needs_game, "no path: it comes with the package"
     for wrong in (start[:7], "0" * 12, "../ppo"):
@@ -210,7 +230,7 @@ def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
     deals = {opponent: [game["seed"] for game in games if game["against"] == opponent] for opponent in OPPONENTS}
     assert len({tuple(seeds) for seeds in deals.values()}) == 1, "all opponents on the same deals"
     cells = (tmp_path / ROW).read_text().strip().split(" | ")
-    assert cells[0] == "| `ours`" and len(cells) == len(HEADING.splitlines()[0].split(" | "))
+    assert cells[0] == "| `ours`" and len(cells) == len(heading(SMALL).splitlines()[0].split(" | "))
     assert row(found) + "\n" == (tmp_path / ROW).read_text()
 
 
@@ -334,7 +354,7 @@ def test_the_command(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     main(["benchmark", "small-v1", "--agent", "weights", "--out", str(tmp_path / "out"), "--processes", "1"])
     told = capsys.readouterr().out
     main(["benchmark", "small-v1", "--agent", f"{own}:Duelist", "--out", str(tmp_path / "duelist"), "--processes", "1"])
-    assert HEADING in told and (tmp_path / "out" / ROW).read_text() in told
+    assert heading(SMALL) in told and (tmp_path / "out" / ROW).read_text() in told
     for arguments, message in (
         (["nothing-v1"], "there is no task 'nothing-v1'; there are small-v1"),
         (["small-v1", "--agent", f"{own}:Raises", "--out", str(tmp_path / "new")], "KeyError: 'gold'"),
@@ -364,8 +384,8 @@ def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1",
         "format": FORMAT, "version": VERSION, "task": task,
         "environment": {"version": "0", "fingerprint": fingerprint(of)},
         "agent": {"name": name, "spec": name, "files": {}, "repeatable": True},
-        "matches": [{"players": n, "against": one, "truncated": 0, **score(1)} for n in of.players for one in OPPONENTS],
-        "opponents": {one: score(len(of.players)) for one in OPPONENTS}, "all": score(len(of.players) * len(OPPONENTS)),
+        "matches": [{"players": n, "against": one, "truncated": 0, **score(1)} for n in of.players for one in of.opponents],
+        "opponents": {one: score(len(of.players)) for one in of.opponents}, "all": score(len(of.players) * len(of.opponents)),
         "rating": {"mu": 30.0, "sigma": 1.0},
     }  # fmt: skip
     training = {"decisions": decisions, "seed": seed, "command": "python train.py"}
@@ -380,7 +400,7 @@ def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
     assert [line[:2] for line in found] == [("`ours`", "20 M"), ("`ours`", "2 M"), ("`greedy`", "")]
     assert (found[1][2], found[1][7]) == ("**60.0** (50.0 to 70.0)", "50.0, 60.0, 70.0"), "bootstrap of three is their range"
     assert (found[2][2], found[2][7]) == ("**30.0** (20.0 to 40.0)", "")
-    assert all(len(line) == len(leaderboard.HEADINGS) for line in found)
+    assert all(len(line) == len(leaderboard.headings(TASKS["duel-v1"])) for line in found)
     picture = leaderboard.draw([*results, result_of("$\\x$", 0.2)])  # which is no mathematics
     assert picture.index(">greedy<") < picture.index(">ours, 2 M<") < picture.index(">ours, 20 M<") < picture.index(">other<")
     assert picture == leaderboard.draw([*results, result_of("$\\x$", 0.2)]) and ">$\\x$<" in picture
@@ -396,7 +416,8 @@ def test_a_row_links_code_and_paper_and_says_who_reproduced_it(tmp_path: Path) -
     results = leaderboard.read_results(tmp_path).values()
     (found,) = (leaderboard.row(one) for one in leaderboard.standings("duel-v1", results))
     links = "[code](../docs/tutorials/agent.md), [paper](https://example.org/a)"
-    assert found[leaderboard.HEADINGS.index("entry")] == f"{links}, 2026-11-24, reproduced by A. Careful, B. Curious"
+    assert leaderboard.headings(TASKS["duel-v1"])[-1] == "entry"
+    assert found[-1] == f"{links}, 2026-11-24, reproduced by A. Careful, B. Curious"
 
 
 @pytest.mark.parametrize(

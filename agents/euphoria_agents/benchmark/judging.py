@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
-from euphoria_agents.benchmark.tasks import NETWORK, OPPONENTS, Task
+from euphoria_agents.benchmark.tasks import FROZEN, Task
 from euphoria_agents.files import keep_to, write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, Played, Score, score
@@ -46,7 +46,7 @@ def matches_of(task: Task, spec: str) -> list[Match]:
     return [
         Match(rules.num_players, opponent, tuple(comparison(spec, opponent, rules, task.games, task.seed, SEEDS)))
         for rules in task.rules
-        for opponent in OPPONENTS
+        for opponent in task.opponents
     ]
 
 
@@ -54,11 +54,11 @@ def matches_of(task: Task, spec: str) -> list[Match]:
 def fingerprint(task: Task) -> str:
     """A hash of some games of a task: another one means that results of old do not compare.
 
-    The network plays the last deal of every match, so it changes with the rules, the deals and the opponents, and with nothing
-    else.
+    The last of the opponents plays the last deal of every match, so it changes with the rules, the deals and the opponents, and
+    with nothing else.
     """
     digest = hashlib.sha256()
-    for match in matches_of(task, NETWORK):
+    for match in matches_of(task, task.opponents[-1]):
         for record in play_chunk(replace(match.chunks[-1], seeds=1), records=True).records:
             digest.update(record.encode())
     return digest.hexdigest()[:16]
@@ -175,7 +175,7 @@ def judge(
     matches = matches_of(task, spec)
     check_name(name or spec)
     asked = {"task": task.name, "agent": spec, "name": name or spec, "repeatable": repeatable}
-    plan = asked | {"version of code or files": sources([spec, *OPPONENTS])}
+    plan = asked | {"version of code or files": sources([spec, *task.opponents])}
     before = _judged(task, asked, folder / RESULT)
     if before is not None:
         keep_to(folder, plan)
@@ -246,9 +246,10 @@ def _judged(task: Task, asked: Mapping[str, Any], path: Path) -> Json | None:
     return found
 
 
-HEADING = (
-    f"| agent | {' | '.join(f'`{one}`' for one in OPPONENTS)} | all | rank | rating |\n|---|{'---:|' * (len(OPPONENTS) + 3)}"
-)
+def heading(task: Task) -> str:
+    """What stands above the rows of a task."""
+    columns = [*(f"`{FROZEN.get(one, one)}`" for one in task.opponents), "all", "rank", "rating"]
+    return f"| agent | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}"
 
 
 def row(result: Mapping[str, Any]) -> str:
@@ -257,7 +258,7 @@ def row(result: Mapping[str, Any]) -> str:
     low, high = total["paired_interval"]
     cells = [
         f"`{result['agent']['name']}`",
-        *(f"{100 * result['opponents'][opponent]['win_rate']:.1f} %" for opponent in OPPONENTS),
+        *(f"{100 * against['win_rate']:.1f} %" for against in result["opponents"].values()),
         f"{100 * total['win_rate']:.1f} % ({100 * low:.1f} to {100 * high:.1f})",
         f"{total['mean_rank']:.2f}",
         f"{rating['mu']:.1f} ± {1.96 * rating['sigma']:.1f}",
@@ -281,7 +282,7 @@ def _scores(task: Task, by_match: Mapping[Match, MatchResult], played: Mapping[C
     ]
     opponents = {
         opponent: pooled([result for match, result in by_match.items() if match.against == opponent]).to_dict()
-        for opponent in OPPONENTS
+        for opponent in task.opponents
     }
     mu, sigma = _rating(task, by_match)
     rating = {"mu": round(mu, 6), "sigma": round(sigma, 6)}
@@ -296,7 +297,7 @@ def _rating(task: Task, by_match: Mapping[Match, MatchResult]) -> tuple[float, f
         lineup = (JUDGED, *[match.against] * (match.players - 1))
         games += [(k, lineup, game) for k, game in enumerate(result.played)]
     games.sort(key=lambda one: one[0])
-    return rate([JUDGED, *OPPONENTS], [(lineup, game) for _, lineup, game in games], known)[JUDGED]
+    return rate([JUDGED, *task.opponents], [(lineup, game) for _, lineup, game in games], known)[JUDGED]
 
 
 def _hashes(spec: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from euphoria_agents.benchmark.tasks import BUDGETS, OPPONENTS, Task
+from euphoria_agents.benchmark.tasks import BUDGETS, Task
 from euphoria_agents.validation import checked
 from euphoria_env.json_reader import Json, read_json
 
@@ -124,10 +124,9 @@ def _check(result: _Result, task: Task) -> None:
     for name in (result.agent.name, *(result.entry.reproduced_by if result.entry else [])):
         check_name(name)
     _same("task", result.task, task.name)
-    _same(
-        "matches", [(one.players, one.against) for one in result.matches], [(n, one) for n in task.players for one in OPPONENTS]
-    )
-    _same("opponents", sorted(result.opponents), sorted(OPPONENTS))
+    matches = [(n, opponent) for n in task.players for opponent in task.opponents]
+    _same("matches", [(one.players, one.against) for one in result.matches], matches)
+    _same("opponents", sorted(result.opponents), sorted(task.opponents))
     for k, match in enumerate(result.matches):
         _same(f"matches[{k}].games", match.games, task.games)
         _check_score(f"matches[{k}]", match, [match])

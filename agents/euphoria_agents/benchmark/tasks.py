@@ -6,15 +6,17 @@ A task never changes: another number of games, other opponents or other rules ma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from euphoria_env import Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 
-NETWORK = "ppo:@b109aa4237be"  # the frozen network, by the hash of its file, which comes with the package
-OPPONENTS = ("random", "weights", "greedy", NETWORK)
+# Frozen networks, by the hashes of their files, which come with the package; a further one makes version 2 of every task.
+NETWORKS = {"network": "ppo:@b109aa4237be"}
+FROZEN = {spec: name for name, spec in NETWORKS.items()}  # what they are called
+FIXED = ("random", "weights", "greedy")
 BUDGETS = (2_000_000, 20_000_000)  # decisions of the learner in training
 UNSEEN_RECRUITS, UNSEEN_TILES = RECRUIT_NAMES[3::4], TILES[2::3]  # three recruits of each faction, and every third tile
 
@@ -31,6 +33,7 @@ class Task:
         seed: of the deals.
         judged: options of the game in which it is judged.
         trained: options of the game in which it may be trained; by default those of `judged`.
+        opponents: specs of the opponents.
         anchors: ratings of the opponents (openskill, everybody began with 25), from a round robin of their own in the judged
             games (`python scripts/anchors.py`).
         seconds: the limit of a decision.
@@ -41,9 +44,10 @@ class Task:
     players: tuple[int, ...]
     games: int
     seed: int
-    anchors: tuple[float, ...]
     judged: Mapping[str, Any] = field(default_factory=dict)
     trained: Mapping[str, Any] | None = None
+    opponents: tuple[str, ...] = ()
+    anchors: tuple[float, ...] = ()
     seconds: float = 10.0
 
     @property
@@ -58,31 +62,46 @@ class Task:
 
     @property
     def ratings(self) -> dict[str, float]:
-        """The specs of the opponents."""
-        return dict(zip(OPPONENTS, self.anchors, strict=True))
+        """The specs of the opponents, with their ratings."""
+        return dict(zip(self.opponents, self.anchors, strict=True))
 
 
-TASKS = {
-    task.name: task
-    for task in (
-        Task("duel-v1", "two players", (2,), 1000, 101, (-0.93, 13.16, 38.5, 49.85)),
-        Task("table-v1", "alone against three", (4,), 1000, 102, (2.04, 6.91, 45.07, 49.73)),
-        Task("any-v1", "one player for every number of players", (2, 3, 4, 5, 6), 240, 103, (3.64, 3.88, 41.26, 49.57)),
-        Task(
-            "short-v1", "two players, five stars win: minutes on a laptop", (2,), 1000, 104, (2.96, 20.75, 36.67, 43.41),
-            {"stars_to_win": 5},
-        ),
-        Task(
-            "cards-v1", "cards that were never seen in training", (2,), 1000, 105, (-5.75, 15.26, 38.8, 52.26),
-            {"recruits": UNSEEN_RECRUITS, "markets": UNSEEN_TILES},
-            {
-                "recruits": tuple(name for name in RECRUIT_NAMES if name not in UNSEEN_RECRUITS),
-                "markets": tuple(name for name in TILES if name not in UNSEEN_TILES),
-            },
-        ),
-        Task("trade-v1", "alone against three, with trading", (4,), 1000, 106, (2.35, 9.31, 48.28, 44.64), {"trading": True}),
+ANCHORS = {
+    "duel-v1": (-0.93, 13.16, 38.5, 49.85),
+    "table-v1": (2.04, 6.91, 45.07, 49.73),
+    "any-v1": (3.64, 3.88, 41.26, 49.57),
+    "short-v1": (2.96, 20.75, 36.67, 43.41),
+    "cards-v1": (-5.75, 15.26, 38.8, 52.26),
+    "trade-v1": (2.35, 9.31, 48.28, 44.64),
+}
+WITH_NETWORK = (  # a network and the fixed players as opponents
+    Task("duel", "two players", (2,), 1000, 101),
+    Task("table", "alone against three", (4,), 1000, 102),
+    Task("any", "one player for every number of players", (2, 3, 4, 5, 6), 240, 103),
+    Task("short", "two players, five stars win: minutes on a laptop", (2,), 1000, 104, {"stars_to_win": 5}),
+    Task(
+        "cards", "cards that were never seen in training", (2,), 1000, 105,
+        {"recruits": UNSEEN_RECRUITS, "markets": UNSEEN_TILES},
+        {
+            "recruits": tuple(name for name in RECRUIT_NAMES if name not in UNSEEN_RECRUITS),
+            "markets": tuple(name for name in TILES if name not in UNSEEN_TILES),
+        },
+    ),
+    Task("trade", "alone against three, with trading", (4,), 1000, 106, {"trading": True}),
+)  # fmt: skip
+
+
+def make_tasks(networks: Mapping[str, str]) -> list[Task]:
+    """All tasks, if these are the frozen networks by their names, of which each makes a version."""
+    versions = (
+        replace(task, name=f"{task.name}-v{version}", opponents=(*FIXED, network))
+        for version, network in enumerate(networks.values(), 1)
+        for task in WITH_NETWORK
     )
-}  # fmt: skip
+    return [replace(task, anchors=ANCHORS.get(task.name, ())) for task in versions]
+
+
+TASKS = {task.name: task for task in make_tasks(NETWORKS)}
 
 
 def task_of(name: str) -> Task:

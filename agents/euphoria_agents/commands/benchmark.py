@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from euphoria_agents.benchmark.judging import HEADING, check, judge, matches_of, row
-from euphoria_agents.benchmark.tasks import OPPONENTS, task_of
+from euphoria_agents.benchmark.judging import check, heading, judge, matches_of, row
+from euphoria_agents.benchmark.tasks import task_of
 from euphoria_agents.commands.match_output import executor, warm_up
 from euphoria_agents.commands.shared_arguments import BenchmarkOptions
 from euphoria_agents.matches.tournament import check_counts, players_ended
@@ -22,9 +22,9 @@ def run(options: BenchmarkOptions) -> None:
         print(f"{options.check}: {games} games, drawn at random, ended as it says")
         return
     games = sum(chunk.games for match in matches_of(task, options.agent) for chunk in match.chunks)
-    warm_up(dict.fromkeys([options.agent, *OPPONENTS], task.rules[0]))
+    warm_up(dict.fromkeys([options.agent, *task.opponents], task.rules[0]))
     with Progress(console, task.name, "games", games) as progress:
         asked = task, options.agent, options.out, executor(options), options.name or "", not options.unrepeatable
         result = judge(*asked, progress.advance, None if options.ray else options.processes)
     console.print(f"{task.name}: {task.about}. Written to {options.out}:", soft_wrap=True)
-    print(HEADING, row(result), sep="\n")
+    print(heading(task), row(result), sep="\n")
