@@ -334,12 +334,13 @@ class Batch:
         Raises:
             ValueError: it is not of as many games, of games with other rules, or of games that cannot be; nothing is changed.
         """
-        rows = read_array(state, "games", (self.n, GAME_DTYPE.itemsize), np.uint8)
-        episodes = read_array(state, "episodes", (self.n,), np.int64, 0, _MOST_EPISODES)
-        seed = read_array(state, "seed", (1,), np.int64)
+        arrays = {f"state[{name!r}]": array for name, array in state.items()}  # as error messages name them
+        rows = read_array(arrays, "state['games']", (self.n, GAME_DTYPE.itemsize), np.uint8)
+        episodes = read_array(arrays, "state['episodes']", (self.n,), np.int64, 0, _MOST_EPISODES)
+        seed = read_array(arrays, "state['seed']", (1,), np.int64)
         tapes = self._tapes
         if self.events.shape[1]:
-            tapes = np.ascontiguousarray(read_array(state, "events", tapes.shape, tapes.dtype))
+            tapes = np.ascontiguousarray(read_array(arrays, "state['events']", tapes.shape, tapes.dtype))
             tape.check_events(tapes, self.rules.num_players)
         games = np.ascontiguousarray(rows).view(GAME_DTYPE)[:, 0]
         for i in range(self.n):

@@ -347,7 +347,7 @@ def test_a_state_goes_on_where_it_was_taken() -> None:
 def test_a_state_of_other_games_is_refused(other: Batch) -> None:
     batch = Batch(3, Rules(num_players=2), seed=4)
     before = batch.states.copy()
-    with pytest.raises(ValueError, match=r"the state is one of games with other rules|games must be uint8 of shape \(3, "):
+    with pytest.raises(ValueError, match=r"the state is one of games with other rules|games.\] must be uint8 of shape \(3, "):
         batch.restore(other.state())
     assert (batch.states == before).all()
 
@@ -416,7 +416,7 @@ def test_a_state_with_parts_of_another_kind_is_refused(name: str, value: np.ndar
     state = {**batch.state(), name: value}
     if value is None:
         del state[name]
-    with pytest.raises(ValueError, match=f"{name} must be"):
+    with pytest.raises(ValueError, match=rf"state\[.{name}.\] must be"):
         batch.restore(state)
 
 

@@ -155,7 +155,7 @@ def test_the_command_writes_the_page(files: Path, game: Replayed, monkeypatch: p
         (("--html", "p.html", "--view", "3"), "a seat from 0 to 2, not 3"),
         (("--html", "p.html", "--names", "Ann"), "a name for each of the 3 players, not 1"),
         (("--html", "p.html", "--names", "Ann", "Bob", "\n"), "a name is a text of 1 to 40 characters"),
-        (("--html", "p.html", "--analysis", "game.record"), "no analysis of this project"),
+        (("--html", "p.html", "--analysis", "game.record"), "not an analysis of this project"),
         (("--html", "p.html", "--analysis", "other.jsonl"), "of another analysis: record is"),
         (("--html", "p.html", "--analysis", "bad.jsonl"), "bad.jsonl, line 2"),
     ],

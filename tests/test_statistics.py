@@ -365,8 +365,8 @@ PLAY = {"agents": ["random", "random"], "games": 4}
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({}, "agents that play, or of records"),
-        ({**PLAY, "records": ["x"]}, "agents that play, or of records"),
+        ({}, "made of agents or of records"),
+        ({**PLAY, "records": ["x"]}, "made of agents or of records"),
         ({**PLAY, "games": 0}, "games: expected int >= 1"),
         ({**PLAY, "games": 1001}, "games: expected int <= 1000"),
         ({**PLAY, "games": 2.5}, "games: expected int"),

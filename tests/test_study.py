@@ -338,7 +338,7 @@ def changed(line: bytes, **what: Any) -> bytes:
 
 
 HEADERS = [
-    ({"format": "euphoria-record"}, "no analysis of this project"),
+    ({"format": "euphoria-record"}, "not an analysis of this project"),
     ({"version": 1}, "version is 1 there and 2 here"),
     ({"seed": 5}, "seed is 5 there and 0 here"),
     ({"agent": "greedy"}, "agent is 'greedy' there and 'mcts:12:greedy' here"),
@@ -389,9 +389,9 @@ def test_a_damaged_entry_is_refused(what: Any, message: str, record: str, whole:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"not ours", "no analysis of this project"),
+        (b"not ours", "not an analysis of this project"),
         (b"not ours\n", "a.jsonl: Expecting value"),
-        (b"[]\n", "a.jsonl: no analysis of this project"),
+        (b"[]\n", "a.jsonl: not an analysis of this project"),
         (b"\xff\xfe\n", "a.jsonl: 'utf-8' codec"),
         (b"[" * 100_000 + b"\n", "a.jsonl: JSON that is nested too deep"),
     ],

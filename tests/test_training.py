@@ -654,7 +654,7 @@ def small(array: np.ndarray, value: float, kind: Any = None) -> np.ndarray:
         (".0.chances", lambda a: small(a, np.nan), "chances must be"),
         (".0.chances", lambda a: a / 2, "chances: do not add up to 1"),
         (".0.same_opponent_prob", lambda a: small(a, np.nan), "same_opponent_prob must be"),
-        (".0.episodes", lambda a: small(a, 2**63 - 1), "episodes must be finite numbers from 0 to"),
+        (".0.episodes", lambda a: small(a, 2**63 - 1), r"state\['episodes'\] must be finite numbers from 0 to"),
         (".0.games", lambda a: a[:1], "options.envs"),
         (".0.decisions.game", lambda a: small(a, 14), "game must be finite numbers from 0 to 13"),
         (".0.decisions.game", lambda a: small(a, -1), "game must be"),

@@ -306,7 +306,7 @@ def batch_case(rng: random.Random, folder: Path) -> Case:
             restored.step(restored.sample(chance))
             assert np.isfinite(restored.rewards).all()
 
-    return Case(read, use, "the state")
+    return Case(read, use, r"\bstate\b")
 
 
 # ------------------------------------------------------------------------------------------------------------ files of networks

@@ -280,7 +280,7 @@ def convert(old: str | Path, new: str | Path) -> Path:
 
     def check(header: dict[str, Any]) -> None:
         if header.get("format") != CHECKPOINT_FORMAT or type(header.get("version")) is not int:
-            raise ValueError(f"{old} is no trained player of this project ({CHECKPOINT_FORMAT})")
+            raise ValueError(f"{old} is not a trained player of this project ({CHECKPOINT_FORMAT})")
         if header["version"] >= CHECKPOINT_VERSION:
             raise ValueError(f"{old} is of version {header['version']} already; only older ones are converted")
         if header.get("layout") not in tuple(ADDED_SINCE) or header.get("actions") != actions.NUM_ACTIONS:

@@ -193,7 +193,7 @@ def check_header(found: Any, wanted: dict[str, Any]) -> None:
         ValueError: names what differs.
     """
     if not isinstance(found, dict) or found.get("format") != ANALYSIS_FORMAT:
-        raise ValueError("no analysis of this project")
+        raise ValueError("not an analysis of this project")
     differ = [key for key in dict.fromkeys([*wanted, *found]) if found.get(key) != wanted.get(key)]
     if differ:
         told = (f"{key} is {shown(found.get(key))} there and {shown(wanted.get(key))} here" for key in differ)
