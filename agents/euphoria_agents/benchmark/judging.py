@@ -247,7 +247,7 @@ def _judged(task: Task, asked: Mapping[str, Any], path: Path) -> Json | None:
 
 
 def heading(task: Task) -> str:
-    """What stands above the rows of a task."""
+    """The headings of a table with rows of a task."""
     columns = [*(f"`{FROZEN.get(one, one)}`" for one in task.opponents), "all", "rank", "rating"]
     return f"| agent | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}"
 
