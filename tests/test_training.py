@@ -355,6 +355,7 @@ def test_the_learning_rate_goes_down_with_the_time_that_there_is(tmp_path: Path,
     output = io.StringIO()
     run = train(options(tmp_path / "run", decisions=10**6, finish=2.0), Console(file=output, width=200))
     assert run.update == 4 and rates == pytest.approx([7e-4 * left for left in (1, 0.75, 0.5, 0.25)])
+    assert run._bar.total == round(run.decisions / 0.75), "the last report should have expected the end by the time"
     monkeypatch.undo()
     train(Options(resume=tmp_path / "run"), Console(file=output, width=200))
     assert f"the run has had its 2 minutes; --resume {tmp_path / 'run'} --finish N goes on" in output.getvalue()

@@ -276,6 +276,8 @@ class Trainer:
         log.write(self.update, figures)
         log.mark(self.update, self._tell_ratings())
         against = ", ".join(f"{name} {score:.0%}" for name, score in scores.items())
+        if self.progress:
+            self._bar.total = round(self.decisions / self.progress)  # fewer than --decisions if --finish comes first
         self._bar.show(self.decisions, f"{speed:,.0f} per second; running score in the league against {against}")
 
     @contextmanager
