@@ -56,7 +56,7 @@ packaging: $(VENV)/.installed-test ## Install the wheel for each Python here, ou
 	$(PY) -m pytest -v -m "" tests/test_packaging.py
 
 test-long: $(VENV)/.installed-test ## The tests that take minutes, and are no part of `make test`
-	$(PY) -m pytest -v -m long
+	$(PY) -m pytest -v -n $(JOBS) -m long
 
 fuzz: $(VENV)/.installed-test ## Hostile input of every kind: refused in a line, or used without an error (half an hour)
 	NUMBA_DISABLE_JIT=1 $(PY) -m tests.tools.fuzz pending position --inputs 20000
