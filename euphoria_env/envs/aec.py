@@ -155,9 +155,9 @@ class raw_env(AECEnv):
 
     def _select(self, player: int, mask: np.ndarray) -> None:
         """Selects who decides, and gives them the mask."""
-        self._mask = mask
+        self._mask = mask.view(self._mask_dtype)
         self.agent_selection = self.possible_agents[player]
-        self.infos[self.agent_selection] = {"action_mask": mask.astype(self._mask_dtype)}
+        self.infos[self.agent_selection] = {"action_mask": self._mask.copy()}
 
     def observe(self, agent: str) -> Any:
         """The present observation of an agent; fresh arrays."""
@@ -165,12 +165,12 @@ class raw_env(AECEnv):
             self._check_begun()
         observation = np.empty(OBS_SIZE, np.int8)
         observe.write_observation(self._rows, 0, self._seat[agent], observation)
-        mask = None
+        mask = events = None
         if self._masked:
             asked = agent == self.agent_selection and agent in self.agents
-            mask = self._mask.astype(self._mask_dtype) if asked else self._nothing_legal()
-        events = np.empty((self._events, EVENT_SIZE), np.int8)
+            mask = self._mask.copy() if asked else self._nothing_legal()
         if self._events:
+            events = np.empty((self._events, EVENT_SIZE), np.int8)
             observe.write_events(self._tape, self._seat[agent], self.rules.num_players, events)
         return observed(observation, mask, events)
 

@@ -35,11 +35,11 @@ def observation_space(mask: np.dtype[Any] | None, events: int) -> spaces.Space[A
     return spaces.Dict(parts) if len(parts) > 1 else parts["observation"]
 
 
-def observed(observation: np.ndarray, mask: np.ndarray | None, events: np.ndarray) -> Any:
+def observed(observation: np.ndarray, mask: np.ndarray | None, events: np.ndarray | None) -> Any:
     """An observation; a dict if there is a mask in it or if there are events."""
     parts = {"observation": observation}
     if mask is not None:
         parts["action_mask"] = mask
-    if events.size:
+    if events is not None and events.size:
         parts["events"] = events
     return parts if len(parts) > 1 else observation
