@@ -26,6 +26,10 @@ export function symbol(name, label, kind, viewBox) {
   return svg("svg", { class: kind, viewBox, ...told }, svg("use", { href: `#${name}` }));
 }
 
+// What may be wider than the page, and is scrolled sideways, also by keys.
+export const scrollable = (label, content, more = {}) =>
+  el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label, ...more }, content);
+
 export const icon = (name) => symbol(`icon-${name.replaceAll(" ", "-")}`, "", "icon", "0 0 16 16");
 export const hidden = (text) => el("span", { class: "unseen" }, text); // for those who listen
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,7 +1,7 @@
 // What an analysis says of a game: best moves, mistakes, luck, results and grades. The study and the exported page
 // show it.
 
-import { el, svg } from "./elements.js";
+import { el, scrollable, svg } from "./elements.js";
 
 export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits).replace("-", "−")} %`);
 export const signed = (x) =>
@@ -215,9 +215,9 @@ export function luckTable(found, names) {
       found.map((one) => cell(one, what)),
     );
   const head = (one) => el("th", { scope: "col", class: "number" }, mark(one.seat), ` ${names[one.seat]}`);
-  return el(
-    "div",
-    { class: "scroll", tabindex: 0, role: "group", "aria-label": "luck by cause" },
+  return scrollable(
+    "luck by cause",
+
     el(
       "table",
       { id: "lucks" },
@@ -251,9 +251,9 @@ export function summaryTable(found, names) {
         percent(one.adjusted, 1),
       ].map((cell) => el("td", { class: "number" }, cell)),
     );
-  return el(
-    "div",
-    { class: "scroll", tabindex: 0, role: "group", "aria-label": "players" },
+  return scrollable(
+    "players",
+
     el(
       "table",
       { id: "summary" },

@@ -1,6 +1,6 @@
 // Many games between agents, or from records: how they stand, and the tables of what happened in them.
 
-import { call, el, fail, get, loadSymbols, many, post, refill, svg } from "./common.js";
+import { call, el, fail, get, loadSymbols, many, post, refill, scrollable, svg } from "./common.js";
 import { choose, opponents, readRules, ruleLines, spaceTitle } from "./forms.js";
 import { mark, percent } from "./judgement.js";
 
@@ -345,9 +345,8 @@ function table({ name, caption, columns, rows, note }) {
     "details",
     { id: `table-${name}` },
     el("summary", {}, caption),
-    el(
-      "div",
-      { class: "scroll", id: `scroll-${name}`, tabindex: 0, role: "group", "aria-label": caption },
+    scrollable(
+      caption,
       el(
         "table",
         {},
@@ -367,6 +366,7 @@ function table({ name, caption, columns, rows, note }) {
           inOrder({ columns, rows }).map((row) => el("tr", {}, row.map(cell(row)))),
         ),
       ),
+      { id: `scroll-${name}` },
     ),
     note && el("p", { class: "label" }, note),
     el(

@@ -2,7 +2,7 @@
 
 import { Board } from "./board.js";
 import { chart } from "./chart.js";
-import { call, download, el, fail, get, loadSymbols, many, post, refill, say, sentence } from "./common.js";
+import { call, download, el, fail, get, loadSymbols, many, post, refill, say, scrollable, sentence } from "./common.js";
 import * as judgement from "./judgement.js";
 import { forget, recall, remember } from "./library.js";
 import { cell, player } from "./seats.js";
@@ -286,9 +286,9 @@ function decision() {
     who(),
     answer(),
     verdict(),
-    el(
-      "div",
-      { class: "scroll", tabindex: 0, role: "group", "aria-label": "moves" },
+    scrollable(
+      "moves",
+
       el("table", {}, el("thead", {}, names, head), el("tbody", {}, order.map(row))),
     ),
     el(
