@@ -15,12 +15,18 @@ class CSR(NamedTuple):
     indices: np.ndarray  # int16, all lists one after another
 
 
+def places_of(lists: CSR, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sizes of some of the lists, and the places of their numbers in `indices`."""
+    sizes = np.diff(lists.indptr)[which]
+    starts = lists.indptr[which] - (np.cumsum(sizes) - sizes)
+    return sizes, np.repeat(starts, sizes) + np.arange(sizes.sum())
+
+
 def chosen_lists(lists: CSR, which: np.ndarray, room: int) -> CSR:
     """Some of the lists, with `room` ends."""
-    starts, sizes = lists.indptr[which], np.diff(lists.indptr)[which]
+    sizes, places = places_of(lists, which)
     ends = np.zeros(room, np.int64)
     np.cumsum(sizes, out=ends[1 : len(which) + 1])
-    places = np.repeat(starts - ends[: len(which)], sizes) + np.arange(sizes.sum())
     return CSR(ends, lists.indices[places])
 
 
