@@ -70,7 +70,7 @@ class Baseline(NamedTuple):
 
 
 def euphoria_train(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
-    """Our trainer, with the options of `make run`."""
+    """Our trainer, with an opponent in its league that is not soon beaten, for all budgets alike."""
     rules = []
     for name, value in task.training.items():
         values = value if isinstance(value, tuple) else () if value is True else (value,)
@@ -79,7 +79,7 @@ def euphoria_train(task: Task, decisions: int, seed: int, folder: Path) -> list[
         "-m", "euphoria_agents", "train", "--run", str(folder / "run"), "--decisions", str(decisions), "--seed", str(seed),
         "--players", *map(str, task.players), "--threads", "1", "--rating-games", "0",
         "--win-probs-games", "0", "--learning-rate", "0.0012", "--envs", "512", "--snapshot", "10",
-        "--baselines", "weights", "--newest", "0.2", "--older", "0.1", *rules,
+        "--baselines", "weights", "greedy:3", "--newest", "0.3", "--older", "0.3", "--self-play", "0.5", *rules,
     ]  # fmt: skip
 
 
