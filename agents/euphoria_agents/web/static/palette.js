@@ -63,7 +63,7 @@ export class Palette {
         tool("remove", "take away", kind === "remove", "Take away", { kind: "remove" }),
       ),
       undo && el("button", { type: "button", id: "undo", onclick: undo }, "Undo"),
-      el("span", { class: "label" }, WORDS[kind], " A click on a rail or in a tunnel moves the marker there."),
+      el("span", { class: "label" }, WORDS[kind], " A click on an allegiance track or tunnel moves its marker."),
     ];
   }
 
