@@ -165,7 +165,9 @@ KIND_ROWS = {
     _K.MORALE_SET: KindRow("puts their morale marker there; 0: it is taken off its track (R17.3)", a="now at"),
     _K.KNOWLEDGE_SET: KindRow("puts their knowledge marker there; 0: it is taken off its track (R17.3)", a="now at"),
     _K.TURN: KindRow("begins a turn (R3.1)", causes=_GROUP),
-    _K.ASKED: KindRow("must decide; noted if another player decided before in this turn, or another player's turn began (R18.1)"),
+    _K.ASKED: KindRow(
+        "must decide; noted if another player decided last in this turn, or another player's turn has begun (R18.1)"
+    ),
     _K.LOT: KindRow("a lot is drawn among tied players (R2.6, R16.2)", player=False, a="player", outcome="lots"),
     _K.PLACED: KindRow("places a worker (R4.2)", a="space", b="face", causes=_GROUP),
     _K.SITE_BEGUN: KindRow("theirs is the first worker on a construction site (R9.1)", a="market"),
