@@ -206,6 +206,7 @@ def observations_page() -> str:
     before = [field for field in fields if field.start < start]
     player = [field for field in fields if field.name.startswith("player_0.")]
     after = [field for field in fields if field.start >= start + seats * size]
+    pools = [field.slice for field in fields if field.name in ("recruits", "markets")]
     heads = ["field", "slice", "size", "range", "meaning"]
     blocks = ((f"`player_{k}`", f"`{start + k * size}:{start + (k + 1) * size}`") for k in range(seats))
     return page(
@@ -220,12 +221,15 @@ def observations_page() -> str:
             "",
             "- *Overflow.* Entries are `int8`, so that `128 * observation[78]` overflows: convert first, as in",
             "  `observation.astype(np.int32)`.",
-            "- *Cards in the game.* `recruits` and `markets` at the start have a 1 for every card that is *out* of the game",
-            "  ([R17.6](rules.md#r17-6)). They are all 0 if every card is in, which is the default.",
+            f"- *Cards in the game.* The fields `recruits` and `markets` (`{pools[0].start}:{pools[-1].stop}`) have a 1 for",
+            "  every card that is *out* of the game ([R17.6](rules.md#r17-6)). They are all 0 if every card is in, which is the",
+            "  default.",
             "- *Setup.* `hidden_recruits` is 0 during the setup, for everybody: recruits that are still being chosen are not",
             "  hidden yet. The observer's own ones are in `own_recruits`.",
             "",
             "## The game",
+            "",
+            "[The environment](environment.md#arguments) explains the options of the rules.",
             "",
             *table(heads, field_rows(before)),
             "",
@@ -279,22 +283,24 @@ assert events.follow(start, game.events_for(None)) == events.public(game.to_dict
   words, a line for each ([words and pictures](words-and-pictures.md)).
 - `events.public(position)` is what everybody may know of a position ([positions.md](positions.md)), and
   `events.follow(start, events)` brings it up to date: the public events are complete.
-- The history of a game from a position, of a copy by `determinize` and of `Batch.game` begins there.
-- Numbers that stand for names have them in `events.NAMES`: `events.NAMES["space"][a]` is a space of the board. An *item* is a
-  good or an artifact type.
+- The events of a game that was made from a position, by `determinize` (a copy with everything hidden dealt again) or by
+  `Batch.game` begin where it was made, not at the setup.
+- `events.NAMES` has the names that numbers stand for: `events.NAMES["space"][a]` is a space of the board. An *item* is a good or
+  an artifact type.
 
-A cause stands before the events that it brings about. The events of a *group* last until the next group. Those of an
-*interruption* last until the next group or interruption, or until `resumed`, where the interrupted group continues; if nothing
-more of that group follows, there is no `resumed`. *Next* is the cause of the next event alone.
+An event can be the cause of events that follow it; the column *causes* shows which ones. *group*: all events up to the next one
+with *group* in this column. *interruption*: all events up to the next one with *group* or *interruption*, or up to `resumed`,
+where the interrupted group continues; if nothing more of that group follows, there is no `resumed`. *next*: the next event alone.
 
 Environments and `Batch` show the last K events with `events=K` ([environment.md](environment.md#observation-space)), players
 counted from the observer.
 [scripts/train_with_memory.py](../scripts/train_with_memory.py) learns from them by attention
 ([the result](experiments-training.md#a-memory-of-events)).
 
-*Hidden* means that only the player of the event knows `a`; without a player nobody does.
+*Hidden* means that only the player of the event knows `a`, or nobody if the event has no player. A *meaning* that begins with a
+verb describes what the player of the event does; *they* are this player too.
 
-`events.table()` says the same in code.
+`events.table()` returns the following table.
 """
 
 
@@ -578,13 +584,13 @@ def results() -> list[dict[str, Any]]:
 NETWORK = NETWORKS["network"]
 LEADERBOARD = f"""
 Games won by each agent in the [benchmark tasks](benchmark.md), in percent: of all games (*all*), and against each kind of
-opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. The interval of *all* is between the seeds
-of the training (bootstrap; with three seeds it is their range), or 95 % over the deals if there is only one result.
-*decisions* counts those of the learner in training. Fixed players and searchers have none, and none are shown for the
-network, whose 157 million exceed every budget. *rank* is the mean rank; *rating* is openskill's, against opponents with
-[fixed ratings](benchmark.md#ratings); *entry* has links, the date of the judging, and the names of those who reproduced it.
-Every figure is in `benchmarks/results/`, and anybody can [join](join.md). The [payoff tables](matrices.md) have Nash
-averages and alpha-ranks.
+opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. If a training was repeated with
+several seeds, the interval of *all* is a bootstrap interval over the seeds (with three seeds, their range); otherwise it is
+the 95 % interval over the deals. *decisions* counts those of the learner in training. Fixed players and searchers have none,
+and none are shown for the network, whose 157 million exceed every budget. *rank* is the mean rank; *rating* is openskill's,
+against opponents with [fixed ratings](benchmark.md#ratings); *entry* has links, the date of the judging, and the names of
+those who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](join.md). The [payoff
+tables](matrices.md) have Nash averages and alpha-ranks.
 
 ![Games won by each agent, task by task](leaderboard.svg)
 
@@ -645,9 +651,9 @@ def _matrix(table_: matrices.Payoffs) -> list[str]:
 
 
 MATRICES = f"""
-Win rates of each agent against each opponent, in percent, and two scores that are more robust than a mean, which counts easy
-opponents as much as hard ones, and a copy of an opponent twice. All intervals are 95 % intervals, over the deals and, where a
-training has several seeds, over the seeds.
+Win rates of each agent against each opponent, in percent, and two scores that are more robust than a mean. (A mean gives easy
+opponents as much weight as hard ones, and counts an opponent twice if a copy of it is added.) All intervals are 95 % intervals,
+over the deals and, where a training has several seeds, over the seeds.
 
 - The *Nash average* ([Balduzzi et al. 2018](https://arxiv.org/abs/1806.02643)) treats a table as a game in which one side chooses
   the agent and the other one the opponent. It is the share won against the opponents in the proportions of the equilibrium (the
@@ -660,10 +666,10 @@ training has several seeds, over the seeds.
 *Games won by the row against the column, in percent.*
 
 The tables of the tasks come from the [results](leaderboard.md): each row is an agent alone against copies of the opponent that
-the column names. Entries have met the frozen opponents of the task, but never each other. The alpha-ranks of the opponents are
-those in one population of them. With two players one table has the results of both sides: there the alpha-rank of an entry is
-that in a population of the opponents and itself. With more players it is unknown, because no opponent has been alone among copies
-of an entry.
+the column names. Entries (the other agents that were judged) have met the frozen opponents of the task, but never each other. The
+alpha-ranks of the opponents are computed in a population of these opponents alone. In the tasks for two players, the results also
+show how the opponents do against an entry, so the alpha-rank of an entry is computed in a population of the opponents and this
+entry. With more players it is unknown, because no opponent has been alone among copies of an entry.
 
 Wherever the frozen network is an opponent, it is the whole equilibrium and the hardest opponent of every entry, so the Nash
 average is the share won against `{NETWORK}`. With two players an entry has an alpha-rank of 100 % as soon as it wins clearly

@@ -73,24 +73,26 @@ COMMENT = re.compile(r"(?:^\s*|  )# ?(?!noqa|type:|fmt)(.*)")
 # Made of the same sources, and the wrong words of this test.
 EXCEPT = {"docs/rules-map.md", "docs/changelog.md", "docs/contributing.md", "tests/test_english.py"}
 FOLDERS = ("docs", "euphoria_env", "agents", "scripts", "benchmarks", "tests")
+SUFFIXES = (".md", ".py", ".ipynb", ".js")
 
 
 def _covered() -> Iterator[Path]:
     """The pages and the sources."""
     files = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")]
-    files += [
-        file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*")) if file.suffix in (".md", ".py", ".ipynb")
-    ]
+    files += [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*")) if file.suffix in SUFFIXES]
     yield from (file for file in files if file.relative_to(ROOT).as_posix() not in EXCEPT)
 
 
 def prose(file: Path) -> Iterator[tuple[int, str, bool]]:
     """The running text of a file: its line, the text, and whether it is a docstring. Of Markdown all but code, of Python comments
-    and strings, except those of code.
+    and strings, except those of code, of JavaScript the comments; one on lines of its own counts as a docstring.
     """
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".py":
         yield from _of_python(text)
+        return
+    if file.suffix == ".js":
+        yield from _of_javascript(text)
         return
     if file.suffix == ".ipynb":
         cells = [cell["source"] for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
@@ -115,6 +117,12 @@ def _of_python(text: str) -> Iterator[tuple[int, str, bool]]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value and "def " not in node.value:
             said = re.sub(r"\n[ \t]*(?=\S)", " ", re.sub(r"`[^`\n]*`", "it", node.value))
             yield node.lineno, said, node in documenting
+
+
+def _of_javascript(text: str) -> Iterator[tuple[int, str, bool]]:
+    for found in re.finditer(r"^[ \t]*//.*(?:\n[ \t]*//.*)*| // .*", text, re.MULTILINE):
+        said = re.sub(r"(?:^|\s+)// ?", " ", found[0], flags=re.MULTILINE).strip()
+        yield text.count("\n", 0, found.start()) + 1, re.sub(r"`[^`\n]*`", "it", said), not found[0].startswith(" // ")
 
 
 def stumbles(text: str, docstring: bool = False) -> Iterator[str]:

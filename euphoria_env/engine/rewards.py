@@ -32,8 +32,14 @@ class RewardRow(NamedTuple):
 
 REWARDS = {
     Reward.WIN: RewardRow("at the end: the winner 1, the others -1 / (n - 1); all 0 when the game was cut off", False),
-    Reward.RANK: RewardRow("at the end: 1 - 2 (r - 1) / (n - 1) for rank r; shared ranks share; also when cut off", True),
-    Reward.STARS: RewardRow("at every decision: the stars one placed oneself, less the mean of the others'", False),
+    Reward.RANK: RewardRow(
+        "at the end, also when the game was cut off: 1 - 2 (r - 1) / (n - 1) for rank r, where players who share a rank have "
+        "the mean of the places they share",
+        True,
+    ),
+    Reward.STARS: RewardRow(
+        "after every decision: the stars that the player placed as a result of it, less the mean of the others'", False
+    ),
 }
 REWARD_NAMES = tuple(reward.name.lower() for reward in Reward)
 assert set(REWARDS) == set(Reward), "every reward needs its row"

@@ -59,7 +59,7 @@ export function outline(node) {
   node.animate([{ filter: glow }, { filter: glow }], 1000);
 }
 
-// Lets a node come from where it was on the screen, turning so many degrees.
+// Lets a node come from where it was on the screen, turned by a number of degrees on the way.
 export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
   if (!from || !node.isConnected) return;
   const to = node.getBoundingClientRect();
@@ -90,7 +90,7 @@ export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
 
 export const place = (node) => node?.getBoundingClientRect();
 
-// What holds a worker in a hand.
+// The frame that holds a worker in a hand.
 const held = (node) => el("span", { class: "held" }, svg("svg", { viewBox: "0 0 40 26" }, node));
 
 // A worker: one node for as long as it lives, on the board or in a hand.
@@ -216,7 +216,7 @@ export function fly(kind, from, to, late = 0) {
   flight.finished.finally(() => node.remove()).catch(() => {});
 }
 
-// What moves is there at once.
+// Ends all animations: everything that moves is in its place at once.
 export function skip() {
   for (const one of document.getAnimations())
     if (one instanceof Animation && !(one instanceof CSSTransition)) one.finish();

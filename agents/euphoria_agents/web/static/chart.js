@@ -99,7 +99,8 @@ function chanceAxis(y, width) {
 
 const at = (x, y) => `${x.toFixed(1)},${y.toFixed(1)}`;
 
-// Seen by one seat the chances add up, and are areas on each other, this seat's at the bottom; else they are lines.
+// Seen by one seat the chances add up, and are areas on each other, this seat's at the bottom; otherwise they are
+// lines.
 function curves(game, points, eyes, x, y) {
   const seats = game.names.map((_, k) => k);
   if (eyes === null || game.names.length === 2) {

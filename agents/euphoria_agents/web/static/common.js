@@ -1,4 +1,4 @@
-// What every page of the server needs: elements, and requests.
+// The parts that every page of the server needs: elements, and requests.
 
 export * from "./elements.js";
 

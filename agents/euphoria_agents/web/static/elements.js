@@ -26,7 +26,7 @@ export function symbol(name, label, kind, viewBox) {
   return svg("svg", { class: kind, viewBox, ...told }, svg("use", { href: `#${name}` }));
 }
 
-// What may be wider than the page, and is scrolled sideways, also by keys.
+// A frame for content that may be wider than the page; it is scrolled sideways, also by keys.
 export const scrollable = (label, content, more = {}) =>
   el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label, ...more }, content);
 

@@ -1,4 +1,4 @@
-// What several forms have in common: the options of the rules, the agents, and names for all spaces.
+// The parts that several forms have in common: the options of the rules, the agents, and names for all spaces.
 
 import { el } from "./common.js";
 

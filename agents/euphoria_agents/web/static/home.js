@@ -167,7 +167,7 @@ function drawStudies() {
   at("studies").replaceChildren(...recall("studies").slice(0, LISTED).map(line));
 }
 
-// What a file is: a record, a saved table of the terminal, or a position.
+// Finds out whether a file is a record, a game saved in the terminal, or a position.
 function imported(text) {
   try {
     const found = JSON.parse(text);

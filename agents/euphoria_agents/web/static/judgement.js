@@ -1,5 +1,5 @@
-// What an analysis says of a game: best moves, mistakes, luck, results and grades. The study and the exported page
-// show it.
+// The results of an analysis: best moves, mistakes, luck, results and grades. The study and the exported page show
+// them.
 
 import { el, scrollable, svg } from "./elements.js";
 
@@ -20,7 +20,7 @@ const GRADES = [
 ];
 export const grade = (error) => (error == null ? "–" : GRADES.find(([most]) => error <= most)[1]);
 
-// What words mean, said where they stand.
+// The meanings of words, shown beside them.
 const TERMS = {
   chances:
     "The probability that each player wins, estimated from the view of the player to move: with their own " +
@@ -56,7 +56,7 @@ export function addTerms() {
   );
 }
 
-// Moves, each [action, prior, visits, value], the best first: that followed most often, else that of the highest
+// Moves, each [action, prior, visits, value], the best first: that followed most often, otherwise that of the highest
 // value.
 export function ordered(moves) {
   const worth = ([, prior, visits, value]) =>
@@ -83,8 +83,8 @@ export function punished(entries, turns, one) {
 const mean = (all) => (all.length ? sum(all) / all.length : null);
 const sum = (all) => all.reduce((total, one) => total + one, 0);
 
-// How each seat decided, what luck they had, and what their result would have been without it; result: by seat,
-// null before the end.
+// For each seat, the quality of its decisions, its luck, and its result without luck; `result`: by seat, null before
+// the end.
 export function summary(entries, seats, threshold, result, decisions) {
   const complete = result && entries.length === decisions;
   return Array.from({ length: seats }, (_, seat) => {
@@ -112,7 +112,7 @@ export function summary(entries, seats, threshold, result, decisions) {
   });
 }
 
-// What the luck of a seat came from: one kind of outcome, their own or others', or several.
+// The source of a seat's luck: one kind of outcome, its own or others', or several at once.
 function cause(chance, seat) {
   const kinds = new Set(chance.map(([kind]) => kind));
   const own = new Set(chance.map(([, player]) => player === seat));
@@ -121,7 +121,7 @@ function cause(chance, seat) {
   return kind === "lots" ? kind : `${own.has(true) ? "own" : "others’"} ${kind}`;
 }
 
-// What was drawn or rolled after a decision, and by whom.
+// Names the cards drawn or dice rolled after a decision, and the players who drew or rolled them.
 export const drawn = (chance, names) =>
   chance.map(([kind, player]) => (player < 0 ? kind : `${kind} of ${names[player]}`)).join(", ");
 

@@ -1,4 +1,4 @@
-// What this browser remembers: the studies and games that were opened here, the last one first.
+// The memory of this browser: the studies and games that were opened here, the last one first.
 
 const KEPT = 40; // of each kind
 

@@ -1,4 +1,4 @@
-// What happened, seen and heard: goods fly, stars land. The events are those of the server (docs/events.md).
+// Lets events be seen and heard: goods fly, stars land. The events are those of the server (docs/events.md).
 
 import { fly, outline, place, still, travel } from "./board.js";
 

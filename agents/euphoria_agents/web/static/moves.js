@@ -36,7 +36,7 @@ export function symbols(text) {
 
 export const faceOf = (move) => Number(/^(?:place|take) (\d)/.exec(move.notation)?.[1]) || 0;
 
-// What a move is called in a row that shows its worker already.
+// The name of a move in a row that already shows its worker.
 function called(facts, view, move) {
   if (!move.notation.startsWith("place ")) return move.text;
   const tile = view.markets[move.space]?.tile;
@@ -46,7 +46,7 @@ function called(facts, view, move) {
   return /^Tunnel/.test(title) && region ? `${region.title}: ${title.toLowerCase()}` : title;
 }
 
-// What is shown of a hint: the chance to win, or else how often it would be chosen.
+// The figure of a hint for a move: the chance to win, or else how often the adviser would choose it.
 function advice(hints, move) {
   const thought = hints?.moves.find((one) => one.action === move.action);
   if (!thought) return null;

@@ -1,4 +1,4 @@
-// What a click puts on the board of a position: a tool is chosen in a row of buttons, and used where one clicks.
+// The tools that edit the board of a position: one is chosen in a row of buttons, and a click on the board uses it.
 
 import { el, svg } from "./elements.js";
 import { worker } from "./seats.js";
@@ -63,7 +63,7 @@ export class Palette {
         tool("remove", "take away", kind === "remove", "Take away", { kind: "remove" }),
       ),
       undo && el("button", { type: "button", id: "undo", onclick: undo }, "Undo"),
-      el("span", { class: "label" }, WORDS[kind], " A click on a rail or in a tunnel moves the marker there."),
+      el("span", { class: "label" }, WORDS[kind], " A click on an allegiance track or tunnel moves its marker."),
     ];
   }
 
@@ -155,7 +155,7 @@ function without(all, fits) {
   return list(all).filter((_, other) => other !== k);
 }
 
-// What can be clicked can be reached by Tab, and pressed by Enter.
+// Lets Tab reach everything that can be clicked, and Enter press it.
 export function reachable(drawn) {
   for (const one of drawn.querySelectorAll(".space, .territory")) {
     one.setAttribute("tabindex", "0");

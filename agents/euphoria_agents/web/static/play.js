@@ -160,14 +160,14 @@ const open = (p) => ({
   dilemma: p.resolved && p.dilemma,
 });
 
-// What happened between two views: the events of the decisions that are new.
+// The events between two views: those of the decisions that are new.
 const eventsSince = (before) => state.events.slice(Math.max(0, before.decisions - state.log_from)).flat();
 const holder = (k) => (k === seat ? own?.node : table[k]?.node);
 const item = (k, what) =>
   holder(k)?.querySelector(`[data-item="${what}"]`) ?? table[k]?.node.querySelector(`[data-item="${what}"]`);
 const pip = (k) => table[k]?.node.querySelector(".pip.on") ?? table[k]?.node;
 
-// What holds a worker in a hand: one's own ones can be chosen and moved.
+// Prepares the frame of a worker in a hand: your own workers can be chosen and moved.
 function hold(node, k, shown) {
   node.style.order = shown;
   node.dataset.face = shown;
@@ -200,7 +200,7 @@ function decorate(drawing) {
   }
 }
 
-// What was chosen on the page changes what its parts look like.
+// Brings the looks of the page up to date with the choices made on it.
 function mend() {
   if (board?.svg) decorate(board.svg);
   for (const node of own?.hand.children ?? []) {
@@ -427,7 +427,7 @@ function panel() {
   ];
 }
 
-// Who reads the question knows that it is theirs: "You: choose a recruit" needs no "You".
+// The question, without the "You:" of "You: choose a recruit" for the player who is asked.
 function question() {
   return mine() ? sentence(state.question.slice("You: ".length)) : state.question;
 }
@@ -667,7 +667,7 @@ async function guarded(what, work) {
     say("");
   } catch (error) {
     fail(error);
-    drawnView = ""; // what was chosen and refused is drawn anew
+    drawnView = ""; // draws the choice that was refused again
     if (error.status) await refresh().catch(fail);
   } finally {
     underWay.delete(what);

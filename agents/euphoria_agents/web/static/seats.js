@@ -12,7 +12,7 @@ const filled = (counts) => Object.entries(counts ?? {}).filter(([, n]) => n);
 // The knowledge check, as it would be with the workers in hand.
 const check = (p) => p.knowledge + p.workers.reduce((sum, face) => sum + face, 0);
 
-// A cell whose parts stay, so that nothing is laid out anew; `update` brings it up to date.
+// A cell whose parts stay, so that nothing is laid out again; `update` brings it up to date.
 function number(kind, label, sign = shape(kind)) {
   const text = el("span", {}, "0");
   const node = el("span", { class: "count", "data-item": kind, title: label }, sign, hidden(`${label} `), text);

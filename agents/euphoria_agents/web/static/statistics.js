@@ -172,8 +172,8 @@ const tableOf = (found, name) => found.tables.find((one) => one.name === name);
 const cells = ({ columns, rows }) =>
   rows.map((row) => Object.fromEntries(columns.map(([heading], k) => [heading, row[k]])));
 
-// Who wins, by what, and how long it takes, in sentences and pictures; the players have the colours of seats in
-// their order.
+// Tells in sentences and pictures who wins, by what, and how long it takes; the players have the colours of seats, in
+// order.
 function story(found) {
   const who = tableOf(found, "agents") ?? tableOf(found, "seats");
   const players = cells(who).map((one) => ({ ...one, name: one.agent ?? `seat ${one.seat}` }));
@@ -297,8 +297,8 @@ function lengths(table) {
 // ------------------------------------------------------------------------------------------------------------ all
 // figures
 
-// What counts little stands last: by the lower end of the interval where there is one, else below a tenth of the
-// largest count.
+// Puts rows that count little last: sorts by the lower end of the interval if there is one; otherwise rows below a
+// tenth of the largest count go last.
 function inOrder({ columns, rows }) {
   const heads = columns.map(([heading]) => heading);
   const [low, count] = [heads.indexOf("low"), columns.findIndex(([, kind]) => kind === "count")];

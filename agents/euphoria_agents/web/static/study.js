@@ -42,7 +42,7 @@ const select = (id, label, options, value, choose) =>
     options.map(([key, text]) => el("option", { value: key, selected: key === value }, text)),
   );
 
-// What an agent thinks of the moves here: [action, prior, visits, value].
+// An agent's opinion of the moves here: [action, prior, visits, value].
 function thoughts(spec = judges[0]) {
   const alone = asked[`${spec} ${here.ply}`]?.moves ?? [];
   return analysis(spec).entries[here.ply]?.moves ?? alone.map((one) => [one.action, one.prior, one.visits, one.value]);
@@ -220,7 +220,7 @@ function choose(action) {
   drawThoughts();
 }
 
-// What a move costs against the best one; null if nobody knows.
+// The cost of a move against the best one; null if it is not known.
 function cost(action) {
   const top = judgement.best(thoughts());
   const one = thoughts().find(([other]) => other === action);
@@ -301,7 +301,7 @@ function decision() {
   ];
 }
 
-// What is said to whoever has guessed.
+// The answer to a guess.
 function answer() {
   if (guess === null) return null;
   const lost = cost(guess);
