@@ -4,7 +4,7 @@
 
 Teachers, student and other agents play games against each other, and the student learns what the teacher of this number of
 players would do in every decision, whoever makes it. The student begins as a copy of the teacher for the most players, and keeps
-its win probabilities unless they are learned anew. All teachers must have networks of one shape.
+its win probabilities unless it learns its own (`--win-probs-games`). All teachers must have networks of one shape.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Options:
     steps: int = option(2000, "of the optimizer")
     games: int = option(384, "played side by side, with each number of players")
     learning_rate: float = option(3e-4, "of Adam in the first step; falls to 0 in a straight line")
-    win_probs_games: int = option(0, "games with each number of players, from which it learns win probabilities anew; 0: none")
+    win_probs_games: int = option(0, "games with each number of players, from which it learns its own win probabilities; 0: none")
     half: bool = option(False, "write the student in 16 bits")
     seed: int = option(0, "equal seeds give equal students")
 
