@@ -526,8 +526,7 @@ def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
 def search(tree, workspace, net, plan, seed, most, last):  # type: ignore[no-untyped-def]
     """Makes the next simulations from the root, which is the second row: `most` of them, or up to number `last` - 1.
 
-    Returns the number made. Number 0 begins a new tree. What is dealt and diced in a simulation depends only on the seed and its
-    number.
+    Returns the number made. Number 0 begins a new tree. Cards and dice of a simulation depend only on the seed and its number.
     """
     return make_simulations(tree, workspace, net, plan, seed, most, last)
 
