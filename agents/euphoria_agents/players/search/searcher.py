@@ -6,6 +6,7 @@ import copy
 import math
 import re
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -142,26 +143,32 @@ class Searcher(Agent):
 
     def _search(self, seed: int) -> None:
         """Searches until the budget is spent, at least one simulation; the size of the portions does not change the tree."""
-        start = before = time.perf_counter()
-        begun, left, last = self._tree.used[BEGUN:], self.budget.seconds, self.budget.simulations
-        begun[0] = 0
+        begun, last = self._tree.used[BEGUN:], self.budget.simulations
         run = partial(search_together if self.budget.threads > 1 else search, self._tree)
-        own, rest = (self._workspace, self._net), (self._plan, seed)
-        with ThreadPoolExecutor(self.budget.threads) as pool:  # which starts no thread that it does not need
+        begun[0] = 0
+        if not self._others:
+            self._spend(run, seed)
+            return
+        run(self._workspace, self._net, self._plan, seed, 1, last)  # alone, since it makes the root
+        with ThreadPoolExecutor(len(self._others)) as pool:
             try:
-                if self._others:
-                    run(*own, *rest, 1, last)  # alone, since it makes the root
-                helping = [pool.submit(run, *other, *rest, last, last) for other in self._others]
-                while begun[0] == 0 or (begun[0] < last and left > 0):
-                    most = min(last - int(begun[0]), max(1, int(self._pace * min(AT_A_TIME, left))))
-                    made = run(*own, *rest, most, last)
-                    now = time.perf_counter()
-                    self._pace = made / (now - before)
-                    before, left = now, self.budget.seconds - (now - start)
+                helping = [pool.submit(run, *own, self._plan, seed, last, last) for own in self._others]
+                self._spend(run, seed)
             finally:
                 begun[0] = last  # the others end with the simulation that they are making
         for helper in helping:
             helper.result()
+
+    def _spend(self, run: Callable[..., int], seed: int) -> None:
+        """Searches in this thread until the budget of all is spent."""
+        start = before = time.perf_counter()
+        begun, last, left = self._tree.used[BEGUN:], self.budget.simulations, self.budget.seconds
+        while begun[0] == 0 or (begun[0] < last and left > 0):
+            most = min(last - int(begun[0]), max(1, int(self._pace * min(AT_A_TIME, left))))
+            made = run(self._workspace, self._net, self._plan, seed, most, last)
+            now = time.perf_counter()
+            self._pace = made / (now - before)
+            before, left = now, self.budget.seconds - (now - start)
 
 
 def _open(game: Game | None) -> Game:

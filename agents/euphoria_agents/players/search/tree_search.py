@@ -287,12 +287,9 @@ def keep_seen(tree, g, net):  # type: ignore[no-untyped-def]
 
 
 @jit
-def postpone_priors(tree, node, workspace, net, n, seen):  # type: ignore[no-untyped-def]
-    """Lets a new node with n moves wait for its priors; the mover sees what was kept from `seen` on."""
-    more, less = int(net.known[0]), int(net.known[1])
-    new = tree.nodes[node]
-    new["waits"], new["first_seen"], new["more_seen"], new["last_seen"] = 1, seen, more, seen + more + less
-    workspace.weights[:n] = 0.0
+def postpone_priors(new, seen, known):  # type: ignore[no-untyped-def]
+    """Lets a new node wait for its priors; `known`, as of the network, says how much was kept from `seen` on."""
+    new["waits"], new["first_seen"], new["more_seen"], new["last_seen"] = 1, seen, known[0], seen + known[0] + known[1]
 
 
 @jit
@@ -418,7 +415,8 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
             lock_row(tree.nodes, node)
             if not new or tree.nodes[node]["first"] < 0:  # otherwise another thread was quicker
                 if seen >= 0:
-                    postpone_priors(tree, node, workspace, net, n, seen)
+                    postpone_priors(tree.nodes[node], seen, net.known)
+                    workspace.weights[:n] = 0.0
                 add_edges(tree, node, workspace, n, edge)
         if new:
             unlock_row(tree.nodes, node)
