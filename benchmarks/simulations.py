@@ -1,4 +1,4 @@
-"""Simulations a second of a searching agent on one core, in positions from games of the player that ships against itself."""
+"""Simulations a second of a searching agent, by processor time, in positions from games of the shipped player against itself."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def main() -> None:
     for players in options.players:
         games, rates = positions(players, options.positions, options.seed), list[float]()
         for _ in range(options.rounds + 1):  # the first one compiles
-            rng, start = np.random.default_rng(options.seed), time.thread_time()
+            rng, start = np.random.default_rng(options.seed), time.process_time()
             for game in games:
                 agent.explain(game.observation(game.player), game.mask(), rng, game)
-            rates.append(agent.budget.simulations * len(games) / (time.thread_time() - start))
+            rates.append(agent.budget.simulations * len(games) / (time.process_time() - start))
         print(f"{players} players: {statistics.median(rates[1:]):,.0f} simulations/s of {options.agent}")
 
 

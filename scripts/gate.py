@@ -47,7 +47,7 @@ class Options:
     loss: float = option(0.03, "share of them that it must not lose more against anybody")
     error: float = option(0.05, "how often either verdict may be wrong")
     deals: int = option(4000, "the number of deals after which it is undecided")
-    seed: int = option(0, "equal seeds give equal tests, if the agents do not look at the clock")
+    seed: int = option(0, "equal seeds give equal tests, if no agent looks at the clock or searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same verdict")
     out: Path | None = option(None, "folder for the games; the same command continues where it stopped")
     game: dict[str, Any] = rules_options(without=["num_players"])

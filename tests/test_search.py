@@ -18,7 +18,7 @@ from euphoria_agents.players.greedy import Greedy
 from euphoria_agents.players.search import inference, searcher
 from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
 from euphoria_agents.players.search.searcher import Searcher
-from euphoria_agents.players.search.tree_search import FLATTENED, Tree
+from euphoria_agents.players.search.tree_search import BEGUN, FLATTENED, Tree
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.board import FACTIONS, MARKETS
 from euphoria_env.engine.rewards import REWARD_NAMES
@@ -128,9 +128,9 @@ def test_equal_seeds_give_equal_moves(spec: str, checkpoint: Path) -> None:
 def test_a_search_in_parts_is_the_same_search(spec: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game, parts, found, search = middle(3), list[int](), [], searcher.search
 
-    def searched(*arguments: Any) -> None:
-        parts.append(arguments[-1] - arguments[-2])
-        search(*arguments)
+    def searched(*arguments: Any) -> Any:
+        parts.append(arguments[-2])
+        return search(*arguments)
 
     monkeypatch.setattr(searcher, "search", searched)
     agent = searching(spec, checkpoint)
@@ -167,9 +167,12 @@ class Slow:
         self.parts: list[int] = []
         self.now = 0.0
 
-    def __call__(self, *arguments: Any) -> None:
-        self.parts.append(arguments[-1] - arguments[-2])
-        self.now += self.parts[-1] / 1000
+    def __call__(self, tree: Tree, *arguments: Any) -> int:
+        made: int = arguments[-2]
+        self.parts.append(made)
+        self.now += made / 1000
+        tree.used[BEGUN] += made
+        return made
 
     def perf_counter(self) -> float:
         return self.now

@@ -22,6 +22,11 @@ def machine() -> dict[str, Any]:
     }
 
 
+def usable_cores() -> int:
+    """The number of cores on which this process may run."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

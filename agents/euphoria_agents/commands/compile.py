@@ -16,6 +16,7 @@ import numpy as np
 from euphoria_agents.agent import explained
 from euphoria_agents.commands.shared_arguments import CompileOptions
 from euphoria_agents.data.expansion import expand
+from euphoria_agents.machine import usable_cores
 from euphoria_agents.network.checkpoint import Features
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.registry import BUILTIN, load
@@ -78,13 +79,14 @@ def steps() -> dict[str, Callable[[], None]]:
 
 
 def agents() -> list[str]:
-    """The specs of all built-in agents: searching ones with every evaluator, trained ones if they can be read here."""
+    """The specs of all built-in agents: searching ones with every evaluator and in threads, trained ones if readable here."""
     from euphoria_agents.players.search.tree_search import EVALUATORS
 
     found = []
     for name, row in BUILTIN.items():
         if name == "mcts":
             found += [f"{name}:{SMALLEST_BUDGET}:{evaluator}" for evaluator in EVALUATORS]
+            found += [f"{name}:{SMALLEST_BUDGET}*2"] * (usable_cores() > 1)
         else:
             found.append(f"{name}:{SMALLEST_BUDGET}" if "BUDGET" in row.form else name)
     trained = importlib.util.find_spec("safetensors") is not None

@@ -27,7 +27,7 @@ class MatchOptions(PlayOptions):
 
     players: list[int] = option([2], "numbers of players, 2 to 6")
     games: int = option(400, "the least number of games of each agent in each match, at each number of players")
-    seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
+    seed: int = option(0, "equal seeds give equal games, if no agent looks at the clock or searches in threads")
     out: Path | None = option(None, "folder for results; finished games in it are not played again")
     records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`")
     game: dict[str, Any] = rules_options(without=["num_players"])
@@ -71,7 +71,7 @@ class CollectOptions(PlayOptions):
     )
     players: int = option(2, "number of players, 2 to 6")
     games: int = option(1000, "number of games")
-    seed: int = option(0, "equal seeds give equal games, if the agents do not look at the clock")
+    seed: int = option(0, "equal seeds give equal games, if no agent looks at the clock or searches in threads")
     reward: str = option("win", "what the column `reward` counts, by its name in docs/environment.md")
     out: Path = option(Path("runs/data"), "folder of the data set; finished parts are not played again", metavar="FOLDER")
     game: dict[str, Any] = rules_options(without=["num_players"])
@@ -171,7 +171,7 @@ class AnalyseOptions:
     out: Path | None = option(
         None, "file for the analysis, as JSON lines; finished decisions are not judged again", type=written, metavar="FILE"
     )
-    seed: int = option(0, "equal seeds give equal analyses, if the agent does not look at the clock")
+    seed: int = option(0, "equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of decisions at once; any number gives the same results")
     threshold: float = option(0.06, "a larger regret is a mistake")
     plot: Path | None = option(None, "also draw the chances over the game, and the regrets: a PNG", type=written, metavar="FILE")

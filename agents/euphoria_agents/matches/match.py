@@ -204,7 +204,7 @@ def play_match(
         agents: one for each player; the same object may sit on several seats.
         games: how many; a multiple of the number of players gives everybody every seat equally often.
         rules: the options; the default are those of as many players as there are agents.
-        seed: equal seeds give equal matches, if the agents do not look at the clock.
+        seed: equal seeds give equal matches, if no agent looks at the clock or searches in threads.
         progress: called when games have ended, with their number.
         records: whether the games are kept as records.
         limit: seconds that the first agent may take for a decision, on average where its `act_batch` answers many at once. It

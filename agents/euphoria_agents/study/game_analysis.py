@@ -34,7 +34,7 @@ class Analysis:
     Args:
         record: the text of the record.
         spec: of the agent, as for `euphoria_agents.load`.
-        seed: 0 or more; equal seeds give equal analyses, if the agent does not look at the clock.
+        seed: 0 or more; equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads.
 
     Attributes:
         header: what the entries depend on; see docs/study.md.

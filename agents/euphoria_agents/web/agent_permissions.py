@@ -61,8 +61,10 @@ def _check_budget(spec: str) -> None:
         ValueError: its budget is too big, or none.
     """
     budget = budget_of(spec)
-    if budget is not None and budget.seconds > MOST_SECONDS and budget.simulations > MOST_SIMULATIONS:
-        raise ValueError(f"agent {spec!r} thinks too long: at most {MOST_SIMULATIONS} simulations or {MOST_SECONDS:g} s")
+    if budget is not None and budget.seconds * budget.threads > MOST_SECONDS and budget.simulations > MOST_SIMULATIONS:
+        raise ValueError(
+            f"agent {spec!r} thinks too long: at most {MOST_SIMULATIONS} simulations or {MOST_SECONDS:g} s of all threads"
+        )
 
 
 def budget_of(spec: str) -> Budget | None:

@@ -116,7 +116,7 @@ class Batches:
         for spec in agents:
             await self.specs.check(spec)
             budget = budget_of(spec)
-            effort = min(budget.simulations, SIMULATIONS_A_SECOND * budget.seconds) if budget else 0
+            effort = min(budget.simulations, SIMULATIONS_A_SECOND * budget.seconds * budget.threads) if budget else 0
             if effort * games > MOST_SEARCH:
                 raise ValueError(f"games: with {spec} there may be at most {int(MOST_SEARCH / effort)}")
         deals = -(-games // len(agents))

@@ -67,6 +67,14 @@ class Network(NamedTuple):
     seen: np.ndarray
 
 
+_WORKSPACE = ("observation", "places", "known", "x", "y", "seen")
+
+
+def with_own_workspace(net: Network) -> Network:
+    """The same network, weights and base shared, with a workspace of its own, for another thread."""
+    return net._replace(**{name: np.zeros_like(getattr(net, name)) for name in _WORKSPACE})
+
+
 def no_network() -> Network:
     """A placeholder that is passed where no network is used."""
     empty = np.zeros(0)

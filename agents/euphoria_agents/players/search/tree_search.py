@@ -3,6 +3,10 @@
 The tree is open-loop: a node stands for the moves that led to it, whatever the dice and cards, and for the player and the kind of
 the decision. Every simulation deals again what the searching player cannot know, future dice and cards included, and walks only
 through moves that are legal in this deal. Each move keeps the mean of what its mover got from it (max^n).
+
+Several threads may search one tree. Each locks the node whose moves it reads or changes, one node at a time, and never while it
+plays, deals or asks an evaluator. A move counts as followed as soon as it is chosen, with nothing gained yet, so that the other
+threads try other moves meanwhile.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from euphoria_agents.players.search import inference
+from euphoria_agents.players.search.atomics import fetch_add, lock_row, unlock_row
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, outlook
 from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
 from euphoria_agents.players.weights import weigh
@@ -43,6 +48,7 @@ NODE = np.dtype(
     ],
     align=True,
 )
+SHARED_NODE = np.dtype([*NODE.descr, ("lock", np.int64)], align=True)  # of a tree for several threads
 EDGE = np.dtype(
     [
         ("prior", np.float64),  # probability; for boardspace virtual visits
@@ -86,10 +92,12 @@ class SearchPlan(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Nodes and moves (edges); node 0 is the root. `used`, int64 (3,), says how many there are of each, and of `seen`.
+    """Nodes and moves (edges); node 0 is the root.
 
     A network is asked for the priors of a node when a second simulation comes there, which happens to half of them. Until then
     `seen`, int32, keeps the rows in which the observation of the first one differs from the root (`inference.look`).
+
+    `used`, int64 (4,), says how many nodes, edges and entries of `seen` there are, and simulations begun.
     """
 
     nodes: np.ndarray
@@ -101,8 +109,8 @@ class Tree(NamedTuple):
 class Workspace(NamedTuple):
     """The arrays that a search works in.
 
-    `rows`: where simulations are played, and the root; `path` and `movers`: the moves of a simulation; `seats`: what each
-    seat got from all simulations together.
+    `rows`: where simulations are played, and the root; `path`: of each move of a simulation the edge, its node and the mover;
+    `seats`: what each seat got from all simulations together.
     """
 
     rows: np.ndarray
@@ -111,16 +119,16 @@ class Workspace(NamedTuple):
     weights: np.ndarray
     found: np.ndarray
     path: np.ndarray
-    movers: np.ndarray
     features: np.ndarray
     values: np.ndarray
     scores: np.ndarray
     seats: np.ndarray
 
 
-def empty_tree() -> Tree:
-    """An empty tree with memory to grow."""
-    return Tree(np.empty(NODES, NODE), np.empty(EDGES, EDGE), np.empty(SEEN, np.int32), np.zeros(3, np.int64))
+def empty_tree(shared: bool = False) -> Tree:
+    """An empty tree with memory to grow, for several threads if it is shared."""
+    nodes = np.empty(NODES, SHARED_NODE if shared else NODE)
+    return Tree(nodes, np.empty(EDGES, EDGE), np.empty(SEEN, np.int32), np.zeros(4, np.int64))
 
 
 def empty_workspace() -> Workspace:
@@ -131,8 +139,7 @@ def empty_workspace() -> Workspace:
         np.empty(NUM_ACTIONS, np.int64),
         np.empty(NUM_ACTIONS),
         np.empty(NUM_ACTIONS, np.int64),
-        np.empty(DEEPEST, np.int64),
-        np.empty(DEEPEST, np.int64),
+        np.empty((DEEPEST, 3), np.int64),
         np.empty(NUM_FEATURES),
         np.zeros(MAX_PLAYERS),
         np.empty(MAX_PLAYERS),
@@ -143,17 +150,30 @@ def empty_workspace() -> Workspace:
 # ---- the tree --------------------------------------------------------------------------------------------------------
 
 
+NODE_COUNT, EDGE_COUNT, SEEN_COUNT, BEGUN = range(4)  # of `Tree.used`
+
+
+@jit
+def take(tree, what, n, room):  # type: ignore[no-untyped-def]
+    """The first of n more nodes, edges or entries of `seen`; -1 if there is no room for them."""
+    first = fetch_add(tree.nodes, tree.used, what, n)
+    if first + n <= room:
+        return first
+    fetch_add(tree.nodes, tree.used, what, -n)
+    return -1
+
+
 @jit
 def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
-    """A node for what is being decided, beside a sibling; -1 if there is no workspace."""
-    node = int(tree.used[0])
-    if node == len(tree.nodes):
+    """A node for what is being decided, beside a sibling; -1 if there is no room for it."""
+    node = take(tree, NODE_COUNT, 1, len(tree.nodes))
+    if node < 0:
         return -1
-    tree.used[0] = node + 1
     tree.nodes[node]["decision"] = decision(g)
     tree.nodes[node]["first"] = -1
     tree.nodes[node]["sibling"] = sibling
     tree.nodes[node]["waits"] = 0
+    unlock_row(tree.nodes, node)
     return node
 
 
@@ -164,8 +184,9 @@ def decision(g):  # type: ignore[no-untyped-def]
 
 
 @jit
-def child_of(tree, edge, g):  # type: ignore[no-untyped-def]
+def child_of(tree, parent, edge, g):  # type: ignore[no-untyped-def]
     """The node that a move led to in this deal; a new one if it never led to this decision, -1 if there is no room for it."""
+    lock_row(tree.nodes, parent)
     first = int(tree.edges[edge]["child"])
     node = first
     while node >= 0 and tree.nodes[node]["decision"] != decision(g):
@@ -174,6 +195,7 @@ def child_of(tree, edge, g):  # type: ignore[no-untyped-def]
         node = add_node(tree, g, first)
         if node >= 0:
             tree.edges[edge]["child"] = node
+    unlock_row(tree.nodes, parent)
     return node
 
 
@@ -191,24 +213,26 @@ def find_edges(tree, node, legal, found):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_edges(tree, node, workspace, n):  # type: ignore[no-untyped-def]
-    """Gives a node those of n moves, ascending, that it does not have yet, their weights as priors; finds the edges of all."""
+def add_edges(tree, node, workspace, n, new):  # type: ignore[no-untyped-def]
+    """Gives a node those of n moves, ascending, that it does not have yet, their weights as priors; finds the edges of all.
+
+    The edges are number `new` and those after it.
+    """
     before, edge = -1, int(tree.nodes[node]["first"])
     for k in range(n):
         move = int(workspace.moves[k])
         while edge >= 0 and tree.edges[edge]["move"] < move:
             before, edge = edge, int(tree.edges[edge]["next"])
         if edge < 0 or tree.edges[edge]["move"] > move:
-            after, edge = edge, int(tree.used[1])
-            tree.used[1] = edge + 1
-            new = tree.edges[edge]
-            new["move"] = move
-            new["next"] = after
-            new["child"] = -1
-            new["prior"] = workspace.weights[k]
-            new["availability"] = 0
-            new["visits"] = 0
-            new["value"] = 0.0
+            after, edge, new = edge, new, new + 1
+            row = tree.edges[edge]
+            row["move"] = move
+            row["next"] = after
+            row["child"] = -1
+            row["prior"] = workspace.weights[k]
+            row["availability"] = 0
+            row["visits"] = 0
+            row["value"] = 0.0
             if before < 0:
                 tree.nodes[node]["first"] = edge
             else:
@@ -222,9 +246,10 @@ def back_up(tree, workspace, depth):  # type: ignore[no-untyped-def]
     for p in range(MAX_PLAYERS):
         workspace.seats[p] += workspace.values[p]
     for k in range(depth):
-        edge = tree.edges[workspace.path[k]]
-        edge["visits"] += 1
-        edge["value"] += workspace.values[workspace.movers[k]]
+        edge, node, mover = workspace.path[k, 0], workspace.path[k, 1], workspace.path[k, 2]
+        lock_row(tree.nodes, node)
+        tree.edges[edge]["value"] += workspace.values[mover]
+        unlock_row(tree.nodes, node)
 
 
 # ---- evaluators ------------------------------------------------------------------------------------------------------
@@ -250,21 +275,21 @@ def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
 
 
 @jit
-def postpone_priors(tree, node, g, workspace, net, n):  # type: ignore[no-untyped-def]
-    """Keeps what the mover at a node sees, so that `give_priors` can ask the network later; False: there is no memory left."""
+def keep_seen(tree, g, net):  # type: ignore[no-untyped-def]
+    """Keeps what the mover sees, so that `give_priors` can ask the network later; returns where, -1 if there is no room."""
     inference.look(net, g, int(g["player"]))
     more, less = int(net.known[0]), int(net.known[1])
-    first = int(tree.used[2])
-    middle, last = first + more, first + more + less
-    if last > len(tree.seen):
-        return False
-    tree.seen[first:middle] = net.places[:more]
-    tree.seen[middle:last] = net.places[len(net.places) - less :]
-    tree.used[2] = last
-    new = tree.nodes[node]
-    new["waits"], new["first_seen"], new["more_seen"], new["last_seen"] = 1, first, more, last
-    workspace.weights[:n] = 0.0
-    return True
+    first = take(tree, SEEN_COUNT, more + less, len(tree.seen))
+    if first >= 0:
+        tree.seen[first : first + more] = net.places[:more]
+        tree.seen[first + more : first + more + less] = net.places[len(net.places) - less :]
+    return first
+
+
+@jit
+def postpone_priors(new, seen, known):  # type: ignore[no-untyped-def]
+    """Lets a new node wait for its priors; `known`, as of the network, says how much was kept from `seen` on."""
+    new["waits"], new["first_seen"], new["more_seen"], new["last_seen"] = 1, seen, known[0], seen + known[0] + known[1]
 
 
 @jit
@@ -275,20 +300,24 @@ def postpones(plan, net, node):  # type: ignore[no-untyped-def]
 
 @jit
 def give_priors(tree, node, workspace, net):  # type: ignore[no-untyped-def]
-    """Asks the network for the priors of all edges of a node, from what was kept."""
+    """Asks the network for the priors of all edges of a locked node, from what was kept; the node is free meanwhile.
+
+    Other threads that come there do the same, with the same result, before they add edges.
+    """
     n = 0
     edge = int(tree.nodes[node]["first"])
     while edge >= 0:
+        workspace.found[n] = edge
         workspace.moves[n] = tree.edges[edge]["move"]
         edge = int(tree.edges[edge]["next"])
         n += 1
     places, more = tree.seen[tree.nodes[node]["first_seen"] : tree.nodes[node]["last_seen"]], int(tree.nodes[node]["more_seen"])
+    unlock_row(tree.nodes, node)
     inference.think(net, tree.nodes[node]["decision"] % MAX_PLAYERS, places, more, len(places) - more)
     inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
-    edge = int(tree.nodes[node]["first"])
+    lock_row(tree.nodes, node)
     for k in range(n):
-        tree.edges[edge]["prior"] = workspace.weights[k]
-        edge = int(tree.edges[edge]["next"])
+        tree.edges[workspace.found[k]]["prior"] = workspace.weights[k]
     tree.nodes[node]["waits"] = 0
 
 
@@ -368,29 +397,40 @@ def simulate(tree, workspace, net, plan):  # type: ignore[no-untyped-def]
     node = depth = 0
     observed = False
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
-        new, n = tree.nodes[node]["first"] < 0, count_legal(g["legal"])
+        n = count_legal(g["legal"])
+        lock_row(tree.nodes, node)
+        new = tree.nodes[node]["first"] < 0
         if tree.nodes[node]["waits"]:
             give_priors(tree, node, workspace, net)
         missing = n - find_edges(tree, node, g["legal"], workspace.found)
-        if tree.used[1] + missing > len(tree.edges):
-            break
         if missing:
+            edge = take(tree, EDGE_COUNT, missing, len(tree.edges))
+            unlock_row(tree.nodes, node)
+            if edge < 0:
+                break
             list_moves(g["legal"], workspace.moves)
-            if not (new and postpones(plan, net, node) and postpone_priors(tree, node, g, workspace, net, n)):
+            seen = keep_seen(tree, g, net) if new and postpones(plan, net, node) else -1
+            if seen < 0:
                 set_priors(g, workspace, net, plan, n)
-            add_edges(tree, node, workspace, n)
+            lock_row(tree.nodes, node)
+            if not new or tree.nodes[node]["first"] < 0:  # otherwise another thread was quicker
+                if seen >= 0:
+                    postpone_priors(tree.nodes[node], seen, net.known)
+                    workspace.weights[:n] = 0.0
+                add_edges(tree, node, workspace, n, edge)
         if new:
+            unlock_row(tree.nodes, node)
             observed = plan.priors == BY_NETWORK
             break
-        k = select(tree, workspace, plan, n, int(g["num_players"]))
-        edge = int(workspace.found[k])
-        workspace.path[depth] = edge
-        workspace.movers[depth] = g["player"]
+        edge = int(workspace.found[select(tree, workspace, plan, n, int(g["num_players"]))])
+        tree.edges[edge]["visits"] += 1
+        unlock_row(tree.nodes, node)
+        workspace.path[depth, 0], workspace.path[depth, 1], workspace.path[depth, 2] = edge, node, g["player"]
         depth += 1
         answer(g, pointer_to(workspace.tape, 0), int(tree.edges[edge]["move"]))
         advance(g, pointer_to(workspace.tape, 0))
         if g["status"] < OVER:
-            node = child_of(tree, edge, g)
+            node = child_of(tree, node, edge, g)
     judge(g, workspace, net, plan, observed)
     back_up(tree, workspace, depth)
 
@@ -428,12 +468,15 @@ def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
     g = workspace.rows[0]
     node, depth, failed = 0, 0, -1
     while g["status"] < OVER and depth < DEEPEST and node >= 0:
+        lock_row(tree.nodes, node)
         if tree.nodes[node]["first"] < 0:
+            unlock_row(tree.nodes, node)
             store_moves(tree, node, workspace, g)
             break
         edge = select_stored(tree, node, plan.exploration)
-        workspace.path[depth] = edge
-        workspace.movers[depth] = g["player"]
+        tree.edges[edge]["visits"] += 1
+        unlock_row(tree.nodes, node)
+        workspace.path[depth, 0], workspace.path[depth, 1], workspace.path[depth, 2] = edge, node, g["player"]
         depth += 1
         move = int(tree.edges[edge]["move"])
         if not is_legal(g["legal"], move):
@@ -442,7 +485,7 @@ def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
         answer(g, pointer_to(workspace.tape, 0), move)
         advance(g, pointer_to(workspace.tape, 0))
         if g["status"] < OVER:
-            node = child_of(tree, edge, g)
+            node = child_of(tree, node, edge, g)
     n = int(g["num_players"])
     if failed < 0:
         play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, ALL_TURNS, PLAYOUT_PER_PLAYER * n)
@@ -461,7 +504,8 @@ def descend_stored(tree, workspace, plan):  # type: ignore[no-untyped-def]
 def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
     """Gives a node the legal moves, with the virtual visits spread by their weights."""
     n = list_moves(g["legal"], workspace.moves)
-    if tree.used[1] + n > len(tree.edges):
+    edge = take(tree, EDGE_COUNT, n, len(tree.edges))
+    if edge < 0:
         return
     weigh(g, workspace.moves, n, workspace.weights)
     total = 0.0
@@ -470,33 +514,56 @@ def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
     for k in range(n):
         share = max(0.0, workspace.weights[k]) / total if total else 1.0 / n
         workspace.weights[k] = VIRTUAL_VISITS * share
-    add_edges(tree, node, workspace, n)
+    lock_row(tree.nodes, node)
+    if tree.nodes[node]["first"] < 0:  # otherwise another thread was quicker
+        add_edges(tree, node, workspace, n, edge)
+    unlock_row(tree.nodes, node)
 
 
 @entry
-def search(tree, workspace, net, plan, seed, first, last):  # type: ignore[no-untyped-def]
-    """Makes simulations number `first` to `last` - 1 from the root, which is the second row; number 0 begins a new tree.
+def search(tree, workspace, net, plan, seed, most, last):  # type: ignore[no-untyped-def]
+    """Makes the next simulations from the root, which is the second row: `most` of them, or up to number `last` - 1.
 
-    What is dealt and diced in a simulation depends on the seed and its number alone.
+    Returns the number made. Number 0 begins a new tree. Cards and dice of a simulation depend only on the seed and its number.
     """
+    return make_simulations(tree, workspace, net, plan, seed, most, last)
+
+
+@entry
+def search_together(tree, workspace, net, plan, seed, most, last):  # type: ignore[no-untyped-def]
+    """Does the same in one of several threads, each with its own workspace, that share a tree; number 0 is made alone."""
+    return make_simulations(tree, workspace, net, plan, seed, most, last)
+
+
+@jit
+def make_simulations(tree, workspace, net, plan, seed, most, last):  # type: ignore[no-untyped-def]
+    """Makes simulations; see `search`."""
     tree, workspace, net = borrowed(tree), borrowed(workspace), borrowed(net)
-    root = workspace.rows[1]
-    if first == 0:
-        tree.used[:] = 0
-        workspace.seats[:] = 0.0
-        add_node(tree, root, -1)
-        if plan.priors == BY_NETWORK or plan.values == BY_NETWORK:
-            for p in range(int(root["num_players"])):
-                inference.rebase(net, root, p)
-    for number in range(first, last):
-        workspace.rows[0] = root
-        deal_hidden_row(workspace.rows[0], int(root["player"]), seed + number)
+    for made in range(most):
+        number = fetch_add(tree.nodes, tree.used, BEGUN, 1)
+        if number >= last:
+            return made
+        if number == 0:
+            begin(tree, workspace.rows[1], net, plan)
+        workspace.rows[0] = workspace.rows[1]
+        deal_hidden_row(workspace.rows[0], int(workspace.rows[1]["player"]), seed + number)
         if plan.style == PUCT:
             simulate(tree, workspace, net, plan)
         elif plan.style == BOARDSPACE:
             descend_stored(tree, workspace, plan)
         else:
             raise ValueError("no such style of search")
+    return most
+
+
+@jit
+def begin(tree, root, net, plan):  # type: ignore[no-untyped-def]
+    """Begins a new tree."""
+    tree.used[:BEGUN] = 0
+    add_node(tree, root, -1)
+    if plan.priors == BY_NETWORK or plan.values == BY_NETWORK:
+        for p in range(int(root["num_players"])):
+            inference.rebase(net, root, p)
 
 
 @entry
