@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from benchmarks.metagame import alpha_rank, interval, nash, resampled
 from euphoria_agents.benchmark.tasks import TASKS
 from euphoria_agents.matches.match import Z_95, wilson
 
-MOST_UPRIGHT = 5  # columns in the picture
+MOST_WIDE = 5  # columns in the picture, whose titles are smaller beyond
 PAIR = (2,)  # players of a table in which each encounter is one of two
 
 
@@ -154,12 +155,14 @@ def draw(tables: Sequence[Payoffs], short: Mapping[str, str]) -> str:
             for (row, column), share in np.ndenumerate(shares):
                 axes.text(column + 0.5, row + 0.5, f"{share:.0f}", ha="center", va="center")
             labels = [[short.get(name, name) for name in names] for names in (table.against, table.agents)]
-            slanted = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(labels[0]) > MOST_UPRIGHT else {}
-            axes.set_xticks(np.arange(len(labels[0])) + 0.5, labels[0], **slanted)
+            axes.set_xticks(np.arange(len(labels[0])) + 0.5, labels[0], fontsize=6 if len(labels[0]) > MOST_WIDE else 8)
             axes.set_yticks(np.arange(len(labels[1])) + 0.5, labels[1])
             axes.invert_yaxis()
             axes.tick_params(length=0)
             axes.set_title(table.title, loc="left", fontweight="bold")
         image = io.StringIO()
         figure.savefig(image, format="svg", metadata={"Creator": None, "Date": None})
-    return image.getvalue()
+    text = image.getvalue()
+    for k, name in enumerate(dict.fromkeys(re.findall(r'clipPath id="(\w+)"', text))):
+        text = text.replace(name, f"clip{k}")  # their names depend on the last bits of places, which vary
+    return text

@@ -29,7 +29,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import leaderboard, matrices  # noqa: E402
-from euphoria_agents.benchmark.tasks import FROZEN, NETWORKS, TASKS, Task  # noqa: E402
+from euphoria_agents.benchmark.tasks import FROZEN, NETWORKS, PARTNERS, TASKS, Task  # noqa: E402
+from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
+from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
 from euphoria_env import Game, actions, events, observations, words  # noqa: E402
 from euphoria_env.board import FACTIONS, MARKETS, NUM_AREAS, SLOTS, SLOTS_PER_SITE, SPACES  # noqa: E402
 from euphoria_env.cards import recruits, tiles  # noqa: E402
@@ -515,6 +517,16 @@ def anchors_table() -> list[str]:
     return lines[1:]
 
 
+def partners_table() -> list[str]:
+    """The eight players of partners-v1, as their files describe them."""
+    rows = ((name, f"`{spec}`", _about(spec)) for name, spec in PARTNERS.items())
+    return table(("name", "spec", "how it was made"), rows)
+
+
+def _about(spec: str) -> str:
+    return str(read_checkpoint(checkpoint_path(spec.partition(":")[2]))[0]["training"]["about"])
+
+
 def summary_table(share: Callable[[leaderboard.LeaderboardRow], float], opponent: str | None = None) -> list[str]:
     """A share of games won by every agent in percent, in every task (with this opponent); a row for each agent."""
     tasks = [task for task in TASKS.values() if opponent is None or opponent in task.opponents]
@@ -552,7 +564,7 @@ def setup_picture() -> str:
 
 
 BLOCKS: dict[Path, dict[str, Callable[[], list[str]]]] = {
-    DOCS / "benchmark.md": {"tasks": tasks_table, "anchors": anchors_table, "unseen": unseen_cards},
+    DOCS / "benchmark.md": {"tasks": tasks_table, "anchors": anchors_table, "partners": partners_table, "unseen": unseen_cards},
     DOCS / "environment.md": {"options": options_table, "rewards": rewards_table},
     DOCS / "learn.md": {"lessons": lessons},
     DOCS / "report.md": {
@@ -581,15 +593,14 @@ def results() -> list[dict[str, Any]]:
     return [*leaderboard.read_results(ROOT / "benchmarks" / "results").values()]
 
 
-NETWORK = NETWORKS["network"]
-LEADERBOARD = f"""
+LEADERBOARD = """
 Games won by each agent in the [benchmark tasks](benchmark.md), in percent: of all games (*all*), and against each kind of
-opponents; *network* is `{NETWORK}`, the one that ships, frozen for these tasks. If a training was repeated with
-several seeds, the interval of *all* is a bootstrap interval over the seeds (with three seeds, their range); otherwise it is
-the 95 % interval over the deals. *decisions* counts those of the learner in training. Fixed players and searchers have none,
-and none are shown for the network, whose 157 million exceed every budget. *rank* is the mean rank; *rating* is openskill's,
-against opponents with [fixed ratings](benchmark.md#ratings); *entry* has links, the date of the judging, and the names of
-those who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](join.md). The [payoff
+opponents; *network* and the names of the eight partners are [frozen networks](benchmark.md#the-opponents). If a training was
+repeated with several seeds, the interval of *all* is a bootstrap interval over the seeds (with three seeds, their range);
+otherwise it is the 95 % interval over the deals. *decisions* counts those of the learner in training. Fixed players and searchers
+have none, and none are shown for frozen networks (the 157 million of *network* exceed every budget). *rank* is the mean rank;
+*rating* is openskill's, against opponents with [fixed ratings](benchmark.md#ratings); *entry* has links, the date of the judging,
+and the names of those who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](join.md). The [payoff
 tables](matrices.md) have Nash averages and alpha-ranks.
 
 ![Games won by each agent, task by task](leaderboard.svg)
@@ -617,6 +628,7 @@ def leaderboard_picture() -> str:
 
 # ------------------------------------------------------------------------------------------------------------- matrices
 
+NETWORK = NETWORKS["network"]
 OLDER = "ppo:benchmarks/players/ppo-35m.safetensors"
 CALLED = {OLDER: "ppo-35m"}  # in tables and pictures
 

@@ -80,7 +80,7 @@ OPPONENTS = TASKS["duel-v1"].opponents
 RESULTS = [*read_results(Path(__file__).parents[1] / "benchmarks" / "results").values()]
 
 
-@pytest.mark.parametrize("task", ["duel-v1", "any-v1"])
+@pytest.mark.parametrize("task", ["duel-v1", "any-v1", "partners-v1"])
 def test_the_table_of_a_task_has_the_figures_of_the_leaderboard(task: str) -> None:
     table, rows = matrices.of_results(task, RESULTS), standings(task, RESULTS)
     assert table.against == list(TASKS[task].opponents) and len(table.agents) == len(rows)

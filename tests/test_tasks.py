@@ -19,10 +19,12 @@ from euphoria_agents.__main__ import main
 from euphoria_agents.benchmark import judging, tasks
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
-from euphoria_agents.benchmark.tasks import NETWORKS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, task_of
+from euphoria_agents.benchmark.tasks import NETWORKS, PARTNERS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, task_of
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.processes import in_processes
+from euphoria_agents.network.checkpoint import read_checkpoint
+from euphoria_agents.players.ppo import checkpoint_path
 from euphoria_agents.registry import load_untrusted
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.cards.recruits import RECRUITS
@@ -126,6 +128,7 @@ def test_tasks_are_what_their_names_say() -> None:
         "short-v1": ((2,), 1000),
         "cards-v1": ((2,), 1000),
         "trade-v1": ((4,), 1000),
+        "partners-v1": ((2, 3, 4, 5, 6), 60),
     }
     assert len({task.seed for task in TASKS.values()}) == len(TASKS)
     assert all(task.games % n == 0 for task in TASKS.values() for n in task.players), "everybody has every seat equally often"
@@ -157,7 +160,7 @@ def test_every_opponent_can_be_loaded() -> None:
 
 
 def test_a_further_network_makes_a_second_version_of_the_tasks() -> None:
-    """And changes nothing of the first one."""
+    """And changes neither the first one nor the task that has no such opponent."""
     before = [(task.name, task.seed, task.opponents) for task in TASKS.values()]
     found = tasks.make_tasks({**NETWORKS, "newer": "ppo:@0123456789ab"})
     assert [(task.name, task.seed, task.opponents) for task in found if task.name in TASKS] == before
@@ -168,6 +171,15 @@ def test_a_further_network_makes_a_second_version_of_the_tasks() -> None:
         assert task.opponents == (*first.opponents[:3], "ppo:@0123456789ab")
         changed = {"name": name, "opponents": task.opponents, "anchors": ()}
         assert vars(task) == vars(dataclasses.replace(first, **changed))  # type: ignore[arg-type]
+
+
+def test_the_partners_are_eight_files_that_say_how_they_were_made() -> None:
+    assert len(PARTNERS) == len(set(PARTNERS.values())) == 8 and tuple(PARTNERS.values()) == TASKS["partners-v1"].opponents
+    for name, spec in PARTNERS.items():
+        path = checkpoint_path(spec.partition(":")[2])
+        assert path.name == f"partner-{name}.safetensors" and path.stat().st_size < 3e6 / 2
+        said = read_checkpoint(path)[0]["training"]
+        assert said["name"] == name and said["about"] and all(one.startswith("python ") for one in said["commands"])
 
 
 def test_the_help_names_all_tasks(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,9 +13,19 @@ from euphoria_env import Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 
-# Frozen networks, by the hashes of their files, which come with the package; a further one makes version 2 of every task.
-NETWORKS = {"network": "ppo:@b109aa4237be"}
-FROZEN = {spec: name for name, spec in NETWORKS.items()}  # what they are called
+# Frozen players, by the hashes of their files, which come with the package.
+NETWORKS = {"network": "ppo:@b109aa4237be"}  # a further one makes version 2 of every task that has it as an opponent
+PARTNERS = {
+    "stars": "ppo:@3e0959f7c309",
+    "win": "ppo:@d014d34656ed",
+    "rank": "ppo:@6f153837b63b",
+    "options": "ppo:@330bca720a41",
+    "features": "ppo:@c7134b4f2186",
+    "hunter": "ppo:@1fcaa622ae65",
+    "single-file": "ppo:@f67af7ca0cfc",
+    "clone": "ppo:@31d183061b24",
+}
+FROZEN = {spec: name for name, spec in (NETWORKS | PARTNERS).items()}  # what they are called
 FIXED = ("random", "weights", "greedy")
 BUDGETS = (2_000_000, 20_000_000)  # decisions of the learner in training
 UNSEEN_RECRUITS, UNSEEN_TILES = RECRUIT_NAMES[3::4], TILES[2::3]  # three recruits of each faction, and every third tile
@@ -73,6 +83,7 @@ ANCHORS = {
     "short-v1": (2.96, 20.75, 36.67, 43.41),
     "cards-v1": (-5.75, 15.26, 38.8, 52.26),
     "trade-v1": (2.35, 9.31, 48.28, 44.64),
+    "partners-v1": (27.93, 26.52, 14.05, 26.2, 13.87, 18.67, 17.98, 3.3),
 }
 WITH_NETWORK = (  # a network and the fixed players as opponents
     Task("duel", "two players", (2,), 1000, 101),
@@ -89,6 +100,9 @@ WITH_NETWORK = (  # a network and the fixed players as opponents
     ),
     Task("trade", "alone against three, with trading", (4,), 1000, 106, {"trading": True}),
 )  # fmt: skip
+PARTNERS_V1 = Task(
+    "partners-v1", "strangers: eight players of distinct lineages", (2, 3, 4, 5, 6), 60, 107, opponents=tuple(PARTNERS.values())
+)
 
 
 def make_tasks(networks: Mapping[str, str]) -> list[Task]:
@@ -98,7 +112,7 @@ def make_tasks(networks: Mapping[str, str]) -> list[Task]:
         for version, network in enumerate(networks.values(), 1)
         for task in WITH_NETWORK
     )
-    return [replace(task, anchors=ANCHORS.get(task.name, ())) for task in versions]
+    return [replace(task, anchors=ANCHORS.get(task.name, ())) for task in (*versions, PARTNERS_V1)]
 
 
 TASKS = {task.name: task for task in make_tasks(NETWORKS)}
