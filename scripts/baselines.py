@@ -39,9 +39,9 @@ class Options:
 
     tasks: list[str] = option(list(TASKS), "by which they are judged")
     algorithms: list[str] = option([], "which; all whose library is here, if none is named")
-    seeds: list[int] = option(list(SEEDS), "of the trainings")
+    seeds: list[int] = option(list(SEEDS), "of the training runs")
     decisions: int = option(BUDGETS[0], "of each learner; some get fewer")
-    out: Path = option(Path("runs/baselines"), "folder of the trainings, from the root of the repository")
+    out: Path = option(Path("runs/baselines"), "folder of the training runs, from the root of the repository")
     results: Path = option(Path("benchmarks/results"), "folder of the results, likewise")
     processes: int = option(os.cpu_count() or 1, "that judge; each training takes one core")
 
@@ -137,7 +137,7 @@ BASELINES = {
 
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False)
-    os.chdir(ROOT)  # so that the commands of the trainings, which stand in the results, are those of any checkout
+    os.chdir(ROOT)  # so that the commands of training, which stand in the results, are those of any checkout
     check_counts(decisions=options.decisions, processes=options.processes)
     known = [*dict.fromkeys(chain.from_iterable(map(untrained, TASKS.values()))), *BASELINES]
     if unknown := [name for name in options.algorithms if name not in known]:

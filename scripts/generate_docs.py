@@ -279,14 +279,14 @@ assert events.follow(start, game.events_for(None)) == events.public(game.to_dict
 ```
 
 - `game.events` is everything since the start of the game, `game.events_for(player)` what that player may know of it
-  ([R19](rules.md#r19-1)), `game.events_for(None)` what everybody may. Hidden numbers are -1. `game.event_array(player)` is the
-  same as an array.
+  ([R19](rules.md#r19-1)), `game.events_for(None)` what everybody may. Hidden numbers are -1. `game.event_array(player)` is
+  `game.events_for(player)` as an array.
 - `game.decided()` lists the decisions: who made each, and which events belong to it. `words.log(game, seat, names)` tells them in
   words, a line for each ([words and pictures](words-and-pictures.md)).
 - `events.public(position)` is what everybody may know of a position ([positions.md](positions.md)), and
-  `events.follow(start, events)` brings it up to date: the public events are complete.
-- The events of a game that was made from a position, by `determinize` (a copy with everything hidden dealt again) or by
-  `Batch.game` begin where it was made, not at the setup.
+  `events.follow(start, events)` brings such a position up to date; the public events are enough for that.
+- If a game was made from a position, by `determinize` (a copy with everything hidden dealt again), or by `Batch.game`, its
+  events begin at the point where it was made, not at the setup.
 - `events.NAMES` has the names that numbers stand for: `events.NAMES["space"][a]` is a space of the board. An *item* is a good or
   an artifact type.
 
