@@ -23,15 +23,16 @@ from rich.console import Console
 
 from euphoria_agents import load
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
-from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.training import config
+from euphoria_agents.training.config import Count, Count0, Positive, Seed
 from euphoria_agents.training.csr import join_lists
 from euphoria_agents.training.imitation import Decisions, Labels, Student, divergence, labels_by, network_of, record
 from euphoria_agents.training.network import Network
 from euphoria_agents.training.win_probs import learn_win_probs
+from euphoria_agents.validation import checked
 from euphoria_env import Batch, Rules
 from euphoria_env.envs.asking import BatchGames, Generators, Player, play_agents
 
@@ -46,12 +47,12 @@ class Options:
     teachers: list[str] = option([], "PLAYERS=FILE, such as 2=a.safetensors 3,4,5,6=b.safetensors", metavar="PLAYERS=FILE")
     others: list[str] = option(["weights"], "agents that play besides teachers and student")
     out: Path = option(Path("runs/distilled.safetensors"), "file of the student", type=written, metavar="FILE")
-    steps: int = option(2000, "of the optimizer")
-    games: int = option(384, "played side by side, with each number of players")
-    learning_rate: float = option(3e-4, "of Adam in the first step; falls to 0 in a straight line")
-    win_probs_games: int = option(0, "games with each number of players, from which it learns its own win probabilities; 0: none")
+    steps: Count = option(2000, "of the optimizer")
+    games: Count = option(384, "played side by side, with each number of players")
+    learning_rate: Positive = option(3e-4, "of Adam in the first step; falls to 0 in a straight line")
+    win_probs_games: Count0 = option(0, "games with each number of players from which it learns its own win probabilities")
     half: bool = option(False, "write the student in 16 bits")
-    seed: int = option(0, "equal seeds give equal students")
+    seed: Seed = option(0, "equal seeds give equal students")
 
 
 def read_teachers(texts: Sequence[str]) -> dict[int, Path]:
@@ -137,7 +138,7 @@ def distill(teachers: dict[int, Network], tables: dict[int, Tables], options: Op
 
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False)
-    check_counts(steps=options.steps, games=options.games, seed=options.seed)
+    checked(vars(options), Options)
     files = read_teachers(options.teachers)
     torch.set_num_threads(1)
     read = {path: read_checkpoint(path) for path in files.values()}

@@ -18,23 +18,25 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the arrays a
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
+from msgspec import Meta
 from rich.console import Console
 
 from euphoria_agents import load
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import keep_to, whole_file
-from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.progress import Progress
 from euphoria_agents.registry import hash_of
+from euphoria_agents.training.config import Count, Players, Positive, Seed, Threads
 from euphoria_agents.training.csr import CSR, join_lists
 from euphoria_agents.training.imitation import Decisions, Labels, Student, divergence, labels_by, network_of, record
 from euphoria_agents.training.network import Network
+from euphoria_agents.validation import checked
 from euphoria_env import Batch, Rules
 
 TABLES = 64  # games side by side
@@ -51,15 +53,15 @@ class Options:
 
     player: str = option("", "the file of the player; the one that ships, if none is named")
     out: Path = option(Path("runs/expert"), "folder of the positions and of the players")
-    players: list[int] = option([2, 3, 4, 5, 6], "numbers of players")
-    positions: int = option(100_000, "how many, with all numbers of players together")
-    simulations: int = option(500, "of each position")
-    temperature: float = option(0.05, "of the tilt: an advantage of this much, in games won, makes a move e times as likely")
-    learning_rate: float = option(1e-4, "of Adam in the first step; falls to 0 in a straight line")
-    epochs: int = option(4, "how often all positions are learned from")
-    batch: int = option(1024, "positions in a step of the optimizer")
-    threads: int = option(os.cpu_count() or 1, "that search; any number gives the same players")
-    seed: int = option(0, "equal seeds give equal players")
+    players: Annotated[list[Players], Meta(min_length=1)] = option([2, 3, 4, 5, 6], "numbers of players")
+    positions: Count = option(100_000, "how many, with all numbers of players together")
+    simulations: Count = option(500, "of each position")
+    temperature: Positive = option(0.05, "of the tilt: an advantage of this much, in games won, makes a move e times as likely")
+    learning_rate: Positive = option(1e-4, "of Adam in the first step; falls to 0 in a straight line")
+    epochs: Count = option(4, "how often all positions are learned from")
+    batch: Count = option(1024, "positions in a step of the optimizer")
+    threads: Threads = option(os.cpu_count() or 1, "that search; any number gives the same players")
+    seed: Seed = option(0, "equal seeds give equal players")
 
 
 class Searched(NamedTuple):
@@ -162,13 +164,7 @@ def learn(player: Network, decisions: Decisions, labels: Labels, options: Option
 
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False)
-    check_counts(
-        positions=options.positions,
-        simulations=options.simulations,
-        threads=options.threads,
-        seed=options.seed,
-        epochs=options.epochs,
-    )
+    checked(vars(options), Options)
     path = checkpoint_path(options.player).resolve()
     load(f"ppo:{path}")  # refuses what is no player
     keep_to(options.out, {"player": hash_of(f"ppo:{path}").hex(), "simulations": options.simulations, "seed": options.seed})

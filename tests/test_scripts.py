@@ -116,6 +116,20 @@ def test_a_student_learns_from_a_teacher_for_each_number_of_players(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    ("name", "wrong", "why"),
+    [
+        ("expert_iteration", ("--temperature", "0"), "temperature"),
+        ("expert_iteration", ("--players", "7"), "players[0]"),
+        ("distill", ("--teachers", "2=a", "--learning-rate", "nan"), "learning_rate"),
+        ("distill", ("--steps", "0"), "steps"),
+    ],
+)
+def test_options_that_spoil_a_player_are_refused_at_once(name: str, wrong: tuple[str, ...], why: str, tmp_path: Path) -> None:
+    assert f"error: {why}: expected" in call(name, "--out", str(tmp_path / "new"), *wrong, code=2)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
     ("named", "why"),
     [("", "name the --teachers"), ("7=a", "PLAYERS=FILE"), ("2=", "PLAYERS=FILE"), ("2=a 2,3=b", "two teachers for 2 players")],
 )

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from euphoria_agents.network.checkpoint import Parts, parts
-from euphoria_agents.training import kernels
+from euphoria_agents.network.checkpoint import parts
 from euphoria_agents.training.csr import CSR, places_of
 from euphoria_agents.training.network import Network
+from euphoria_agents.training.self_play import rows_of
 
 AT_ONCE = 4096  # decisions that a network is asked about
 STEEPEST = 1.0  # gradients are cut to this norm
@@ -23,7 +23,7 @@ VALUE_COEFFICIENT = 0.5
 class Decisions(NamedTuple):
     """Decisions, each as its mover sees it."""
 
-    rows: CSR  # of the observations; see `training.kernels`
+    rows: CSR  # of the observations; see `rows_of`
     moves: CSR  # the legal ones
 
 
@@ -44,18 +44,17 @@ def network_of(tensors: dict[str, np.ndarray], path: Path) -> Network:
     Raises:
         ValueError: they do not fit together.
     """
-    found: Parts = parts(tensors, path)
+    found = parts(tensors, path)
     network = Network(found.features, [len(bias) for _, bias in found.trunk], [len(bias) for _, bias in found.policy[:-1]])
     network.load(tensors, path)
     return network
 
 
 def record(observations: np.ndarray, masks: np.ndarray, begins: np.ndarray) -> Decisions:
-    """Decisions from int8 observations (N, OBS_SIZE) and masks (N, NUM_ACTIONS); `begins` as of `FirstLayer`."""
-    ends, index = np.zeros(len(observations) + 1, np.int64), np.empty(np.count_nonzero(observations), np.int16)
-    kernels.record_observations(observations, begins, ends, index)
+    """Decisions from int8 observations (N, OBS_SIZE) and masks (N, NUM_ACTIONS); `begins` as of `rows_of`."""
     moves = masks.nonzero()[1].astype(np.int16)
-    return Decisions(CSR(ends, index[: ends[-1]]), CSR(np.concatenate([[0], np.cumsum(masks.sum(1, dtype=np.int64))]), moves))
+    ends = np.concatenate([[0], np.cumsum(masks.sum(1, dtype=np.int64))])
+    return Decisions(rows_of(observations, begins), CSR(ends, moves))
 
 
 def log_probs(network: Network, decisions: Decisions, which: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:

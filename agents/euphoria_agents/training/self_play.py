@@ -128,6 +128,11 @@ def _seen(kept: Kept, n: int, begins: np.ndarray, rng: np.random.Generator) -> P
     observers = np.where(rng.random(size) < 0.5, kept.rows["player"], rng.integers(n, size=size))
     observations = np.empty((size, OBS_SIZE), np.int8)
     show_seats(kept.rows, np.arange(size), observers, observations)
-    ends, index = np.zeros(size + 1, np.int64), np.empty(np.count_nonzero(observations), np.int16)
+    return Positions(rows_of(observations, begins), (kept.winners - observers) % n, np.full(size, n))
+
+
+def rows_of(observations: np.ndarray, begins: np.ndarray) -> CSR:
+    """The rows that observations, int8 (N, OBS_SIZE), add up in the first layer; `begins` as of `weight_layout.row_begins`."""
+    ends, index = np.zeros(len(observations) + 1, np.int64), np.empty(np.count_nonzero(observations), np.int16)
     kernels.record_observations(observations, begins, ends, index)
-    return Positions(CSR(ends, index[: ends[-1]]), (kept.winners - observers) % n, np.full(size, n))
+    return CSR(ends, index[: ends[-1]])
