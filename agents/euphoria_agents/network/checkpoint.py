@@ -80,12 +80,11 @@ def save_checkpoint(
         kind: of the numbers in weights and biases, np.float32 or, in half the space, np.float16.
 
     Raises:
-        ValueError: a number is greater than this kind can hold, or NaN; nothing is written.
+        ValueError: a number is greater than this kind can hold; nothing is written.
     """
     for name, tensor in tensors.items():
-        if not name.startswith("features.") and not np.abs(tensor).max(initial=0) <= np.finfo(kind).max:  # so that NaN is refused
-            most = f"{np.finfo(kind).max:g}, the most that {np.dtype(kind)} holds"
-            raise ValueError(f"{path}: {name} has numbers that are NaN or beyond {most}")
+        if not name.startswith("features.") and np.abs(tensor).max(initial=0) > np.finfo(kind).max:
+            raise ValueError(f"{path}: {name} has numbers beyond {np.finfo(kind).max:g}, the most that {np.dtype(kind)} holds")
     kinds = {name: np.float32 if name.startswith("features.") else kind for name in tensors} | {"features.source": np.int32}
     header = {"network": count_layers(tensors), "training": dict(training)}
     return write_tensors(path, CHECKPOINT_FORMAT, {name: tensor.astype(kinds[name]) for name, tensor in tensors.items()}, header)
