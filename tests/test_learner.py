@@ -12,6 +12,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from euphoria_agents.training.config import Options  # noqa: E402
+from euphoria_agents.training.csr import places_of_members  # noqa: E402
 from euphoria_agents.training.learner import EPSILON, FACTS, STEEPEST, DeviceLearner, Learner, ThreadedLearner  # noqa: E402
 from euphoria_agents.training.network import Network, make_features  # noqa: E402
 from euphoria_agents.training.rollout import Rollout  # noqa: E402
@@ -92,19 +93,22 @@ def judged(model: Network, rollout: Rollout) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_values_and_probabilities_are_those_of_the_formula(shape: str, kind: Any, learners: Any, rollout: Rollout) -> None:
-    values, log_probs = learners(shape, kind).judge(rollout)
-    expected, chances, _ = judged(network(shape), rollout)
+    values, log_chances = learners(shape, kind).judge(rollout)
+    expected, chances, legal = judged(network(shape), rollout)
     assert values == pytest.approx(expected.detach().numpy(), abs=1e-4)
-    assert log_probs == pytest.approx(chances.detach().numpy()[np.arange(len(values)), rollout.move], abs=1e-4)
+    assert log_chances == pytest.approx(chances[legal].detach().numpy(), abs=1e-4)
+    found = log_chances[places_of_members(rollout.legal, rollout.move)]
+    assert found == pytest.approx(chances.detach().numpy()[np.arange(len(values)), rollout.move], abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners: Any, rollout: Rollout) -> None:
-    """Clipped objective, entropy and the error of the values, of some decisions; some ratios are beyond the clip."""
+    """Clipped objective, entropy, divergence and the error of the values, of some decisions; some ratios are beyond the clip."""
     rng, n = np.random.default_rng(0), len(rollout.move)
-    learner, model = learners(shape, kind, clip=0.1, entropy=0.3), network(shape)
+    learner, model = learners(shape, kind, clip=0.1, entropy=0.3, reference=0.2), network(shape)
     values, chances, legal = judged(model, rollout)
+    reference = (chances.detach() + 0.5 * torch.randn(chances.shape, generator=torch.manual_seed(2))).log_softmax(1)
     chosen = chances.gather(1, torch.from_numpy(rollout.move)[:, None])[:, 0]
     old = (chosen.detach() + 0.2 * torch.randn(n, generator=torch.manual_seed(1))).numpy()
     advantages, returns = rng.normal(size=(2, n)).astype(np.float32)
@@ -112,12 +116,13 @@ def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners:
     ratio, gain = (chosen - torch.from_numpy(old)).exp(), torch.from_numpy(advantages)
     objective = torch.min(gain * ratio, gain * ratio.clamp(0.9, 1.1))
     entropy = -(chances.exp() * chances.masked_fill(~legal, 0)).sum(1)
+    divergence = (chances.exp() * (chances - reference).masked_fill(~legal, 0)).sum(1)
     error = (values - torch.from_numpy(returns)).square()
-    (0.5 * error - objective - 0.3 * entropy)[which].mean().backward()
-    facts = objective, entropy, ((ratio - 1).abs() > 0.1).float(), ratio - 1 - ratio.log(), error
+    (0.5 * error - objective - 0.3 * entropy + 0.2 * divergence)[which].mean().backward()
+    facts = objective, entropy, ((ratio - 1).abs() > 0.1).float(), ratio - 1 - ratio.log(), divergence, error
 
     learner.judge(rollout)
-    learner.begin(rollout, advantages, returns, old)
+    learner.begin(rollout, advantages, returns, old, reference[legal].numpy())
     for _ in range(2):  # nothing is left over from the time before
         found = learner.differentiate(which)
     assert found == pytest.approx([fact[which].sum().item() for fact in facts], rel=1e-3) and 0 < found[2] < len(which)
@@ -128,7 +133,8 @@ def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners:
 
 def slow_targets(learner: Learner, rollout: Rollout, options: Options) -> tuple[np.ndarray, np.ndarray]:
     """The data of the steps of an update, one decision after another: weighted advantages, and returns."""
-    values, log_probs = learner.judge(rollout)
+    values, log_chances = learner.judge(rollout)
+    log_probs = log_chances[places_of_members(rollout.legal, rollout.move)]
     advantages = [0.0] * len(values)
     for k in reversed(range(len(values))):
         after = rollout.following[k]
@@ -158,7 +164,7 @@ def test_an_update_learns_from_advantages_that_count_less_where_the_network_has_
     monkeypatch.setattr(learner, "step", lambda rate: (rates.append(rate), step(rate)))
     monkeypatch.setattr(learner, "differentiate", lambda which: (learnt.append(which), differentiate(which))[1])
     told = learner.update(rollout, 1e-3, np.random.default_rng(0), 3)
-    (_, advantages, wanted, log_probs) = taken[0]
+    (_, advantages, wanted, log_probs, _) = taken[0]
     closed = np.flatnonzero(rollout.following != OPEN)
     assert advantages[closed] == pytest.approx(weighted[closed], abs=1e-4)
     assert wanted[closed] == pytest.approx(returns[closed], abs=1e-4)
@@ -168,6 +174,29 @@ def test_an_update_learns_from_advantages_that_count_less_where_the_network_has_
     assert not np.array_equal(learnt[0], learnt[3])
     assert told["importance"] == pytest.approx(np.minimum(1, np.exp(log_probs - rollout.log_prob)).mean(), abs=1e-4)
     assert told["importance"] < 0.99 and set(FACTS) < told.keys() and all(np.isfinite([*told.values()]))
+
+
+@pytest.mark.parametrize("kind", [1, 2, "device"])
+def test_the_reference_policy_follows_the_network_slowly(kind: Any, learners: Any, rollout: Rollout) -> None:
+    learner = learners("trunk", kind, reference=0.1, reference_updates=4)
+    began = learner.flat.clone()
+    learner.update(rollout, 3e-3, np.random.default_rng(0), 3)
+    assert (learner.flat - began).abs().max() > 3e-3
+    assert torch.allclose(learner.reference, began + (learner.flat - began) / 4, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [1, "device"])
+def test_a_reference_policy_holds_the_network_back(kind: Any, learners: Any, rollout: Rollout) -> None:
+    moved = []
+    for weight in (0.0, 1.0):
+        learner = learners("trunk", kind, reference=weight, reference_updates=1000, entropy=0)
+        _, before = learner.judge(rollout)
+        for seed in range(8):
+            told = learner.update(rollout, 3e-3, np.random.default_rng(seed), 3)
+        assert (told["reference_kl"] > 0) == (weight > 0)
+        _, after = learner.judge(rollout)  # with the present network, not with the reference policy
+        moved.append(float(np.abs(after - before).mean()))
+    assert moved[1] < 0.7 * moved[0]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -236,7 +265,8 @@ def test_there_may_be_more_threads_than_decisions(learners: Any, rollout: Rollou
     found = []
     for kind in (1, 3):
         learner = learners("trunk", kind)
-        learner.begin(rollout, *(np.ones(len(rollout.move), np.float32) for _ in range(2)), rollout.log_prob)
+        ones = np.ones(len(rollout.move), np.float32)
+        learner.begin(rollout, ones, ones, rollout.log_prob, np.empty(0, np.float32))
         learner.differentiate(closed[:2])
         found.append(learner.gradient.clone())
     assert torch.allclose(*found, rtol=0, atol=1e-6)

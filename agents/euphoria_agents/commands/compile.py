@@ -187,9 +187,9 @@ def train_a_little() -> None:
     kernels.weigh_rows(*rows, weight, 0, len(table), table)
     kernels.first_layer(*seen, which, table, bias, out)
     kernels.first_layer_back(*seen, which, out, *rows, 0, len(table), weight)
-    kernels.judge_moves(out, head, head_bias, *legal, which, move, log_prob)
+    kernels.judge_moves(out, head, head_bias, *legal, which, np.zeros(NUM_ACTIONS, np.float32))
     kernels.learn_moves(
-        out, head, head_bias, *legal, which, move, log_prob, bias, 0.2, 0.01, 1.0, out.copy(), head.copy(), head_bias.copy(),
-        np.zeros(4),
+        out, head, head_bias, *legal, which, move, log_prob, bias, bias, 0.2, 0.01, 0.0, 1.0, out.copy(), head.copy(),
+        head_bias.copy(), np.zeros(5),
     )  # fmt: skip
     kernels.adam(bias, log_prob, bias.copy(), bias.copy(), 1.0, 1e-3, 0.9, 0.999, 1e-5, 1)
