@@ -18,7 +18,7 @@ from euphoria_agents.players.greedy import Greedy
 from euphoria_agents.players.search import inference, searcher
 from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
 from euphoria_agents.players.search.searcher import Searcher
-from euphoria_agents.players.search.tree_search import BEGUN, FLATTENED, Tree
+from euphoria_agents.players.search.tree_search import BEGUN, FLATTENED, Tree, most_visited, root_edges
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.board import FACTIONS, MARKETS
 from euphoria_env.engine.rewards import REWARD_NAMES
@@ -129,8 +129,8 @@ def test_a_search_in_parts_is_the_same_search(spec: str, checkpoint: Path, monke
     game, parts, found, search = middle(3), list[int](), [], searcher.search
 
     def searched(*arguments: Any) -> Any:
-        parts.append(arguments[-2])
-        return search(*arguments)
+        parts.append(search(*arguments))
+        return parts[-1]
 
     monkeypatch.setattr(searcher, "search", searched)
     agent = searching(spec, checkpoint)
@@ -140,8 +140,28 @@ def test_a_search_in_parts_is_the_same_search(spec: str, checkpoint: Path, monke
         agent._pace = 1.0
         monkeypatch.setattr(searcher, "AT_A_TIME", seconds)
         found.append((ask(agent, game, 1), edges(agent._tree).tobytes(), sum(parts)))
-        assert parts == ([1] * agent.budget.simulations if seconds == 0.0 else [agent.budget.simulations])
+        assert len(parts) == 1 if seconds else max(parts) == 1
+        assert sum(parts) == 1 + root_edges(agent._tree)["visits"].sum() <= agent.budget.simulations
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("spec", ["mcts:300:greedy", "mcts:500:ppo", "mcts:400*2:ppo", "boardspace:150"])
+def test_a_search_ends_once_it_is_decided(spec: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The move is that of the whole search."""
+    monkeypatch.setattr(searcher, "usable_cores", lambda: 2)
+    agent, ended_early = searching(spec, checkpoint), 0
+    assert isinstance(agent, Searcher)
+    for seed in range(12):
+        game, rng = middle(2 + seed % 3), np.random.default_rng(seed)
+        move, visits = ask(agent, game, seed), root_edges(agent._tree)["visits"].sum()
+        dealt = game.determinize(game.player, int(rng.integers(2**62)))
+        agent._search_from(dealt, rng)
+        whole = root_edges(agent._tree)["visits"].sum()
+        assert whole == agent.budget.simulations - 1 and visits <= whole
+        if agent.budget.threads == 1:  # else the two trees differ
+            assert actions.name(most_visited(agent._tree)) == move
+        ended_early += visits < whole
+    assert ended_early > 2
 
 
 def test_priors_found_later_are_those_found_at_once(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,7 +304,8 @@ def test_more_simulations_than_workspace(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(tree_search, "NODES", 20)
     monkeypatch.setattr(tree_search, "EDGES", 400)
     agent, game = load("mcts:500"), middle(2)
-    assert isinstance(agent, Searcher) and ask(agent, game, 0) in game.legal()
+    assert isinstance(agent, Searcher)
+    agent._search_from(game.determinize(game.player, 0), np.random.default_rng(0))
     assert agent._tree.used[0] <= 20 and agent._tree.used[1] <= 400
     root = [edge for edge in edges(agent._tree) if edge["availability"] == 499]
     assert sum(int(edge["visits"]) for edge in root) == 499

@@ -32,10 +32,10 @@ class Boardspace(Searcher):
         super().__init__(SearchPlan(BOARDSPACE, BY_WEIGHTS, BY_WEIGHTS, UCT_EXPLORATION, int(Reward.WIN)), budget or TWO_PLAYERS)
         self._own_time = budget is None
 
-    def _search_from(self, game: Game, rng: np.random.Generator) -> None:
+    def _search_from(self, game: Game, rng: np.random.Generator, until_decided: bool = False) -> None:
         if self._own_time:
             self.budget = TWO_PLAYERS if game.rules.num_players == 2 else MORE_PLAYERS
-        super()._search_from(game, rng)
+        super()._search_from(game, rng, until_decided)
 
     # Its score is a lead over the best of the others, a tenth for each star. It becomes a chance to win like the value of a
     # network that was trained to lead.

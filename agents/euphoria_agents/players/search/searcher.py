@@ -101,7 +101,7 @@ class Searcher(Agent):
         moves = game.legal_actions()
         if len(moves) == 1:
             return int(moves[0])
-        self._search_from(game, rng)
+        self._search_from(game, rng, until_decided=True)
         return most_visited(self._tree)
 
     def explain(
@@ -134,38 +134,38 @@ class Searcher(Agent):
         """The chances of the seats, from the mean of what each got; here they only have to add up to 1."""
         return shares(results)
 
-    def _search_from(self, game: Game, rng: np.random.Generator) -> None:
-        """Searches a position."""
+    def _search_from(self, game: Game, rng: np.random.Generator, until_decided: bool = False) -> None:
+        """Searches a position: with the whole budget, or until the simulations left of it cannot change the move."""
         for workspace in self._workspaces:
             workspace.rows[1] = game.states[0]
             workspace.seats[:] = 0.0
-        self._search(int(rng.integers(2**62)))
+        self._search(int(rng.integers(2**62)), until_decided)
 
-    def _search(self, seed: int) -> None:
-        """Searches until the budget is spent, at least one simulation; the size of the portions does not change the tree."""
+    def _search(self, seed: int, until_decided: bool = False) -> None:
+        """Makes at least one simulation; the size of the portions does not change the tree. See `_search_from`."""
         begun, last = self._tree.used[BEGUN:], self.budget.simulations
         run = partial(search_together if self.budget.threads > 1 else search, self._tree)
         begun[0] = 0
         if not self._others:
-            self._spend(run, seed)
+            self._spend(run, seed, until_decided)
             return
-        run(self._workspace, self._net, self._plan, seed, 1, last)  # alone, since it makes the root
+        run(self._workspace, self._net, self._plan, seed, until_decided, 1, last)  # alone, since it makes the root
         with ThreadPoolExecutor(len(self._others)) as pool:
             try:
-                helping = [pool.submit(run, *own, self._plan, seed, last, last) for own in self._others]
-                self._spend(run, seed)
+                helping = [pool.submit(run, *own, self._plan, seed, until_decided, last, last) for own in self._others]
+                self._spend(run, seed, until_decided)
             finally:
                 begun[0] = last  # the others end with the simulation that they are making
         for helper in helping:
             helper.result()
 
-    def _spend(self, run: Callable[..., int], seed: int) -> None:
+    def _spend(self, run: Callable[..., int], seed: int, until_decided: bool) -> None:
         """Searches in this thread until the budget of all is spent."""
         start = before = time.perf_counter()
         begun, last, left = self._tree.used[BEGUN:], self.budget.simulations, self.budget.seconds
         while begun[0] == 0 or (begun[0] < last and left > 0):
             most = min(last - int(begun[0]), max(1, int(self._pace * min(AT_A_TIME, left))))
-            made = run(self._workspace, self._net, self._plan, seed, most, last)
+            made = run(self._workspace, self._net, self._plan, seed, until_decided, most, last)
             now = time.perf_counter()
             self._pace = made / (now - before)
             before, left = now, self.budget.seconds - (now - start)

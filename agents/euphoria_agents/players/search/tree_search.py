@@ -35,6 +35,7 @@ from euphoria_env.engine.tape import empty_tape
 # When nodes or edges are used up the tree grows no further; memory is taken only as far as it is used.
 NODES, EDGES, SEEN = 2**19, 2**22, 2**25
 DEEPEST = 200  # decisions from the root
+LOOKS = 16  # simulations between two looks whether the search is decided
 LONGEST_PLAYOUT = 2000  # decisions; then the position is judged as it stands
 NODE = np.dtype(
     [
@@ -521,22 +522,23 @@ def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
 
 
 @entry
-def search(tree, workspace, net, plan, seed, most, last):  # type: ignore[no-untyped-def]
+def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
     """Makes the next simulations from the root, which is the second row: `most` of them, or up to number `last` - 1.
 
     Returns the number made. Number 0 begins a new tree. Cards and dice of a simulation depend only on the seed and its number.
+    With `until_decided` the search ends early, with `last` simulations begun, once the others cannot change `most_visited`.
     """
-    return make_simulations(tree, workspace, net, plan, seed, most, last)
+    return make_simulations(tree, workspace, net, plan, seed, until_decided, most, last)
 
 
 @entry
-def search_together(tree, workspace, net, plan, seed, most, last):  # type: ignore[no-untyped-def]
+def search_together(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
     """Does the same in one of several threads, each with its own workspace, that share a tree; number 0 is made alone."""
-    return make_simulations(tree, workspace, net, plan, seed, most, last)
+    return make_simulations(tree, workspace, net, plan, seed, until_decided, most, last)
 
 
 @jit
-def make_simulations(tree, workspace, net, plan, seed, most, last):  # type: ignore[no-untyped-def]
+def make_simulations(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
     """Makes simulations; see `search`."""
     tree, workspace, net = borrowed(tree), borrowed(workspace), borrowed(net)
     for made in range(most):
@@ -545,6 +547,9 @@ def make_simulations(tree, workspace, net, plan, seed, most, last):  # type: ign
             return made
         if number == 0:
             begin(tree, workspace.rows[1], net, plan)
+        elif until_decided and number % LOOKS == 0 and is_decided(tree, last - number):
+            tree.used[BEGUN] = last
+            return made
         workspace.rows[0] = workspace.rows[1]
         deal_hidden_row(workspace.rows[0], int(workspace.rows[1]["player"]), seed + number)
         if plan.style == PUCT:
@@ -554,6 +559,21 @@ def make_simulations(tree, workspace, net, plan, seed, most, last):  # type: ign
         else:
             raise ValueError("no such style of search")
     return most
+
+
+@jit
+def is_decided(tree, left):  # type: ignore[no-untyped-def]
+    """Whether so few simulations are left that a move of the root remains the most visited one."""
+    most = second = -math.inf
+    edge = int(tree.nodes[0]["first"])
+    while edge >= 0:
+        followed = tree.edges[edge]["visits"] + tree.edges[edge]["prior"]
+        if followed > most:
+            most, second = followed, most
+        elif followed > second:
+            second = followed
+        edge = int(tree.edges[edge]["next"])
+    return most - second > left
 
 
 @jit
