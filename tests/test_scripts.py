@@ -62,6 +62,9 @@ def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:
     text = call("best_response", *small)
     found = json.loads((tmp_path / "result.json").read_text())
     assert found["player"] == str(SHIPPED) and found["counted"]["games"] == 8 and set(found["chosen"]) == {"0.0001", "0.0003"}
+    training = read_checkpoint(tmp_path / "0.0001" / "ppo.safetensors")[0]["training"]
+    assert training["baselines"] == [f"ppo:{SHIPPED}"], "the learner should meet nobody else"
+    assert training["self_play"] == training["newest"] == training["older"] == 0
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("league/*")}
     again = call("best_response", *small)
     assert text.splitlines()[-3:] == again.splitlines()[-3:]
