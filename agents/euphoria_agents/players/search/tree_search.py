@@ -526,7 +526,7 @@ def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type
     """Makes the next simulations from the root, which is the second row: `most` of them, or up to number `last` - 1.
 
     Returns the number made. Number 0 begins a new tree. Cards and dice of a simulation depend only on the seed and its number.
-    With `until_decided` the search ends early, with `last` simulations begun, once the others cannot change `most_visited`.
+    With `until_decided` the search ends as soon as the simulations that are left cannot change `most_visited`.
     """
     return make_simulations(tree, workspace, net, plan, seed, until_decided, most, last)
 
@@ -547,7 +547,7 @@ def make_simulations(tree, workspace, net, plan, seed, until_decided, most, last
             return made
         if number == 0:
             begin(tree, workspace.rows[1], net, plan)
-        elif until_decided and number % LOOKS == 0 and is_decided(tree, last - number):
+        elif until_decided and number % LOOKS == 0 and is_decided(tree, last):
             tree.used[BEGUN] = last
             return made
         workspace.rows[0] = workspace.rows[1]
@@ -562,17 +562,21 @@ def make_simulations(tree, workspace, net, plan, seed, until_decided, most, last
 
 
 @jit
-def is_decided(tree, left):  # type: ignore[no-untyped-def]
-    """Whether so few simulations are left that a move of the root remains the most visited one."""
+def is_decided(tree, last):  # type: ignore[no-untyped-def]
+    """Whether a move of the root remains the most visited one after `last` simulations, the first of which follows none."""
     most = second = -math.inf
+    left = last - 1
+    lock_row(tree.nodes, 0)
     edge = int(tree.nodes[0]["first"])
     while edge >= 0:
+        left -= int(tree.edges[edge]["visits"])
         followed = tree.edges[edge]["visits"] + tree.edges[edge]["prior"]
         if followed > most:
             most, second = followed, most
         elif followed > second:
             second = followed
         edge = int(tree.edges[edge]["next"])
+    unlock_row(tree.nodes, 0)
     return most - second > left
 
 
