@@ -12,6 +12,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the arrays a
 import dataclasses
 import itertools
 
+import numba
 import numpy as np
 from rich.console import Console
 from rich.progress import track
@@ -21,7 +22,7 @@ from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, outlook
-from euphoria_agents.training.self_play import MOST_TURNS, Kept, play_games
+from euphoria_agents.training.self_play import MOST_TURNS, play_games
 from euphoria_env import Rules
 from euphoria_env.board import MAX_PLAYERS
 
@@ -29,6 +30,7 @@ MOMENTS = (0.25, 0.5, 0.75)  # of a game
 NEAR = 0.05  # how far off these a position may be
 BINS = np.linspace(0, 1, 11)
 SMALLEST = 1e-3  # chance that a value is taken for
+AT_ONCE = 1000  # positions between two signs of progress
 
 
 @dataclasses.dataclass
@@ -41,22 +43,31 @@ class Options:
     seed: int = option(0, "equal seeds give equal games")
 
 
-def judged(net: inference.Network, reward: int, kept: Kept, n: int) -> dict[str, np.ndarray]:
-    """Everybody's chances in all positions, (K, n) each, by their source."""
-    room, features = np.zeros(MAX_PLAYERS), np.zeros(NUM_FEATURES)
-    found = {name: np.zeros((len(kept.rows), n)) for name in ("outlook", "value", "evaluation")}
-    for k, row in enumerate(track(kept.rows, f"{n} players", transient=True)):
+@numba.njit(error_model="numpy")  # not an `entry`: the script is short, and nothing is kept that could become stale
+def judge(net, reward, positions, features, by_outlook, by_value, by_evaluation):  # type: ignore[no-untyped-def]
+    """Writes everybody's chances in some positions: (K, MAX_PLAYERS) each, those of the value not yet divided by their sum."""
+    for k in range(len(positions)):
+        g = positions[k]
         if inference.has_outlook(net):
-            inference.look(net, row, int(row["player"]))
-            inference.outlook(net, row, int(row["player"]), room)
-            found["outlook"][k] = room[:n]
-        for p in range(n):
-            inference.observe(net, row, p)
-            found["value"][k, p] = max(SMALLEST, inference.chance_to_win(row, p, inference.value(net), reward))
-        outlook(row, WEIGHTS, features, room)
-        found["evaluation"][k] = room[:n]
+            inference.look(net, g, int(g["player"]))
+            inference.outlook(net, g, int(g["player"]), by_outlook[k])
+        for p in range(int(g["num_players"])):
+            inference.observe(net, g, p)
+            by_value[k, p] = max(SMALLEST, inference.chance_to_win(g, p, inference.value(net), reward))
+        outlook(g, WEIGHTS, features, by_evaluation[k])
+
+
+def judged(net: inference.Network, reward: int, positions: np.ndarray, n: int) -> dict[str, np.ndarray]:
+    """Everybody's chances in all positions, (K, n) each, by their source."""
+    found = {name: np.zeros((len(positions), MAX_PLAYERS)) for name in ("outlook", "value", "evaluation")}
+    features = np.zeros(NUM_FEATURES)
+    for start in track(range(0, len(positions), AT_ONCE), f"{n} players", transient=True):
+        some = slice(start, start + AT_ONCE)
+        judge(net, reward, positions[some], features, *(one[some] for one in found.values()))
+    if not inference.has_outlook(net):
+        del found["outlook"]
     found["value"] /= found["value"].sum(1, keepdims=True)
-    return found if inference.has_outlook(net) else {name: one for name, one in found.items() if name != "outlook"}
+    return {name: one[:, :n] for name, one in found.items()}
 
 
 def main() -> None:
@@ -68,7 +79,7 @@ def main() -> None:
     for n in options.players:
         rng = np.random.default_rng([options.seed, n])
         kept = play_games(agent, options.games, Rules(num_players=n, max_turns=MOST_TURNS), rng)
-        for name, found in judged(net, reward, kept, n).items():
+        for name, found in judged(net, reward, kept.rows, n).items():
             loss = -np.log(found[np.arange(len(found)), kept.winners])
             means = [loss[abs(kept.shares - moment) < NEAR].mean() for moment in MOMENTS]
             losses.add_row(str(n), str(options.games), name, *(f"{mean:.3f}" for mean in [*means, loss.mean()]))

@@ -78,7 +78,7 @@ def test_the_public_position_follows_from_the_public_events() -> None:
 def test_the_public_position_follows_at_50_000_decisions(seed: int) -> None:
     played = 0
     while played < 50_000:
-        played += followed(seed, decisions=2000, positions=600)[0]
+        played += followed(seed, decisions=2000, positions=60)[0]
         seed += 1
 
 
