@@ -118,6 +118,19 @@ def test_a_student_learns_from_a_teacher_for_each_number_of_players(tmp_path: Pa
     assert (student["policy.0.weight"] != tensors["policy.0.weight"].astype(np.float16)).any()
 
 
+def test_the_mean_of_players_has_the_mean_of_their_weights(tmp_path: Path) -> None:
+    header, tensors = read_checkpoint(SHIPPED)
+    other, out = tmp_path / "other.safetensors", tmp_path / "mean.safetensors"
+    save_checkpoint(other, {**tensors, "value.0.bias": 3 * tensors["value.0.bias"]}, header["training"])
+    call("average", "--files", str(SHIPPED), str(other), "--win-probs-games", "0", "--out", str(out))
+    header, mean = read_checkpoint(out)
+    assert header["training"]["averaged"] == [str(SHIPPED), str(other)]
+    for name, one in mean.items():
+        assert one == pytest.approx(tensors[name] * (2 if name == "value.0.bias" else 1), abs=1e-5), name
+    save_checkpoint(other, {**tensors, "trunk.1.bias": tensors["trunk.1.bias"][:-1]}, header["training"])
+    assert "trunk.1 are missing or do not fit" in call("average", "--files", str(SHIPPED), str(other), "--out", "new", code=2)
+
+
 @pytest.mark.parametrize(
     ("name", "wrong", "why"),
     [
@@ -125,6 +138,7 @@ def test_a_student_learns_from_a_teacher_for_each_number_of_players(tmp_path: Pa
         ("expert_iteration", ("--players", "7"), "players[0]"),
         ("distill", ("--teachers", "2=a", "--learning-rate", "nan"), "learning_rate"),
         ("distill", ("--steps", "0"), "steps"),
+        ("average", (), "files"),
     ],
 )
 def test_options_that_spoil_a_player_are_refused_at_once(name: str, wrong: tuple[str, ...], why: str, tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""The mean of the weights of several players, such as the last ones in the league of a run (Izmailov et al. 2018).
+
+    python scripts/average.py --files runs/mine/league/{000960,000980,001000}.safetensors --out runs/mean.safetensors
+
+The mean learns win probabilities of its own, as the finished player of a run does.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the arrays are small, more threads only wait for each other
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import torch
+from msgspec import Meta
+from rich.console import Console
+
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written
+from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
+from euphoria_agents.training import config
+from euphoria_agents.training.config import Count0, Players, Seed, Threads
+from euphoria_agents.training.imitation import network_of
+from euphoria_agents.training.win_probs import learn_win_probs
+from euphoria_agents.validation import checked
+
+
+@dataclasses.dataclass
+class Options:
+    """Averages the weights of players with networks of one shape, and writes the mean as a player."""
+
+    files: Annotated[list[Path], Meta(min_length=1)] = option([], "the players", metavar="FILE")
+    out: Path = option(Path("runs/mean.safetensors"), "file of the mean", type=written, metavar="FILE")
+    win_probs_games: Count0 = option(2000, "games with each number of players to learn win probabilities from; 0: none")
+    players: Annotated[list[Players], Meta(min_length=1)] = option([2, 3, 4, 5, 6], "numbers of players in these games")
+    half: bool = option(False, "write the mean in 16 bits, which takes half the space")
+    threads: Threads = option(os.cpu_count() or 1, "that play; any number gives the same player")
+    seed: Seed = option(0, "equal seeds give equal players")
+
+
+def mean(files: Sequence[Path]) -> dict[str, np.ndarray]:
+    """The mean of policies and values, as the tensors of a checkpoint.
+
+    Raises:
+        ValueError: a file cannot be read, or its network has another shape than that of the first file.
+    """
+    network, several = network_of(read_checkpoint(files[0])[1], files[0]), []
+    for path in files:
+        network.load(read_checkpoint(path)[1], path)
+        several.append(network.tensors())
+    return {name: np.mean([tensors[name] for tensors in several], axis=0) for name in several[0]}
+
+
+def main() -> None:
+    options, console = parse_options(Options), Console(emoji=False)
+    checked(vars(options), Options)
+    torch.set_num_threads(1)
+    training = read_checkpoint(options.files[-1])[0]["training"] | {"averaged": [str(path) for path in options.files]}
+    save_checkpoint(options.out, mean(options.files), training, np.float16 if options.half else np.float32)
+    if options.win_probs_games:
+        same = {name: getattr(options, name) for name in ("win_probs_games", "players", "half", "threads", "seed")}
+        learn_win_probs(config.Options(**same), options.out, console)
+    console.print(f"written: {options.out}")
+
+
+if __name__ == "__main__":
+    command(main)
