@@ -53,7 +53,9 @@ def mean(files: Sequence[Path]) -> dict[str, np.ndarray]:
     for path in files:
         network.load(read_checkpoint(path)[1], path)
         several.append(network.tensors())
-    return {name: np.mean([tensors[name] for tensors in several], axis=0) for name in several[0]}
+    return network.first.features.tensors() | {
+        name: np.mean([tensors[name] for tensors in several], axis=0) for name in several[0] if not name.startswith("features.")
+    }
 
 
 def main() -> None:

@@ -122,13 +122,15 @@ def test_the_mean_of_players_has_the_mean_of_their_weights(tmp_path: Path) -> No
     header, tensors = read_checkpoint(SHIPPED)
     other, out = tmp_path / "other.safetensors", tmp_path / "mean.safetensors"
     save_checkpoint(other, {**tensors, "value.0.bias": 3 * tensors["value.0.bias"]}, header["training"])
-    call("average", "--files", str(SHIPPED), str(other), "--win-probs-games", "0", "--out", str(out))
+    files = [str(SHIPPED), str(other)] * 3
+    call("average", "--files", *files, "--win-probs-games", "0", "--out", str(out))
     header, mean = read_checkpoint(out)
-    assert header["training"]["averaged"] == [str(SHIPPED), str(other)]
+    assert header["training"]["averaged"] == files
     for name, one in mean.items():
         assert one == pytest.approx(tensors[name] * (2 if name == "value.0.bias" else 1), abs=1e-5), name
+        assert not name.startswith("features.") or (one == tensors[name]).all(), "a run could not start with the mean"
     save_checkpoint(other, {**tensors, "trunk.1.bias": tensors["trunk.1.bias"][:-1]}, header["training"])
-    assert "trunk.1 are missing or do not fit" in call("average", "--files", str(SHIPPED), str(other), "--out", "new", code=2)
+    assert "trunk.1 are missing or do not fit" in call("average", "--files", *files, "--out", "new", code=2)
 
 
 @pytest.mark.parametrize(
