@@ -129,7 +129,7 @@ def test_it_learns_who_wins() -> None:
     before, optimizer = loss(), torch.optim.Adam(model.parameters(), 1e-3)
     win_probs._learn(model, optimizer, positions, np.random.default_rng(0), np.full(7, np.nan))
     assert before == pytest.approx(np.log(2), abs=0.02)
-    assert loss() < 0.9 * before
+    assert loss() < 0.95 * before
 
 
 def test_the_positions_of_a_round(player: Path) -> None:
