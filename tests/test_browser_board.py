@@ -31,7 +31,7 @@ TYPE = """() => [...new Set([...document.querySelectorAll("body *")].filter((nod
     .some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim())).map((node) => getComputedStyle(node).fontSize))]"""
 WORDS = "document.getElementById('board').textContent.trim().split(/\\s+/).length"
 MARK = "() => (window.marked = [...document.querySelectorAll('g.die')]).length"
-KEPT = "() => window.marked.every((node) => node.isConnected)"
+KEPT = "() => [...document.querySelectorAll('g.die')].every((node) => window.marked.includes(node))"  # a lost worker is gone
 
 
 def named(n: int) -> list[dict[str, Any]]:
