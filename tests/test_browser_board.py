@@ -31,7 +31,8 @@ TYPE = """() => [...new Set([...document.querySelectorAll("body *")].filter((nod
     .some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim())).map((node) => getComputedStyle(node).fontSize))]"""
 WORDS = "document.getElementById('board').textContent.trim().split(/\\s+/).length"
 MARK = "() => (window.marked = [...document.querySelectorAll('g.die')]).length"
-KEPT = "() => [...document.querySelectorAll('g.die')].every((node) => window.marked.includes(node))"  # a lost worker is gone
+KEPT = "() => window.marked.filter((node) => node.isConnected).length"
+DRAWN_AGAIN = "() => [...document.querySelectorAll('g.die')].filter((node) => !window.marked.includes(node)).length"
 
 
 def named(n: int) -> list[dict[str, Any]]:
@@ -64,7 +65,8 @@ def test_all_of_it_is_in_sight_and_a_placement_takes_one_click(server: ServerPro
     before = tab.version()
     page.locator("#space-generator").locator(".ground").click(position={"x": 6, "y": 6})
     tab.settle(before)
-    assert asked[0] == "POST moves" and workers == 12 and page.evaluate(KEPT)
+    assert asked[0] == "POST moves" and 11 <= workers <= 12, "in one of 50 games the agents lose a worker by now (R5.3)"
+    assert workers - 1 <= page.evaluate(KEPT) <= workers and page.evaluate(DRAWN_AGAIN) == 0
     tab.state()
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.className") == "move"
