@@ -117,8 +117,8 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
 def test_it_learns_who_wins() -> None:
     """The loss on games that it has not seen goes down: after a few hundred games it knows that stars win."""
     shipped = PPO.load(SHIPPED)
-    positions = play_round(shipped, [2], 300, 0.0, 0.0, [0, 0])
-    fresh = play_round(shipped, [2], 64, 0.0, 0.0, [1, 0])
+    positions = play_round(shipped, [2], 600, 0.0, 0.0, [0, 0])
+    fresh = play_round(shipped, [2], 256, 0.0, 0.0, [1, 0])
     torch.manual_seed(0)
     model = WinProbs(parts(read_checkpoint(SHIPPED)[1], SHIPPED).features, [32])
 
@@ -129,7 +129,7 @@ def test_it_learns_who_wins() -> None:
     before, optimizer = loss(), torch.optim.Adam(model.parameters(), 1e-3)
     win_probs._learn(model, optimizer, positions, np.random.default_rng(0), np.full(7, np.nan))
     assert before == pytest.approx(np.log(2), abs=0.02)
-    assert loss() < 0.95 * before
+    assert loss() < 0.9 * before
 
 
 def test_the_positions_of_a_round(player: Path) -> None:
