@@ -130,7 +130,7 @@ def test_the_mean_of_players_has_the_mean_of_their_weights(tmp_path: Path) -> No
         assert one == pytest.approx(tensors[name] * (2 if name == "value.0.bias" else 1), abs=1e-5), name
         assert not name.startswith("features.") or (one == tensors[name]).all(), "a run could not start with the mean"
     save_checkpoint(other, {**tensors, "trunk.1.bias": tensors["trunk.1.bias"][:-1]}, header["training"])
-    assert "trunk.1 are missing or do not fit" in call("average", "--files", *files, "--out", "new", code=2)
+    assert "trunk.1 are missing or do not fit" in call("average", "--files", *files, "--out", str(tmp_path / "new"), code=2)
 
 
 @pytest.mark.parametrize(
