@@ -14,8 +14,8 @@ from euphoria_env.engine.move_set import count_legal, fill_mask, is_legal, nth_l
 from euphoria_env.engine.observe import fill_events, fill_observation
 from euphoria_env.engine.rewards import fill_rewards
 from euphoria_env.engine.setup import begin_setup
-from euphoria_env.engine.state import OVER, TRUNCATED
-from euphoria_env.engine.tape import forget_events, tape_of
+from euphoria_env.engine.state import OVER, ROWS, TRUNCATED
+from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
 
 
 @jit
@@ -29,7 +29,7 @@ def play_on(g, action, tape, kind, before, rewards):
     fill_rewards(g, kind, before, rewards)
 
 
-@entry
+@entry(ROWS, "int64 int64", TAPE, "int64 float32[:] bool_[:]")
 def play(games, i, action, tape, kind, rewards, mask):
     """Plays a move in game i and writes rewards and the next mask.
 
@@ -66,7 +66,7 @@ def write_next(g, i, tapes, player, mask, observation, observe, events):
         fill_events(tape_of(tapes, i), int(g["player"]), int(g["num_players"]), events[i])
 
 
-@entry
+@entry(ROWS, "int64[:]", ROWS, "int64[:] int64", TAPES, "int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:]")
 def start_games(games, chosen, blank, episodes, seed, tapes, player, mask, observation, observe, events):
     """Begins the chosen games, by their numbers."""
     for i in chosen:
@@ -74,14 +74,14 @@ def start_games(games, chosen, blank, episodes, seed, tapes, player, mask, obser
         write_next(games[i], i, tapes, player, mask, observation, observe, events)
 
 
-@entry
+@entry(ROWS, TAPES, "int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:]")
 def show_games(games, tapes, player, mask, observation, observe, events):
     """Writes who decides next in all games, the masks, the observations and the events."""
     for i in range(len(games)):
         write_next(games[i], i, tapes, player, mask, observation, observe, events)
 
 
-@entry
+@entry(ROWS, "int64[:] int8[:,:,:]")
 def show_ends(ends, ended, observations):
     """Writes what every player saw at the end of games: `ends` are their rows, `ended` their numbers."""
     for k in range(len(ended)):
@@ -89,21 +89,21 @@ def show_ends(ends, ended, observations):
             fill_observation(ends[k], p, observations[ended[k], p])
 
 
-@entry
+@entry(ROWS, "int64[:] int64[:] int8[:,:]")
 def show_seats(ends, which, players, observations):
     """Writes what a player of each of these games saw."""
     for k in range(len(which)):
         fill_observation(ends[which[k]], players[k], observations[k])
 
 
-@entry
+@entry(ROWS, TAPES, "int64[:] int64[:] int8[:,:,:]")
 def show_last_events(ends, tapes, which, players, events):
     """Writes the last events of each of these games as a player of it saw them."""
     for k in range(len(which)):
         fill_events(tape_of(tapes, which[k]), players[k], int(ends[which[k]]["num_players"]), events[k])
 
 
-@entry
+@entry(ROWS, "int64[:] bool_[:]")
 def first_illegal(games, actions, active):
     """The first active game whose action is illegal, or -1."""
     for i in range(len(games)):
@@ -112,7 +112,7 @@ def first_illegal(games, actions, active):
     return -1
 
 
-@entry
+@entry(ROWS, "float64[:] int64[:]")
 def choose_legal(games, chances, moves):
     """Writes a legal move of each game, by one number from [0, 1) each; every game must have one."""
     for i in range(len(games)):
@@ -120,7 +120,12 @@ def choose_legal(games, chances, moves):
         moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))
 
 
-@entry
+@entry(
+    ROWS,
+    "int64 int64 int64[:] bool_[:]",
+    TAPES,
+    "int64 int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:] float32[:,:] bool_[:] bool_[:] int8[:,:]",
+)
 def step_games(
     games, first, last, actions, active, tapes, kind, player, mask, observation, observe, events, rewards, terminated, truncated,
     ranking,

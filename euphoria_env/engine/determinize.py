@@ -14,13 +14,13 @@ from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import find_legal
 from euphoria_env.engine.move_set import count_legal
-from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, SETUP, Operation
+from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, ROWS, SETUP, Operation
 
 _FREE = 30  # place of a card that was taken out of a hand to be dealt again
 _TRIES = 100_000
 
 
-@entry
+@entry(ROWS, "int64 int64 int64")
 def deal_hidden(games, i, player, seed):
     """Deals again what a player of game i cannot know, and reseeds the generator."""
     deal_hidden_row(games[i], player, seed)

@@ -30,8 +30,8 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import is_legal, list_moves
-from euphoria_env.engine.state import HELD, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, Operation, under
-from euphoria_env.engine.tape import TAPE_FIRST, TAPE_HEADER, TAPE_NEXT, empty_tape, note
+from euphoria_env.engine.state import HELD, IN_DECK, ON_SITE, OUT, OUT_BY, OVER, ROWS, Operation, under
+from euphoria_env.engine.tape import TAPE, TAPE_FIRST, TAPE_HEADER, TAPE_NEXT, empty_tape, note
 from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS, EventKind
 
 # Decisions are noted among the events, as kinds of their own; of a series `a` is its verb and units, `b` its two sets.
@@ -477,7 +477,7 @@ def explore(rows, tape, move, rolls, backwards, most, options, found, facts, siz
         depth += 1
 
 
-@entry
+@entry(ROWS, "int64[:]", TAPE, "int64[:,:] int32[:,:] int32[:,:,:] int64[:] int64[:,:] float64[:,:,:]")
 def foresee(rows, moves, tape, options, found, facts, sizes, lines, chances):
     """Foretells moves of the game in rows[0], in which all that the player cannot know is dealt again; the others are scratch.
 

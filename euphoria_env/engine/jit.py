@@ -1,20 +1,36 @@
-"""Compilation: `jit` for the parts of the engine, `entry` for what the outside calls, kept on disk (`engine.cache`)."""
+"""Compilation: `jit` for the parts of the engine, `entry` for what Python calls; `engine.library` makes machine code of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numba
-from numba.core import types
-from numba.core.registry import CPUDispatcher
+import numpy as np
+from numba.core import sigutils, types
+from numba.core.compiler import Flags, compile_extra
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.typing import make_concrete_template
 from numba.extending import _Intrinsic
 
-from euphoria_env.engine.cache import keep
-from euphoria_env.engine.parts import PartCompiler
+from euphoria_env.engine import library
 
-ENTRIES: dict[str, Any] = {}  # every entry point by its full name, as soon as its module is imported
-_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+def array(dtype: np.dtype | type, ndim: int = 1, read_only: bool = False) -> Any:
+    """The type of a C-contiguous array in the arguments of an entry point; `read_only` ones may be writable too."""
+    kind = numba.from_dtype(np.dtype(dtype))
+    return types.Array(kind, ndim, "C", readonly=read_only, aligned=not isinstance(kind, types.Record))
+
+
+def _kinds_of(text: str) -> list[Any]:
+    """The types that a text like "int64 float32[:,:]" names; arrays are C-contiguous."""
+    named = [word.partition("[") for word in text.split()]
+    return [array(name, axes.count(":")) if axes else getattr(types, name) for name, _, axes in named]
 
 
 def _widened(kind: Any) -> Any:
@@ -23,43 +39,88 @@ def _widened(kind: Any) -> Any:
     return types.int64 if isinstance(kind, types.Integer | types.Boolean | types.IntEnumMember) else kind
 
 
-class _Function(CPUDispatcher):  # type: ignore[misc]
-    """A compiled function, that others can call."""
+class _Part(CPUDispatcher):  # type: ignore[misc]
+    """A function that becomes machine code inside a library; called from Python it runs as Python."""
 
     def get_call_template(self, args: Any, kws: dict[str, Any]) -> Any:
-        return super().get_call_template(
-            tuple(_widened(kind) for kind in args), {name: _widened(kind) for name, kind in kws.items()}
-        )
+        """Compiles the function for a caller of compiled code; see numba."""
+        named = {name: _widened(kind) for name, kind in kws.items()}
+        signature, kinds = self._compiler.fold_argument_types(tuple(_widened(kind) for kind in args), named)
+        self.compile(kinds)
+        name = self.py_func.__name__
+        return make_concrete_template(name, key=name, signatures=self.nopython_signatures), signature, kinds, {}
 
+    def compile(self, signature: Any) -> Any:
+        """Compiles the function to LLVM's code, and no further, for arguments of these types; see numba."""
+        kinds = tuple(sigutils.normalize_signature(signature)[0])
+        with global_compiler_lock:
+            if kinds not in self.overloads:
+                self.overloads[kinds] = self._part(kinds)
+        return self.overloads[kinds].entry_point
 
-class _Part(_Function):
-    """A function that becomes machine code inside the entry points that call it; called from Python it runs as Python."""
+    def _part(self, kinds: tuple[Any, ...]) -> SimpleNamespace:
+        signature, fndesc, _ = library.part(self.py_func, kinds, partial(self._compile, kinds))
+        key = object()  # where numba has the function to call from Python
+        cpu_target.target_context.insert_user_function(key, fndesc, [])
+        return SimpleNamespace(signature=signature, fndesc=fndesc, entry_point=key, objectmode=False)
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function, targetoptions=_OPTIONS, pipeline_class=PartCompiler)
-
-    def add_overload(self, result: Any) -> None:
-        self.overloads[tuple(result.signature.args)] = result
+    def _compile(self, kinds: tuple[Any, ...]) -> tuple[Any, Any, bytes]:
+        """The signature, the description of the function that callers need, and LLVM's code."""
+        flags = Flags()
+        cpu_target.options.parse_as_flags(flags, _OPTIONS | {"no_cpython_wrapper": not isinstance(self, _Entry)})
+        flags.no_compile = True
+        context = cpu_target.target_context
+        code = context.codegen().create_library(self.py_func.__qualname__)
+        result = compile_extra(cpu_target.typing_context, context, self.py_func, kinds, None, flags, {}, library=code)
+        for linked in dict.fromkeys(code._linking_libraries):
+            code._final_module.link_in(linked._get_module_for_linking(), preserve=True)
+        library.hide(code._final_module, {result.fndesc.llvm_func_name, result.fndesc.llvm_cpython_wrapper_name})
+        result.fndesc.typemap = result.fndesc.calltypes = None  # which cannot be kept
+        return result.signature, result.fndesc, code._final_module.as_bitcode()
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
 
 
+class _Entry(_Part):
+    """A function that Python calls, with arguments of these types alone; its library is loaded, or made, at the first call."""
+
+    def __init__(self, function: Callable[..., Any], kinds: tuple[Any, ...]) -> None:
+        super().__init__(function, targetoptions=_OPTIONS)
+        self.kinds, self.is_installed = kinds, False
+
+    def install(self, machine_code: Any) -> None:
+        """Makes calls run a function of the library."""
+        self._machine_code = machine_code  # numba only borrows it
+        self._insert([kind._code for kind in self.kinds], machine_code)
+        self._can_compile, self.is_installed = False, True  # so that other types are refused
+
+    __call__ = CPUDispatcher.__call__
+
+    def _compile_for_args(self, *arguments: Any, **_: Any) -> Any:
+        """Loads the library at the first call, and returns what is to be called now; see numba."""
+        library.load(self)
+        return self
+
+
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """A part of the engine: compiled into the entry points that call it, once for all integer types."""
-    return function if numba.config.DISABLE_JIT else _Part(function)
+    return function if numba.config.DISABLE_JIT else _Part(function, targetoptions=_OPTIONS)
 
 
-def entry(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An entry point: compiled at the first call, and cached. Agents with compiled parts of their own use it too.
+def entry(*kinds: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An entry point, which Python calls with arguments of these types; agents with compiled parts of their own use it too.
 
-    Call it with plain Python integers: every other type would be compiled for itself.
+    Args:
+        kinds: the types of the arguments, in order: numba's, or texts that name some, like "int64 float32[:,:] bool_[:]".
+
+    Calls raise a TypeError for arguments of other types; integers and floats are converted.
     """
-    if numba.config.DISABLE_JIT:
-        return function
-    compiled = _Function(function, targetoptions={**_OPTIONS, "no_cfunc_wrapper": True})
-    keep(function, compiled)
-    ENTRIES[f"{function.__module__}.{function.__qualname__}"] = compiled
+    flat = [kind for group in kinds for kind in (_kinds_of(group) if isinstance(group, str) else [group])]
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        return function if numba.config.DISABLE_JIT else library.register(_Entry(function, tuple(flat)))
+
     return compiled
 
 

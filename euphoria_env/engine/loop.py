@@ -33,8 +33,8 @@ from euphoria_env.engine.setup import (
     track_set,
 )
 from euphoria_env.engine.stars import bargain_chosen, star_chosen, star_reactions
-from euphoria_env.engine.state import OVER, Operation
-from euphoria_env.engine.tape import note
+from euphoria_env.engine.state import OVER, ROWS, Operation
+from euphoria_env.engine.tape import TAPE, note
 from euphoria_env.engine.trade import offered, replied
 from euphoria_env.engine.turn import chase, clear_pending, further, further_answered, next_turn, open_turn, opened
 from euphoria_env.event_kinds import EventKind
@@ -170,7 +170,7 @@ def advance(g, tape):
     g["legal"][:] = 0
 
 
-@entry
+@entry(ROWS, "int64 int64 int64 int64", TAPE)
 def new_game(games, i, a, b, c, tape):
     """Sets up game i, whose rules are in its row (zero otherwise); its generator is seeded from three integers."""
     g, tape = games[i], pointer_to(tape, 0)
@@ -179,7 +179,7 @@ def new_game(games, i, a, b, c, tape):
     advance(g, tape)
 
 
-@entry
+@entry(ROWS, "int64", TAPE)
 def resume(games, i, tape):
     """Finds the legal moves of game i, whose row was filled from outside; a turn is opened if nothing is asked."""
     g, tape = games[i], pointer_to(tape, 0)
@@ -189,7 +189,7 @@ def resume(games, i, tape):
         find_legal(g)
 
 
-@entry
+@entry(ROWS, "int64 int64", TAPE)
 def step(games, i, action, tape):
     """Plays a move in game i; False, and nothing changed, if it is illegal."""
     g, tape = games[i], pointer_to(tape, 0)
@@ -200,7 +200,7 @@ def step(games, i, action, tape):
     return True
 
 
-@entry
+@entry(ROWS, "int64 int64 int64[:]", TAPE)
 def random_play(games, i, decisions, rng, tape):
     """Plays up to that many uniformly random decisions in game i, from a generator (int64[2]) of its own; returns the number."""
     g, rng, tape = games[i], borrowed(rng), pointer_to(tape, 0)

@@ -25,8 +25,8 @@ from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.byte_copies import borrowed, copy_bytes, pointer_to
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import fill_mask
-from euphoria_env.engine.state import HELD, IN_BY, OUT_BY, PLAYING, SETUP, Operation
-from euphoria_env.engine.tape import TAPE_EVENTS, TAPE_FIRST, TAPE_LIMIT, TAPE_NEXT
+from euphoria_env.engine.state import HELD, IN_BY, OUT_BY, PLAYING, ROWS, SETUP, Operation
+from euphoria_env.engine.tape import TAPE, TAPE_EVENTS, TAPE_FIRST, TAPE_LIMIT, TAPE_NEXT
 from euphoria_env.event_kinds import EVENT_SIZE, OF_PLAYER, SECRET
 from euphoria_env.observations import PLAYER_SIZE, PLAYERS_START, start_of
 from euphoria_env.rules import DIGIT, OPTIONS_SIZE
@@ -272,13 +272,13 @@ def fill_observation(g, p, out):
     fill_decision(g, p, n, out)
 
 
-@entry
+@entry(ROWS, "int64 bool_[:]")
 def write_mask(games, i, mask):
     """Writes the legal moves of game i into a bool array (NUM_ACTIONS,)."""
     fill_mask(games[i]["legal"], mask)
 
 
-@entry
+@entry(ROWS, "int64 int64 int8[:]")
 def write_observation(games, i, player, out):
     """Writes what a player of game i may see into an int8 array (OBS_SIZE,)."""
     fill_observation(games[i], player, out)
@@ -308,7 +308,7 @@ def fill_events(tape, p, n, out):
             at = first
 
 
-@entry
+@entry(TAPE, "int64 int64 int8[:,:]")
 def write_events(tape, p, n, out):
     """Writes the last events as player p of n sees them, as `fill_events`."""
     fill_events(pointer_to(tape, 0), p, n, out)

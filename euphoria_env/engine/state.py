@@ -38,7 +38,7 @@ from euphoria_env.cards.recruits import EVENT_CARDS, FACTION_CARDS, NUM_RECRUITS
 from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
 from euphoria_env.cards.vocabulary import Effect, Event
 from euphoria_env.decisions import Decision, Verb
-from euphoria_env.engine.jit import jit
+from euphoria_env.engine.jit import array, jit
 from euphoria_env.engine.move_set import LEGAL_WORDS
 from euphoria_env.rules import OPTIONS, OPTIONS_SIZE
 
@@ -263,6 +263,7 @@ PENDING = (
 _REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,)), ("shown_rules", np.int8, (OPTIONS_SIZE,))]
 
 GAME_DTYPE = np.dtype(_RULES + _POSITION + [field[:3] for field in PENDING] + _REST)
+ROWS = array(GAME_DTYPE)  # the type of games in arguments of entry points
 
 SETUP, PLAYING, OVER, TRUNCATED = range(4)
 RESOLVED_STAR, RESOLVED_RECRUIT = 1, 2

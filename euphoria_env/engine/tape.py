@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from euphoria_env.engine.byte_copies import pointer_to
-from euphoria_env.engine.jit import jit
+from euphoria_env.engine.jit import array, jit
 from euphoria_env.event_kinds import EVENT_SIZE, OF_PLAYER, EventKind
 
 KINDS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
@@ -23,6 +23,7 @@ TAPE_EVENTS = TAPE_ERROR + 3  # how many there were
 TAPE_INTERRUPTED = TAPE_ERROR + 4  # whether the last cause interrupted another one
 TAPE_LIMIT = TAPE_ERROR + 5  # the end of the events
 TAPE_HEADER = TAPE_ERROR + 6
+TAPE, TAPES = array(np.int32), array(np.int32, 2)  # types of arguments of entry points
 
 
 def empty_tape(events: int = 0, queues: Sequence[Sequence[int]] = ()) -> np.ndarray:

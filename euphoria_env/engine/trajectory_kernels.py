@@ -7,7 +7,7 @@ from euphoria_env.engine.jit import entry
 OPEN, ENDED = -1, -2  # in place of the following decision: none yet; none, as the game is over
 
 
-@entry
+@entry("int64[:] int8[:] int32[:] int64[:,:] int64 int64[:] int64[:] int64[:] float32[:] int64[:] int64[:]")
 def link_decisions(games, player, turns, latest, n, game, seat, turn, reward, elapsed, following):  # type: ignore[no-untyped-def]
     """Adds a decision of the player to move in each of these games, from number n on, and links the one before to it."""
     for k in range(len(games)):
@@ -21,7 +21,7 @@ def link_decisions(games, player, turns, latest, n, game, seat, turn, reward, el
         reward[n + k], elapsed[n + k], following[n + k] = 0.0, 0, OPEN
 
 
-@entry
+@entry("float32[:,:] bool_[:] bool_[:] int64[:,:] float32[:] int64[:]")
 def credit_decisions(rewards, terminated, truncated, latest, reward, following):  # type: ignore[no-untyped-def]
     """Adds the rewards of a step to the latest decision of each seat, and closes those of games that are over."""
     for i in range(len(latest)):
@@ -34,7 +34,7 @@ def credit_decisions(rewards, terminated, truncated, latest, reward, following):
                     following[k], latest[i, p] = ENDED, -1
 
 
-@entry
+@entry("float32[:] float32[:] float32[:] int64[:] float64 float32[:]")
 def estimate(values, reward, discount, following, trace, advantage):  # type: ignore[no-untyped-def]
     """Writes the advantages from the last decision to the first; those of open decisions are 0."""
     for k in range(len(values) - 1, -1, -1):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.jit import array, entry, jit
 
 
 @jit
@@ -24,13 +24,13 @@ def pick(mask, chance):  # type: ignore[no-untyped-def]
     return -1
 
 
-@entry
+@entry(array(np.int8, read_only=True), "float64")
 def choose_one(mask, chance):  # type: ignore[no-untyped-def]
     """A legal move of one mask, int8 (NUM_ACTIONS,); -1 where none is legal."""
     return pick(mask, chance)
 
 
-@entry
+@entry(array(np.int8, 2, read_only=True), "float64[:] int64[:]")
 def choose_uniformly(masks, chances, moves):  # type: ignore[no-untyped-def]
     """Writes a legal move of each mask, by one number from [0, 1) each; -1 where none is legal."""
     for i in range(len(masks)):

@@ -12,6 +12,7 @@ from functools import partial
 
 import numba
 import numpy as np
+from euphoria_env.engine.cache import cache_directory, times_compiled
 
 from euphoria_agents.agent import explained
 from euphoria_agents.commands.shared_arguments import CompileOptions
@@ -25,7 +26,6 @@ from euphoria_agents.training import kernels
 from euphoria_env import Batch, Game, Rules, words
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine import batch_kernels
-from euphoria_env.engine.cache import cache_directory, times_compiled
 from euphoria_env.engine.jit import ENTRIES
 from euphoria_env.engine.state import copy_rows
 from euphoria_env.engine.tape import empty_tape

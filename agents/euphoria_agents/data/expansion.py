@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from euphoria_env.engine.jit import entry
+import numpy as np
+
+from euphoria_env.engine.jit import array, entry
 
 
-@entry
+@entry(
+    "int64[:] int64[:]",
+    array(np.int16, read_only=True),
+    array(np.int8, read_only=True),
+    "int64[:]",
+    array(np.int16, read_only=True),
+    "int8[:,:] bool_[:,:]",
+)
 def expand(rows, begins, entries, values, legal_begins, legal, observation, mask):  # type: ignore[no-untyped-def]
     """Writes the observations and masks of some rows into arrays of zeros.
 

@@ -212,7 +212,7 @@ def later_layers(weights, table, x, y):  # type: ignore[no-untyped-def]
     return x
 
 
-@entry
+@entry("int8[:,:] int8[:,:] float64[:] int64[:] float32[:,:] float32[:] int64[:,:] float32[:,:] float32[:] int64[:] float32[:,:]")
 def choose_by_network(observations, masks, uniforms, begins, rows, weights, table, head, bias, moves, chances):  # type: ignore[no-untyped-def]
     """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal.
 

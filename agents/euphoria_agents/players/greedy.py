@@ -22,8 +22,8 @@ from euphoria_env.engine.jit import entry
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import list_moves
-from euphoria_env.engine.state import GAME_DTYPE
-from euphoria_env.engine.tape import empty_tape
+from euphoria_env.engine.state import GAME_DTYPE, ROWS
+from euphoria_env.engine.tape import TAPE, empty_tape
 
 if TYPE_CHECKING:
     from euphoria_env import Game
@@ -32,7 +32,7 @@ SAMPLES, MOST_SAMPLES = 9, 1000
 LONGEST_TURN = 200  # decisions; a turn that takes longer is judged as it stands
 
 
-@entry
+@entry(ROWS, "int64 float64[:]", TAPE, "int64[:] float64[:] float64[:] float64[:,:]")
 def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # type: ignore[no-untyped-def]
     """Writes the sum over all deals of each seat's chance to win after each legal move of the last row; returns their number.
 

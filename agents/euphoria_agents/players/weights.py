@@ -50,7 +50,7 @@ from euphoria_env.cards.recruits import FACTION_CARDS, NUM_RECRUITS
 from euphoria_env.engine.bits import count_bits
 from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.move_set import list_moves, set_mask
-from euphoria_env.engine.state import GAME_DTYPE, stars_missing
+from euphoria_env.engine.state import GAME_DTYPE, ROWS, stars_missing
 from euphoria_env.observations import PLAYER_SIZE, start_of
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def read_observation(observation, mask, g):  # type: ignore[no-untyped-def]
     set_mask(g["legal"], mask)
 
 
-@entry
+@entry("int8[:,:] int8[:,:] float64[:]", ROWS, "int64[:]")
 def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignore[no-untyped-def]
     """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal. `rows` is workspace of one row."""
     moves = np.empty(NUM_ACTIONS, np.int64)
@@ -334,7 +334,7 @@ def choose_by_weight(observations, masks, chances, rows, chosen):  # type: ignor
         chosen[i] = moves[k] if k >= 0 else -1
 
 
-@entry
+@entry("int8[:] int8[:]", ROWS, "int64[:] float64[:]")
 def share_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-untyped-def]
     """Writes the legal moves of a game and the probability of each in the roulette; returns their number."""
     read_observation(observation, mask, rows[0])

@@ -16,7 +16,9 @@ from euphoria_env.engine.jit import entry, jit
 # ------------------------------------------------------------------------------------------------------------------- playing
 
 
-@entry
+@entry(
+    "int8[:,:] bool_[:,:] int64[:] float64[:] int64[:] float32[:,:] float32[:] int64[:,:] float32[:,:] float32[:] int64 int64[:] float32[:] int64[:] int16[:] int64[:] int16[:]"
+)
 def play_and_record(  # type: ignore[no-untyped-def]
     observations, masks, games, uniforms, begins, rows, weights, table, head, bias,
     n, move, log_prob, row_ends, row, legal_ends, legal,
@@ -44,7 +46,7 @@ def play_and_record(  # type: ignore[no-untyped-def]
         row_ends[n + k + 1], legal_ends[n + k + 1] = first + found, low + options
 
 
-@entry
+@entry("int8[:,:] int64[:] int64[:] int16[:]")
 def record_observations(observations, begins, row_ends, row):  # type: ignore[no-untyped-def]
     """Writes the rows of observations one after another."""
     index = np.empty(len(begins), np.int32)
@@ -72,7 +74,7 @@ def add_weighted(x, weight, index, value, first, last):  # type: ignore[no-untyp
             x[j] += p * a[j]
 
 
-@entry
+@entry("int64[:] int32[:] float32[:] float32[:,:] int64 int64 float32[:,:]")
 def weigh_rows(ends, index, value, weight, first, last, out):  # type: ignore[no-untyped-def]
     """Writes what rows first to last - 1 add to the first layer: the weights of their features times their values."""
     for r in range(first, last):
@@ -80,7 +82,7 @@ def weigh_rows(ends, index, value, weight, first, last, out):  # type: ignore[no
         add_weighted(out[r], weight, index, value, ends[r], ends[r + 1])
 
 
-@entry
+@entry("int64[:] int16[:] int64[:] float32[:,:] float32[:] float32[:,:]")
 def first_layer(row_ends, row, which, table, bias, out):  # type: ignore[no-untyped-def]
     """Writes the first layer of these decisions, before its rectifier."""
     for k in range(len(which)):
@@ -88,7 +90,7 @@ def first_layer(row_ends, row, which, table, bias, out):  # type: ignore[no-unty
         add_rows(out[k], table, row, row_ends[which[k]], row_ends[which[k] + 1])
 
 
-@entry
+@entry("int64[:] int16[:] int64[:] float32[:,:] int64[:] int32[:] float32[:] int64 int64 float32[:,:]")
 def first_layer_back(row_ends, row, which, by_out, ends, index, value, first, last, by_weight):  # type: ignore[no-untyped-def]
     """Writes the gradient of the weights of the features that rows first to last - 1 stand for, and of no others.
 
@@ -125,7 +127,7 @@ def first_layer_back(row_ends, row, which, by_out, ends, index, value, first, la
 # --------------------------------------------------------------------------------------------------------------- the moves
 
 
-@entry
+@entry("float32[:,:] float32[:,:] float32[:] int64[:] int16[:] int64[:] float32[:]")
 def judge_moves(x, head, bias, legal_ends, legal, which, log_probs):  # type: ignore[no-untyped-def]
     """Writes the logarithms of the probabilities of the legal moves of these decisions to where `legal` has the moves.
 
@@ -136,7 +138,9 @@ def judge_moves(x, head, bias, legal_ends, legal, which, log_probs):  # type: ig
         log_chances(x[k], head, bias, legal[low:high], high - low, log_probs[low:high])
 
 
-@entry
+@entry(
+    "float32[:,:] float32[:,:] float32[:] int64[:] int16[:] int64[:] int64[:] float32[:] float32[:] float32[:] float64 float64 float64 float64 float32[:,:] float32[:,:] float32[:] float64[:]"
+)
 def learn_moves(  # type: ignore[no-untyped-def]
     x, head, bias, legal_ends, legal, which, move, log_prob, advantage, reference,
     clip, entropy_weight, reference_weight, scale, by_x, by_head, by_bias, facts,
@@ -195,7 +199,7 @@ def learn_moves(  # type: ignore[no-untyped-def]
 # --------------------------------------------------------------------------------------------------------------- optimizer
 
 
-@entry
+@entry("float32[:] float32[:] float32[:] float32[:] float64 float64 float64 float64 float64 int64")
 def adam(parameters, gradient, mean, square, scale, rate, beta1, beta2, epsilon, step):  # type: ignore[no-untyped-def]
     """A step of Adam (Kingma and Ba 2015), with the gradient times `scale`; all arrays are of one length."""
     a, b = np.float32(1.0 - beta1), np.float32(1.0 - beta2)

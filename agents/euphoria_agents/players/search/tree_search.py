@@ -15,6 +15,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import typeof
 
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.atomics import fetch_add, lock_row, unlock_row
@@ -29,7 +30,7 @@ from euphoria_env.engine.jit import entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import WORD_BITS, count_legal, is_legal, list_moves
-from euphoria_env.engine.state import GAME_DTYPE, OVER, stars_missing
+from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS, stars_missing
 from euphoria_env.engine.tape import empty_tape
 
 # When nodes or edges are used up the tree grows no further; memory is taken only as far as it is used.
@@ -521,7 +522,12 @@ def store_moves(tree, node, workspace, g):  # type: ignore[no-untyped-def]
     unlock_row(tree.nodes, node)
 
 
-@entry
+# The types of arguments of entry points.
+TREE, SHARED_TREE, WORKSPACE = typeof(empty_tree()), typeof(empty_tree(shared=True)), typeof(empty_workspace())
+NET, PLAN = typeof(inference.no_network()), typeof(SearchPlan(0, 0, 0, 0.0, 0))
+
+
+@entry(TREE, WORKSPACE, NET, PLAN, "int64 bool_ int64 int64")
 def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
     """Makes the next simulations from the root, which is the second row: `most` of them, or up to number `last` - 1.
 
@@ -531,7 +537,7 @@ def search(tree, workspace, net, plan, seed, until_decided, most, last):  # type
     return make_simulations(tree, workspace, net, plan, seed, until_decided, most, last)
 
 
-@entry
+@entry(SHARED_TREE, WORKSPACE, NET, PLAN, "int64 bool_ int64 int64")
 def search_together(tree, workspace, net, plan, seed, until_decided, most, last):  # type: ignore[no-untyped-def]
     """Does the same in one of several threads, each with its own workspace, that share a tree; number 0 is made alone."""
     return make_simulations(tree, workspace, net, plan, seed, until_decided, most, last)
@@ -590,7 +596,7 @@ def begin(tree, root, net, plan):  # type: ignore[no-untyped-def]
             inference.rebase(net, root, p)
 
 
-@entry
+@entry(ROWS, NET, "int64 float64[:]")
 def judge_by_network(rows, net, reward, chances):  # type: ignore[no-untyped-def]
     """Writes what the network says of each seat's chance to win in the game of the first row, as far as its mover sees it."""
     if inference.has_outlook(net):

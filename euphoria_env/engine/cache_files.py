@@ -1,0 +1,202 @@
+"""Files of compiled code: where they are kept, and the keys that say which sources and which compiler they come from.
+
+A key is a hash of the code in every source file that compiled code may depend on: a file with entry points and all that it imports
+from its own package and from `euphoria_env` (their syntax trees: comments and docstrings do not count). A damaged file counts as
+missing. Files are only read from folders that nobody else can write to.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import llvmlite
+import numba
+from numba.core.registry import cpu_target
+
+try:
+    import fcntl
+except ImportError:  # Windows: processes may compile the same code side by side
+    fcntl = None  # type: ignore[assignment]
+
+PACKAGE = Path(__file__).resolve().parent.parent
+_DIGEST_SIZE = 32
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+
+# ---------------------------------------------------------------------------------------------------------------- sources
+
+
+def source_files(library: str) -> list[Path]:
+    """The source files of a package; of a module in no package, the files beside it."""
+    spec = None if library == "__main__" else find_spec(library)
+    file = Path((spec and spec.origin) or sys.modules[library].__file__ or "").resolve()
+    return sorted(file.parent.rglob("*.py") if file.name == "__init__.py" else file.parent.glob("*.py"))
+
+
+def text_key(library: str) -> str:
+    """A hash of the text of all sources that the library may come from: quick to find."""
+    files = dict.fromkeys([*source_files(library), *source_files("euphoria_env")])
+    return _hash(repr([(file.name, file.read_bytes()) for file in files]).encode())
+
+
+def code_key(files: Iterable[Path]) -> str:
+    """A hash of the code in files and in all that they import: takes a second, and is the same for other comments."""
+    found = set().union(*(_with_imports(file) for file in files))
+    return _hash("".join(sorted(f"{file.name} {_code(file)}\n" for file in found)).encode())
+
+
+@cache
+def _code(file: Path) -> str:
+    """A hash of the syntax tree of a file, without docstrings and places."""
+    tree = ast.parse(file.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, False):
+            del node.body[0]
+    return _hash(ast.dump(tree).encode())
+
+
+@cache
+def _with_imports(file: Path) -> frozenset[Path]:
+    """A file, and the files that it imports, and those that they import."""
+    found, left = {file}, [file]
+    while left:
+        new = _imports(left.pop()) - found
+        found |= new
+        left += new
+    return frozenset(found)
+
+
+@cache
+def _imports(file: Path) -> frozenset[Path]:
+    """The files of its own package and of `euphoria_env` that a file imports; beside a file in no package, its neighbours."""
+    root = file.parent
+    while (root / "__init__.py").exists():
+        root = root.parent
+    here = file.relative_to(root).with_suffix("").parts
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            start = ".".join([*here[: -node.level], node.module or ""]).strip(".") if node.level else node.module or ""
+            names |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
+    found = set()
+    for name in names:
+        first, *rest = name.split(".")
+        folder = PACKAGE.parent if first == PACKAGE.name else root if first == here[0] or not rest else None
+        if folder is not None:
+            module = folder.joinpath(first, *rest)
+            found |= {module.with_suffix(".py"), *([module / "__init__.py"] if first in (PACKAGE.name, here[0]) else [])}
+    return frozenset(path for path in found if path.is_file())
+
+
+def compiler_key(processor: str) -> str:
+    """A hash of what compiles, for which processor and Python, and how."""
+    options = (numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE)
+    return _hash(repr((processor, numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, options)).encode())
+
+
+def this_processor() -> str:
+    """The name of the processor that code is compiled for here, with its features."""
+    return repr(cpu_target.target_context.codegen().magic_tuple())
+
+
+# ------------------------------------------------------------------------------------------------------------------ files
+
+
+def read(path: Path) -> bytes | None:
+    """What `write` wrote; None if it is missing or damaged."""
+    with contextlib.suppress(OSError):
+        content = path.read_bytes()
+        if content[:_DIGEST_SIZE] == _digest(content[_DIGEST_SIZE:]):
+            return content[_DIGEST_SIZE:]
+    return None
+
+
+def write(path: Path, content: bytes) -> bool:
+    """Writes a file whole, after a digest of it; False if it cannot be written."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        beside.write_bytes(_digest(content) + content)
+        os.replace(beside, path)
+    except OSError:
+        return False
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+    return True
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST_SIZE).digest()
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Waits until no other process holds the lock, and says so; the system frees the lock of a process that died."""
+    with contextlib.ExitStack() as stack:
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # a file system without locks
+                file = stack.enter_context(path.open("wb"))
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    print("another process compiles the same code: waiting for it ...", file=sys.stderr, flush=True)
+                    fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+# ------------------------------------------------------------------------------------------------------------- the folder
+
+
+@cache
+def cache_directory() -> Path | None:
+    """The folder of the cache; None if there is no folder to which only this user can write.
+
+    The first that will do: $NUMBA_CACHE_DIR, beside the package, in the user's cache, a private folder among the temporary ones.
+    """
+    return next((folder for folder in _candidates() if _is_usable(folder)), None)
+
+
+def _candidates() -> Iterator[Path]:
+    if numba.config.CACHE_DIR:
+        yield Path(numba.config.CACHE_DIR)
+    yield PACKAGE / "__pycache__" / "numba"
+    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if configured.is_absolute():  # a relative one must be ignored (XDG base directory specification)
+        yield configured / "euphoria_env"
+    else:
+        with contextlib.suppress(RuntimeError):  # a user without a home
+            yield Path.home() / ".cache" / "euphoria_env"
+    if hasattr(os, "getuid"):
+        with contextlib.suppress(OSError):  # no temporary folder can be written to
+            yield Path(tempfile.gettempdir()) / f"euphoria_env-{os.getuid()}"
+
+
+def _is_usable(folder: Path) -> bool:
+    """Whether a folder is there or can be made, can be written to, and by nobody else."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+        if hasattr(os, "getuid") and (not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid()):
+            return False
+        if found.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
+            return False
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
