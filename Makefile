@@ -23,6 +23,7 @@ COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
 PLAIN := tests/test_references.py tests/test_layout.py tests/test_english.py
 CHECKED := $(PLAIN) tests/test_complete.py tests/test_docs.py
 PINS := pyproject.toml requirements.lock
+BUILDING := hatchling numba gymnasium pettingzoo
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
 
 .DEFAULT_GOAL := help
@@ -137,10 +138,15 @@ $(DQN)/.installed: $(VENV)/.created requirements-dqn.lock
 	$(DQN)/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements-dqn.lock -e '.[dqn]' pytest pytest-timeout
 	@touch $@
 
+# What builds is installed first, so that pip does not install it once more beside the environment.
 $(VENV)/.installed-run: $(VENV)/.created $(PINS)
-	$(PIP_INSTALL) -e '.[train,web]'
+	$(PIP_INSTALL) $(BUILDING)
+	$(PIP_INSTALL) --no-build-isolation -e '.[train,web]'
+	$(PY) -m euphoria_agents compile
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.created $(PINS)
-	$(PIP_INSTALL) -e '.[train,render,web,data,docs,dev]'
+	$(PIP_INSTALL) $(BUILDING)
+	$(PIP_INSTALL) --no-build-isolation -e '.[train,render,web,data,docs,dev]'
+	$(PY) -m euphoria_agents compile
 	@touch $(VENV)/.installed-run $@

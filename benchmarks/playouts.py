@@ -14,14 +14,14 @@ from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.chance import random_bits
 from euphoria_env.engine.jit import entry
-from euphoria_env.engine.state import GAME_DTYPE, OVER
-from euphoria_env.engine.tape import empty_tape
+from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
+from euphoria_env.engine.tape import TAPE, empty_tape
 
 AT_A_TIME = 200  # playouts; compiled code cannot be interrupted
 TO_THE_END = 10**6  # decisions; no game by `weights` takes that long
 
 
-@entry
+@entry(ROWS, "int64 int64", TAPE, "int64[:] float64[:] int64 int64")
 def play_many(games, root, scratch, tape, moves, weights, playouts, decisions):  # type: ignore[no-untyped-def]
     """Plays out game `root` again and again, in the row `scratch`; returns the numbers of decisions and of cut games."""
     played = cut = 0

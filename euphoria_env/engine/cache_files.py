@@ -1,8 +1,8 @@
 """Files of compiled code: where they are kept, and the keys that say which sources and which compiler they come from.
 
-A key is a hash of the code in every source file that compiled code may depend on: a file with entry points and all that it imports
-from its own package and from `euphoria_env` (their syntax trees: comments and docstrings do not count). A damaged file counts as
-missing. Files are only read from folders that nobody else can write to.
+A key is a hash of the code in every source file that compiled code may depend on: a file with entry points, and all that it
+imports from its own package and from `euphoria_env` (their syntax trees: comments and docstrings do not count). A damaged file
+counts as missing. Files are only read from folders that nobody else can write to.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Machine code of the entry points of a package: one library, compiled once for one machine and kept (`engine.cache_files`).
 
 The library of a package holds all of its entry points and, once, every part that they call. A wheel carries libraries that any
-processor of its kind can run. LLVM's code of each part is kept too, so that a change of one rule compiles only the parts again that
-may depend on it.
+processor of its kind can run. LLVM's code of each part is kept too, so that a change of one rule compiles only those parts again
+that may depend on it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +28,7 @@ from euphoria_env.engine import cache_files
 from euphoria_env.engine.cache_files import cache_directory
 
 SHIPPED = cache_files.PACKAGE / "compiled"  # what a wheel carries
+PACKAGES = ("euphoria_env", "euphoria_agents")
 SECONDS_BETWEEN_LINES = 5
 Made = tuple[Any, Any, bytes]  # the signature of a part, what its callers need to know, LLVM's code
 
@@ -91,12 +92,24 @@ def _symbols(library: str) -> dict[str, list[str]]:
 
 
 def _shipped(library: str) -> bytes | None:
-    """What the wheel carries, if it was made from these sources and this processor can run it."""
+    """What the wheel carries, if it was made from these sources and this processor can run it; says so if it was not."""
+    if library not in PACKAGES or not SHIPPED.is_dir():
+        return None
     for processor in processors():
-        name = f"{library}-{cache_files.text_key(library)}-{cache_files.compiler_key(processor)}.bin"
-        if (found := cache_files.read(SHIPPED / name)) is not None:
+        if (found := cache_files.read(SHIPPED / _shipped_name(library, processor))) is not None:
             return found
+    print(f"the compiled {library} of the wheel is for another processor, another numba or other sources", file=sys.stderr)
     return None
+
+
+def ship(folder: str) -> None:
+    """Compiles both packages into a folder, for the processor that numba's settings name; see `hatch_build.py`."""
+    for library in PACKAGES:
+        cache_files.write(Path(folder, _shipped_name(library, cache_files.this_processor())), build(library))
+
+
+def _shipped_name(library: str, processor: str) -> str:
+    return f"{library}-{cache_files.text_key(library)}-{cache_files.compiler_key(processor)}.bin"
 
 
 def _from_cache(library: str) -> bytes:
@@ -122,7 +135,7 @@ def _path(library: str, folder: Path, key: str) -> Path:
 
 
 def processors() -> list[str]:
-    """The processors that wheels carry libraries for and whose code this one can run, as `cache_files.this_processor` names them."""
+    """The processors whose code is in wheels and can run here, as `cache_files.this_processor` names them."""
     triple, features = llvm.get_process_triple(), llvm.get_host_cpu_features()
     if triple.startswith("x86_64"):
         runs = all(features.get(name) for name in ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"))
@@ -191,7 +204,7 @@ def _machine_code(library: str, roots: list[str], exported: set[str]) -> bytes:
 
 
 def hide(module: Any, exported: set[str]) -> None:
-    """Makes functions internal to a module, so that LLVM may inline, specialise and drop them; other modules have the same names."""
+    """Makes functions internal to a module: LLVM may inline and drop them, and other modules may have some of the same name."""
     for function in module.functions:
         if not function.is_declaration and function.name not in exported:
             function.linkage = "internal"

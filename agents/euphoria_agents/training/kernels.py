@@ -17,7 +17,8 @@ from euphoria_env.engine.jit import entry, jit
 
 
 @entry(
-    "int8[:,:] bool_[:,:] int64[:] float64[:] int64[:] float32[:,:] float32[:] int64[:,:] float32[:,:] float32[:] int64 int64[:] float32[:] int64[:] int16[:] int64[:] int16[:]"
+    "int8[:,:] bool_[:,:] int64[:] float64[:] int64[:] float32[:,:] float32[:] int64[:,:] float32[:,:] float32[:] "
+    "int64 int64[:] float32[:] int64[:] int16[:] int64[:] int16[:]"
 )
 def play_and_record(  # type: ignore[no-untyped-def]
     observations, masks, games, uniforms, begins, rows, weights, table, head, bias,
@@ -139,7 +140,8 @@ def judge_moves(x, head, bias, legal_ends, legal, which, log_probs):  # type: ig
 
 
 @entry(
-    "float32[:,:] float32[:,:] float32[:] int64[:] int16[:] int64[:] int64[:] float32[:] float32[:] float32[:] float64 float64 float64 float64 float32[:,:] float32[:,:] float32[:] float64[:]"
+    "float32[:,:] float32[:,:] float32[:] int64[:] int16[:] int64[:] int64[:] float32[:] float32[:] float32[:] "
+    "float64 float64 float64 float64 float32[:,:] float32[:,:] float32[:] float64[:]"
 )
 def learn_moves(  # type: ignore[no-untyped-def]
     x, head, bias, legal_ends, legal, which, move, log_prob, advantage, reference,

@@ -50,7 +50,8 @@ NODE = np.dtype(
     ],
     align=True,
 )
-SHARED_NODE = np.dtype([*NODE.descr, ("lock", np.int64)], align=True)  # of a tree for several threads
+# Of a tree for several threads; the lock comes first, or numba would take it for a kind of NODE.
+SHARED_NODE = np.dtype([("lock", np.int64), *((name, NODE[name]) for name in NODE.names or ())], align=True)
 EDGE = np.dtype(
     [
         ("prior", np.float64),  # probability; for boardspace virtual visits

@@ -1,0 +1,235 @@
+"""Compiled code on disk: compiled once, damaged files are compiled again, planted ones are not read, no folder is no failure."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from euphoria_env import Batch, Rules
+from euphoria_env.engine import batch_kernels, cache_files, library
+
+fcntl = pytest.importorskip("fcntl")
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
+ROOT = Path(__file__).parent.parent
+# A small entry point of its own, so that compiling takes a second.
+PROGRAM = """
+from euphoria_env.engine.jit import entry, jit
+from parts import doubled
+
+@jit
+def checked(x):
+    if x < 0:
+        raise ValueError("negative")
+    return doubled(x)
+
+@entry("int64")
+def quadruple(x):
+    return checked(checked(x))
+
+print(quadruple(21), checked(2))
+"""
+PARTS = "from euphoria_env.engine.jit import jit\n\n@jit\ndef doubled(x):\n    return 2 * x\n"
+TELLS = "compiling __main__"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "parts.py").write_text(PARTS)
+    return tmp_path
+
+
+def start(folder: Path, **environment: str) -> subprocess.Popen[str]:
+    found = {name: value for name, value in os.environ.items() if name != "XDG_CACHE_HOME"}
+    found |= {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kept")} | environment
+    return subprocess.Popen(
+        [sys.executable, "program.py"], cwd=folder, env=found, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def run(folder: Path, **environment: str) -> str:
+    """What the program says on stderr: nothing, or that it compiles; it must print its result."""
+    running = start(folder, **environment)
+    out, err = running.communicate()
+    assert (out, running.returncode) == ("84 4\n", 0), err
+    return err
+
+
+def spoil_by_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "emptied": lambda path: path.write_bytes(b""),
+    "halved": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "zeroed": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "flipped": lambda path: path.write_bytes(path.read_bytes()[:-100] + b"\xff" + path.read_bytes()[-99:]),
+    "a folder": spoil_by_a_folder,
+}
+
+
+@pytest.mark.slow
+def test_code_is_compiled_once_and_damaged_files_again(folder: Path) -> None:
+    assert TELLS in run(folder)
+    assert run(folder) == ""
+    for name, damage in DAMAGES.items():
+        for file in (*(folder / "kept").glob("__main__*.bin"), *(folder / "kept").glob("__main__*.parts")):
+            damage(file)
+        assert TELLS in run(folder), name
+        if name != "a folder":
+            assert run(folder) == "", name
+
+
+@pytest.mark.slow
+def test_another_source_processor_or_setting_is_another_key(folder: Path) -> None:
+    run(folder)
+    (folder / "program.py").write_text("# a comment\n" + PROGRAM)
+    assert run(folder) == ""
+    (folder / "parts.py").write_text(PARTS.replace("2 * x", "x + x"))
+    assert TELLS in run(folder)
+    assert TELLS in run(folder, NUMBA_BOUNDSCHECK="1")
+    assert TELLS in run(folder, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
+
+
+@pytest.mark.slow
+def test_a_process_waits_for_the_one_that_compiles_and_outlives_its_death(folder: Path) -> None:
+    (folder / "kept").mkdir(mode=0o700)
+    hold = "import fcntl, sys, signal; file = open(sys.argv[1], 'wb'); fcntl.flock(file, 2); print(flush=True); signal.pause()"
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            hold,
+            str(folder / "kept" / "__main__.lock"),
+        ],
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout is not None and holder.stdout.readline()
+    waiting = start(folder)
+    assert waiting.stderr is not None and "another process compiles" in waiting.stderr.readline()
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    holder.stdout.close()
+    out, err = waiting.communicate()
+    assert out == "84 4\n" and TELLS in err
+
+
+@pytest.mark.slow
+def test_without_a_folder_it_is_compiled_for_the_process(folder: Path) -> None:
+    """As in a container whose file system is read-only, temporary folders included."""
+    (folder / "program.py").write_text(
+        "import tempfile\nfrom euphoria_env.engine import cache_files\n\n"
+        "def none():\n    raise FileNotFoundError('No usable temporary directory')\n\n"
+        "tempfile.gettempdir = none\ncache_files._is_usable = lambda folder: False\n" + PROGRAM
+    )
+    assert "no folder to keep compiled code in" in run(folder)
+    assert not (folder / "kept").exists()
+
+
+def test_only_what_a_change_may_reach_is_compiled_again(tmp_path: Path) -> None:
+    """The key of a part covers what its file imports, and nothing else; comments and docstrings do not count."""
+
+    def keys() -> tuple[str, str, str]:
+        for cached in (cache_files._code, cache_files._imports, cache_files._with_imports):
+            cached.cache_clear()
+        return tuple(cache_files.code_key([package / f"{name}.py"]) for name in ("low", "high", "aside"))  # type: ignore[return-value]
+
+    package = tmp_path / "some_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "low.py").write_text("def f(x):\n    return x\n")
+    (package / "high.py").write_text("from some_package.low import f\n")
+    (package / "aside.py").write_text("from . import nothing\n")
+    low, high, aside = keys()
+    (package / "low.py").write_text('"""M."""\n\n\ndef f(x):\n    """D."""\n    return x  # c\n')
+    assert keys() == (low, high, aside)
+    (package / "low.py").write_text("def f(x):\n    return x + 1\n")
+    changed = keys()
+    assert changed[0] != low and changed[1] != high and changed[2] == aside
+
+
+def test_arguments_of_other_types_are_refused_and_nothing_is_written() -> None:
+    """Compiled code never writes through an array that Python may not write to."""
+    batch = Batch(2, Rules(num_players=2), seed=1)
+    moves = np.full(2, -1)
+    moves.flags.writeable = False
+    for wrong in (moves, np.zeros(2, np.int32), np.zeros(4, np.int64)[::2], [0, 0]):
+        before = list(wrong)
+        with pytest.raises(TypeError):
+            batch_kernels.choose_legal(batch.states.copy(), np.zeros(2), wrong)
+        assert list(wrong) == before
+
+
+@pytest.mark.slow
+def test_every_entry_point_is_in_its_library() -> None:
+    for package in library.PACKAGES:
+        library.ready(package)
+        symbols = library._symbols(package)
+        files = library._files_with_entries(package)
+        assert len(symbols) == sum(file.read_text().count("\n@entry(") for file in files) > 10
+
+
+@pytest.fixture
+def homeless(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Nowhere to write but the temporary folder; which is given."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(cache_files, "PACKAGE", tmp_path / "a_file")
+    (tmp_path / "a_file").write_text("")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(Path, "home", classmethod(lambda cls: (_ for _ in ()).throw(RuntimeError("no home"))))
+    shared = tmp_path / "shared"
+    shared.mkdir(mode=0o777)
+    monkeypatch.setattr(tempfile, "tempdir", str(shared))
+    return shared
+
+
+def cache_directory() -> Path | None:
+    return cache_files.cache_directory.__wrapped__()
+
+
+def test_without_a_home_there_is_a_private_folder(homeless: Path) -> None:
+    folder = cache_directory()
+    assert folder == homeless / f"euphoria_env-{os.getuid()}" and stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert cache_directory() == folder
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_can_write_to_is_not_used(homeless: Path, mode: int) -> None:
+    planted = homeless / f"euphoria_env-{os.getuid()}"
+    planted.mkdir()
+    planted.chmod(mode)
+    assert cache_directory() is None
+
+
+def test_a_link_or_a_folder_of_somebody_else_is_not_used(homeless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = homeless / f"euphoria_env-{os.getuid()}"
+    planted.symlink_to(homeless.parent)
+    assert cache_directory() is None
+    planted.unlink()
+    uid = os.getuid()
+    planted.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "getuid", lambda: uid + 1)
+    shutil.move(planted, homeless / f"euphoria_env-{uid + 1}")
+    assert cache_directory() is None
+
+
+def test_a_relative_cache_home_is_ignored(homeless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(homeless.parent)
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache_directory() == homeless / f"euphoria_env-{os.getuid()}" and not Path("relative").exists()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(homeless.parent / "absolute"))
+    assert cache_directory() == homeless.parent / "absolute" / "euphoria_env"
