@@ -405,50 +405,6 @@ def test_another_version_of_an_agent_plays_its_games_again(folder: Path) -> None
 # ------------------------------------------------------------------------------------------------------- compile
 
 
-def test_all_agents_are_compiled() -> None:
-    pytest.importorskip("safetensors")
-    from euphoria_agents.commands.compile import agents
-    from euphoria_agents.registry import BUILTIN, load
-
-    assert {spec.partition(":")[0] for spec in agents()} == set(BUILTIN)
-    assert all(load(spec) for spec in agents())
-
-
-@pytest.mark.long
-def test_after_compile_nothing_waits(tmp_path: Path) -> None:
-    """Every entry point has one signature after all steps, and what trains adds none: all in a process of its own."""
-    program = f"""
-import sys
-from euphoria_agents.commands import compile
-for step in compile.steps().values():
-    step()
-entries = dict()
-for name, module in [*sys.modules.items()]:
-    if name.startswith(("euphoria_env", "euphoria_agents")):
-        for key, value in vars(module).items():
-            if hasattr(value, "signatures") and type(getattr(value, "_cache", None)).__name__ == "_EntryCache":
-                entries[f"{{value.__module__}}.{{key}}"] = value
-before = {{name: len(entry.signatures) for name, entry in entries.items()}}
-assert set(before.values()) == {{1}}, before
-if {bool(_has("torch"))}:
-    from rich.console import Console
-    from euphoria_agents.training.config import Options
-    from euphoria_agents.training.trainer import train
-    from pathlib import Path
-    small = dict(decisions=80, players=[2, 3], envs=10, rollout=4, batch=16, rating_games=2, rate=1, win_probs_games=4)
-    for threads, branch, cards in ((1, [], "names"), (2, [8], "features")):
-        train(Options(run=Path(f"run{{threads}}"), threads=threads, branch=branch, cards=cards, **small), Console(quiet=True))
-    train(Options(resume=Path("run2"), decisions=160), Console(quiet=True))
-    assert before == {{name: len(entry.signatures) for name, entry in entries.items()}}
-print(*sorted(entries))
-"""
-    environment = {**os.environ, "PYTHONPATH": PATHS}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "euphoria_agents.training.kernels.learn_moves" in done.stdout
-
-
-def _has(library: str) -> bool:
-    import importlib.util
-
-    return importlib.util.find_spec(library) is not None
+def test_compile_says_what_is_there(tmp_path: Path) -> None:
+    euphoria("compile", cwd=tmp_path)
+    assert euphoria("compile", cwd=tmp_path)[0] == "everything was compiled already\n"

@@ -29,10 +29,13 @@ def _run(*command: object, **options) -> str:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sdist, and the wheel that was built from it."""
-    folder = tmp_path_factory.mktemp("dist")
+    """A folder with the sdist, and the wheel that was built from it, without compiled code."""
+    return _build(tmp_path_factory.mktemp("dist"), HATCH_BUILD_NO_HOOKS="true")
+
+
+def _build(folder: Path, **environment: str) -> Path:
     here = ["--no-isolation"] if importlib.util.find_spec("hatchling") else []
-    _run(sys.executable, "-m", "build", *here, "--outdir", folder, ROOT)
+    _run(sys.executable, "-m", "build", *here, "--outdir", folder, ROOT, env=os.environ | environment)
     return folder
 
 
@@ -48,7 +51,6 @@ def _sources(folder: str, root: Path = ROOT) -> set[str]:
 @pytest.mark.slow
 def test_the_wheel_holds_the_packages_and_nothing_else(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
-    assert wheel.name.endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         scripts = next(archive.read(name).decode() for name in names if name.endswith("/entry_points.txt"))
@@ -113,6 +115,26 @@ def test_the_wheel_works_without_the_repository(built: Path, tmp_path: Path, pyt
     text = _run(inside, CHECK, ROOT, *GOLDEN, cwd=tmp_path, env=_environment())
     assert text.startswith("euphoria_env works") and f"{len(GOLDEN)} records replayed" in text
     _check_commands(tmp_path / "venv" / "bin" / "euphoria", tmp_path / "empty")
+
+
+@pytest.mark.long
+def test_a_wheel_carries_the_engine(tmp_path: Path) -> None:
+    """Nothing is compiled where it is unpacked, nor written; where it does not fit, it is compiled, and the wheel says so."""
+    (wheel,) = _build(tmp_path).glob("*.whl")
+    assert not wheel.name.endswith("-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    program = (
+        "from euphoria_env.engine import library; from euphoria_env import Game; from euphoria_agents import load\n"
+        "game = Game(seed=1); agent = load('mcts:2')\n"
+        "agent.act(game.observation(game.player), game.mask(), __import__('numpy').random.default_rng(0), game)\n"
+        "print(library.times_compiled())"
+    )
+    there = {"PYTHONPATH": str(tmp_path / "installed"), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    assert _run(sys.executable, "-P", "-c", program, cwd=tmp_path, env=_environment(**there)) == "0\n"
+    for file in (tmp_path / "installed" / "euphoria_env" / "compiled").glob("euphoria_env-*"):
+        file.write_bytes(file.read_bytes()[:-1])
+    assert _run(sys.executable, "-P", "-c", program, cwd=tmp_path, env=_environment(**there)) == "1\n"
 
 
 def _environment(**more: str) -> dict[str, str]:

@@ -125,6 +125,7 @@ def choose_legal(games, chances, moves):
     "int64 int64 int64[:] bool_[:]",
     TAPES,
     "int64 int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:] float32[:,:] bool_[:] bool_[:] int8[:,:]",
+    apart=True,
 )
 def step_games(
     games, first, last, actions, active, tapes, kind, player, mask, observation, observe, events, rewards, terminated, truncated,

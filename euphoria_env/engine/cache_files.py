@@ -165,26 +165,20 @@ def locked(path: Path) -> Iterator[None]:
 
 @cache
 def cache_directory() -> Path | None:
-    """The folder of the cache; None if there is no folder to which only this user can write.
+    """The folder of the cache: $NUMBA_CACHE_DIR, or the first of two that only this user can write to; None if neither will do.
 
-    The first that will do: $NUMBA_CACHE_DIR, beside the package, in the user's cache, a private folder among the temporary ones.
+    The two are beside the package and in the user's cache.
     """
-    return next((folder for folder in _candidates() if _is_usable(folder)), None)
-
-
-def _candidates() -> Iterator[Path]:
     if numba.config.CACHE_DIR:
-        yield Path(numba.config.CACHE_DIR)
-    yield PACKAGE / "__pycache__" / "numba"
+        with contextlib.suppress(OSError):
+            Path(numba.config.CACHE_DIR).mkdir(parents=True, exist_ok=True)
+        return Path(numba.config.CACHE_DIR)
+    folders = [PACKAGE / "__pycache__" / "numba"]
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if configured.is_absolute():  # a relative one must be ignored (XDG base directory specification)
-        yield configured / "euphoria_env"
-    else:
-        with contextlib.suppress(RuntimeError):  # a user without a home
-            yield Path.home() / ".cache" / "euphoria_env"
-    if hasattr(os, "getuid"):
-        with contextlib.suppress(OSError):  # no temporary folder can be written to
-            yield Path(tempfile.gettempdir()) / f"euphoria_env-{os.getuid()}"
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        # A relative path must be ignored (XDG base directory specification).
+        folders.append((configured if configured.is_absolute() else Path.home() / ".cache") / "euphoria_env")
+    return next((folder for folder in folders if _is_usable(folder)), None)
 
 
 def _is_usable(folder: Path) -> bool:
@@ -192,11 +186,8 @@ def _is_usable(folder: Path) -> bool:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()
-        if hasattr(os, "getuid") and (not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid()):
-            return False
-        if found.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
-            return False
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         return False
-    return True
+    mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    return mine and stat.S_ISDIR(found.st_mode) and not found.st_mode & (stat.S_IWOTH | stat.S_IWGRP)

@@ -85,9 +85,9 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
 class _Entry(_Part):
     """A function that Python calls, with arguments of these types alone; its library is loaded, or made, at the first call."""
 
-    def __init__(self, function: Callable[..., Any], kinds: tuple[Any, ...]) -> None:
+    def __init__(self, function: Callable[..., Any], kinds: tuple[Any, ...], apart: bool) -> None:
         super().__init__(function, targetoptions=_OPTIONS)
-        self.kinds, self.is_installed = kinds, False
+        self.kinds, self.apart, self.is_installed = kinds, apart, False
 
     def install(self, machine_code: Any) -> None:
         """Makes calls run a function of the library."""
@@ -108,18 +108,19 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if numba.config.DISABLE_JIT else _Part(function, targetoptions=_OPTIONS)
 
 
-def entry(*kinds: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def entry(*kinds: Any, apart: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An entry point, which Python calls with arguments of these types; agents with compiled parts of their own use it too.
 
     Args:
         kinds: the types of the arguments, in order: numba's, or texts that name some, like "int64 float32[:,:] bool_[:]".
+        apart: whether it gets its own copy of what it calls, into which more is inlined: faster, but seconds more to compile.
 
     Calls raise a TypeError for arguments of other types; integers and floats are converted.
     """
     flat = [kind for group in kinds for kind in (_kinds_of(group) if isinstance(group, str) else [group])]
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        return function if numba.config.DISABLE_JIT else library.register(_Entry(function, tuple(flat)))
+        return function if numba.config.DISABLE_JIT else library.register(_Entry(function, tuple(flat), apart))
 
     return compiled
 

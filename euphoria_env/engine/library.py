@@ -30,6 +30,7 @@ from euphoria_env.engine.cache_files import cache_directory
 SHIPPED = cache_files.PACKAGE / "compiled"  # what a wheel carries
 PACKAGES = ("euphoria_env", "euphoria_agents")
 SECONDS_BETWEEN_LINES = 5
+LIBRARIES_KEPT = 8  # of each package, in the cache: those of the latest sources
 Made = tuple[Any, Any, bytes]  # the signature of a part, what its callers need to know, LLVM's code
 
 _entries: dict[str, dict[str, Any]] = {}  # by library and full name
@@ -158,6 +159,8 @@ def _make(library: str, folder: Path) -> bytes:
             key = cache_files.code_key(_files_with_entries(library))
             if not cache_files.write(_path(library, folder, key), found) or not cache_files.write(parts, caching.dumps(_used)):
                 print(f"compiled code cannot be kept in {folder}", file=sys.stderr)
+            for old in sorted(folder.glob(f"{library}-*.bin"), key=lambda file: file.stat().st_mtime)[:-LIBRARIES_KEPT]:
+                old.unlink(missing_ok=True)
     return found
 
 
@@ -177,8 +180,9 @@ def build(library: str) -> bytes:
         compiled[name] = entry.overloads[entry.kinds].fndesc
     progress.tell("optimising all of it")
     symbols = {name: (fndesc.llvm_cpython_wrapper_name, fndesc.env_name) for name, fndesc in compiled.items()}
-    roots = [fndesc.llvm_func_name for fndesc in compiled.values()]
-    machine_code = _machine_code(library, roots, {symbol for symbol, _ in symbols.values()})
+    apart = [[compiled[name]] for name, entry in _entries[library].items() if entry.apart]
+    together = [compiled[name] for name, entry in _entries[library].items() if not entry.apart]
+    machine_code = _machine_code(library, [*apart, together])
     progress.tell("compiled")
     return json.dumps(symbols).encode() + b"\n" + machine_code
 
@@ -187,20 +191,30 @@ def _files_with_entries(library: str) -> list[Path]:
     return [file for file in cache_files.source_files(library) if b"\n@entry(" in file.read_bytes()]
 
 
-def _machine_code(library: str, roots: list[str], exported: set[str]) -> bytes:
-    """Links all that the roots call, optimises it and compiles it; only what is exported can be seen from outside."""
+def _machine_code(library: str, groups: list[list[Any]]) -> bytes:
+    """Optimises and compiles groups of entry points; each group has copies of its own of the parts that it calls."""
     code = cpu_target.target_context.codegen().create_library(library)
-    left, linked = list(roots), set(roots)
-    while left:
-        module = llvm.parse_bitcode(_code_of[left.pop()])
-        new = {function.name for function in module.functions if function.is_declaration and function.name in _code_of} - linked
-        left += new
-        linked |= new
-        code._final_module.link_in(module)
-    hide(code._final_module, exported)
+    for group in groups:
+        code._final_module.link_in(_linked(group))
     code._optimize_final_module()
     code._final_module.verify()
     return bytes(code.codegen._tm.emit_object(code._final_module))
+
+
+def _linked(group: list[Any]) -> Any:
+    """Entry points with all that they call, as a module of LLVM's from which only the calls from Python can be seen."""
+    module = cpu_target.target_context.codegen().create_library("linked")._final_module
+    left = {fndesc.llvm_func_name for fndesc in group}
+    linked: set[str] = set()
+    while left:
+        symbol = left.pop()
+        linked.add(symbol)
+        part_code = llvm.parse_bitcode(_code_of[symbol])
+        called = {function.name for function in part_code.functions if function.is_declaration}
+        left |= (called & _code_of.keys()) - linked
+        module.link_in(part_code)
+    hide(module, {fndesc.llvm_cpython_wrapper_name for fndesc in group})
+    return module
 
 
 def hide(module: Any, exported: set[str]) -> None:
