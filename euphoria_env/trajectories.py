@@ -39,7 +39,7 @@ class Trajectories:
         self.size, self.capacity = 0, capacity
         self.game, self.seat, self.turn, self.elapsed, self.following = np.zeros((5, capacity), np.int64)
         self.reward = np.zeros(capacity, np.float32)
-        self._batch, self._turns = batch, batch.states["turn"]
+        self._batch = batch
         self._latest = np.full(batch.rewards.shape, -1, np.int64)  # the open decision of each seat
 
     def add(self, games: np.ndarray) -> slice:
@@ -58,7 +58,7 @@ class Trajectories:
         if last > self.capacity:
             raise ValueError(f"there is room for {self.capacity} decisions, not {last}")
         trajectory_kernels.link_decisions(
-            games, self._batch.player, self._turns, self._latest, first,
+            games, self._batch.player, self._batch.states, self._latest, first,
             self.game, self.seat, self.turn, self.reward, self.elapsed, self.following,
         )  # fmt: skip
         self.size = last

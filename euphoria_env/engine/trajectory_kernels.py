@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from euphoria_env.engine.jit import entry
+from euphoria_env.engine.jit import array, entry
+from euphoria_env.engine.state import GAME_DTYPE
 
 OPEN, ENDED = -1, -2  # in place of the following decision: none yet; none, as the game is over
 
 
-@entry("int64[:] int8[:] int32[:] int64[:,:] int64 int64[:] int64[:] int64[:] float32[:] int64[:] int64[:]")
-def link_decisions(games, player, turns, latest, n, game, seat, turn, reward, elapsed, following):  # type: ignore[no-untyped-def]
+@entry(
+    "int64[:] int8[:]",
+    array(GAME_DTYPE, read_only=True),
+    "int64[:,:] int64 int64[:] int64[:] int64[:] float32[:] int64[:] int64[:]",
+)
+def link_decisions(games, player, rows, latest, n, game, seat, turn, reward, elapsed, following):  # type: ignore[no-untyped-def]
     """Adds a decision of the player to move in each of these games, from number n on, and links the one before to it."""
     for k in range(len(games)):
         i, p = games[k], player[games[k]]
         before = latest[i, p]
         if before >= 0:
             following[before] = n + k
-            elapsed[before] = turns[i] - turn[before]
+            elapsed[before] = rows[i]["turn"] - turn[before]
         latest[i, p] = n + k
-        game[n + k], seat[n + k], turn[n + k] = i, p, turns[i]
+        game[n + k], seat[n + k], turn[n + k] = i, p, rows[i]["turn"]
         reward[n + k], elapsed[n + k], following[n + k] = 0.0, 0, OPEN
 
 
