@@ -87,7 +87,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         mask_dtype: str = "int8",
         **rules: Any,
     ) -> None:
-        self.rules = rules_from(rules, "EuphoriaEnv")
+        self.rules = rules_from(rules, EuphoriaEnv)
         self._kind = reward_number(reward)
         n = self.rules.num_players
         given_seat = seat_number(seat, n)
