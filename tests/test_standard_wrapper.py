@@ -46,7 +46,18 @@ def some_call(rng: random.Random, legal: np.ndarray) -> tuple[str, Any]:
     if kind == "play" and len(legal):
         action = rng.choice([int, np.int64, np.int8 if legal[0] < 100 else np.int32, np.asarray])(legal[0])
     elif kind == "step":
-        wrong = [None, -1, 10**12, actions.NUM_ACTIONS, 3.0, "x", np.uint64(5), np.array([5]), actions.parse("done"), np.int64(-1)]
+        wrong = [
+            None,
+            -1,
+            10**12,
+            actions.NUM_ACTIONS,
+            3.0,
+            "x",
+            np.uint64(5),
+            np.array([5]),
+            actions.parse("done"),
+            np.int64(-1),
+        ]
         action = rng.choice(wrong)
     if kind in ("play", "step"):
         return f"step({action!r})", lambda game: game.step(action)
@@ -178,7 +189,9 @@ class Scaled(wrappers.BaseWrapper):
         self.agents, self.rewards = self.env.agents[:], {a: 2 * r for a, r in self.env.rewards.items()}
 
 
-@pytest.mark.parametrize("outer", [Scaled, lambda game: wrappers.OrderEnforcingWrapper(wrappers.TerminateIllegalWrapper(game, -1))])
+@pytest.mark.parametrize(
+    "outer", [Scaled, lambda game: wrappers.OrderEnforcingWrapper(wrappers.TerminateIllegalWrapper(game, -1))]
+)
 def test_wrappers_of_users_stand_on_top(outer: Any) -> None:
     game, plain = outer(env(num_players=3, max_turns=5)), env(num_players=3, max_turns=5)
     game.reset(seed=1)

@@ -33,7 +33,8 @@ def refuse_unknown(given: Iterable[str], environment: type, called: str) -> None
     Raises:
         TypeError: an unknown one; the message begins as Python's, as clients that try one expect, and names what is near.
     """
-    own = [name for name in inspect.signature(environment).parameters if name not in ("rules", "arguments")]
+    parameters = inspect.signature(environment).parameters.values()
+    own = [one.name for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
     for name in given:
         if name not in OPTIONS and name not in own:
             near = difflib.get_close_matches(name, [*own, *OPTIONS], 1)
