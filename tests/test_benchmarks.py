@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.tools.commands import euphoria
+from tests.tools.commands import PATHS, euphoria, start
 from tests.tools.scripts import run
 
 pytest.importorskip("rich")
@@ -76,6 +79,62 @@ def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: 
         line for line in capsys.readouterr().err.splitlines() if not line.startswith("compiling ")
     ]  # which tells of compiling
     assert len(told) == 1 and told[0].startswith("SB3 VecEnv left out, it needs stable_baselines3")
+
+
+def test_layers_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a machine that gets busier slows all of them; each figure is told again with all its values."""
+    from euphoria_agents.speed import plan
+
+    calls: list[str] = []
+
+    def make(name: str, players: int, n: int, seed: int) -> Any:
+        def chunk() -> tuple[int, float]:
+            calls.append(f"{name}{players}/{n}")
+            return 1, 1.0
+
+        return chunk
+
+    made = [plan.Layer(name, "group", partial(make, name), many=name == "b") for name in "ab"]
+    monkeypatch.setattr(plan, "LAYERS", made)
+    found = [*plan.measure(plan.Plan(["group"], [2, 3], [1, plan.TOGETHER + 1], 0.5, 2, 0))]
+    large = plan.TOGETHER + 1
+    for players, turns in ((2, calls[: len(calls) // 2]), (3, calls[len(calls) // 2 :])):
+        small, big = [f"a{players}/0", f"b{players}/1"], f"b{players}/{large}"
+        first = [small[0], small[0], small[1], small[1]]  # one chunk of each does not count
+        assert turns == [*first, *small, big, big, big]
+    assert [(one.layer, one.n, len(one.values)) for one in found[:4]] == [("a", 0, 1), ("b", 1, 1), ("a", 0, 2), ("b", 1, 2)]
+    assert plan.Plan([], [2], [1], 1, 1, 0).clock == "cpu"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_is_measured_is_told_at_once_and_at_the_end(number: signal.Signals) -> None:
+    """Endless repeats: the first value of each figure is a line, and whatever stops the measurement gets the table."""
+    with start("speed", "--groups", "aec", "--players", 2, "--seconds", 0.001, "--repeats", 10**9) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(4)]
+        process.send_signal(number)
+        printed, told = process.communicate()
+    assert [line.split(", ")[0] for line in lines] == ["AEC raw", "AEC empty raw", "AEC wrapped", "AEC empty wrapped"]
+    assert all(re.search(r", 2 players: [\d.]+[kM]? decisions/s\n$", line) for line in lines)
+    assert "medians, by number of players" in printed and printed.count("AEC wrapped") == 1
+    assert process.returncode == 130 and told.endswith("\nstopped\n") and "Traceback" not in told
+
+
+AEC = {"loop.new_game", "observe.write_mask", "observe.write_observation", "batch_kernels.play", "random_moves.choose_one"}
+BATCH = {"batch_kernels.start_games", "batch_kernels.step_games", "batch_kernels.first_illegal", "random_moves.choose_uniformly"}
+
+
+@pytest.mark.parametrize(("group", "allowed"), [("aec", AEC), ("batch", BATCH | {"observe.write_mask"})])
+def test_only_what_is_measured_is_compiled(group: str, allowed: set[str]) -> None:
+    program = (
+        "from euphoria_agents.speed.plan import Plan, measure\nfrom euphoria_env.engine.jit import ENTRIES\n"
+        f"list(measure(Plan([{group!r}], [2], [1, 3], 0.001, 1, 0)))\n"
+        "print(*(name for name, entry in ENTRIES.items() if entry.signatures))"
+    )
+    environment = {**os.environ, "PYTHONPATH": PATHS}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    compiled = {".".join(name.split(".")[-2:]) for name in done.stdout.split()}
+    assert compiled and compiled <= allowed
 
 
 @pytest.mark.long
