@@ -24,7 +24,7 @@ from rich.table import Table
 
 import euphoria_agents
 from euphoria_agents.machine import machine, versions
-from euphoria_agents.speed import plan
+from euphoria_agents.speed import layers
 from euphoria_agents.speed.measure import CLOCKS, choose_clock, rates, readable, write
 
 HERE = Path(__file__).resolve().parent
@@ -119,7 +119,7 @@ def measure_peer(peer: str, found: argparse.Namespace) -> Iterator[Figure]:
 def measure_ours(found: argparse.Namespace) -> Iterator[Figure]:
     """Our own figures, of the modes that the peers have."""
     version = versions(["euphoria-env"]).get("euphoria-env", "?")
-    known = {layer.name: layer.make for layer in plan.LAYERS}
+    known = {layer.name: layer.make for layer in layers.LAYERS}
     for mode, layer, n in (
         ("AEC raw", "AEC raw", 0),
         ("AEC wrapped", "AEC wrapped", 0),

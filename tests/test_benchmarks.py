@@ -68,7 +68,8 @@ def test_bad_input(wrong: str, message: str) -> None:
 
 
 def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: Any) -> None:
-    from euphoria_agents.speed.plan import Plan, measure
+    from euphoria_agents.speed.layers import Plan
+    from euphoria_agents.speed.turns import measure
 
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.monitor", None)
     monkeypatch.delitem(sys.modules, "euphoria_env.envs.sb3", raising=False)
@@ -82,7 +83,7 @@ def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: 
 
 def test_layers_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a machine that gets busier slows all of them; each figure is told again with all its values."""
-    from euphoria_agents.speed import plan
+    from euphoria_agents.speed import layers, turns
 
     calls: list[str] = []
 
@@ -93,16 +94,16 @@ def test_layers_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return chunk
 
-    made = [plan.Layer(name, "group", partial(make, name), many=name == "b") for name in "ab"]
-    monkeypatch.setattr(plan, "LAYERS", made)
-    found = [*plan.measure(plan.Plan(["group"], [2, 3], [1, plan.TOGETHER + 1], 0.5, 2, 0))]
-    large = plan.TOGETHER + 1
-    for players, turns in ((2, calls[: len(calls) // 2]), (3, calls[len(calls) // 2 :])):
+    made = [layers.Layer(name, "group", partial(make, name), many=name == "b") for name in "ab"]
+    monkeypatch.setattr(turns, "LAYERS", made)
+    found = [*turns.measure(layers.Plan(["group"], [2, 3], [1, turns.TOGETHER + 1], 0.5, 2, 0))]
+    large = turns.TOGETHER + 1
+    for players, order in ((2, calls[: len(calls) // 2]), (3, calls[len(calls) // 2 :])):
         small, big = [f"a{players}/0", f"b{players}/1"], f"b{players}/{large}"
         first = [small[0], small[0], small[1], small[1]]  # one chunk of each does not count
-        assert turns == [*first, *small, big, big, big]
+        assert order == [*first, *small, big, big, big]
     assert [(one.layer, one.n, len(one.values)) for one in found[:4]] == [("a", 0, 1), ("b", 1, 1), ("a", 0, 2), ("b", 1, 2)]
-    assert plan.Plan([], [2], [1], 1, 1, 0).clock == "cpu"
+    assert layers.Plan([], [2], [1], 1, 1, 0).clock == "cpu"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -131,7 +132,8 @@ def test_what_is_measured_is_told_at_once_and_at_the_end(number: signal.Signals)
 def test_a_group_calls_nothing_that_others_would_have_to_compile(
     group: str, unused: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from euphoria_agents.speed.plan import Plan, measure
+    from euphoria_agents.speed.layers import Plan
+    from euphoria_agents.speed.turns import measure
 
     for name in unused:
         monkeypatch.setattr(f"euphoria_agents.speed.{name}", lambda *_, **__: pytest.fail("it was compiled for nothing"))

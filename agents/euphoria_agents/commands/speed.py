@@ -13,9 +13,10 @@ from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
 from euphoria_agents.files import write_figure
 from euphoria_agents.interrupts import terminations_are_interrupts
 from euphoria_agents.progress import Progress
+from euphoria_agents.speed.layers import Plan
 from euphoria_agents.speed.measure import Measurement, readable, report, write
-from euphoria_agents.speed.plan import Plan, measure
 from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan, plan_of, training_plan_of
+from euphoria_agents.speed.turns import measure
 
 
 def table(results: Iterable[Measurement], players: list[int]) -> ResultTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import subprocess
@@ -9,14 +10,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from pettingzoo.utils import wrappers
 
 from euphoria_agents.speed.measure import Chunk, Measurement, clock, clock_of_children
-from euphoria_env import Batch, Game, Rules, actions, raw_env
+from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.engine.tape import empty_tape
@@ -302,7 +303,7 @@ def aec_loop(environment: Callable[[int], Any]) -> Make:
     return make
 
 
-def empty_wrapped(players: int) -> Any:
+def _empty_wrapped(players: int) -> Any:
     """The same under PettingZoo's three standard wrappers, to see what they cost."""
     wrapped = wrappers.TerminateIllegalWrapper(EmptyAEC(num_players=players), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
@@ -342,3 +343,74 @@ def memory(players: int, n: int = 64) -> Iterator[Measurement]:
         batch = Batch(n, Rules(num_players=players), seed=0, observe=observed)
         arrays = [value for value in vars(batch).values() if isinstance(value, np.ndarray) and len(value) == n]
         yield Measurement(name, players, 0, "bytes", [sum(array.nbytes for array in arrays) / n])
+
+
+# ------------------------------------------------------------------------------------------------------------------ all of it
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """A layer that is measured as work in a second.
+
+    Attributes:
+        name: what results call it.
+        group: what the command line calls it and its like.
+        make: makes a chunk from players, games and seed.
+        unit: what is counted.
+        many: whether it is measured for different numbers of games.
+        least, most: the numbers of games between which it is measured.
+    """
+
+    name: str
+    group: str
+    make: Make
+    unit: str = "decisions/s"
+    many: bool = False
+    least: int = 1
+    most: int = 2**31
+
+
+LAYERS = (
+    Layer("engine", "engine", engine),
+    Layer("batch, mask", "batch", partial(batch, observed=False), many=True),
+    Layer("batch, observation", "batch", batch, many=True),
+    Layer("batch, all cores", "batch", partial(batch, threads=None), many=True, least=512),
+    Layer("batch, moves chosen too", "batch", partial(batch, choice=True), many=True),
+    Layer("vector env", "vector", vector_env, "own decisions/s", many=True, most=4096),
+    Layer("SB3 VecEnv", "vector", sb3_env, "own decisions/s", many=True, most=4096),
+    Layer("single env", "single", single_env, "own decisions/s"),
+    Layer("Game.play(id)", "game", partial(game, prepare=int)),
+    Layer("Game.play(text)", "game", partial(game, prepare=actions.name)),
+    Layer("Game.legal() + play(text)", "game", game_loop),
+    Layer("Game.clone", "copy", clone, "calls/s"),
+    Layer("Game.determinize", "copy", determinize_game, "calls/s"),
+    Layer("row copied and dealt again", "copy", determinize_row, "calls/s"),
+    Layer("AEC raw", "aec", aec_loop(lambda players: raw_env(num_players=players))),
+    Layer("AEC empty raw", "aec", aec_loop(lambda players: EmptyAEC(num_players=players))),
+    Layer("AEC wrapped", "aec", aec_loop(lambda players: env(num_players=players))),
+    Layer("AEC empty wrapped", "aec", aec_loop(_empty_wrapped)),
+)
+GROUPS = (*dict.fromkeys(layer.group for layer in LAYERS), "memory", "start")
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The size of the measurements.
+
+    Attributes:
+        groups: which of GROUPS.
+        players: for which numbers of players.
+        sizes: with which numbers of games.
+        seconds: how long a repeat measures.
+        repeats: how many of them; those of all layers with the same number of players take turns.
+        seed: of games and moves.
+        clock: which of CLOCKS measures.
+    """
+
+    groups: list[str]
+    players: list[int]
+    sizes: list[int]
+    seconds: float
+    repeats: int
+    seed: int
+    clock: str = "cpu"

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from euphoria_agents.dataclass_arguments import option, written
+from euphoria_agents.speed.layers import GROUPS, Plan
 from euphoria_agents.speed.measure import CLOCKS
-from euphoria_agents.speed.plan import GROUPS, Plan
 
 SIZES = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536]
 FULL = Plan(list(GROUPS), [2, 4, 6], SIZES, seconds=0.5, repeats=5, seed=0)
