@@ -149,16 +149,12 @@ def answers_batches(agent: Player) -> bool:
 
 def int8_rows(array: Any) -> np.ndarray:
     """An observation, a mask, or many of them, as the one type that compiled code takes: int8, contiguous, in two dimensions."""
-    array = int8_array(array)
-    return array[None] if array.ndim == 1 else array
-
-
-def int8_array(array: Any) -> np.ndarray:
-    """The same in as many dimensions as it has."""
     array = np.asarray(array)
-    if array.dtype.char == "?":  # compared as text, since this is done for each decision
+    if array.dtype == np.bool_:
         array = array.view(np.int8)
-    if array.dtype.char == "b" and array.flags.carray:  # nearly always, and faster than asking `require`
+    if array.ndim == 1:
+        array = array[None]
+    if array.dtype == np.int8 and array.flags.carray:  # nearly always, and faster than asking `require`
         return array
     return np.require(array, np.int8, ("C", "W"))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_array, int8_rows
+from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
 from euphoria_env.envs.random_moves import choose_one, choose_uniformly
 
 if TYPE_CHECKING:
@@ -20,8 +20,10 @@ class Uniform(Agent):
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`."""
-        move: int = choose_one(int8_array(mask), rng.random())
-        return move if move >= 0 else int(check_found(np.array([move]))[0])
+        if isinstance(mask, np.ndarray) and mask.dtype.char in "?b" and mask.ndim == 1 and mask.flags.carray:  # nearly always
+            move: int = choose_one(mask.view(np.int8), rng.random())
+            return move if move >= 0 else int(check_found(np.array([move]))[0])
+        return int(self.act_batch(observation, mask, rng)[0])
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each game; see `Agent.act_batch`."""
