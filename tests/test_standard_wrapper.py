@@ -137,7 +137,9 @@ def test_an_action_that_is_no_integer_ends_no_game() -> None:
     assert not any(game.terminations.values()) and game.last()[0]["action_mask"].any()
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda game: pickle.loads(pickle.dumps(game))], ids=["copy", "pickle"])
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda game: pickle.loads(pickle.dumps(game))], ids=["copy", "deep copy", "pickle"]
+)
 @pytest.mark.parametrize("make", [env, raw_env])
 def test_a_copy_plays_on_by_itself(make: Any, copied: Any) -> None:
     game, played = make(num_players=2, max_turns=6), []

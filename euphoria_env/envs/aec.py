@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,9 @@ class raw_env(AECEnv):
         self._infos_of_dead = False  # whether the game had ended when they were made
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
         self._begun, self.agent_selection = False, self.possible_agents[0]
+
+    def __copy__(self) -> raw_env:
+        return copy.deepcopy(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restores a copy or a pickle, in which the two masks share no memory."""

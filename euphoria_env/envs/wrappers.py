@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,6 +78,9 @@ class StandardWrapper(OrderEnforcingWrapper):
         if not self._has_reset:
             EnvLogger.error_agent_iter_before_reset()
         return _Turns(self, max_iter)
+
+    def __copy__(self) -> StandardWrapper:
+        return copy.deepcopy(self)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and self._has_reset:
