@@ -30,7 +30,7 @@ def three_wrappers(**rules: Any) -> Any:
 
 
 def outcome(game: Any, call: Any) -> Any:
-    """What a call returns or raises, and of what it warns."""
+    """The result or the error of a call, and its warnings."""
     EnvLogger.flush()
     try:
         returned = call(game)

@@ -257,6 +257,15 @@ class raw_env(AECEnv):
         if self.render_mode == "human":
             self.render()
 
+    def forfeit(self, reward: float) -> None:
+        """Ends the game because of the selected agent, who alone gets a reward, as PettingZoo's TerminateIllegalWrapper does."""
+        culprit = self.agent_selection
+        self._cumulative_rewards[culprit] = 0
+        self.terminations, self.truncations = dict.fromkeys(self.agents, True), dict.fromkeys(self.agents, True)
+        self.rewards = {**dict.fromkeys(self.agents, 0), culprit: reward}
+        self._accumulate_rewards()
+        self._deads_step_first()
+
     def render(self) -> str | np.ndarray | None:
         """The board: text, an image, or printed, by `render_mode`."""
         shown = frame(self.game, self.render_mode, self.render_size)

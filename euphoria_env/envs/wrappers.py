@@ -16,7 +16,7 @@ from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.envs.arguments import ILLEGAL_REWARD
 from euphoria_env.game import IllegalMove
 
-_SURE = (int, np.int64, np.int32)  # types of actions of which `Discrete.contains`, which is slow, would look at the value only
+_SURE = (int, np.int64, np.int32)  # types of actions of which the check of the space, which is slow, would look at the value only
 
 
 class StandardWrapper(OrderEnforcingWrapper):
@@ -32,7 +32,7 @@ class StandardWrapper(OrderEnforcingWrapper):
         self._has_reset = self._has_updated = True
 
     def last(self, observe: bool = True) -> Any:
-        """What the selected agent gets; see `raw_env.last`."""
+        """Tells the selected agent everything; see `raw_env.last`."""
         return self.env.last(observe) if self._has_reset else super().last(observe)
 
     def observe(self, agent: str) -> Any:
@@ -60,18 +60,8 @@ class StandardWrapper(OrderEnforcingWrapper):
         try:
             raw.step(action)
         except IllegalMove:
-            self._end_illegal()
-
-    def _end_illegal(self) -> None:
-        """Ends the game because of an illegal action of the selected agent."""
-        raw, culprit = self.env, self.env.agent_selection
-        EnvLogger.warn_on_illegal_move()
-        raw._cumulative_rewards[culprit] = 0
-        raw.terminations = dict.fromkeys(raw.agents, True)
-        raw.truncations = dict.fromkeys(raw.agents, True)
-        raw.rewards = {**dict.fromkeys(raw.agents, 0), culprit: ILLEGAL_REWARD}
-        raw._accumulate_rewards()
-        raw._deads_step_first()
+            EnvLogger.warn_on_illegal_move()
+            raw.forfeit(ILLEGAL_REWARD)
 
     def agent_iter(self, max_iter: int = 2**63) -> AECOrderEnforcingIterable[Any, Any, Any]:
         """The agents who decide, one after the other; between two of them, `step` or `reset` must be called."""

@@ -77,7 +77,7 @@ def _measured(plan: Plan | TrainingPlan) -> Iterator[Measurement]:
 
 
 def _line(result: Measurement) -> str:
-    """A figure, told as soon as it is there."""
+    """A figure, as it is printed when it is first measured."""
     players = f", {result.players} players" if result.players else ""
     games = f", {result.n:,} game{'s' * (result.n > 1)}" if result.n else ""
     return f"{result.layer}{players}{games}: {readable(result.median, result.unit)} {result.unit}"
