@@ -512,3 +512,20 @@ def test_an_error_inside_a_built_in_agent_names_it(monkeypatch: pytest.MonkeyPat
             for seed in range(9):
                 env.reset(seed=seed)
         assert any("Uniform" in text for text in (str(raised.value), *getattr(raised.value, "__notes__", ())))
+
+
+def test_a_position_in_which_the_game_is_over_is_refused_and_changes_nothing() -> None:
+    game = Game(Rules(num_players=2, max_turns=3), seed=1)
+    while game.legal():
+        game.play(int(game.legal_actions()[0]))
+    env = EuphoriaEnv(opponents="random", num_players=2, max_turns=3)
+    with pytest.raises(ValueError, match=r"options\.position: the game has ended"):
+        env.reset(options={"position": game.to_dict()})
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+    _, info = env.reset(seed=1)
+    before = env.game
+    with pytest.raises(ValueError, match=r"options\.position: the game has ended"):
+        env.reset(options={"position": game.to_dict()})
+    assert env.game == before and np.array_equal(env.action_masks(), info["action_mask"])
+    env.step(int(info["action_mask"].argmax()))

@@ -147,6 +147,8 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
 
     def _begin(self, game: Game | None, seed: int) -> None:
         """Seats everybody, and plays up to the learner's first decision: in a game, or in a new one of this seed."""
+        if game is not None and (game.over or game.truncated):
+            raise ValueError("options.position: the game has ended")
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._line_up.sit_down(np.zeros(1, np.int64), np.array([self._seat]), self.np_random)
