@@ -169,14 +169,17 @@ def test_pettingzoos_own_test_with_illegal_actions() -> None:
 # ------------------------------------------------------------------------------------------------- what was given away
 
 
-@pytest.mark.parametrize("make", [env, raw_env])
+@pytest.mark.parametrize("make", [env, terminating, raw_env])
 def test_what_was_given_away_never_changes(make: Any) -> None:
+    """Not even when those who are dead are taken out."""
     game, kept = make(num_players=3, max_turns=4, reward="stars"), []
-    game.reset(seed=1)
-    while not any(game.truncations.values()):
-        told = [game.last(), game.infos, game.rewards, game.terminations, game.truncations]
-        kept.append((told, copy.deepcopy(told)))
-        game.step(int(legal_moves(game)[-1]))
+    for illegal in (False, make is env):
+        game.reset(seed=1)
+        while game.agents:
+            told = [game.last(), game.agents, game.infos, game.rewards, game.terminations, game.truncations]
+            kept.append((told, copy.deepcopy(told)))
+            dead = any((*game.terminations.values(), *game.truncations.values()))
+            game.step(None if dead else ILLEGAL if illegal else int(legal_moves(game)[-1]))
     for told, before in kept:
         np.testing.assert_equal(told, before)
 

@@ -257,6 +257,12 @@ class raw_env(AECEnv):
         if self.render_mode == "human":
             self.render()
 
+    def _was_dead_step(self, action: int | None) -> None:
+        """Takes out an agent who is dead; PettingZoo does it in place, so these are new ones, since others may keep the old."""
+        self.agents, self.rewards, self.infos = self.agents[:], dict(self.rewards), dict(self.infos)
+        self.terminations, self.truncations = dict(self.terminations), dict(self.truncations)
+        super()._was_dead_step(action)
+
     def forfeit(self, reward: float) -> None:
         """Ends the game because of the selected agent, who alone gets a reward, as PettingZoo's TerminateIllegalWrapper does."""
         culprit = self.agent_selection

@@ -110,8 +110,4 @@ class ParallelWrapper(turn_based_aec_to_parallel_wrapper):
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         """Plays the action of the agent who decides; the others may be left out."""
-        if not self.aec_env.agents:
-            return {}, {}, {}, {}, {}
-        told = super().step(actions)
-        self.agents = self.agents[:]  # PettingZoo gives away the list that later steps change
-        return told
+        return super().step(actions) if self.aec_env.agents else ({}, {}, {}, {}, {})

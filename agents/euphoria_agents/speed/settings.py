@@ -45,7 +45,9 @@ class SpeedOptions:
     `euphoria speed compare BEFORE AFTER` compares two runs that were written with --json.
     """
 
-    quick: bool = option(False, f"about a minute: {QUICK.players[0]} players, {len(QUICK.sizes)} sizes, short, no cold start")
+    quick: bool = option(
+        False, f"about a minute once all is compiled: {QUICK.players[0]} players, {len(QUICK.sizes)} sizes, short, no cold start"
+    )
     json: Path | None = option(None, "write all figures, versions and the machine as JSON", type=written, metavar="FILE")
     plot: Path | None = option(None, "draw decisions a second over the number of games", type=written, metavar="FILE")
     training: bool = option(False, f"measure training instead; only {_flags(WITH_TRAINING)} go with it")
