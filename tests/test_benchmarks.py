@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.tools.commands import euphoria
+from tests.tools.commands import euphoria, start
 from tests.tools.scripts import run
 
 pytest.importorskip("rich")
@@ -66,16 +68,77 @@ def test_bad_input(wrong: str, message: str) -> None:
 
 
 def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: Any) -> None:
-    from euphoria_agents.speed import layers
+    from euphoria_agents.speed.layers import Plan
+    from euphoria_agents.speed.turns import measure
 
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.monitor", None)
     monkeypatch.delitem(sys.modules, "euphoria_env.envs.sb3", raising=False)
-    found = [*layers.measure(layers.Plan(["vector"], [2, 3], [1, 2], 0.001, 1, 0))]
+    found = [*measure(Plan(["vector"], [2, 3], [1, 2], 0.001, 1, 0))]
     assert {one.layer for one in found} == {"vector env"} and len(found) == 4
     told = [
         line for line in capsys.readouterr().err.splitlines() if not line.startswith("compiling ")
     ]  # which tells of compiling
     assert len(told) == 1 and told[0].startswith("SB3 VecEnv left out, it needs stable_baselines3")
+
+
+def test_layers_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a machine that gets busier slows all of them; each figure is told again with all its values."""
+    from euphoria_agents.speed import layers, turns
+
+    calls: list[str] = []
+
+    def make(name: str, players: int, n: int, seed: int) -> Any:
+        def chunk() -> tuple[int, float]:
+            calls.append(f"{name}{players}/{n}")
+            return 1, 1.0
+
+        return chunk
+
+    made = [layers.Layer(name, "group", partial(make, name), many=name == "b") for name in "ab"]
+    monkeypatch.setattr(turns, "LAYERS", made)
+    found = [*turns.measure(layers.Plan(["group"], [2, 3], [1, turns.TOGETHER + 1], 0.5, 2, 0))]
+    large = turns.TOGETHER + 1
+    for players, order in ((2, calls[: len(calls) // 2]), (3, calls[len(calls) // 2 :])):
+        small, big = [f"a{players}/0", f"b{players}/1"], f"b{players}/{large}"
+        first = [small[0], small[0], small[1], small[1]]  # one chunk of each does not count
+        assert order == [*first, *small, big, big, big]
+    assert [(one.layer, one.n, len(one.values)) for one in found[:4]] == [("a", 0, 1), ("b", 1, 1), ("a", 0, 2), ("b", 1, 2)]
+    assert layers.Plan([], [2], [1], 1, 1, 0).clock == "cpu"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_is_measured_is_told_at_once_and_at_the_end(number: signal.Signals) -> None:
+    """Endless repeats: the first value of each figure is a line, and whatever stops the measurement gets the table."""
+    with start("speed", "--groups", "aec", "--players", 2, "--seconds", 0.001, "--repeats", 10**9) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(4)]
+        process.send_signal(number)
+        printed, told = process.communicate()
+    assert [line.split(", ")[0] for line in lines] == ["AEC raw", "AEC empty raw", "AEC wrapped", "AEC empty wrapped"]
+    assert all(re.search(r", 2 players: [\d.]+[kM]? decisions/s\n$", line) for line in lines)
+    assert "medians, by number of players" in printed and printed.count("AEC wrapped") == 1
+    assert process.returncode == 130 and told.endswith("\nstopped\n") and "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("group", "unused"),
+    [
+        ("engine", ("layers.Batch",)),
+        ("aec", ("layers.Batch", "layers.loop.random_play")),
+        ("batch", ("layers.loop.random_play", "layers.loop.new_game")),
+        ("vector", ("layers.loop.random_play", "layers.loop.new_game")),
+    ],
+)
+def test_a_group_calls_nothing_that_others_would_have_to_compile(
+    group: str, unused: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from euphoria_agents.speed.layers import Plan
+    from euphoria_agents.speed.turns import measure
+
+    for name in unused:
+        monkeypatch.setattr(f"euphoria_agents.speed.{name}", lambda *_, **__: pytest.fail("it was compiled for nothing"))
+    monkeypatch.setattr("euphoria_agents.speed.layers.LONGEST", 3)
+    assert all(one.median > 0 for one in measure(Plan([group], [2], [1, 3], 0.001, 1, 9)))
 
 
 @pytest.mark.long

@@ -439,3 +439,93 @@ def test_the_package_knows_no_agents_until_a_text_names_one() -> None:
         "s.EuphoriaEnv(opponents=A(), num_players=2); assert 'euphoria_agents' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ------------------------------------------------------------------------------------------------ who decides, who is asked
+
+
+@pytest.mark.parametrize("answer", [-1, "no action", None], ids=str)
+@pytest.mark.parametrize("mask", ["info", "observation"])
+def test_the_mask_of_an_opponent_that_failed_is_not_shown(answer: Any, mask: str) -> None:
+    class Failing(Agent):
+        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> Any:
+            if answer is None:
+                raise KeyError("nothing left")
+            return answer
+
+    env = EuphoriaEnv(opponents=Failing(), seat=0, num_players=2, mask=mask)
+    for seed in range(3):
+        with pytest.raises((IllegalAnswer, KeyError)):
+            env.reset(seed=seed)
+            while True:
+                env.step(int(env.action_masks().argmax()))
+        assert env.game.player == 1 and len(env.game.legal()) and not env.action_masks().any()
+        with pytest.raises(ResetNeeded):
+            env.step(0)
+
+
+class Hidden:
+    """An agent of which only `act_batch` is known."""
+
+    def __init__(self, agent: Any) -> None:
+        self.act_batch = agent.act_batch
+
+    act = None
+
+
+@pytest.mark.parametrize("opponents", ["random", "weights", "ppo", ["random", "weights", "random"]], ids=str)
+def test_one_game_alone_is_played_as_in_a_batch(opponents: Any) -> None:
+    """The short way of asking built-in agents gives the same games as `act_batch`."""
+    given = opponents if isinstance(opponents, list) else [opponents] * 3
+    agents = {spec: load(spec) for spec in given}
+    hidden = {spec: Hidden(agent) for spec, agent in agents.items()}
+    for one in hidden.values():
+        one.act = lambda *_: pytest.fail("it was asked alone")  # type: ignore[assignment]
+    for seed in range(2):
+        games = (EuphoriaEnv(opponents=[of[spec] for spec in given], max_turns=12) for of in (agents, hidden))
+        first, second = (play(env, seed, RANDOM) for env in games)
+        assert first[0] == second[0]
+
+
+def test_a_subclass_of_a_built_in_agent_is_asked_as_it_wants() -> None:
+    class Last(type(RANDOM)):  # type: ignore[misc]
+        def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            moves = [np.flatnonzero(mask)[-1] for mask in masks]
+            self.asked = getattr(self, "asked", 0) + len(moves)
+            return np.array(moves)
+
+    agent = Last()
+    play(EuphoriaEnv(opponents=agent, num_players=2, max_turns=5), 1)
+    assert agent.asked > 5
+
+
+def test_an_error_inside_a_built_in_agent_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = load("random")
+    env = EuphoriaEnv(opponents=agent, seat=1, num_players=2)
+    for answer, error in (
+        (lambda *_: 10**6, IllegalAnswer),
+        (lambda *_: "x", IllegalAnswer),
+        (lambda *_: 1 / 0, ZeroDivisionError),
+    ):
+        monkeypatch.setattr(agent, "act", answer)
+        with pytest.raises(error) as raised:
+            for seed in range(9):
+                env.reset(seed=seed)
+        assert any("Uniform" in text for text in (str(raised.value), *getattr(raised.value, "__notes__", ())))
+
+
+def test_a_position_in_which_the_game_is_over_is_refused_and_changes_nothing() -> None:
+    game = Game(Rules(num_players=2, max_turns=3), seed=1)
+    while game.legal():
+        game.play(int(game.legal_actions()[0]))
+    env = EuphoriaEnv(opponents="random", num_players=2, max_turns=3)
+    with pytest.raises(ValueError, match=r"options\.position: the game has ended"):
+        env.reset(options={"position": game.to_dict()})
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+    _, info = env.reset(seed=1)
+    before = env.game
+    with pytest.raises(ValueError, match=r"options\.position: the game has ended"):
+        env.reset(options={"position": game.to_dict()})
+    assert env.game == before and np.array_equal(env.action_masks(), info["action_mask"])
+    env.step(int(info["action_mask"].argmax()))

@@ -25,6 +25,23 @@ def _stop(*_: object) -> None:
 
 
 @contextmanager
+def terminations_are_interrupts() -> Iterator[None]:
+    """Lets SIGTERM stop a command as Ctrl-C does, so that it can still say what it knows; only the main thread gets signals."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+
+
+@contextmanager
 def interrupts_heeded() -> Iterator[threading.Event]:
     """Gives an event that is set when an interrupt comes, for libraries that are just being imported make other errors of it.
 

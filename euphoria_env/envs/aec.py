@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils import wrappers
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from euphoria_env import actions, position
 from euphoria_env.engine import batch_kernels, loop, observe, tape
@@ -23,17 +22,20 @@ from euphoria_env.envs.arguments import (
     mask_type,
     one_of,
     position_from,
+    refuse_unknown,
     rules_from,
     why_illegal,
 )
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.full_state import full_state, state_box
 from euphoria_env.envs.observation_space import observation_space, observed
+from euphoria_env.envs.wrappers import ParallelWrapper, StandardWrapper
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import write_rules
 
+_INT8 = np.dtype(np.int8)
 _RENDER_MODES = ("ansi", "rgb_array", "human")
 
 
@@ -57,8 +59,8 @@ class raw_env(AECEnv):
         ValueError: an argument that is not allowed; the message names it and what is.
 
     An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (`mask_dtype`, (NUM_ACTIONS,)), and with
-    events of `events` (int8, (K, EVENT_SIZE)), fresh copies; the mask is in `infos` too, copies again. It is all zeros for
-    everyone who does not decide.
+    events of `events` (int8, (K, EVENT_SIZE)), fresh copies; the mask is in `infos` too, copies again, in fresh dicts after every
+    step. It is all zeros for everyone who does not decide, and for all once the game has ended, whoever ended it.
     """
 
     metadata = {
@@ -79,7 +81,7 @@ class raw_env(AECEnv):
         **rules: Any,
     ) -> None:
         super().__init__()
-        self.rules = rules_from(rules, "raw_env")
+        self.rules = rules_from(rules, raw_env)
         self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
         self.render_size = frame_size(render_size)
         self._kind = reward_number(reward)
@@ -96,7 +98,20 @@ class raw_env(AECEnv):
         self._rewards = np.zeros(self.rules.num_players, np.float32)
         self._tape = tape.empty_tape(self._events)
         self._seeds = np.random.default_rng()
+        self._mask = np.zeros(actions.NUM_ACTIONS, self._mask_dtype)  # of the one who decides; it never leaves this object
+        self._compiled_mask = self._mask.view(np.bool_)  # the same memory, as compiled code takes it
+        self._infos: dict[str, dict[str, Any]] = {}  # those that somebody has asked for since the last step
+        self._infos_of_dead = False  # whether the game had ended when they were made
+        self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
         self._begun, self.agent_selection = False, self.possible_agents[0]
+
+    def __copy__(self) -> raw_env:
+        return copy.deepcopy(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores a copy or a pickle, in which the two masks share no memory."""
+        self.__dict__.update(state)
+        self._compiled_mask = self._mask.view(np.bool_)
 
     def _check_begun(self) -> None:
         if not self._begun:
@@ -110,9 +125,25 @@ class raw_env(AECEnv):
         """The action space, the same object at every call."""
         return self._action_spaces[agent]
 
-    def _nothing_legal(self) -> np.ndarray:
-        """The mask of everyone who does not decide, for themselves alone."""
-        return np.zeros(actions.NUM_ACTIONS, self._mask_dtype)
+    def _mask_of(self, agent: str) -> np.ndarray:
+        """The legal moves of an agent, a fresh array: none for those who do not decide, or whose game a wrapper has ended."""
+        if agent != self._decider or self.terminations.get(agent, True) or self.truncations.get(agent, True):
+            return np.zeros(actions.NUM_ACTIONS, self._mask_dtype)
+        return self._mask.copy()
+
+    @property
+    def infos(self) -> dict[str, dict[str, Any]]:
+        """The mask of each agent, made when somebody asks for the first time after a step, or after a wrapper ended the game."""
+        dead = any(self.terminations.values()) or any(self.truncations.values())
+        if len(self._infos) < len(self.agents) or dead is not self._infos_of_dead:
+            known = self._infos if dead is self._infos_of_dead else {}
+            self._infos = {agent: known.get(agent) or {"action_mask": self._mask_of(agent)} for agent in self.agents}
+            self._infos_of_dead = dead
+        return self._infos
+
+    @infos.setter
+    def infos(self, infos: dict[str, dict[str, Any]]) -> None:
+        self._infos = infos
 
     @property
     def game(self) -> Game:
@@ -131,9 +162,8 @@ class raw_env(AECEnv):
             ValueError: an impossible position, or one with other rules.
         """
         given = position_from(options, others=True)
-        if seed is not None:
-            self._seeds = np.random.default_rng(position.read_seed(seed) % 2**64)
-        game_seed = int(self._seeds.integers(2**63))
+        seeds = self._seeds if seed is None else np.random.default_rng(position.read_seed(seed) % 2**64)
+        game_seed = int(seeds.integers(2**63))
         rows = np.zeros(1, GAME_DTYPE)
         notes = tape.empty_tape(self._events)
         if given is not None:
@@ -141,38 +171,48 @@ class raw_env(AECEnv):
         else:
             write_rules(rows[0], self.rules)
             loop.new_game(rows, 0, game_seed, 0, 0, notes)
-        self._rows, self._tape, self._begun = rows, notes, True
+        self._seeds, self._rows, self._tape, self._begun = seeds, rows, notes, True
         self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        ended = bool(self._rows[0]["status"] >= OVER)
-        self.terminations = dict.fromkeys(self.agents, ended and bool(self._rows[0]["status"] != TRUNCATED))
-        self.truncations = dict.fromkeys(self.agents, bool(self._rows[0]["status"] == TRUNCATED))
-        self.infos = {agent: {"action_mask": self._nothing_legal()} for agent in self.agents}
-        mask = np.empty(actions.NUM_ACTIONS, np.int8)
-        observe.write_mask(self._rows, 0, mask.view(np.bool_))
-        self._select(int(self._rows[0]["player"]), mask)
+        self.rewards = self._no_rewards.copy()
+        self._cumulative_rewards = self._no_rewards.copy()
+        status = int(self._rows[0]["status"])
+        self.terminations = dict.fromkeys(self.agents, status >= OVER and status != TRUNCATED)
+        self.truncations = dict.fromkeys(self.agents, status == TRUNCATED)
+        self._skip_agent_selection = None  # PettingZoo's, of dead steps that were not all taken
+        observe.write_mask(self._rows, 0, self._compiled_mask)
+        self._select(int(self._rows[0]["player"]), status)
 
-    def _select(self, player: int, mask: np.ndarray) -> None:
-        """Selects who decides, and gives them the mask."""
-        self._mask = mask.view(self._mask_dtype)
-        self.agent_selection = self.possible_agents[player]
-        self.infos[self.agent_selection] = {"action_mask": self._mask.copy()}
+    def _select(self, player: int, status: int) -> None:
+        """Selects a player, who decides unless the game has ended."""
+        self.agent_selection = agent = self.possible_agents[player]
+        self._decider = agent if status < OVER else None
+        self._infos, self._infos_of_dead = {}, status >= OVER
 
     def observe(self, agent: str) -> Any:
         """The present observation of an agent; fresh arrays."""
         if not self._begun:
             self._check_begun()
-        observation = np.empty(OBS_SIZE, np.int8)
+        observation = np.empty(OBS_SIZE, _INT8)
         observe.write_observation(self._rows, 0, self._seat[agent], observation)
-        mask = events = None
-        if self._masked:
-            asked = agent == self.agent_selection and agent in self.agents
-            mask = self._mask.copy() if asked else self._nothing_legal()
-        if self._events:
-            events = np.empty((self._events, EVENT_SIZE), np.int8)
-            observe.write_events(self._tape, self._seat[agent], self.rules.num_players, events)
+        mask = self._mask_of(agent) if self._masked else None
+        if not self._events:
+            return observation if mask is None else {"observation": observation, "action_mask": mask}
+        events = np.empty((self._events, EVENT_SIZE), np.int8)
+        observe.write_events(self._tape, self._seat[agent], self.rules.num_players, events)
         return observed(observation, mask, events)
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Observation, rewards since their last decision, termination, truncation and info of the selected agent."""
+        agent = self.agent_selection
+        observation = self.observe(agent) if observe else None
+        if not self._begun:
+            self._check_begun()
+        reward, terminated, truncated = self._cumulative_rewards[agent], self.terminations[agent], self.truncations[agent]
+        if terminated or truncated:
+            return observation, reward, terminated, truncated, self.infos[agent]
+        if agent not in self._infos:
+            self._infos[agent] = {"action_mask": self._mask_of(agent)}
+        return observation, reward, terminated, truncated, self._infos[agent]
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
         """The agents who decide, one after the other."""
@@ -197,25 +237,40 @@ class raw_env(AECEnv):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        mask = np.empty(actions.NUM_ACTIONS, np.int8)
-        number = known_number(action)
-        status, player = batch_kernels.play(self._rows, 0, number, self._tape, self._kind, self._rewards, mask.view(np.bool_))
+        status, player = batch_kernels.play(
+            self._rows, 0, known_number(action), self._tape, self._kind, self._rewards, self._compiled_mask
+        )
         if status < 0:
             raise IllegalMove(why_illegal(self.game, action))
-        self.infos[agent] = {"action_mask": self._nothing_legal()}
         self._cumulative_rewards[agent] = 0.0
         rewards = self._rewards.tolist()
-        self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
         if any(rewards):
-            for name, reward in self.rewards.items():
-                self._cumulative_rewards[name] += reward
-        if status >= OVER:
-            ended = self.truncations if status == TRUNCATED else self.terminations
-            for name in self.agents:
-                ended[name] = True
-        self._select(player, mask)
+            self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
+            self._accumulate_rewards()
+        else:
+            self.rewards = self._no_rewards.copy()
+        if status == TRUNCATED:
+            self.truncations = dict.fromkeys(self.agents, True)
+        elif status >= OVER:
+            self.terminations = dict.fromkeys(self.agents, True)
+        self._select(player, status)
         if self.render_mode == "human":
             self.render()
+
+    def _was_dead_step(self, action: int | None) -> None:
+        """Takes out an agent who is dead; PettingZoo does it in place, so these are new ones, since others may keep the old."""
+        self.agents, self.rewards, self.infos = self.agents[:], dict(self.rewards), dict(self.infos)
+        self.terminations, self.truncations = dict(self.terminations), dict(self.truncations)
+        super()._was_dead_step(action)
+
+    def forfeit(self, reward: float) -> None:
+        """Ends the game because of the selected agent, who alone gets a reward, as PettingZoo's TerminateIllegalWrapper does."""
+        culprit = self.agent_selection
+        self._cumulative_rewards[culprit] = 0
+        self.terminations, self.truncations = dict.fromkeys(self.agents, True), dict.fromkeys(self.agents, True)
+        self.rewards = {**dict.fromkeys(self.agents, 0), culprit: reward}
+        self._accumulate_rewards()
+        self._deads_step_first()
 
     def render(self) -> str | np.ndarray | None:
         """The board: text, an image, or printed, by `render_mode`."""
@@ -229,22 +284,10 @@ class raw_env(AECEnv):
         """Nothing to close."""
 
 
-class _TerminateIllegal(wrappers.TerminateIllegalWrapper):
-    """PettingZoo's wrapper, which compares actions with a mask that it gave away; here with one that nobody else has."""
-
-    def observe(self, agent: str) -> Any:
-        return self.env.observe(agent)
-
-    def step(self, action: Any) -> None:
-        self._prev_obs = {"action_mask": self.unwrapped._mask}
-        super().step(action)
-
-
 def env(**kwargs: Any) -> AECEnv:
-    """`raw_env` in PettingZoo's standard wrappers: an illegal action ends the game with a penalty, misuse is an error."""
-    wrapped = _TerminateIllegal(raw_env(**kwargs), illegal_reward=-1)
-    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
-    return wrappers.OrderEnforcingWrapper(wrapped)
+    """`raw_env` as in PettingZoo's standard wrappers: an illegal action ends the game with a penalty, misuse is an error."""
+    refuse_unknown(kwargs, raw_env, "env")
+    return StandardWrapper(raw_env(**kwargs))
 
 
 def parallel_env(**kwargs: Any) -> ParallelEnv:
@@ -252,4 +295,5 @@ def parallel_env(**kwargs: Any) -> ParallelEnv:
 
     All agents get their observation at every step, with a mask of zeros unless they decide, and the rewards of that step.
     """
-    return turn_based_aec_to_parallel(env(**kwargs))
+    refuse_unknown(kwargs, raw_env, "parallel_env")
+    return ParallelWrapper(env(**kwargs))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,16 +22,34 @@ ILLEGAL_REWARD = -1.0
 MOST_UNASKED = 100  # games in a row that may end before their learner is asked
 
 
-def rules_from(options: Mapping[str, Any], environment: str) -> Rules:
+def refuse_unknown(given: Iterable[str], environment: type, called: str) -> None:
+    """Refuses keywords that an environment does not have.
+
+    Args:
+        given: the keywords.
+        environment: the class, whose own parameters and the fields of `Rules` are allowed.
+        called: the name of what was called with them.
+
+    Raises:
+        TypeError: an unknown one; the message begins as Python's, as clients that try one expect, and names what is near.
+    """
+    parameters = inspect.signature(environment).parameters.values()
+    own = [one.name for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    for name in given:
+        if name not in OPTIONS and name not in own:
+            near = difflib.get_close_matches(name, [*own, *OPTIONS], 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{hint}")
+
+
+def rules_from(options: Mapping[str, Any], environment: type) -> Rules:
     """The rules from the keywords that are not the environment's own.
 
     Raises:
-        TypeError: an unknown keyword; the message is Python's, as clients that try one expect.
+        TypeError: an unknown keyword.
         ValueError: a value that is not allowed.
     """
-    for name in options:
-        if name not in OPTIONS:
-            raise TypeError(f"{environment}.__init__() got an unexpected keyword argument {name!r}")
+    refuse_unknown(options, environment, environment.__name__)
     return Rules(**options)
 
 

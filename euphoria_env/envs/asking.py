@@ -36,6 +36,8 @@ class Player(Protocol):
     It may also have:
         needs_game: if true, `act` is called with a fourth argument, a `Game` that was determinized for its seat (R19).
         act_batch: `act_batch(observations, masks, rng)` answers many games at once; not called if it needs a game.
+        answers_alike: if true for the class itself, `act` answers one game as `act_batch` would, with the same draws from `rng`,
+            and is called for one game alone, which is faster.
         name: by which errors name it, instead of its class.
 
     `euphoria_agents.Agent` has all of them.
@@ -113,8 +115,16 @@ def ask(
 
 def ask_one(agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, deal: Callable[[], Game]) -> int:
     """The move of an agent in one decision; arguments and errors as for `ask`, but the agent gets a copy of the mask."""
-    moves, _ = ask(agent, observation[None], mask[None].copy(), rng, lambda _: deal())
-    return int(moves[0])
+    if not type(agent).__dict__.get("answers_alike"):  # a subclass may have another `act_batch`
+        return int(ask(agent, observation[None], mask[None].copy(), rng, lambda _: deal())[0][0])
+    try:
+        move = agent.act(observation, mask.copy(), rng)
+    except (Exception, SystemExit) as error:
+        _blame(agent, error)
+        raise
+    if type(move) is int and 0 <= move < NUM_ACTIONS and mask[move]:
+        return move
+    return int(_checked(agent, [move], mask[None])[0])
 
 
 def _timed(agent: Player, call: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
@@ -122,14 +132,18 @@ def _timed(agent: Player, call: Callable[..., Any], *arguments: Any) -> tuple[An
     began = time.perf_counter()
     try:
         answer = call(*arguments)
-    except AgentFailed:
-        raise
-    except SystemExit as error:
-        raise RuntimeError(f"the agent {agent_name(agent)} wanted to end the process (SystemExit)") from error
-    except Exception as error:
-        error.add_note(f"raised by the agent {agent_name(agent)}")
+    except (Exception, SystemExit) as error:
+        _blame(agent, error)
         raise
     return answer, time.perf_counter() - began
+
+
+def _blame(agent: Player, error: BaseException) -> None:
+    """Notes on an error that it came from inside an agent, which may not end the process either."""
+    if isinstance(error, SystemExit):
+        raise RuntimeError(f"the agent {agent_name(agent)} wanted to end the process (SystemExit)") from error
+    if not isinstance(error, AgentFailed):
+        error.add_note(f"raised by the agent {agent_name(agent)}")
 
 
 def _checked(agent: Player, answers: Any, masks: np.ndarray) -> np.ndarray:

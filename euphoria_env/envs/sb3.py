@@ -16,7 +16,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
-from euphoria_env.envs.arguments import one_of, position_from
+from euphoria_env.envs.arguments import one_of, position_from, refuse_unknown
 from euphoria_env.envs.frames import FRAMES_PER_SECOND
 from euphoria_env.envs.learners import play_others
 from euphoria_env.envs.vector import EuphoriaVectorEnv
@@ -56,6 +56,7 @@ class EuphoriaVecEnv(VecEnv):
         render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
+        refuse_unknown(arguments, EuphoriaVectorEnv, "EuphoriaVecEnv")
         self.render_mode = one_of("render_mode", render_mode, ("rgb_array", None))
         arguments |= {"reward": reward, "render_mode": render_mode}
         self.games = EuphoriaVectorEnv(num_envs, opponents, autoreset_mode=AutoresetMode.SAME_STEP, **arguments)

@@ -39,6 +39,7 @@ from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import write_rules
 
+_INT8 = np.dtype(np.int8)
 _RENDER_MODES = ("ansi", "rgb_array")
 
 
@@ -87,7 +88,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         mask_dtype: str = "int8",
         **rules: Any,
     ) -> None:
-        self.rules = rules_from(rules, "EuphoriaEnv")
+        self.rules = rules_from(rules, EuphoriaEnv)
         self._kind = reward_number(reward)
         n = self.rules.num_players
         given_seat = seat_number(seat, n)
@@ -146,6 +147,8 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
 
     def _begin(self, game: Game | None, seed: int) -> None:
         """Seats everybody, and plays up to the learner's first decision: in a game, or in a new one of this seed."""
+        if game is not None and (game.over or game.truncated):
+            raise ValueError("options.position: the game has ended")
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
         self._line_up.sit_down(np.zeros(1, np.int64), np.array([self._seat]), self.np_random)
@@ -187,10 +190,10 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
 
     def _play_others(self) -> float:
         """Plays until the learner must decide, or the game has ended; the learner's rewards of this time."""
-        total, self._asked = 0.0, False
+        total, self._asked, opponents, generators = 0.0, False, self._opponents, self._generators
         while self._status < OVER and (player := self._player) != self._seat:
-            agent, seen = self._opponents[player], self._observe(player)
-            total += self._play(ask_one(agent, seen, self._mask, self._generators(agent), self._deal))
+            agent = opponents[player]
+            total += self._play(ask_one(agent, self._observe(player), self._mask, generators(agent), self._deal))
         self._asked = self._status < OVER
         return total
 
@@ -201,19 +204,23 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
     def _play(self, action: int) -> float:
         """Plays a legal move and writes the next mask; the learner's reward."""
         self._status, self._player = batch_kernels.play(self._rows, 0, action, self._tape, self._kind, self._rewards, self._mask)
-        return float(self._rewards[self._seat])
+        reward: float = self._rewards.item(self._seat)
+        return reward
 
     def _observe(self, player: int) -> np.ndarray:
-        observation = np.empty(OBS_SIZE, np.int8)
+        observation = np.empty(OBS_SIZE, _INT8)
         observe.write_observation(self._rows, 0, player, observation)
         return observation
 
     def _observed(self) -> Any:
         """The learner's observation, with the mask if it is to be included."""
+        observation = self._observe(self._seat)
+        if not (self._events or self._masked):
+            return observation
         events = np.empty((self._events, EVENT_SIZE), np.int8)
         if self._events:
             observe.write_events(self._tape, self._seat, self.rules.num_players, events)
-        return observed(self._observe(self._seat), self._mask.astype(self._mask_dtype) if self._masked else None, events)
+        return observed(observation, self._mask.astype(self._mask_dtype) if self._masked else None, events)
 
     def _info(self) -> dict[str, Any]:
         """The `info` beside the observation."""
@@ -239,7 +246,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         """The learner's legal moves, bool (NUM_ACTIONS,), as sb3-contrib asks for them."""
         if not len(self._rows):
             raise ResetNeeded("no game has begun: call reset()")
-        return self._mask.copy()
+        return self._mask & self._asked  # nobody else's, where an opponent failed in its decision
 
     def render(self) -> Any:
         """The board: text or an image, by `render_mode`."""

@@ -87,7 +87,7 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         mask_dtype: str = "int8",
         **rules: Any,
     ) -> None:
-        self.rules = rules_from(rules, "EuphoriaVectorEnv")
+        self.rules = rules_from(rules, EuphoriaVectorEnv)
         self.learners = Learners(num_envs, opponents, pool, seat, reward, threads, self.rules, illegal, events)
         self.num_envs = self.learners.n
         self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))

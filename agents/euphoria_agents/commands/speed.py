@@ -11,10 +11,12 @@ from rich.console import Console
 
 from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
 from euphoria_agents.files import write_figure
+from euphoria_agents.interrupts import terminations_are_interrupts
 from euphoria_agents.progress import Progress
-from euphoria_agents.speed.layers import Plan, measure
+from euphoria_agents.speed.layers import Plan
 from euphoria_agents.speed.measure import Measurement, readable, report, write
 from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan, plan_of, training_plan_of
+from euphoria_agents.speed.turns import measure
 
 
 def table(results: Iterable[Measurement], players: list[int]) -> ResultTable:
@@ -74,16 +76,26 @@ def _measured(plan: Plan | TrainingPlan) -> Iterator[Measurement]:
     return measure_training(plan)
 
 
+def _line(result: Measurement) -> str:
+    """A figure, as it is printed when it is first measured."""
+    players = f", {result.players} players" if result.players else ""
+    games = f", {result.n:,} game{'s' * (result.n > 1)}" if result.n else ""
+    return f"{result.layer}{players}{games}: {readable(result.median, result.unit)} {result.unit}"
+
+
 def run(options: SpeedOptions) -> None:
     """The command: measures, prints, writes and draws; only a whole measurement is written."""
     console, plan = Console(emoji=False), training_plan_of(options) if options.training else plan_of(options)
-    results: list[Measurement] = []
+    found: dict[tuple[str, int, int], Measurement] = {}
     try:
-        with Progress(console, "measuring", "figures") as progress:
+        with terminations_are_interrupts(), Progress(console, "measuring", "figures") as progress:
             for result in _measured(plan):
-                results.append(result)
-                progress.show(len(results), f"{result.layer}: {readable(result.median, result.unit)} {result.unit}")
+                if result.key not in found:
+                    console.print(_line(result), markup=False, highlight=False, soft_wrap=True)
+                found[result.key] = result
+                progress.show(len(found))
     finally:  # the results so far, also after an interrupt
+        results = list(found.values())
         if results:
             (table(results, plan.players) if isinstance(plan, Plan) else training_table(results)).show(console)
     written = report(results, dataclasses.asdict(plan))

@@ -65,6 +65,8 @@ class PPO(Agent):
         reward: the number of the reward that its values count; None: they are not to be read.
     """
 
+    answers_alike = True
+
     def __init__(self, found: Parts, reward: int | None = None) -> None:
         self._parts, self._reward = found, reward
         *hidden, (head, bias) = found.trunk + found.policy

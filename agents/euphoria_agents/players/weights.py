@@ -349,6 +349,8 @@ def share_by_weight(observation, mask, rows, moves, shares):  # type: ignore[no-
 class Weights(Agent):
     """Plays by roulette on the weights above."""
 
+    answers_alike = True
+
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`."""
         return int(self.act_batch(observation, mask, rng)[0])

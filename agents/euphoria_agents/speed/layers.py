@@ -10,16 +10,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from pettingzoo.utils import wrappers
 
-from euphoria_agents.speed.measure import Chunk, Measurement, choose_clock, clock, clock_of_children, rates
+from euphoria_agents.speed.measure import Chunk, Measurement, clock, clock_of_children
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import determinize, loop, observe
-from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
+from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
@@ -36,17 +36,20 @@ WARM_STEPS = 30  # of a vector environment, so that setup is behind it
 Make = Callable[[int, int, int], Chunk]  # a chunk of work from a number of players, of games, and a seed
 
 
-def rows_in_the_middle(rules: Rules, n: int, seed: int) -> np.ndarray:
+def rows_in_the_middle(players: int, n: int, seed: int) -> np.ndarray:
     """Games at all points of uniformly random play, as rows."""
-    rng, tape = np.random.default_rng(seed), empty_tape()
-    generator = np.array([seed + 1, 1], np.int64)
-    rows = np.zeros(DISTINCT, GAME_DTYPE)
-    for i in range(DISTINCT):
-        write_rules(rows[i], rules)
-        loop.new_game(rows, i, seed, i, 0, tape)
-        loop.random_play(rows, i, int(rng.integers(LONGEST)), generator, tape)
-    living = np.flatnonzero(rows["status"] < OVER)
-    return rows[living[rng.integers(len(living), size=n)]]
+    rows = _distinct_rows(players, seed)
+    return rows[np.random.default_rng(seed).integers(len(rows), size=n)]
+
+
+@cache
+def _distinct_rows(players: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    games = Batch(DISTINCT, Rules(num_players=players), seed, threads=1, observe=False)
+    decisions = rng.integers(LONGEST, size=DISTINCT)
+    for k in range(LONGEST):
+        games.step(sample(games.mask, rng), decisions > k)
+    return copy_rows(games.states)
 
 
 def game_in_the_middle(players: int, seed: int) -> Game:
@@ -68,11 +71,10 @@ def game_in_the_middle(players: int, seed: int) -> Game:
 def engine(players: int, n: int, seed: int) -> Chunk:
     """Uniformly random play inside compiled code, one game after the other."""
     rules, tape = Rules(num_players=players), empty_tape()
-    rows = rows_in_the_middle(rules, 1, seed)
     blank = np.zeros(1, GAME_DTYPE)
     write_rules(blank[0], rules)
-    generator = np.array([seed + 1, 2], np.int64)
-    episode = 0
+    rows, generator, episode = blank.copy(), np.array([seed + 1, 2], np.int64), 0
+    loop.new_game(rows, 0, seed, episode, 0, tape)
 
     def chunk() -> tuple[int, float]:
         nonlocal episode
@@ -102,7 +104,7 @@ def batch(players: int, n: int, seed: int, observed: bool = True, threads: int |
     """
     rules = Rules(num_players=players)
     games = Batch(n, rules, seed, threads=threads, observe=observed)
-    games.states[:] = rows_in_the_middle(rules, n, seed)
+    games.states[:] = rows_in_the_middle(players, n, seed)
     games.player[:] = games.states["player"]
     for i in range(n):
         observe.write_mask(games.states, i, games.mask[i])
@@ -248,7 +250,7 @@ def determinize_game(players: int, n: int, seed: int) -> Chunk:
 
 def determinize_row(players: int, n: int, seed: int) -> Chunk:
     """The copy of a row and `deal_hidden` on it, which is what a search in compiled code pays."""
-    row = rows_in_the_middle(Rules(num_players=players), 1, seed)
+    row = game_in_the_middle(players, seed).states.copy()
     return _calls(lambda k: determinize.deal_hidden(copy_rows(row), 0, k % players, k))
 
 
@@ -302,7 +304,7 @@ def aec_loop(environment: Callable[[int], Any]) -> Make:
 
 
 def _empty_wrapped(players: int) -> Any:
-    """The same under the standard wrappers, to see what they cost."""
+    """The same under PettingZoo's three standard wrappers, to see what they cost."""
     wrapped = wrappers.TerminateIllegalWrapper(EmptyAEC(num_players=players), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
@@ -400,7 +402,7 @@ class Plan:
         players: for which numbers of players.
         sizes: with which numbers of games.
         seconds: how long a repeat measures.
-        repeats: how many of them.
+        repeats: how many of them; those of all layers with the same number of players take turns.
         seed: of games and moves.
         clock: which of CLOCKS measures.
     """
@@ -411,29 +413,4 @@ class Plan:
     seconds: float
     repeats: int
     seed: int
-    clock: str = "wall"
-
-
-def measure(plan: Plan) -> Iterator[Measurement]:
-    """All figures, one after the other."""
-    choose_clock(plan.clock)
-    for layer in LAYERS:
-        if layer.group in plan.groups:
-            try:
-                yield from _rates_of(layer, plan)
-            except ImportError as error:
-                needed = error.name or error
-                print(f"{layer.name} left out, it needs {needed}: pip install 'euphoria-env[train]'", file=sys.stderr)
-    if "memory" in plan.groups:
-        for players in plan.players:
-            yield from memory(players)
-    if "start" in plan.groups:
-        yield from startup(plan.repeats)
-
-
-def _rates_of(layer: Layer, plan: Plan) -> Iterator[Measurement]:
-    """The figures of a layer."""
-    sizes = [n for n in plan.sizes if layer.least <= n <= layer.most] if layer.many else [0]
-    for players, n in itertools.product(plan.players, sizes):
-        chunk = layer.make(players, n, plan.seed)
-        yield Measurement(layer.name, players, n, layer.unit, rates(chunk, plan.seconds, plan.repeats))
+    clock: str = "cpu"

@@ -76,15 +76,17 @@ class Measurement:
 def rates(chunk: Chunk, seconds: float, repeats: int) -> list[float]:
     """The rate per second, measured `repeats` times; one chunk beforehand does not count."""
     chunk()
-    found = []
-    for _ in range(repeats):
-        done, spent, start = 0, 0.0, time.perf_counter()
-        while spent < seconds and (spent == 0.0 or time.perf_counter() - start < 10 * seconds):
-            count, took = chunk()
-            done += count
-            spent += took
-        found.append(done / spent)
-    return found
+    return [rate(chunk, seconds) for _ in range(repeats)]
+
+
+def rate(chunk: Chunk, seconds: float) -> float:
+    """The rate per second."""
+    done, spent, start = 0, 0.0, time.perf_counter()
+    while spent < seconds and (spent == 0.0 or time.perf_counter() - start < 10 * seconds):
+        count, took = chunk()
+        done += count
+        spent += took
+    return done / spent
 
 
 def report(results: Iterable[Measurement], options: dict[str, Any]) -> dict[str, Any]:

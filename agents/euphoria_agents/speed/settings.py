@@ -40,12 +40,14 @@ def _flags(names: Iterable[str]) -> str:
 class SpeedOptions:
     """Measures every layer of the environment: medians of several repeats of uniformly random play.
 
-    The machine should have nothing else to do; figures of different runs differ by its load, less so with `--clock cpu`.
-    `euphoria speed compare BEFORE AFTER` compares two runs that were written with --json. Ctrl-C shows what is measured, and
-    writes nothing.
+    Layers take turns, in processor time, so that their ratios hold on a busy machine too; figures of different runs differ by its
+    load. Each figure is printed when it is first measured, and the medians at the end, or at Ctrl-C, which writes nothing.
+    `euphoria speed compare BEFORE AFTER` compares two runs that were written with --json.
     """
 
-    quick: bool = option(False, f"about a minute: {QUICK.players[0]} players, {len(QUICK.sizes)} sizes, short, no cold start")
+    quick: bool = option(
+        False, f"about a minute once all is compiled: {QUICK.players[0]} players, {len(QUICK.sizes)} sizes, short, no cold start"
+    )
     json: Path | None = option(None, "write all figures, versions and the machine as JSON", type=written, metavar="FILE")
     plot: Path | None = option(None, "draw decisions a second over the number of games", type=written, metavar="FILE")
     training: bool = option(False, f"measure training instead; only {_flags(WITH_TRAINING)} go with it")
@@ -55,7 +57,7 @@ class SpeedOptions:
     sizes: list[int] | None = option(None, f"numbers of games; default {FULL.sizes}")
     seconds: float | None = option(None, f"of each repeat; default {FULL.seconds}")
     repeats: int | None = option(None, f"default {FULL.repeats}")
-    clock: str = option("wall", "cpu: processor time instead, for busy machines", choices=CLOCKS)
+    clock: str | None = option(None, "default cpu: processor time, right on busy machines too; wall: real time", choices=CLOCKS)
     seed: int | None = option(None, f"of games and moves; default {FULL.seed}")
 
 

@@ -1,0 +1,236 @@
+"""The ends of PettingZoo games: whatever ends one, nobody decides any more, and nothing that was given away changes."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test
+from pettingzoo.utils import turn_based_aec_to_parallel, wrappers
+
+from euphoria_env import Game, Rules, actions, env, parallel_env, raw_env
+
+ILLEGAL = actions.parse("done")  # nobody may say that when a game begins
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def terminating(**arguments: Any) -> Any:
+    """`raw_env` in PettingZoo's own wrapper that ends a game after an illegal action."""
+    return wrappers.TerminateIllegalWrapper(raw_env(**arguments), illegal_reward=-1)
+
+
+def by_illegal_action(game: Any) -> None:
+    game.step(ILLEGAL)
+
+
+def by_truncation(game: Any) -> None:
+    while not any(game.truncations.values()):
+        game.step(int(legal_moves(game)[0]))
+
+
+def by_a_wrapper_that_cuts_off(game: Any) -> None:
+    game.last()
+    game.unwrapped.truncations = dict.fromkeys(game.agents, True)
+
+
+def by_a_wrapper_that_changes_entries(game: Any) -> None:
+    assert game.infos
+    for agent in game.agents:
+        game.unwrapped.terminations[agent] = True
+
+
+def by_the_position(game: Any) -> None:
+    game.reset(options={"position": ended_game().to_dict()})
+
+
+ENDS: list[tuple[Callable[..., Any], Callable[[Any], None]]] = [
+    (make, end)
+    for make in (env, terminating, raw_env)
+    for end in (
+        by_illegal_action,
+        by_truncation,
+        by_a_wrapper_that_cuts_off,
+        by_a_wrapper_that_changes_entries,
+        by_the_position,
+    )
+    if (make, end) != (raw_env, by_illegal_action)  # which raises
+]
+
+
+def legal_moves(game: Any) -> np.ndarray:
+    return np.flatnonzero(game.unwrapped.game.mask())
+
+
+def ended_game() -> Game:
+    game = Game(Rules(num_players=3, max_turns=3), seed=1)
+    while game.legal():
+        game.play(int(game.legal_actions()[0]))
+    return game
+
+
+def masks(game: Any) -> Iterator[np.ndarray]:
+    """Every mask that anybody can get of a game as it stands."""
+    for agent in game.possible_agents:
+        seen = game.observe(agent)
+        if isinstance(seen, dict) and "action_mask" in seen:
+            yield seen["action_mask"]
+    yield from (info["action_mask"] for info in game.infos.values())
+    if game.agents:
+        observation, *_, info = game.last()
+        yield info["action_mask"]
+        yield game.last(observe=False)[-1]["action_mask"]
+        if isinstance(observation, dict):
+            yield observation["action_mask"]
+
+
+@pytest.mark.parametrize(("make", "end"), ENDS)
+@pytest.mark.parametrize("arguments", [{}, {"mask": "info"}, {"mask_dtype": "bool", "events": 2}], ids=str)
+def test_nobody_has_a_mask_once_a_game_has_ended(make: Any, end: Any, arguments: dict[str, Any]) -> None:
+    game = make(num_players=3, max_turns=3, **arguments)
+    game.reset(seed=4)
+    for _ in range(2):
+        game.step(int(legal_moves(game)[-1]))
+    assert any(mask.any() for mask in masks(game))
+    end(game)
+    assert any((*game.terminations.values(), *game.truncations.values()))
+    while game.agents:
+        assert not any(mask.any() for mask in masks(game))
+        game.step(None)
+    assert not any(mask.any() for mask in masks(game))
+
+
+@pytest.mark.parametrize("make", [env, terminating])
+def test_after_an_illegal_action_the_usual_loop_shows_no_legal_move(make: Any) -> None:
+    game = make(num_players=2)
+    game.reset(seed=4)
+    culprit, rewards = game.agent_selection, {}
+    game.step(ILLEGAL)
+    for agent in game.agent_iter():
+        observation, rewards[agent], terminated, _, info = game.last()
+        assert terminated and not observation["action_mask"].any() and not info["action_mask"].any()
+        game.step(None)
+    assert rewards == {agent: -1 if agent == culprit else 0 for agent in game.possible_agents} and not game.agents
+
+
+def test_a_mask_is_only_for_the_one_who_decides() -> None:
+    game, rng = env(num_players=4, max_turns=9), random.Random(3)
+    game.reset(seed=3)
+    while not any(game.truncations.values()):
+        decider = f"player_{game.unwrapped.game.player}"
+        seen = {agent: (game.observe(agent)["action_mask"], game.infos[agent]["action_mask"]) for agent in game.agents}
+        assert all(mask.any() == (agent == decider) for agent, both in seen.items() for mask in both)
+        game.step(int(rng.choice(legal_moves(game))))
+
+
+@pytest.mark.parametrize("end", [by_illegal_action, by_truncation, by_the_position])
+def test_a_reset_leaves_nothing_of_the_game_before(end: Any) -> None:
+    """Also in the middle of the steps of the dead; the new game is that of an environment without a past."""
+    used, fresh = env(num_players=3, max_turns=3), env(num_players=3, max_turns=3)
+    used.reset(seed=1)
+    end(used)
+    used.step(None)
+    for game in (used, fresh):
+        game.reset(seed=2)
+    rng = random.Random(2)
+    while fresh.agents:
+        dead = any(fresh.truncations.values())
+        assert used.agents == fresh.agents and used.agent_selection == fresh.agent_selection
+        for name in ("rewards", "terminations", "truncations", "_cumulative_rewards"):
+            assert getattr(used, name) == getattr(fresh, name)
+        for mask, expected in zip(masks(used), masks(fresh), strict=True):
+            assert np.array_equal(mask, expected)
+        move = None if dead else int(rng.choice(legal_moves(fresh)))
+        used.step(move)
+        fresh.step(move)
+    assert used.agent_selection == fresh.agent_selection and not used.agents
+
+
+def test_pettingzoos_own_test_with_illegal_actions() -> None:
+    """It steps on through games that an action with a wrong mask has ended."""
+
+    class Careless(wrappers.BaseWrapper):
+        """Plays every 20th time what is not legal."""
+
+        count = 0
+
+        def step(self, action: Any) -> None:
+            self.count += 1
+            dead = self.terminations[self.agent_selection] or self.truncations[self.agent_selection]
+            super().step(action if dead or self.count % 20 else ILLEGAL)
+
+    api_test(Careless(env(num_players=3, max_turns=12)), num_cycles=300)
+    api_test(Careless(terminating(num_players=3, max_turns=12)), num_cycles=300)
+
+
+# ------------------------------------------------------------------------------------------------- what was given away
+
+
+@pytest.mark.parametrize("make", [env, terminating, raw_env])
+def test_what_was_given_away_never_changes(make: Any) -> None:
+    """Not even when those who are dead are taken out."""
+    game, kept = make(num_players=3, max_turns=4, reward="stars"), []
+    for illegal in (False, make is env):
+        game.reset(seed=1)
+        while game.agents:
+            told = [game.last(), game.agents, game.infos, game.rewards, game.terminations, game.truncations]
+            kept.append((told, copy.deepcopy(told)))
+            dead = any((*game.terminations.values(), *game.truncations.values()))
+            game.step(None if dead else ILLEGAL if illegal else int(legal_moves(game)[-1]))
+    for told, before in kept:
+        np.testing.assert_equal(told, before)
+
+
+@pytest.mark.parametrize("make", [parallel_env, lambda **rules: turn_based_aec_to_parallel(env(**rules))])
+def test_what_parallel_games_gave_away_never_changes(make: Any) -> None:
+    game, kept = make(num_players=3, max_turns=4), []
+    told: Any = game.reset(seed=1)
+    while game.agents:
+        kept.append((told, copy.deepcopy(told)))
+        told = game.step(dict.fromkeys(game.agents, int(legal_moves(game)[-1])))
+    for told, before in kept:
+        np.testing.assert_equal(told, before)
+
+
+def test_the_list_of_parallel_agents_never_changes() -> None:
+    game = parallel_env(num_players=3)
+    game.reset(seed=1)
+    game.step(dict.fromkeys(game.agents, int(legal_moves(game)[0])))
+    agents = game.agents
+    game.step(dict.fromkeys(game.agents, ILLEGAL))
+    assert agents == game.possible_agents and game.agents == []
+
+
+def test_info_and_what_others_write_into_it_are_of_one_step() -> None:
+    """A wrapper may write into `infos`, and `last` tells of it, until the next step."""
+    game = env(num_players=2)
+    game.reset(seed=1)
+    agent = game.agent_selection
+    game.infos[agent]["note"] = 1
+    assert game.last()[-1] is game.infos[agent] and game.last()[-1]["note"] == 1
+    game.step(int(legal_moves(game)[0]))
+    assert all(set(info) == {"action_mask"} for info in game.infos.values())
+
+
+# ------------------------------------------------------------------------------------------------------------ parallel
+
+
+def test_the_end_of_a_parallel_game_by_an_illegal_action_shows_no_mask() -> None:
+    game = parallel_env(num_players=2)
+    game.reset(seed=4)
+    observations, *_, infos = game.step(dict.fromkeys(game.agents, ILLEGAL))
+    assert set(observations) == set(infos) == {"player_0", "player_1"}
+    assert not any(seen["action_mask"].any() for seen in (*observations.values(), *infos.values()))
+    assert game.step({}) == ({}, {}, {}, {}, {})
+
+
+def test_nobody_acts_in_a_parallel_game_that_is_over_when_it_begins() -> None:
+    game = parallel_env(num_players=3, max_turns=3)
+    assert game.reset(options={"position": ended_game().to_dict()}) == ({}, {})
+    assert game.agents == [] and game.step({}) == ({}, {}, {}, {}, {})
+    observations, infos = game.reset(seed=1)
+    assert game.agents == list(observations) == list(infos) == game.possible_agents
+    assert sum(seen["action_mask"].any() for seen in observations.values()) == 1
