@@ -434,6 +434,14 @@ def _check_moves(scenario: Scenario, api: Any) -> None:
             raise BadScenario(f"{scenario.title}: {move!r} is no move: {error}") from None
 
 
+def begun(scenario: Scenario, seed: int, api: Any) -> Any:
+    """The game that a scenario begins with, before `load`."""
+    if scenario.given is not None:
+        return api.Game.from_dict({"seed": seed, **scenario.given})
+    new = scenario.new or {}
+    return api.Game(api.Rules(**new.get("rules", {})), seed=seed, **({"load": new["load"]} if "load" in new else {}))
+
+
 class _Run:
     """A scenario with one seed."""
 
@@ -445,7 +453,7 @@ class _Run:
 
     def run(self, api: Any) -> None:
         scenario = self.scenario
-        self.game = self._attempt("new" if scenario.given is None else "given", lambda: self._start(api))
+        self.game = self._attempt("new" if scenario.given is None else "given", lambda: begun(scenario, self.seed, api))
         if scenario.load:
             self._attempt("load", lambda: self.game.load(**scenario.load))
         for move in scenario.play:
@@ -453,14 +461,6 @@ class _Run:
         wrong = [*self._wrong_position(), *self._wrong_moves(), *self._wrong_outcome()]
         if wrong:
             raise self._failure("not as it should be" + ("" if self.played else " at the start"), wrong)
-
-    def _start(self, api: Any) -> Any:
-        scenario = self.scenario
-        if scenario.given is not None:
-            return api.Game.from_dict({"seed": self.seed, **scenario.given})
-        new = scenario.new or {}
-        rules = api.Rules(**new.get("rules", {}))
-        return api.Game(rules, seed=self.seed, **({"load": new["load"]} if "load" in new else {}))
 
     def _attempt(self, key: str, do: Callable[[], Any]) -> Any:
         """Do what one key of the scenario says; the game may refuse it."""
