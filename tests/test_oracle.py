@@ -114,7 +114,7 @@ class Played(Watched):
         assert self.batch.events[0].tolist() == oracle.last_events(self.events, player, s.n, EVENTS)
 
 
-def agree(s: Situation, observer: int, expected: list[int], seen: np.ndarray) -> None:
+def agree(s: Situation, observer: int, expected: oracle.Numbers, seen: np.ndarray) -> None:
     """Names the fields in which an observation is not as expected."""
     if expected == seen.tolist():
         return

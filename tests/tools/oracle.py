@@ -393,11 +393,11 @@ def own_tiles(s: Situation, p: int) -> Numbers:
 
 
 def area_workers(s: Situation, p: int) -> Numbers:
-    cells = {(area, s.seat(owner, p), face): 0 for area in AREAS for owner in range(s.n) for face in range(1, 7)}
-    for area in AREAS:
+    cells = [0] * (len(AREAS) * len(SEATS) * 6)
+    for k, area in enumerate(AREAS):
         for owner, face in s.d["workers"].get(area, []):
-            cells[area, s.seat(owner, p), face] += 1
-    return [cells.get((area, seat, face), 0) for area in AREAS for seat in SEATS for face in range(1, 7)]
+            cells[(k * len(SEATS) + s.seat(owner, p)) * 6 + face - 1] += 1
+    return cells
 
 
 def occupants(s: Situation, p: int) -> Numbers:
@@ -453,39 +453,35 @@ SEEN: dict[str, Callable[[Situation, int], Numbers]] = {
 }
 
 
+# Each field of the observation: its name, its seat if it is one of a player, the last part of its name, and its size.
+FIELDS = {
+    field.name: (int(field.name[len("player_")]) if "." in field.name else None, field.name.rpartition(".")[2], field.size)
+    for field in observations.table()
+}
+
+
 def expected_field(s: Situation, name: str, observer: int) -> Numbers:
     """A field of the observation of a player; what is the same for all seats is computed once.
 
     Raises:
         KeyError: the field is in no table.
     """
-    block, _, inner = name.rpartition(".")
-    if block:
-        seat = int(block.removeprefix("player_"))
-        if seat >= s.n:
-            return _nobody(name)
-        key: Any = (inner, (observer + seat) % s.n)
-        if key not in s.known:
-            s.known[key] = PLAYER[inner](s, key[1])
-        return s.known[key]
-    if name in SEEN:
-        return SEEN[name](s, observer)
-    if name not in s.known:
-        s.known[name] = PUBLIC[name](s)
-    return s.known[name]
+    seat, key, size = FIELDS[name]
+    if seat is None and key in SEEN:
+        return SEEN[key](s, observer)
+    if seat is not None and seat >= s.n:
+        return [0] * size
+    player = None if seat is None else (observer + seat) % s.n
+    if (key, player) not in s.known:
+        s.known[key, player] = PUBLIC[key](s) if player is None else PLAYER[key](s, player)
+    return s.known[key, player]
 
 
-_SIZES = {one.name: one.size for one in observations.table()}
-
-
-def _nobody(name: str) -> Numbers:
-    """The block of a seat that does not play."""
-    return [0] * _SIZES[name]
-
-
-def expected(s: Situation, observer: int) -> list[int]:
+def expected(s: Situation, observer: int) -> Numbers:
     """The whole observation of a player."""
-    return [number for name in _SIZES for number in expected_field(s, name, observer)]
+    if observer not in s.known:
+        s.known[observer] = [number for name in FIELDS for number in expected_field(s, name, observer)]
+    return s.known[observer]
 
 
 # ------------------------------------------------------------------------------------------------------- the state of raw_env
