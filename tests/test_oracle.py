@@ -44,7 +44,7 @@ class Watched:
         d = self.game.to_dict()
         if self.game.deciding == "open":
             self.opening, self.moves, self.opened = d, [], len(self.events)
-        return Situation(d, self.opening, self.moves, self.events[self.opened :])
+        return Situation(d, self.opening, [*self.moves], self.events[self.opened :])
 
     def play(self, move: str) -> None:
         self.moves.append(move)

@@ -17,7 +17,8 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import DECISIONS, VERBS
 from euphoria_env.event_kinds import KINDS
-from tests.referee.tables import AREAS, ARTIFACTS, CARDS_OF_EACH_ARTIFACT, FACTIONS, GOODS
+from tests.referee.tables import AREAS, ARTIFACTS, CARDS_OF_EACH_ARTIFACT, FACTIONS, GOODS, TUNNELS
+from tests.referee.tables import TILES as TILE_COSTS
 
 Position = dict[str, Any]
 Happened = tuple[int, int, int, int]  # kind, player, a, b
@@ -181,6 +182,55 @@ def allegiance_before(s: Situation) -> Numbers:
     return tracks
 
 
+def paid(s: Situation) -> Numbers:
+    """R4.3: paid; a slot with gold; a slot with an artifact; the ark with one artifact; food for bliss at a built market."""
+    placed = s.happened("placed")
+    if not s.pending or not placed:
+        return [0] * 5
+    space = SPACES[s.events[placed[-1]][2]]
+    units = {UNITS[a]: b for _, _, a, b in since_placed(s, "paid")} if since_placed(s, "pays") else {}
+    cards = sum(units.get(name, 0) for name in ARTIFACTS)
+    slot, market = "_site_" in space, s.d["markets"].get(space)
+    printed = sum("food" in unit for unit in TILE_COSTS[market["tile"]]) if market else 0
+    return [
+        int(bool(since_placed(s, "pays", "gains"))),
+        int(slot and "gold" in units),
+        int(slot and cards > 0),
+        int(space == "ark_of_fractured_memories" and (cards == 1 or _pays_one_card(s))),
+        int(market is not None and units.get("food", 0) > printed),
+    ]
+
+
+def _pays_one_card(s: Situation) -> bool:
+    """Whether somebody chooses the one artifact that they pay."""
+    asked = s.asked == "series" and VERBS[s.pending["verb"]] == "pay" and s.pending["units_a"] == 1
+    return asked and s.pending["set_a"] >> UNITS.index(ARTIFACTS[0]) > 0
+
+
+def star_placed(s: Situation) -> Numbers:
+    """The star that the space gives (R13.6); those of a construction come later (R9.3), those on recruits are others."""
+    names = [KINDS[kind] for kind, *_ in since_placed(s, "star", "built")] if s.pending else []
+    return [int(names[:1] == ["star"])]
+
+
+def took_resource(s: Situation) -> Numbers:
+    """R8.1: the first thing gained in a tunnel is its resource, if that was taken."""
+    gains = since_placed(s, "gains") if s.pending else []
+    if not gains or SPACES[gains[-1][2]] not in TUNNELS:
+        return [0]
+    after = s.events[s.happened("gains")[-1] + 1 :]
+    names = [KINDS[kind] for kind, *_ in after if KINDS[kind] in ("gained", "drawn", "none_left", "ability")]
+    return [int(names[:1] == ["gained"])]
+
+
+def new_face(s: Situation) -> Numbers:
+    """R6.3: the face that the new worker was rolled with."""
+    gained = s.happened("worker_gained")
+    if not s.pending or not gained or not since_placed(s, "worker_gained"):
+        return [0]
+    return [next((event[2] for event in s.events[gained[-1] :] if KINDS[event[0]] == "die"), 0)]
+
+
 def further_left(s: Situation) -> Numbers:
     """R3.3: of c workers that showed the face when the turn was opened, c - 1 may follow the first; Chase's do not count."""
     placed = s.happened("placed")
@@ -275,11 +325,11 @@ PUBLIC: dict[str, Callable[[Situation], Numbers]] = {
     "bumped_face": lambda s: [found[3] if (found := bumped(s)) else 0],
     "allegiance_before": allegiance_before,
     "due": lambda s: [s.pending["due_morale"], s.pending["due_knowledge"]] if s.pending else [0, 0],
-    "paid": lambda s: bits(s.pending["paid"], 5) if s.pending else [0] * 5,
-    "star_placed": pending_number("star_placed"),
-    "took_resource": pending_number("took_resource"),
+    "paid": paid,
+    "star_placed": star_placed,
+    "took_resource": took_resource,
     "new_worker": pending_number("new_worker"),
-    "new_face": pending_number("new_face"),
+    "new_face": new_face,
     "set_face": pending_number("set_face"),
     "payment": lambda s: [s.pending["payment"] + 1 if retrieval(s) else 0],
     "taken": taken,
