@@ -1,4 +1,4 @@
-"""What players observe, against `tests/tools/oracle.py`, which works it out from positions, events and rules alone.
+"""Observations are those of `tests/tools/oracle.py`, which computes them from positions, events and rules alone.
 
 At every decision of random games: the observations of all seats, masks, events, rewards, and the state of `raw_env`.
 """
@@ -136,7 +136,7 @@ def starts(rng: random.Random) -> Iterator[Played]:
 
 
 def check_decisions(seed: int, decisions: int, of_game: int = 150, of_position: int = 12) -> None:
-    """Plays until so many decisions are compared."""
+    """Plays until a number of decisions are compared."""
     rng = random.Random(seed)
     for played in starts(rng):
         policy = rng.choice((prefer, random_move))
@@ -176,7 +176,7 @@ def test_300_decisions_of_all_kinds() -> None:
 
 
 def check_scenarios(files: Iterable[Path], every: int = 1) -> int:
-    """Compares at each decision of scenarios, which meet the rare cards; how many decisions."""
+    """Compares at each decision of scenarios, which meet the rare cards; returns their number."""
     decisions = 0
     for _, scenario in read_files(files)[::every]:
         assert isinstance(scenario, Scenario)

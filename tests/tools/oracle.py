@@ -1,4 +1,4 @@
-"""What a player must observe, worked out from the position, the events and the rules alone (R19).
+"""Computes what a player must observe from the position, the events and the rules alone (R19).
 
 Nothing here reads the state of the engine: a `Situation` has the position as `Game.to_dict` gives it, and what happened since the
 turn was opened. `TABLES` has a function for each field of the observation; the others compute the state of `raw_env`, the events
@@ -60,7 +60,7 @@ class Situation:
         self.playing = self.d["status"] == "playing"
 
     def seat(self, player: int, observer: int) -> int:
-        """Where a player sits, counted from the observer in the order of play."""
+        """The seat of a player, counted from the observer in the order of play."""
         return (player - observer) % self.n
 
     def happened(self, *names: str) -> list[int]:
@@ -243,7 +243,7 @@ def further_left(s: Situation) -> Numbers:
 
 
 def draws_left(s: Situation) -> Numbers:
-    """R4.11: Geek and the Gambler are asked before each card of a draw: two at the breeze bar and with Laura, else one."""
+    """R4.11: Geek and the Gambler are asked before each card of a draw: two at the breeze bar and with Laura, otherwise one."""
     if s.asked != "use" or s.pending["card"] not in (GEEK, GAMBLER):
         return [0]
     number, drawn, replaced = 1, 0, False
@@ -270,7 +270,7 @@ def resolving(s: Situation) -> Numbers:
 
 
 def bargains_left(s: Situation) -> Numbers:
-    """R4.12: Esme is asked once for each star that her owner placed in the event."""
+    """R4.12: Esme is asked once for each star that the owner of the card placed in the event."""
     if not s.pending:
         return [0]
     placed = answered = 0
@@ -356,7 +356,7 @@ def workers(s: Situation, p: int) -> Numbers:
 
 
 def hidden_recruits(s: Situation, p: int) -> Numbers:
-    """Those of the setup are still being chosen."""
+    """Counts none in the setup, where they are still being chosen."""
     player = s.d["players"][p]
     return [0 if s.d["status"] == "setup" else len(player["recruits"]) - len(active_recruits(player))]
 
@@ -459,7 +459,7 @@ def stars_by_seat(s: Situation, p: int, places: Iterable[Sequence[int]]) -> Numb
 
 
 def first_group(s: Situation, p: int) -> Numbers:
-    """Which two cards Bradley drew is known to their owner alone (R19.1): to others, every discard may be of any type."""
+    """The two cards that Bradley drew are known to their owner alone (R19.1): to others, every discard may be of any type."""
     if s.asked == "series" and VERBS[s.pending["verb"]] == "discard" and s.pending["player"] != p:
         return [int(unit in ARTIFACTS) for unit in UNITS]
     return bits(s.pending["set_a"], len(UNITS)) if s.asked in ("series", "star") else NO_ITEMS

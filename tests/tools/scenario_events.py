@@ -32,7 +32,7 @@ def wanted(entry: dict[str, Any], events: Any) -> Wanted:
             raise ValueError(f"{key!r} is no field of {row.name}; it has {', '.join(fields) or 'none'}")
         names = events.NAMES.get(key)
         if not (value in names if names else isinstance(value, int) and not isinstance(value, bool)):
-            raise ValueError(f"{value!r} is no {key}")
+            raise ValueError(f"{key} is not {value!r} in any event")
         found[fields[key]] = names.index(value) if names else value
     return found
 
