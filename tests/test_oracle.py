@@ -10,6 +10,7 @@ import itertools
 import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -19,11 +20,11 @@ from euphoria_env import Batch, Game, Rules, actions, observations
 from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.envs.aec import raw_env
 from tests.test_batch import expected_rewards, stars
-from tests.tools import oracle
-from tests.tools.oracle import Happened, Position, Situation
+from tests.tools import oracle, situation
 from tests.tools.playing import all_rules, prefer, random_move
 from tests.tools.positions import any_position
 from tests.tools.scenario_runner import FOLDER, Scenario, begun, read_files
+from tests.tools.situation import Happened, Position, Situation
 
 EVENTS = 12  # in the observations of the environments
 
@@ -152,13 +153,23 @@ def check_decisions(seed: int, decisions: int, of_game: int = 150, of_position: 
             return
 
 
-def test_the_oracle_reads_nothing_of_the_engine() -> None:
-    tree = ast.parse(Path(oracle.__file__).read_text(encoding="utf-8"))
-    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+@pytest.mark.parametrize("module", [oracle, situation], ids=["oracle", "situation"])
+def test_the_oracle_reads_nothing_of_the_engine(module: ModuleType) -> None:
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules = {str(node.module) for node in imports if node.module != "euphoria_env"}
+    modules |= {f"euphoria_env.{alias.name}" for node in imports if node.module == "euphoria_env" for alias in node.names}
     modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    names = {name for name in modules if name.startswith("euphoria_env")}
-    cards_and_names = {"board", "cards.recruits", "cards.tiles", "decisions", "event_kinds"}
-    assert names == {"euphoria_env", *(f"euphoria_env.{name}" for name in cards_and_names)}
+    names = {
+        "board",
+        "cards.recruits",
+        "cards.tiles",
+        "decisions",
+        "event_kinds",
+        "observations",
+    }  # of the last, the fields' names
+    allowed = {f"euphoria_env.{name}" for name in names} | {"tests.referee.tables", "tests.tools", "tests.tools.situation"}
+    assert {name for name in modules if name.startswith(("euphoria", "tests"))} <= allowed
 
 
 def test_the_oracle_knows_every_field_of_the_observation() -> None:
