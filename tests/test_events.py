@@ -19,6 +19,7 @@ from euphoria_env import Batch, Game, Rules, env, events, words
 from euphoria_env.engine import tape
 from euphoria_env.event_kinds import KIND_ROWS, MOST_EVENTS
 from euphoria_env.events import KINDS, Event, EventKind, follow, public
+from tests.tools import oracle
 from tests.tools.playing import all_rules, prefer, random_move
 from tests.tools.positions import any_position
 
@@ -483,12 +484,8 @@ def test_events_of_a_refused_move_are_gone() -> None:
 
 
 def as_seen(game: Game, player: int, k: int) -> list[list[int]]:
-    """The last k events of a game as `events=k` shows them, written from the page alone."""
-    n, rows = game.rules.num_players, []
-    for kind, who, a, b in game.events_for(player)[-k:]:
-        a = (a - player) % n if events.table()[kind].a == "player" else a
-        rows.append([kind, (who - player) % n if who >= 0 else -1, a, b])
-    return [[0] * 4] * (k - len(rows)) + rows
+    """The last k events of a game as `events=k` shows them."""
+    return oracle.last_events(game.events, player, game.rules.num_players, k)
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 3), (4, 16), (6, 200)])

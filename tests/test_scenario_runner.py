@@ -389,3 +389,64 @@ def test_a_bug_in_the_game_is_no_failed_check():
     assert error.value.__notes__ == [
         "in move 2 of 2, 'add 1', of the scenario toy (R1) in toys.yaml:1 with seed 0",
     ]
+
+
+# ------------------------------------------------------------------------------------------------------------- events
+
+
+def play_farm(*events, api=None):
+    """A placement on the farm, by which the player gains 1 food and the faction a step."""
+    given = {"rules": {"num_players": 2}, "players": [{"workers": [4]}], "seed": 1}
+    document = {"id": "farm", "rule": "R6.1", "given": given, "play": ["place 4 farm"], "events": [*events]}
+    run(parse(document, "farm.yaml:1"), api)
+
+
+PLACED = {"kind": "placed", "player": 0, "space": "farm", "face": 4}
+GAINED = {"kind": "gained", "item": "food", "number": 1}
+
+
+@pytest.mark.parametrize("events", [[], [PLACED], [PLACED, GAINED], [{"kind": "gains"}, GAINED, {"kind": "turn", "player": 1}]])
+def test_events_that_happened(events):
+    play_farm(*events)
+
+
+@pytest.mark.parametrize(
+    ("events", "missing"),
+    [
+        ([GAINED, PLACED], "[{kind: placed, player: 0, space: farm, face: 4}]"),
+        ([GAINED, GAINED], "[{kind: gained, item: food, number: 1}]"),
+        ([{**GAINED, "number": 2}, PLACED], "[{kind: gained, item: food, number: 2}, {kind: placed"),
+        ([{"kind": "turn", "player": 0}], "[{kind: turn, player: 0}]"),
+    ],
+)
+def test_events_that_did_not_happen_or_in_another_order(events, missing):
+    with pytest.raises(ScenarioFailed) as error:
+        play_farm(*events)
+    message = str(error.value)
+    assert f"should have happened, in this order: {missing}" in message
+    assert "    happened: {kind: gained, player: 0, item: food, number: 1}\n" in message
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        ({"kind": "ate"}, "'ate' is no kind of event"),
+        ({"kind": "gained", "amount": 1}, "'amount' is no field of gained; it has player, item, number"),
+        ({"kind": "shuffled", "player": 0}, "'player' is no field of shuffled; it has none"),
+        ({"kind": "gained", "item": "fish"}, "item is not 'fish'"),
+        ({"kind": "gained", "number": "one"}, "number is not 'one'"),
+    ],
+)
+def test_a_mistyped_event_is_found_after_one_that_did_not_happen(event, message):
+    with pytest.raises(BadScenario, match=message):
+        play_farm({"kind": "shuffled"}, event)
+
+
+@pytest.mark.parametrize("events", ["placed", [PLACED, "placed"], [{"player": 0}]])
+def test_events_are_a_list_of_kinds(events):
+    with pytest.raises(BadScenario, match="`events` is a list of mappings with a `kind`"):
+        parse({**GOOD, "events": events}, "file")
+
+
+def test_a_game_without_events_is_not_asked_for_them():
+    play_toy(play=["add 2"], events=[PLACED])

@@ -21,12 +21,17 @@ A file is a list of scenarios such as::
 ``then``               what ``game.to_dict()`` must say afterwards, see below
 ``legal``/``illegal``  moves that must (not) be in ``game.legal()`` afterwards
 ``over``, ``truncated``, ``winner``, ``ranking``  what the game must say of itself afterwards
+``events``             what must have happened since the first move, see below
 =====================  =============================================================================================
 
 ``then`` is a subset of ``to_dict()``: keys that it leaves out are not looked at. ``players`` is compared entry by
 entry, as far as it goes (``{}`` skips one); recruits by name (there may be others; an entry may be just the name);
 every other list as a whole, in any order. Keys that ``to_dict`` leaves out are 0, empty, false or null; ``{}`` and ``[]``
 elsewhere say that there is nothing, or nothing but such values.
+
+``events`` is a list of events in the words of the table in docs/events.md, such as ``{kind: worker_lost, player: 1, face: 6,
+sum: 17}``. All of them must have happened, in this order; others may lie between them, and a field that is left out may be
+anything. Where ``a`` is a player, it is called ``other``. Only the engine has events: the referee does not look at the key.
 
 A scenario that names no seed must hold for every seed: it is run with several.
 
@@ -43,6 +48,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import yaml
+
+from tests.tools import scenario_events
 
 FOLDER = Path(__file__).parent.parent / "scenarios"
 SEEDS = (0, 1, 2)  # where the scenario names none
@@ -83,7 +90,7 @@ POSITION_KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("discards",): ARTIFACTS,
 }
 
-SCENARIO_KEYS = ("id", "rule", "card", "given", "new", "load", "play", "then", "legal", "illegal")
+SCENARIO_KEYS = ("id", "rule", "card", "given", "new", "load", "play", "then", "legal", "illegal", "events")
 OUTCOME_KEYS = ("over", "truncated", "winner", "ranking")
 NEW_KEYS = ("rules", "seed", "load")
 LOAD_KEYS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
@@ -115,6 +122,7 @@ class Scenario:
     then: dict[str, Any] = field(default_factory=dict)
     legal: tuple[str, ...] = ()
     illegal: tuple[str, ...] = ()
+    events: tuple[dict[str, Any], ...] = ()
     outcome: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -147,7 +155,7 @@ def _parse(document: dict[str, Any], where: str) -> Scenario:
     _no_other_keys(document, SCENARIO_KEYS + OUTCOME_KEYS, "a scenario")
     if ("given" in document) == ("new" in document):
         raise BadScenario("exactly one of `given` and `new` is needed")
-    if not any(key in document for key in ("play", "then", "legal", "illegal", *OUTCOME_KEYS)):
+    if not any(key in document for key in ("play", "then", "legal", "illegal", "events", *OUTCOME_KEYS)):
         raise BadScenario("it checks nothing")
     rules = _texts(document, "rule", or_one=True)
     if not rules:
@@ -175,6 +183,7 @@ def _parse(document: dict[str, Any], where: str) -> Scenario:
         then=then,
         legal=_texts(document, "legal"),
         illegal=_texts(document, "illegal"),
+        events=_events(document),
         outcome=outcome,
     )
 
@@ -199,6 +208,13 @@ def _loads(document: Mapping[str, Any]) -> dict[str, list[Any]]:
         if not isinstance(values, list):
             raise BadScenario(f"`load: {key}` is a list, not {values!r}")
     return load
+
+
+def _events(document: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    value = document.get("events", [])
+    if not isinstance(value, list) or not all(isinstance(entry, dict) and "kind" in entry for entry in value):
+        raise BadScenario(f"`events` is a list of mappings with a `kind`, not {value!r}")
+    return tuple(value)
 
 
 def _texts(document: Mapping[str, Any], key: str, or_one: bool = False) -> tuple[str, ...]:
@@ -410,13 +426,14 @@ def _show(value: Any) -> str:
 def run(scenario: Scenario, api: Any = None) -> None:
     """Run a scenario; ScenarioFailed explains what is not as it should be.
 
-    `api` has what euphoria_env has: Game, Rules, and actions.parse if moves are to be checked for typing errors.
+    `api` has what euphoria_env has: Game, Rules, actions.parse if moves are to be checked for typing errors, and events if its
+    games have them.
     """
     if api is None:
         import euphoria_env
-        from euphoria_env import actions
+        from euphoria_env import actions, events
 
-        api = SimpleNamespace(Game=euphoria_env.Game, Rules=euphoria_env.Rules, actions=actions)
+        api = SimpleNamespace(Game=euphoria_env.Game, Rules=euphoria_env.Rules, actions=actions, events=events)
     _check_moves(scenario, api)
     for seed in scenario.seeds:
         _Run(scenario, seed).run(api)
@@ -434,6 +451,14 @@ def _check_moves(scenario: Scenario, api: Any) -> None:
             raise BadScenario(f"{scenario.title}: {move!r} is no move: {error}") from None
 
 
+def begun(scenario: Scenario, seed: int, api: Any) -> Any:
+    """The game that a scenario begins with, before `load`."""
+    if scenario.given is not None:
+        return api.Game.from_dict({"seed": seed, **scenario.given})
+    new = scenario.new or {}
+    return api.Game(api.Rules(**new.get("rules", {})), seed=seed, **({"load": new["load"]} if "load" in new else {}))
+
+
 class _Run:
     """A scenario with one seed."""
 
@@ -445,22 +470,17 @@ class _Run:
 
     def run(self, api: Any) -> None:
         scenario = self.scenario
-        self.game = self._attempt("new" if scenario.given is None else "given", lambda: self._start(api))
+        self.game = self._attempt("new" if scenario.given is None else "given", lambda: begun(scenario, self.seed, api))
         if scenario.load:
             self._attempt("load", lambda: self.game.load(**scenario.load))
+        before = len(self.game.events) if scenario.events and hasattr(api, "events") else 0
         for move in scenario.play:
             self._play(move)
         wrong = [*self._wrong_position(), *self._wrong_moves(), *self._wrong_outcome()]
+        if scenario.events and hasattr(api, "events"):
+            wrong += self._wrong_events(self.game.events[before:], api.events)
         if wrong:
             raise self._failure("not as it should be" + ("" if self.played else " at the start"), wrong)
-
-    def _start(self, api: Any) -> Any:
-        scenario = self.scenario
-        if scenario.given is not None:
-            return api.Game.from_dict({"seed": self.seed, **scenario.given})
-        new = scenario.new or {}
-        rules = api.Rules(**new.get("rules", {}))
-        return api.Game(rules, seed=self.seed, **({"load": new["load"]} if "load" in new else {}))
 
     def _attempt(self, key: str, do: Callable[[], Any]) -> Any:
         """Do what one key of the scenario says; the game may refuse it."""
@@ -497,6 +517,14 @@ class _Run:
             actual = actual if actual is None else _plain(actual)
             if not same(expected, actual):
                 yield f"{key}: should be {_show(expected)}, is {_show(actual)}"
+
+    def _wrong_events(self, happened: list[Any], events: Any) -> list[str]:
+        try:
+            missing = scenario_events.missing(self.scenario.events, happened, events)
+        except ValueError as error:
+            raise BadScenario(f"{self.scenario.title}: `events`: {error}") from None
+        told = [f"happened: {_show(event)}" for event in scenario_events.described(happened, events)]
+        return [f"should have happened, in this order: {_show(missing)}", *told] if missing else []
 
     def _failure(self, headline: str, details: Iterable[str] = ()) -> ScenarioFailed:
         lines = [f"{scenario_and_seed(self.scenario, self.seed)}: {headline}"]

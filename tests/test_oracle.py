@@ -1,0 +1,259 @@
+"""Observations are those of `tests/tools/oracle.py`, which computes them from positions, events and rules alone.
+
+At every decision of random games: the observations of all seats, masks, events, rewards, and the state of `raw_env`.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import euphoria_env
+from euphoria_env import Batch, Game, Rules, actions, observations
+from euphoria_env.engine.rewards import REWARD_NAMES
+from euphoria_env.envs.aec import raw_env
+from tests.test_batch import expected_rewards, stars
+from tests.tools import oracle, situation
+from tests.tools.playing import all_rules, prefer, random_move
+from tests.tools.positions import any_position
+from tests.tools.scenario_runner import FOLDER, Scenario, begun, read_files
+from tests.tools.situation import Happened, Position, Situation
+
+EVENTS = 12  # in the observations of the environments
+
+
+class Watched:
+    """A game, and what led to its position."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.events: list[Happened] = []  # all of them
+        self.opening: Position | None = None
+        self.moves, self.opened = list[str](), 0
+        self.situation = self.look()
+
+    def look(self) -> Situation:
+        """The position now, with what led to it since the turn was opened."""
+        self.events += [tuple(event) for event in self.game.events[len(self.events) :]]
+        d = self.game.to_dict()
+        if self.game.deciding == "open":
+            self.opening, self.moves, self.opened = d, [], len(self.events)
+        return Situation(d, self.opening, [*self.moves], self.events[self.opened :])
+
+    def play(self, move: str) -> None:
+        self.moves.append(move)
+        self.game.play(move)
+        self.situation = self.look()
+
+    def check(self) -> None:
+        """Compares what each player observes, and which moves are legal."""
+        s, legal = self.situation, {actions.parse(move) for move in self.game.legal()}
+        assert {*self.game.legal_actions().tolist()} == legal == {*np.flatnonzero(self.game.mask()).tolist()}
+        for p in range(s.n):
+            agree(s, p, oracle.expected(s, p), self.game.observation(p))
+
+    def check_events(self) -> None:
+        """Compares all that anybody was told since the beginning (R19)."""
+        for p in (None, *range(self.situation.n)):
+            assert [tuple(event) for event in self.game.events_for(p)] == oracle.known_to(self.events, p)
+
+
+class Played(Watched):
+    """Beside the game the same one in `raw_env`, and in a `Batch` if it begins with the setup."""
+
+    def __init__(self, game: Game, reward: str, seed: int | None = None) -> None:
+        super().__init__(game)
+        self.reward, self.before_env = reward, len(self.events)
+        self.env = raw_env(**vars(game.rules), reward=reward, events=EVENTS)
+        self.env.reset(options={"position": game.to_dict()})
+        self.batch = None if seed is None else Batch(1, game.rules, seed=seed, reward=reward, events=EVENTS)
+
+    def play(self, move: str) -> None:
+        """Plays a move everywhere, and checks what is paid for it."""
+        before = stars(self.game)
+        super().play(move)
+        self.env.step(actions.parse(move))
+        paid = [self.env.rewards[agent] for agent in self.env.possible_agents]
+        assert np.allclose(paid, expected_rewards(self.reward, self.game, before), atol=1e-6)
+        if self.batch is not None:
+            self.batch.step([actions.parse(move)])
+            assert np.allclose(self.batch.rewards[0], paid, atol=1e-6)
+
+    def check(self) -> None:
+        """Compares what the environments show, too."""
+        super().check()
+        s, legal = self.situation, {*self.game.legal_actions().tolist()}
+        for p, agent in enumerate(self.env.possible_agents):
+            seen, info = self.env.observe(agent), self.env.infos[agent]
+            agree(s, p, oracle.expected(s, p), seen["observation"])
+            allowed = legal if p == s.d["player"] else set()
+            assert {*np.flatnonzero(seen["action_mask"]).tolist()} == allowed == {*np.flatnonzero(info["action_mask"]).tolist()}
+            assert seen["events"].tolist() == oracle.last_events(self.events[self.before_env :], p, s.n, EVENTS)
+        assert self.env.state().tolist() == oracle.expected_state(s)
+        if self.batch is not None:
+            self.check_batch(legal)
+
+    def check_batch(self, legal: set[int]) -> None:
+        """The batch shows what the one who decides observes; of a game that has ended, what everybody does."""
+        s, player = self.situation, self.situation.d["player"]
+        ended = (self.batch.terminated[0], self.batch.truncated[0])
+        assert ended == (s.d["status"] == "over", s.d["status"] == "truncated")
+        if any(ended):
+            assert self.batch.ranking[0].tolist() == s.d["ranking"]
+            for p in range(s.n):
+                agree(s, p, oracle.expected(s, p), self.batch.final_observation[0, p])
+            return
+        assert self.batch.player[0] == player and {*np.flatnonzero(self.batch.mask[0]).tolist()} == legal
+        agree(s, player, oracle.expected(s, player), self.batch.observation[0])
+        assert self.batch.events[0].tolist() == oracle.last_events(self.events, player, s.n, EVENTS)
+
+
+def agree(s: Situation, observer: int, expected: oracle.Numbers, seen: np.ndarray) -> None:
+    """Names the fields in which an observation is not as expected."""
+    if expected == seen.tolist():
+        return
+    wrong = {}
+    for field in observations.table():
+        values = [*oracle.expected_field(s, field.name, observer)]
+        if values != seen[field.slice].tolist():
+            wrong[field.name] = (values, seen[field.slice].tolist())
+    pytest.fail(f"player {observer} should see (first) what is not seen (second): {wrong}\n{s.moves}\n{s.d}")
+
+
+def starts(rng: random.Random) -> Iterator[Played]:
+    """Games of all rules, and between them many more from random positions."""
+    for number, rules in enumerate(itertools.cycle(all_rules())):
+        reward, seed = REWARD_NAMES[number % len(REWARD_NAMES)], rng.getrandbits(30)
+        yield Played(Game(rules, seed=seed), reward, seed)
+        for _ in range(12):
+            yield Played(Game.from_dict({**any_position(rng), "seed": rng.getrandbits(30)}), reward)
+
+
+def check_decisions(seed: int, decisions: int, of_game: int = 150, of_position: int = 12) -> None:
+    """Plays until a number of decisions are compared."""
+    rng = random.Random(seed)
+    for played in starts(rng):
+        policy = rng.choice((prefer, random_move))
+        for _ in range(of_game if played.batch else of_position):
+            played.check()
+            decisions -= 1
+            legal = played.game.legal()
+            if not legal or not decisions:
+                break
+            played.play(policy(played.game, rng))
+        played.check_events()
+        if not decisions:
+            return
+
+
+@pytest.mark.parametrize("module", [oracle, situation], ids=["oracle", "situation"])
+def test_the_oracle_reads_nothing_of_the_engine(module: ModuleType) -> None:
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules = {str(node.module) for node in imports if node.module != "euphoria_env"}
+    modules |= {f"euphoria_env.{alias.name}" for node in imports if node.module == "euphoria_env" for alias in node.names}
+    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names = {
+        "board",
+        "cards.recruits",
+        "cards.tiles",
+        "decisions",
+        "event_kinds",
+        "observations",
+    }  # of the last, the fields' names
+    allowed = {f"euphoria_env.{name}" for name in names} | {"tests.referee.tables", "tests.tools", "tests.tools.situation"}
+    assert {name for name in modules if name.startswith(("euphoria", "tests"))} <= allowed
+
+
+def test_the_oracle_knows_every_field_of_the_observation() -> None:
+    fields = {field.name.rpartition(".")[2] if "." in field.name else field.name for field in observations.table()}
+    tables = [*oracle.PUBLIC, *oracle.PLAYER, *oracle.SEEN]
+    assert fields == {*tables}
+    s = Situation(Game(Rules(num_players=3), seed=1).to_dict())
+    for field in observations.table():
+        assert len(oracle.expected_field(s, field.name, 1)) == field.size, field.name
+
+
+def test_300_decisions_of_all_kinds() -> None:
+    """As many as mutants of `engine/observe.py` are given (CONTRIBUTING.md)."""
+    check_decisions(seed=1, decisions=300, of_game=20, of_position=4)
+
+
+def check_scenarios(files: Iterable[Path], every: int = 1) -> int:
+    """Compares at each decision of scenarios, which meet the rare cards; returns their number."""
+    decisions = 0
+    for _, scenario in read_files(files)[::every]:
+        assert isinstance(scenario, Scenario)
+        watched = Watched(begun(scenario, scenario.seeds[0], euphoria_env))
+        watched.game.load(**scenario.load)
+        for move in (*scenario.play, None):
+            watched.check()
+            decisions += 1
+            if move is not None:
+                watched.play(move)
+        watched.check_events()
+    return decisions
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.yaml")), ids=lambda file: file.stem)
+def test_every_decision_of_the_scenarios(file: Path) -> None:
+    assert check_scenarios([file]) > 5
+
+
+def active(*names: str) -> list[dict]:
+    return [{"name": name, "active": True} for name in names]
+
+
+EUPHORIANS = ("esme_the_fireman", "ray_the_foreman", "katy_the_dietician")
+RARE: dict[str, tuple[Position, list[str], list[int]]] = {
+    "turn": ({"rules": {"max_turns": None}, "turn": 3_000_000}, [], [127, 127, 127]),
+    "max_turns": ({"rules": {"max_turns": 2**31 - 1}, "turn": 127 + 128 * 5}, ["place 4 farm"], [127, 127, 127]),
+    "paid": (
+        {
+            "players": [{"goods": {"food": 4}, "artifacts": {"bat": 1}, "recruits": active("brian_the_viticulturist")}],
+            "markets": {"euphorian_market_1": {"tile": "registry_of_personal_secrets", "built": True, "stars": [1]}},
+        },
+        ["place 4 euphorian_market_1"],
+        [1, 0, 0, 0, 1],
+    ),
+    "bargains_left": (
+        {
+            "players": [{"morale": 3, "artifacts": {"bat": 3}, "recruits": active(*EUPHORIANS)}],
+            "allegiance": {"euphorian": 10},
+        },
+        ["place 4 generator"],
+        [2],
+    ),
+}
+
+
+@pytest.mark.parametrize("field", RARE)
+def test_what_games_hardly_reach(field: str) -> None:
+    """Player 0 has two workers of the face 4, so that something is asked in the end."""
+    given, moves, values = RARE[field]
+    given = {"seed": 1, **given, "rules": {"num_players": 2, **given.get("rules", {})}}
+    given["players"] = [{"workers": [4, 4], **player} for player in given.get("players", [{}])]
+    watched = Watched(Game.from_dict(given))
+    for move in moves:
+        watched.play(move)
+    watched.check()
+    assert [*oracle.expected_field(watched.situation, field, 1)] == values
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_20_000_decisions(seed: int) -> None:
+    check_decisions(seed, 5_000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_500_000_decisions(seed: int) -> None:
+    check_decisions(seed, 25_000)
