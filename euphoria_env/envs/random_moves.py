@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine.jit import entry, jit
 
 
@@ -49,11 +50,16 @@ def sample(mask: np.ndarray, rng: np.random.Generator) -> Any:
         An int; for many games an int64 array (N,).
 
     Raises:
-        ValueError: a mask has no legal move.
+        TypeError: masks of another kind.
+        ValueError: masks of another shape, or one that has no legal move.
     """
-    rows = mask
-    if mask.dtype != np.int8:
-        rows = mask.view(np.int8) if mask.dtype.itemsize == 1 else (mask != 0).view(np.int8)
+    rows = np.asarray(mask)
+    if rows.ndim not in (1, 2) or rows.shape[-1] != NUM_ACTIONS:
+        raise ValueError(f"mask must be of shape ({NUM_ACTIONS},) or (N, {NUM_ACTIONS}), not {rows.shape}")
+    if rows.dtype.kind not in "biuf":
+        raise TypeError(f"mask must be of booleans or numbers, not {rows.dtype}")
+    if rows.dtype != np.int8:
+        rows = rows.view(np.int8) if rows.dtype.itemsize == 1 else (rows != 0).view(np.int8)
     if rows.ndim == 1:
         move = choose_one(rows, rng.random())
         if move < 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -103,6 +104,9 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.single_action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def __copy__(self) -> EuphoriaVectorEnv:
+        return copy.deepcopy(self)
 
     def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
         """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""

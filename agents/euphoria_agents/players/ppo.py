@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
+from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows, explanation
 from euphoria_agents.network import compiled_layers
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.weight_layout import active_feature_rows, flatten
@@ -108,8 +108,9 @@ class PPO(Agent):
 
     def _play(self, observations: np.ndarray, masks: np.ndarray, uniforms: np.ndarray, chances: np.ndarray) -> np.ndarray:
         """The moves that the uniforms choose."""
-        moves = np.empty(len(uniforms), np.int64)
-        compiled_layers.choose_by_network(int8_rows(observations), int8_rows(masks), uniforms, *self._network, moves, chances)
+        seen, legal = decision_rows(observations, masks)
+        moves = np.empty(len(seen), np.int64)
+        compiled_layers.choose_by_network(seen, legal, uniforms, *self._network, moves, chances)
         return check_found(moves)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
@@ -129,7 +130,7 @@ class PPO(Agent):
         in this deal.
         """
         legal = np.flatnonzero(mask)
-        chances = np.exp(self.log_chances(int8_rows(observation), int8_rows(mask))[0, legal].astype(np.float64))
+        chances = np.exp(self.log_chances(*decision_rows(observation, mask))[0, legal].astype(np.float64))
         return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._seats(game))
 
     @cached_property
