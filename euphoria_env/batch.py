@@ -225,10 +225,11 @@ class Batch:
             int8 (K, OBS_SIZE).
 
         Raises:
-            TypeError, IndexError: not numbers of games or players.
+            TypeError, IndexError: not numbers of games.
             ValueError: a game did not end in the last step, nothing is observed, or not a player of each game.
         """
-        which, players = self._at_end(games), self._players_of(games, players)
+        which = self._at_end(games)
+        players = self._players_of(which, players)
         if not self._observe:
             raise ValueError("nothing is observed here")
         observations = np.empty((len(which), OBS_SIZE), np.int8)
@@ -246,20 +247,22 @@ class Batch:
             int8 (M, K, EVENT_SIZE).
 
         Raises:
-            TypeError, IndexError: not numbers of games or players.
+            TypeError, IndexError: not numbers of games.
             ValueError: a game did not end in the last step, or not a player of each game.
         """
-        which, players = self._at_end(games), self._players_of(games, players)
+        which = self._at_end(games)
+        players = self._players_of(which, players)
         events = np.zeros((len(which), *self.events.shape[1:]), np.int8)
         if events.shape[1]:
             batch_kernels.show_last_events(self._ends, self._end_tapes, which, players, events)
         return events
 
     def _players_of(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
-        players = read_indices("players", players, self.rules.num_players)
-        if len(players) != len(games):
-            raise ValueError(f"players must be one for each of {len(games)} games, not {players.tolist()}")
-        return players
+        most = self.rules.num_players - 1
+        given = np.array(players)
+        if given.shape != games.shape or (len(given) and given.dtype.kind not in "iu") or ((given < 0) | (given > most)).any():
+            raise ValueError(f"players must be one from 0 to {most} for each of {len(games)} games, not {shown(given.tolist())}")
+        return given.astype(np.int64)
 
     def states_at_end(self, games: np.ndarray) -> np.ndarray:
         """Some games that ended in the last step, as they ended: rows as in `states`, copied, (K,).
@@ -294,8 +297,8 @@ class Batch:
 
         Raises:
             TypeError, IndexError: not numbers of games, or something else than games to go on from; nothing is changed.
-            ValueError: a number comes twice; a game to go on from has other rules, has ended, or is none of `games`; nothing is
-                changed.
+            ValueError: a number comes twice; a game to go on from has other rules, has ended, or does not belong to `games`;
+                nothing is changed.
         """
         chosen = read_indices("games", games, self.n)
         if len(np.unique(chosen)) < len(chosen):
@@ -317,7 +320,7 @@ class Batch:
             if not isinstance(game, Game):
                 raise TypeError(f"game {i}: it must go on from a Game, not {shown(game)}")
             if i not in games:
-                raise ValueError(f"game {i}: it has a start, but is none of those that restart, {games.tolist()}")
+                raise ValueError(f"game {i}: it has a start, but does not restart; those are {games.tolist()}")
             if game.rules != self.rules:
                 raise ValueError(f"game {i}: its rules are {game.rules}, those of the batch {self.rules}")
             if game.ranking is not None:

@@ -16,6 +16,7 @@ from euphoria_env.envs.asking import BatchGames, Generators, Player, play_agents
 from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
+from euphoria_env.json_reader import read_index
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
@@ -236,7 +237,8 @@ class Learners(BatchGames):
             self.final_opponents[i] = self.opponents.at(i)
 
     def final_game(self, i: int) -> Game:
-        """A copy of the last game with number i that ended, as it ended."""
+        """A copy of the last game with number i that ended, as it ended; errors as of `Batch.game`."""
+        i = read_index("the number of a game", i, self.n)
         return Game.taking(copy_rows(self.final_states[i : i + 1]))
 
     def _begin(self, games: np.ndarray) -> None:
