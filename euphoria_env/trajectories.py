@@ -166,7 +166,7 @@ def _column(name: str, given: Any, n: int, kind: Any, kinds: str) -> np.ndarray:
         raise ValueError(f"{name} must be of shape ({n},), not {array.shape}")
     if n and array.dtype.kind not in kinds:
         raise TypeError(f"{name} must be {'integers' if kinds == 'iu' else 'numbers'}, not {array.dtype}")
-    return np.require(array, kind, ("C", "W"))
+    return np.require(array, kind, ("C", "W", "A"))
 
 
 def _check_following(following: np.ndarray) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from euphoria_agents import load
+from euphoria_agents.players.greedy import Greedy
+from euphoria_agents.players.search.evaluation import WEIGHTS
 from euphoria_env import Batch, Game, Rules, actions
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import GAME_DTYPE, STACK_DEPTH, Operation, push
@@ -16,10 +19,12 @@ from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.sb3 import EuphoriaVecEnv, JoinedVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, OPEN, Trajectories, estimate_advantages
 
 TWO, N = Rules(num_players=2), 4
+GOLDEN = Path(__file__).parent / "golden"
 NAN = float("nan")
 NO_NUMBERS = [True, np.True_, 1.0, np.float32(1), NAN, None, "1", b"1", [1], (), np.array([1]), np.array(1.0)]
 NO_GAMES = [-1, N, -N - 1, 2**31, 2**63, -(2**70), np.int8(-1), np.uint64(2**63)]
@@ -321,6 +326,12 @@ def test_agents_refuse_observations_of_another_shape(spec: str) -> None:
                 agent.explain(np.zeros(shape, np.int8), masks, rng)
 
 
+def test_an_evaluation_has_its_weights() -> None:
+    for table in (np.ones(3), np.ones(0), np.ones((2, WEIGHTS.size)), 1.0):
+        with pytest.raises(ValueError, match="table must be of shape"):
+            Greedy(1, table)
+
+
 @pytest.mark.parametrize("value", [-128, -1, 1, 7, 127])
 @pytest.mark.parametrize("spec", ["random", "weights", "ppo"])
 def test_agents_answer_observations_that_cannot_be(spec: str, value: int) -> None:
@@ -374,6 +385,17 @@ def test_a_refused_position_leaves_the_chance_to_come() -> None:
         with pytest.raises(ValueError, match="players|position"):
             one.reset(seed=4, options={"position": position})
     assert one.game == other.game
+    vectors = [EuphoriaVectorEnv(2, "random", num_players=2) for _ in range(2)]
+    ended = Game.from_record((GOLDEN / "3_players_truncated.record").read_text(encoding="utf-8"))
+    three = EuphoriaVectorEnv(2, "random", **ended.rules.to_dict())
+    with pytest.raises(ValueError, match=r"options\.position\[0\]: the game has ended"):
+        three.reset(seed=4, options={"position": {**ended.to_dict(), "load": {}}})
+    for vector in vectors:
+        vector.reset(seed=3)
+    for options in ({"position": 7}, {"position": [None]}, {"reset_mask": [True]}, {"reset_mask": np.ones(3, bool)}, {"x": 1}):
+        with pytest.raises(ValueError, match="position|reset_mask|x"):
+            vectors[0].reset(seed=4, options=options)
+    assert (vectors[0].reset()[0] == vectors[1].reset()[0]).all()
     assert (one.reset()[0] == other.reset()[0]).all() and one.game == other.game
 
 

@@ -127,6 +127,8 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             ResetNeeded: `reset_mask` is given, but no game has begun.
         """
         given, chosen = reset_options(options, self.num_envs)
+        if chosen is not None:
+            _ = self.learners.ready
         positions = positions_from(given, self.num_envs)
         root, starts = starts_from(seed, positions, self.num_envs, self.rules)
         super().reset(seed=root)
