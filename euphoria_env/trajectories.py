@@ -8,6 +8,7 @@ which decision that was. docs/tutorials/batch-self-play.md has a learner of 30 l
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -100,24 +101,29 @@ class Trajectories:
         """All arrays, by their names."""
         return {name: getattr(self, name) for name in ("game", "seat", "turn", "reward", "elapsed", "following")}
 
-    def restore(self, arrays: dict[str, Any]) -> None:
+    def restore(self, arrays: Mapping[str, np.ndarray], prefix: str = "") -> None:
         """Continues with the first entries of `arrays` of another one on the same games.
+
+        Args:
+            arrays: by their names.
+            prefix: what their names begin with here.
 
         Raises:
             ValueError: they are not of one length for which there is room, of other types, or not of such games; nothing is
                 changed.
         """
-        n = min(np.size(arrays.get("game", ())), self.capacity)
+        n = min(np.size(arrays.get(f"{prefix}game", ())), self.capacity)
         games, players = self._batch.rewards.shape
         limits = {
             "game": (0, games - 1), "seat": (0, players - 1), "turn": (0, _MOST_TURNS), "elapsed": (0, _MOST_TURNS),
             "reward": (-np.inf, np.inf), "following": (ENDED, n - 1),
         }  # fmt: skip
-        found = {name: read_array(arrays, name, (n,), array.dtype, *limits[name]) for name, array in self.arrays().items()}
-        _check_following(found["following"])
+        kinds = {name: array.dtype for name, array in self.arrays().items()}
+        found = {name: read_array(arrays, f"{prefix}{name}", (n,), kind, *limits[name]) for name, kind in kinds.items()}
+        _check_following(found["following"], f"{prefix}following")
         still = found["following"] == OPEN
         if len(np.unique(found["game"][still] * players + found["seat"][still])) < np.count_nonzero(still):
-            Reader.fail("following", "two decisions of one seat are open")
+            Reader.fail(f"{prefix}following", "two decisions of one seat are open")
         self.size = n
         for name, array in self.arrays().items():
             array[:n] = found[name]
@@ -169,8 +175,8 @@ def _column(name: str, given: Any, n: int, kind: Any, kinds: str) -> np.ndarray:
     return np.require(array, kind, ("C", "W", "A"))
 
 
-def _check_following(following: np.ndarray) -> None:
+def _check_following(following: np.ndarray, name: str = "following") -> None:
     """Refuses decisions that are followed by others than later ones."""
     n = len(following)
     if not ((following == OPEN) | (following == ENDED) | ((following > np.arange(n)) & (following < n))).all():
-        Reader.fail("following", f"a decision follows an earlier one, itself, or none of these {n}")
+        Reader.fail(name, f"a decision follows an earlier one, itself, or none of these {n}")

@@ -230,8 +230,7 @@ class Actor(BatchGames):
         of_decision = np.repeat(np.arange(n), np.diff(legal.indptr))
         if not np.isin(np.arange(n), of_decision[legal.indices == move[of_decision]]).all():
             Reader.must("decisions.move", "be among the legal ones")
-        linked = {name: arrays.get(f"decisions.{name}", np.zeros(0)) for name in self._decisions.arrays()}
-        self._decisions.restore(linked)
+        self._decisions.restore(arrays, "decisions.")
         self._rows, self._legal = (chosen_lists(lists, np.arange(n), self._decisions.capacity + 1) for lists in (rows, legal))
         self._move[:n], self._log_prob[:n] = move, log_prob
 
