@@ -67,8 +67,9 @@ class Trajectories:
             ValueError: there is no room, or they are of another shape; nothing is added.
         """
         games = read_indices("games", games, self._batch.n)
+        read_indices("batch.player", self._batch.player[games], self._batch.rules.num_players)
         first, last = self.size, self.size + len(games)
-        if last > self.capacity:
+        if not 0 <= first <= last <= len(self.game):
             raise ValueError(f"there is room for {self.capacity} decisions, not {last}")
         trajectory_kernels.link_decisions(
             games, self._batch.player, self._batch.states["turn"], self._latest, first,

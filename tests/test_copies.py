@@ -151,4 +151,6 @@ def test_environments(copied: Copied, make: Callable[..., Any], opponents: Any) 
     twin = copied(env)
     mask, expected = env.action_masks().tolist(), played(twin, 25)
     assert env.action_masks().tolist() == mask
+    if isinstance(twin, EuphoriaVectorEnv):
+        assert {array.ctypes.data % 64 for array in (twin.learners.batch.observation, twin.learners.batch.mask)} == {0}
     assert played(env, 25) == expected

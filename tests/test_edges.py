@@ -18,6 +18,8 @@ from euphoria_agents.record_steps import Replayed
 from euphoria_agents.study.game_analysis import about
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions, raw_env
 from euphoria_env.json_reader import read_json
+from euphoria_env.render import board_svg, board_text
+from euphoria_env.words import legal_moves, log, question
 
 TWO = Rules(num_players=2)
 
@@ -198,3 +200,25 @@ def test_a_position_that_an_editor_has_saved(tmp_path: Path) -> None:
         file = tmp_path / "position.json"
         file.write_bytes(text.format(json.dumps(game.to_dict(), indent=1)).encode())
         assert Game.from_dict(read_json(read_text(file))) == game
+
+
+def test_seats_of_numpy_are_seats() -> None:
+    game = Game(TWO, seed=4)
+    for seat in (np.int8(1), np.uint64(1)):
+        assert board_svg(game, seat) == board_svg(game, 1) and board_text(game, seat) == board_text(game, 1)
+        assert legal_moves(game, seat) == legal_moves(game, 1) and game.events_for(seat) == game.events_for(1)
+        assert (game.observation(seat) == game.observation(1)).all() and game.determinize(seat, 1) == game.determinize(1, 1)
+    calls = (
+        board_svg,
+        board_text,
+        legal_moves,
+        question,
+        log,
+        Game.observation,
+        Game.events_for,
+        lambda g, p: g.determinize(p, 1),
+    )
+    for call in calls:
+        for seat in (-1, 2, True, 1.0, float("nan"), "1", np.True_, np.array([1])):
+            with pytest.raises(ValueError, match="0 to 1"):
+                call(game, seat)

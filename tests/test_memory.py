@@ -289,6 +289,23 @@ def test_decisions_are_restored_whole_or_not_at_all() -> None:
     assert other.size == N and (other.game[:N] == np.arange(N)).all()
 
 
+def test_nothing_is_added_beyond_the_room_or_for_nobody() -> None:
+    batch = Batch(N, TWO, seed=1)
+    one = Trajectories(batch, 8)
+    for size in (-1, 7, 10**12):
+        one.size = size
+        with pytest.raises(ValueError, match="there is room for 8 decisions"):
+            one.add([0, 1])
+    one.size, one.capacity = 7, 10**9
+    with pytest.raises(ValueError, match="there is room for"):
+        one.add([0, 1])
+    one.size = 0
+    batch.player[1] = 100
+    with pytest.raises(IndexError, match=r"batch.player must be from 0 to 1, not \[100\]"):
+        one.add([0, 1])
+    assert one.size == 0 and not one.game.any() and (one._latest == -1).all()
+
+
 @pytest.mark.parametrize("capacity", [-1, 2.0, True, None, "4"])
 def test_there_is_room_for_a_number_of_decisions(capacity: Any) -> None:
     with pytest.raises(ValueError, match="capacity must be an integer from 0 on"):

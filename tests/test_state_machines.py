@@ -279,4 +279,4 @@ def test_calls_in_any_order(machine: type[RuleBasedStateMachine]) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("machine", [BatchMachine, EnvMachine])
 def test_many_calls_in_any_order(machine: type[RuleBasedStateMachine]) -> None:
-    run(machine, 400, 60)
+    run(machine, 150, 60)
