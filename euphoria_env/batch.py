@@ -16,7 +16,7 @@ from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
-from euphoria_env.json_reader import read_array
+from euphoria_env.json_reader import read_array, read_index, read_indices, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
@@ -42,7 +42,8 @@ class Batch:
         events: K, how many events `events` holds; 0: none are noted, which costs nothing.
 
     The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them all in
-    place: copy what a learner keeps.
+    place: copy what a learner keeps. A copy or an unpickled one has arrays of its own, aligned in the same way. A call that is
+    refused changes nothing. Games are numbered from 0 to N - 1; no number counts from the end.
 
     Attributes:
         player: (N,) int8, who must decide in each game.
@@ -117,6 +118,13 @@ class Batch:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_pool": None}  # threads cannot be copied
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                state[name] = _aligned(value.shape, value.dtype)
+                state[name][...] = value
+        vars(self).update(state)
+
     def __copy__(self) -> Batch:
         return copy.deepcopy(self)
 
@@ -161,6 +169,14 @@ class Batch:
             IllegalMove: an action is illegal; names game and move. No game is changed.
             ValueError: not N integers, or not N booleans.
         """
+        self.check(actions_, active)
+        if any(self._share(self._step_slice)):
+            self._restart_ended(np.flatnonzero(self.terminated | self.truncated))
+        else:
+            self._ended = _NO_GAMES
+
+    def check(self, actions_: Any, active: Any = None) -> None:
+        """Refuses what `step` would refuse; arguments and errors are the same."""
         given = np.asarray(actions_)
         if given.shape != (self.n,) or given.dtype.kind not in "iu":
             raise ValueError(f"actions must be {self.n} integers, not an array of {given.dtype} of shape {given.shape}")
@@ -171,14 +187,10 @@ class Batch:
         self._actions[:] = given
         wrong = int(batch_kernels.first_illegal(self.states, self._actions, self._active))
         if wrong >= 0:
-            action = int(self._actions[wrong])
+            action = int(given[wrong])
             name = actions.NAMES[action] if 0 <= action < actions.NUM_ACTIONS else str(action)
             legal = ", ".join(self.game(wrong).legal())
             raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
-        if any(self._share(self._step_slice)):
-            self._restart_ended(np.flatnonzero(self.terminated | self.truncated))
-        else:
-            self._ended = _NO_GAMES
 
     def _restart_ended(self, ended: np.ndarray) -> None:
         """Keeps the rows of games that have ended, from which `final_observation` is made, and restarts them."""
@@ -213,13 +225,15 @@ class Batch:
             int8 (K, OBS_SIZE).
 
         Raises:
+            TypeError, IndexError: not numbers of games.
             ValueError: a game did not end in the last step, nothing is observed, or not a player of each game.
         """
-        games, players = self._checked_players(games, players)
+        which = self._at_end(games)
+        players = self._players_of(which, players)
         if not self._observe:
             raise ValueError("nothing is observed here")
-        observations = np.empty((len(games), OBS_SIZE), np.int8)
-        batch_kernels.show_seats(self._ends, self._at_end(games), players, observations)
+        observations = np.empty((len(which), OBS_SIZE), np.int8)
+        batch_kernels.show_seats(self._ends, which, players, observations)
         return observations
 
     def events_at_end(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
@@ -233,20 +247,22 @@ class Batch:
             int8 (M, K, EVENT_SIZE).
 
         Raises:
+            TypeError, IndexError: not numbers of games.
             ValueError: a game did not end in the last step, or not a player of each game.
         """
-        games, players = self._checked_players(games, players)
-        events = np.zeros((len(games), *self.events.shape[1:]), np.int8)
+        which = self._at_end(games)
+        players = self._players_of(which, players)
+        events = np.zeros((len(which), *self.events.shape[1:]), np.int8)
         if events.shape[1]:
-            batch_kernels.show_last_events(self._ends, self._end_tapes, self._at_end(games), players, events)
+            batch_kernels.show_last_events(self._ends, self._end_tapes, which, players, events)
         return events
 
-    def _checked_players(self, games: np.ndarray, players: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        games, players = np.asarray(games, np.int64), np.asarray(players, np.int64)
+    def _players_of(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
         most = self.rules.num_players - 1
-        if games.ndim != 1 or players.shape != games.shape or ((players < 0) | (players > most)).any():
-            raise ValueError(f"players must be one from 0 to {most} for each of {games.size} games, not {players.tolist()}")
-        return games, players
+        given = np.array(players)
+        if given.shape != games.shape or (len(given) and given.dtype.kind not in "iu") or ((given < 0) | (given > most)).any():
+            raise ValueError(f"players must be one from 0 to {most} for each of {len(games)} games, not {shown(given.tolist())}")
+        return given.astype(np.int64)
 
     def states_at_end(self, games: np.ndarray) -> np.ndarray:
         """Some games that ended in the last step, as they ended: rows as in `states`, copied, (K,).
@@ -255,44 +271,61 @@ class Batch:
             games: their numbers, (K,).
 
         Raises:
+            TypeError, IndexError: not numbers of games.
             ValueError: a game did not end in the last step.
         """
-        which = self._at_end(np.asarray(games, np.int64))
+        which = self._at_end(games)
         rows = np.zeros(len(which), GAME_DTYPE)
         copy_chosen(self._ends, which, rows)
         return rows
 
     def _at_end(self, games: np.ndarray) -> np.ndarray:
         """The rows of the games that ended in the last step."""
+        games = read_indices("games", games, self.n)
         if not np.isin(games, self._ended).all():
             raise ValueError(
                 f"games must be some of those that ended in the last step, {self._ended.tolist()}, not {games.tolist()}"
             )
         return np.searchsorted(self._ended, games)
 
-    def restart(self, games: Sequence[int], starts: Mapping[int, Game] | None = None) -> None:
+    def restart(self, games: Sequence[int] | np.ndarray, starts: Mapping[int, Game] | None = None) -> None:
         """Restarts some games, whether or not they have ended; `terminated` and the like stay those of the last step.
 
         Args:
-            games: their numbers.
+            games: their numbers, each once.
             starts: games to go on from instead of the setup, by number. Outcomes loaded into them are not.
 
         Raises:
-            ValueError: a game to go on from has other rules or has ended; nothing is changed.
+            TypeError, IndexError: not numbers of games, or something else than games to go on from; nothing is changed.
+            ValueError: a number comes twice; a game to go on from has other rules, has ended, or does not belong to `games`;
+                nothing is changed.
         """
-        starts = {} if starts is None else starts
-        for i, game in starts.items():
+        chosen = read_indices("games", games, self.n)
+        if len(np.unique(chosen)) < len(chosen):
+            raise ValueError(f"games must be named once each, not {chosen.tolist()}")
+        begun = self._checked_starts(chosen, {} if starts is None else starts)
+        self._episodes[chosen] += 1
+        self._start(chosen)
+        for i, game in begun.items():
+            self.states[i] = game.states[0]
+            tape.forget_events(self._tapes[i if len(self._tapes) > 1 else 0])
+            self._show(slice(i, i + 1))
+
+    def _checked_starts(self, games: np.ndarray, starts: Mapping[int, Game]) -> dict[int, Game]:
+        """The games that others go on from, by number."""
+        if not isinstance(starts, Mapping):
+            raise TypeError(f"starts must be a dict of games, not {shown(starts)}")
+        begun = {read_index("a number of `starts`", i, self.n): game for i, game in starts.items()}
+        for i, game in begun.items():
+            if not isinstance(game, Game):
+                raise TypeError(f"game {i}: it must go on from a Game, not {shown(game)}")
+            if i not in games:
+                raise ValueError(f"game {i}: it has a start, but does not restart; those are {games.tolist()}")
             if game.rules != self.rules:
                 raise ValueError(f"game {i}: its rules are {game.rules}, those of the batch {self.rules}")
             if game.ranking is not None:
                 raise ValueError(f"game {i}: it has ended")
-        for i in games:
-            self._episodes[i] += 1
-            self._start(np.array([i]))
-            if i in starts:
-                self.states[i] = starts[i].states[0]
-                tape.forget_events(self._tapes[i if len(self._tapes) > 1 else 0])
-                self._show(slice(i, i + 1))
+        return begun
 
     def _show(self, games: slice) -> None:
         """Writes who decides, the masks, the observations and the events, from the states and the tapes."""
@@ -309,7 +342,12 @@ class Batch:
 
         Returns:
             int64 (N,).
+
+        Raises:
+            TypeError: no generator of numpy.
         """
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(f"rng must be a Generator of numpy, not {shown(rng)}")
         moves = np.empty(self.n, np.int64)
         batch_kernels.choose_legal(self.states, rng.random(self.n), moves)
         return moves
@@ -352,8 +390,14 @@ class Batch:
         self._show(slice(None))
 
     def game(self, i: int) -> Game:
-        """A copy of game i."""
-        return Game.from_rows(copy_rows(self.states[i : i + 1]))
+        """A copy of game i.
+
+        Raises:
+            TypeError: not an integer.
+            IndexError: there is no game with this number.
+        """
+        i = read_index("the number of a game", i, self.n)
+        return Game.taking(copy_rows(self.states[i : i + 1]))
 
 
 def _end(pool: ThreadPoolExecutor) -> None:
@@ -382,12 +426,8 @@ def _positive(name: str, value: Any) -> int:
 def _check_row(i: int, rows: np.ndarray, rules: Rules) -> None:
     """Refuses a game of other rules, or one that no position can describe."""
     try:
-        game = Game.from_rows(copy_rows(rows))
-        same = game.rules == rules
-        whole = same and Game.from_dict(game.to_dict()) == game
-    except Exception as error:  # random bytes can fail anywhere
-        raise ValueError(f"game {i} of the state is damaged: {type(error).__name__}: {error}") from error
-    if not same:
+        game = Game.from_rows(rows)
+    except ValueError as error:
+        raise ValueError(f"game {i} of the state is damaged: {error}") from error
+    if game.rules != rules:
         raise ValueError(f"the state is one of games with other rules than {rules}")
-    if not whole:
-        raise ValueError(f"game {i} of the state is damaged")

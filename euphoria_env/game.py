@@ -266,7 +266,7 @@ class Game:
         seed = position.read_seed(seed)
         rows = copy_rows(self._rows)
         determinize.deal_hidden(rows, 0, int(player), seed)
-        return Game.from_rows(rows)
+        return Game.taking(rows)
 
     def observation(self, player: int) -> np.ndarray:
         """The observation of a player: a fresh int8 array of shape (OBS_SIZE,); see `observations.table`.
@@ -285,8 +285,29 @@ class Game:
             raise ValueError(f"player must be an integer from 0 to {n - 1}, not {player!r}")
 
     @classmethod
-    def from_rows(cls, rows: np.ndarray) -> Game:
-        """A game on an array of one row, (1,) and typed as `states`, which it takes over; its history starts there."""
+    def from_rows(cls, rows: np.ndarray) -> Self:
+        """A game from an array of one row, (1,) and typed as `states`, which is copied; its history starts there.
+
+        Raises:
+            TypeError: not an array of that type.
+            ValueError: not one row, or one of no possible game.
+        """
+        if not isinstance(rows, np.ndarray) or rows.dtype != GAME_DTYPE:
+            raise TypeError(f"rows must be an array typed as `Game.states`, not {getattr(rows, 'dtype', shown(rows))}")
+        if rows.shape != (1,):
+            raise ValueError(f"rows must be of shape (1,), not {rows.shape}")
+        game = cls.taking(copy_rows(np.ascontiguousarray(rows)))
+        try:
+            possible = Game.from_dict(game.to_dict()) == game
+        except Exception as error:  # random bytes can fail anywhere
+            raise ValueError(f"rows hold no possible game: {type(error).__name__}: {error}") from error
+        if not possible:
+            raise ValueError("rows hold no possible game")
+        return game
+
+    @classmethod
+    def taking(cls, rows: np.ndarray) -> Self:
+        """The same without a copy or a check, and much faster: for rows that the engine has filled, and nobody else keeps."""
         game = object.__new__(cls)
         game._attach(rows, copy_rows(rows))
         return game
@@ -458,10 +479,10 @@ class Game:
         """The decisions from number `since` on; the first is 0. The events before decision 0 belong to none.
 
         Raises:
-            ValueError: less than 0.
+            ValueError: not an integer from 0 on.
         """
-        if since < 0:
-            raise ValueError(f"since must be 0 or more, not {since}")
+        if isinstance(since, bool) or not isinstance(since, int | np.integer) or since < 0:
+            raise ValueError(f"since must be an integer from 0 on, not {shown(since)}")
         noted = self._all_events()
         asked = np.flatnonzero(_ASKS[noted[:, 0]])  # nobody decides who was not asked
         start = self._start[0] if isinstance(self._start, np.ndarray) else self._start.get("position", {"player": 0})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -97,14 +98,17 @@ class Reader:
         return [self.integer(f"{key}.{name}", given.get(name, 0), 0, most) for name in names]
 
 
+BYTE_ORDER_MARK = "\ufeff"  # some editors begin every text with it
+
+
 def read_json(text: str) -> Any:
-    """The value of a JSON text.
+    """The value of a JSON text, with or without a byte-order mark.
 
     Raises:
         ValueError: the text is not JSON, or is nested too deep to be read.
     """
     try:
-        return json.loads(text)
+        return json.loads(text.removeprefix(BYTE_ORDER_MARK))
     except RecursionError:
         raise ValueError("JSON that is nested too deep") from None
 
@@ -118,12 +122,48 @@ def read_array(
         ValueError: it is missing, of another shape or type, or has other values; names it.
     """
     array = arrays.get(name)
-    if array is None or array.shape != shape or array.dtype != kind:
-        found = "but is missing" if array is None else f"not {array.dtype} of shape {array.shape}"
+    if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != kind:
+        found = f"not {array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else "but is missing or no array"
         Reader.must(name, f"be {np.dtype(kind)} of shape {shape}, {found}")
     if array.size and not (np.isfinite(array).all() and low <= array.min() and array.max() <= high):
         Reader.must(name, f"be finite numbers from {low} to {high}")
     return array
+
+
+def read_index(name: str, value: Any, n: int) -> int:
+    """The number of one of n things, from 0 to n - 1; none counts from the end.
+
+    Raises:
+        TypeError: it is not an integer.
+        IndexError: there is no such thing.
+    """
+    try:
+        index = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        index = None
+    if index is None:
+        raise TypeError(f"{name} must be an integer from 0 to {n - 1}, not {shown(value)}")
+    if not 0 <= index < n:
+        raise IndexError(f"{name} must be from 0 to {n - 1}, not {index}")
+    return index
+
+
+def read_indices(name: str, values: Any, n: int) -> np.ndarray:
+    """The numbers of some of n things, as `read_index` takes each: a fresh int64 array (K,).
+
+    Raises:
+        TypeError: they are not integers.
+        ValueError: they are not a list, or an array of one dimension.
+        IndexError: there is no such thing.
+    """
+    given = np.asarray(values)
+    if given.ndim != 1:
+        raise ValueError(f"{name} must be of one dimension, not of shape {given.shape}")
+    if given.size and given.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers from 0 to {n - 1}, not {given.dtype}")
+    if given.size and not (given.min() >= 0 and given.max() < n):
+        raise IndexError(f"{name} must be from 0 to {n - 1}, not {given[(given < 0) | (given >= n)].tolist()}")
+    return np.array(given, np.int64)
 
 
 def as_key(name: Any) -> str:

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from euphoria_env.actions import NAMES
-from euphoria_env.json_reader import read_json, shown
+from euphoria_env.json_reader import BYTE_ORDER_MARK, read_json, shown
 from euphoria_env.rules import Rules
 
 if TYPE_CHECKING:
@@ -54,6 +54,12 @@ def format_record(
     return "\n".join(text) + "\n"
 
 
+def record_lines(text: str) -> list[tuple[int, str]]:
+    """The lines of a record that are not blank, with their numbers, and without what editors add: a byte-order mark, blanks."""
+    lines = enumerate(text.removeprefix(BYTE_ORDER_MARK).splitlines(), 1)
+    return [(number, line.rstrip()) for number, line in lines if line.strip()]
+
+
 def replayed(text: str, new: type[New]) -> Iterator[tuple[New, str]]:
     """Replays a record, comparing every outcome.
 
@@ -69,23 +75,24 @@ def replayed(text: str, new: type[New]) -> Iterator[tuple[New, str]]:
     """
     if not isinstance(text, str):
         raise ValueError(f"a record is text, not {shown(text)}")
-    lines = text.splitlines()
+    lines = record_lines(text)
     if not lines:
         raise ValueError("this is not a game record: it is empty")
+    (first, start), (last, end) = lines[0], lines[-1]
     try:
-        game = _start(lines[0], new)
+        game = _start(start, new)
     except ValueError as error:
-        raise ValueError(f"line 1: {error}") from error
-    if not lines[-1].startswith("fingerprint "):
-        raise ValueError(f"line {len(lines)}: the last line of a record must be 'fingerprint HEX', not {shown(lines[-1])}")
-    for number, line in enumerate(lines[1:-1], 2):
+        raise ValueError(f"line {first}: {error}") from error
+    if not end.startswith("fingerprint "):
+        raise ValueError(f"line {last}: the last line of a record must be 'fingerprint HEX', not {shown(end)}")
+    for number, line in lines[1:-1]:
         yield game, line
         try:
             _replay_line(game, line)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
-    if lines[-1] != f"fingerprint {game.fingerprint()}":
-        raise ValueError(f"line {len(lines)}: {shown(lines[-1])} is not the fingerprint of the game that was replayed")
+    if end != f"fingerprint {game.fingerprint()}":
+        raise ValueError(f"line {last}: {shown(end)} is not the fingerprint of the game that was replayed")
     yield game, ""
 
 

@@ -7,6 +7,8 @@ which decision that was. docs/tutorials/batch-self-play.md has a learner of 30 l
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,11 @@ import numpy as np
 from euphoria_env.batch import Batch
 from euphoria_env.engine import trajectory_kernels
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
+from euphoria_env.json_reader import Reader, read_array, read_indices, shown
 
 __all__ = ["ENDED", "OPEN", "Trajectories", "estimate_advantages"]
+
+_MOST_TURNS = 2**62
 
 
 class Trajectories:
@@ -36,26 +41,35 @@ class Trajectories:
     """
 
     def __init__(self, batch: Batch, capacity: int) -> None:
-        self.size, self.capacity = 0, capacity
+        if isinstance(capacity, bool) or not isinstance(capacity, int | np.integer) or capacity < 0:
+            raise ValueError(f"capacity must be an integer from 0 on, not {shown(capacity)}")
+        self.size, self.capacity = 0, int(capacity)
         self.game, self.seat, self.turn, self.elapsed, self.following = np.zeros((5, capacity), np.int64)
         self.reward = np.zeros(capacity, np.float32)
         self._batch = batch
         self._latest = np.full(batch.rewards.shape, -1, np.int64)  # the open decision of each seat
 
+    def __copy__(self) -> Trajectories:
+        """One with arrays of its own, on the same games."""
+        return copy.deepcopy(self, {id(self._batch): self._batch})
+
     def add(self, games: np.ndarray) -> slice:
         """Adds the decision that is due in each of these games; call it before the step that plays them.
 
         Args:
-            games: int64 (K,), their numbers.
+            games: (K,) integers, their numbers.
 
         Returns:
             The numbers of the new decisions.
 
         Raises:
-            ValueError: there is no room.
+            TypeError, IndexError: not numbers of games; nothing is added.
+            ValueError: there is no room, or they are of another shape; nothing is added.
         """
+        games = read_indices("games", games, self._batch.n)
+        read_indices("batch.player", self._batch.player[games], self._batch.rules.num_players)
         first, last = self.size, self.size + len(games)
-        if last > self.capacity:
+        if not 0 <= first <= last <= len(self.game):
             raise ValueError(f"there is room for {self.capacity} decisions, not {last}")
         trajectory_kernels.link_decisions(
             games, self._batch.player, self._batch.states, self._latest, first,
@@ -88,11 +102,32 @@ class Trajectories:
         """All arrays, by their names."""
         return {name: getattr(self, name) for name in ("game", "seat", "turn", "reward", "elapsed", "following")}
 
-    def restore(self, arrays: dict[str, Any]) -> None:
-        """Continues with the first entries of `arrays` of another one on the same games, which must be consistent."""
-        self.size = len(arrays["game"])
+    def restore(self, arrays: Mapping[str, np.ndarray], prefix: str = "") -> None:
+        """Continues with the first entries of `arrays` of another one on the same games.
+
+        Args:
+            arrays: by their names.
+            prefix: what their names begin with here.
+
+        Raises:
+            ValueError: they are not of one length for which there is room, of other types, or not of such games; nothing is
+                changed.
+        """
+        n = min(np.size(arrays.get(f"{prefix}game", ())), self.capacity)
+        games, players = self._batch.rewards.shape
+        limits = {
+            "game": (0, games - 1), "seat": (0, players - 1), "turn": (0, _MOST_TURNS), "elapsed": (0, _MOST_TURNS),
+            "reward": (-np.inf, np.inf), "following": (ENDED, n - 1),
+        }  # fmt: skip
+        kinds = {name: array.dtype for name, array in self.arrays().items()}
+        found = {name: read_array(arrays, f"{prefix}{name}", (n,), kind, *limits[name]) for name, kind in kinds.items()}
+        _check_following(found["following"], f"{prefix}following")
+        still = found["following"] == OPEN
+        if len(np.unique(found["game"][still] * players + found["seat"][still])) < np.count_nonzero(still):
+            Reader.fail(f"{prefix}following", "two decisions of one seat are open")
+        self.size = n
         for name, array in self.arrays().items():
-            array[: self.size] = arrays[name]
+            array[:n] = found[name]
         self._link()
 
     def _link(self) -> None:
@@ -116,8 +151,33 @@ def estimate_advantages(
 
     Returns:
         float32 (N,); 0 for open decisions, from which nothing can be learned yet.
+
+    Raises:
+        TypeError: not numbers, or `following` has other ones than integers.
+        ValueError: they are not of one length, or a decision is followed by an earlier one, by itself or by none that there is.
     """
-    advantages = np.empty(len(values), np.float32)
-    discounts = np.broadcast_to(np.asarray(discount, np.float32), advantages.shape).copy()
+    n = np.size(values)
+    values, rewards = _column("values", values, n, np.float32, "fiu"), _column("rewards", rewards, n, np.float32, "fiu")
+    following = _column("following", following, n, np.int64, "iu")
+    discounts = _column("discount", np.broadcast_to(discount, n) if np.ndim(discount) == 0 else discount, n, np.float32, "fiu")
+    _check_following(following)
+    advantages = np.empty(n, np.float32)
     trajectory_kernels.estimate(values, rewards, discounts, following, float(gae_lambda), advantages)
     return advantages
+
+
+def _column(name: str, given: Any, n: int, kind: Any, kinds: str) -> np.ndarray:
+    """An array of n numbers as compiled code takes it: of one type, contiguous, writeable."""
+    array = np.asarray(given)
+    if array.shape != (n,):
+        raise ValueError(f"{name} must be of shape ({n},), not {array.shape}")
+    if n and array.dtype.kind not in kinds:
+        raise TypeError(f"{name} must be {'integers' if kinds == 'iu' else 'numbers'}, not {array.dtype}")
+    return np.require(array, kind, ("C", "W", "A"))
+
+
+def _check_following(following: np.ndarray, name: str = "following") -> None:
+    """Refuses decisions that are followed by others than later ones."""
+    n = len(following)
+    if not ((following == OPEN) | (following == ENDED) | ((following > np.arange(n)) & (following < n))).all():
+        Reader.fail(name, f"a decision follows an earlier one, itself, or none of these {n}")

@@ -220,7 +220,7 @@ def test_rows_of_any_kind() -> None:
     frozen = np.ones(5, np.bool_)
     frozen.flags.writeable = False
     for given in (frozen, np.ones((3, 10), np.int8)[:, ::2], np.ones(5, np.int64)):
-        rows = int8_rows(given)
+        rows = int8_rows(given, 5)
         assert rows.dtype == np.int8 and rows.ndim == 2 and rows.flags.c_contiguous and rows.flags.writeable
 
 

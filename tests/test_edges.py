@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from euphoria_agents.files import read_text
+from euphoria_agents.record_steps import Replayed
+from euphoria_agents.study.game_analysis import about
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions, raw_env
+from euphoria_env.json_reader import read_json
+from euphoria_env.render import board_svg, board_text
+from euphoria_env.words import legal_moves, log, question
 
 TWO = Rules(num_players=2)
 
@@ -143,3 +151,74 @@ def test_a_move_that_draws_thousands_of_outcomes_keeps_them_all() -> None:
     drawn = [value for kind, value in game.outcomes if kind == "dice"]
     assert drawn == dice[: len(drawn)] and len(drawn) >= 6000
     assert Game.from_record(game.to_record()) == game
+
+
+# -------------------------------------------------------------------------------------------------- what editors add to texts
+
+
+BLANK: list[Callable[[str], str]] = [
+    lambda text: "\ufeff" + text, lambda text: text + "\n", lambda text: text + "\n \n\t\n\n", lambda text: text.rstrip("\n"),
+    lambda text: text.replace("\n", "\r\n"), lambda text: text.replace("\n", "\r"), lambda text: text.replace("\n", "\n\n"),
+    lambda text: "\n" + text, lambda text: "\ufeff\r\n" + text.replace("\n", " \r\n \r\n") + "\r\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", BLANK)
+def test_a_record_that_an_editor_has_saved(change: Callable[[str], str], tmp_path: Path) -> None:
+    game = Game(TWO, seed=4)
+    game.load(dice=[1, 6, 2])
+    while len(game.history) < 25:
+        game.play(game.legal()[len(game.history) % len(game.legal())])
+    text = change(game.to_record())
+    again = Game.from_record(text)
+    assert again == game and again.to_record() == game.to_record()
+    assert about(text, Replayed.from_record(text)) == about(game.to_record(), Replayed.from_record(game.to_record()))
+    file = tmp_path / "game.record"
+    file.write_bytes(text.encode())
+    assert Game.from_record(read_text(file)) == game
+
+
+def test_blank_lines_count_where_an_error_is_named() -> None:
+    game = Game(TWO, seed=4)
+    game.play(game.legal()[0])
+    first, move, last = game.to_record().splitlines()
+    for text, line in (
+        (f"\ufeff\n{first}\n\n{move} | dice 9\n{last}\n", 4), (f"{first}\n\n{move}\n\n\n{last}0\n", 6),
+        (f"{first}\n\n{move}\n\n", 3),
+        ("\n\n{}\n", 3),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"^line {line}: "):
+            Game.from_record(text)
+    for nothing in ("", "\n", "\ufeff", "\ufeff\r\n \n"):
+        with pytest.raises(ValueError, match="this is not a game record: it is empty"):
+            Game.from_record(nothing)
+
+
+def test_a_position_that_an_editor_has_saved(tmp_path: Path) -> None:
+    game = Game(TWO, seed=4)
+    for text in ("\ufeff{}", "\ufeff\r\n {}\r\n\n", "{}\n\n", "\n{}"):
+        file = tmp_path / "position.json"
+        file.write_bytes(text.format(json.dumps(game.to_dict(), indent=1)).encode())
+        assert Game.from_dict(read_json(read_text(file))) == game
+
+
+def test_seats_of_numpy_are_seats() -> None:
+    game = Game(TWO, seed=4)
+    for seat in (np.int8(1), np.uint64(1)):
+        assert board_svg(game, seat) == board_svg(game, 1) and board_text(game, seat) == board_text(game, 1)
+        assert legal_moves(game, seat) == legal_moves(game, 1) and game.events_for(seat) == game.events_for(1)
+        assert (game.observation(seat) == game.observation(1)).all() and game.determinize(seat, 1) == game.determinize(1, 1)
+    calls = (
+        board_svg,
+        board_text,
+        legal_moves,
+        question,
+        log,
+        Game.observation,
+        Game.events_for,
+        lambda g, p: g.determinize(p, 1),
+    )
+    for call in calls:
+        for seat in (-1, 2, True, 1.0, float("nan"), "1", np.True_, np.array([1])):
+            with pytest.raises(ValueError, match="0 to 1"):
+                call(game, seat)

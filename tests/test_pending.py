@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from euphoria_env import Game, Rules, pending
+from euphoria_env.engine.state import MOST_PENDING
 
 
 @pytest.fixture
@@ -131,3 +132,25 @@ def test_nothing_is_chosen_before_it_is_asked(d: dict[str, Any]) -> None:
     first["pending"]["chosen"][0] = 1
     with pytest.raises(ValueError, match=r"^pending\.chosen: nothing is being chosen"):
         Game.from_dict(first)
+
+
+def test_the_deepest_stack_of_play_can_be_written_and_read() -> None:
+    """A worker of a double on the tank bumps that of the owner of Amanda and Brian, who is asked what to pay."""
+
+    def recruits(*names: str) -> list[dict[str, Any]]:
+        return [{"name": name, "active": True} for name in names]
+
+    bumper = {"workers": [4, 4], "knowledge": 2, "morale": 4, "goods": {"energy": 3}}
+    bumper |= {"recruits": recruits("chase_the_miner", "julia_the_thought_inspector", "phil_the_spy")}
+    bumped = {
+        "workers": [2],
+        "goods": {"food": 1, "bliss": 1},
+        "recruits": recruits("amanda_the_broker", "brian_the_viticulturist"),
+    }
+    position = {"rules": {"num_players": 2}, "seed": 1, "players": [bumper, bumped], "workers": {"tank_energy": [[1, 5]]}}
+    game = Game.from_dict(position)
+    game.play("place 4 tank_energy")
+    game.play("use amanda_the_broker")
+    assert game.legal() == ["pay food", "pay bliss"] and game.states["depth"] == 12 < MOST_PENDING
+    assert Game.from_dict(game.to_dict()) == game
+    assert Game.from_record(game.to_record()) == game

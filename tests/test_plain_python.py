@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.tour import tour
 from tests.tools.walk import walk
 
 ROOT = Path(__file__).parent.parent
 
 
 def _run(*command: str, **environment: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, *command], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=550
-    )
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()
 
@@ -27,7 +26,20 @@ def test_plain_python_plays_the_same() -> None:
     assert lines == list(walk(decisions=200))
 
 
-@pytest.mark.long  # compiles the engine again, with checks
-def test_no_index_is_out_of_bounds(tmp_path: Path) -> None:
-    lines = _run("-m", "tests.tools.walk", "--decisions", "200", NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
-    assert lines == list(walk(decisions=200))
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment in which everything is compiled again, with checks."""
+    return {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("checked"))}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_no_index_is_out_of_bounds(checked: dict[str, str]) -> None:
+    assert _run("-m", "tests.tools.walk", "--decisions", "200", **checked) == list(walk(decisions=200))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_no_index_is_out_of_bounds_beyond_the_engine(checked: dict[str, str]) -> None:
+    """In batches, trajectories, environments, agents and searches."""
+    assert _run("-m", "tests.tools.tour", **checked) == list(tour())

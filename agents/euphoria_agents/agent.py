@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.envs.asking import Player, agent_name
 from euphoria_env.json_reader import Reader
-from euphoria_env.observations import start_of
+from euphoria_env.observations import OBS_SIZE, start_of
 
 if TYPE_CHECKING:
     from euphoria_env import Game
@@ -147,16 +148,34 @@ def answers_batches(agent: Player) -> bool:
     return getattr(type(agent), "act_batch", Agent.act_batch) is not Agent.act_batch
 
 
-def int8_rows(array: Any) -> np.ndarray:
-    """An observation, a mask, or many of them, as the one type that compiled code takes: int8, contiguous, in two dimensions."""
+def int8_rows(array: Any, width: int) -> np.ndarray:
+    """An observation, a mask, or many of them, as the one type that compiled code takes: int8, contiguous, in two dimensions.
+
+    Raises:
+        ValueError: they are not as wide as that.
+    """
     array = np.asarray(array)
     if array.dtype == np.bool_:
         array = array.view(np.int8)
     if array.ndim == 1:
         array = array[None]
+    if array.ndim != 2 or array.shape[1] != width:
+        raise ValueError(f"observations or masks must be of shape (N, {width}), not {array.shape}")
     if array.dtype == np.int8 and array.flags.carray:  # nearly always, and faster than asking `require`
         return array
     return np.require(array, np.int8, ("C", "W"))
+
+
+def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Observations and masks of the same decisions, as `int8_rows` makes them.
+
+    Raises:
+        ValueError: they are of another width, or not as many of both.
+    """
+    seen, legal = int8_rows(observations, OBS_SIZE), int8_rows(masks, NUM_ACTIONS)
+    if len(seen) != len(legal):
+        raise ValueError(f"there are {len(seen)} observations, but {len(legal)} masks")
+    return seen, legal
 
 
 def check_found(moves: np.ndarray) -> np.ndarray:

@@ -49,7 +49,7 @@ class Replayed(Game):
 
     def at(self, ply: int) -> Game:
         """The game before a decision, or at its end: a copy."""
-        return Game.from_rows((self.before[ply] if ply < len(self.before) else self.states).copy())
+        return Game.taking((self.before[ply] if ply < len(self.before) else self.states).copy())
 
     def by_chance(self, ply: int) -> list[tuple[str, int]]:
         """The draws and rolls after a decision, before the next one: their kind, and the player; -1: nobody."""

@@ -42,8 +42,10 @@ from euphoria_env.engine.jit import array, jit
 from euphoria_env.engine.move_set import LEGAL_WORDS
 from euphoria_env.rules import OPTIONS, OPTIONS_SIZE
 
-STACK_DEPTH = 24  # the deepest seen is 10
-MOST_PENDING = 12  # operations in a position that is read; ten are the most ever seen, and each may put some more on top
+STACK_DEPTH = 24
+# Operations in a position that is read, each of which may put more on top. Play reaches 12: Chase doubles on the tank with Phil
+# and Julia, and bumps Amanda with Brian, who is asked what to pay.
+MOST_PENDING = 16
 
 
 class Operation(IntEnum):
@@ -298,6 +300,8 @@ def put_rows(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
 def push(g, op, player, a, b):
     """Puts an operation on the stack; the last one pushed is carried out first."""
     depth = int(g["depth"])
+    if depth >= STACK_DEPTH:
+        raise ValueError("more operations are pending than the stack has room for")
     g["stack"][depth, 0] = op
     g["stack"][depth, 1] = player
     g["stack"][depth, 2] = a

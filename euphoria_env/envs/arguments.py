@@ -203,4 +203,8 @@ def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: Rules) -
         seeds = [secrets.randbits(63) if one is None else read_seed(one) for one in seed]
         root = int(np.random.SeedSequence([one % 2**64 for one in seeds]).generate_state(1)[0])
         starts = {i: Game(rules, one) for i, one in enumerate(seeds)}
-    return root, starts | {i: game_from(one, rules, seeds[i], f"options.position[{i}]") for i, one in positions.items()}
+    starts |= {i: game_from(one, rules, seeds[i], f"options.position[{i}]") for i, one in positions.items()}
+    for i, game in starts.items():
+        if game.ranking is not None:
+            raise ValueError(f"options.position[{i}]: the game has ended")
+    return root, starts

@@ -240,13 +240,15 @@ class Generators:
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
-        self._own: dict[int, np.random.Generator] = {}
+        self._own: list[tuple[Player, np.random.Generator]] = []  # by identity, which a copy of all keeps
 
     def __call__(self, agent: Player) -> np.random.Generator:
         """The generator of an agent."""
-        own = self._own.get(id(agent))
-        if own is None:
-            own = self._own[id(agent)] = derived_generator(self._rng)
+        for known, own in self._own:
+            if known is agent:
+                return own
+        own = derived_generator(self._rng)
+        self._own.append((agent, own))
         return own
 
 

@@ -16,6 +16,7 @@ from euphoria_env.envs.asking import BatchGames, Generators, Player, play_agents
 from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
+from euphoria_env.json_reader import read_index
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
@@ -119,7 +120,7 @@ class Learners(BatchGames):
         batch = self.ready if chosen is not None else Batch(self.n, self.rules, _seed(rng), **self._batch_arguments)
         games = self._games if chosen is None else np.flatnonzero(chosen)
         if starts or chosen is not None:
-            batch.restart(games.tolist(), starts)
+            batch.restart(games, {i: game for i, game in (starts or {}).items() if i in games})
         self.batch, self.rng = batch, rng
         self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
@@ -147,18 +148,27 @@ class Learners(BatchGames):
             ResetNeeded: see `ready`.
         """
         batch = self.ready
-        self.illegal = self._refused(batch, actions, active) if self._illegal_ends else {}
-        refused = list(self.illegal)
-        if refused:
-            active = np.ones(self.n, np.bool_) if active is None else active.copy()
-            active[refused] = False
+        illegal, active = self._playing(batch, actions, active)
         batch.step(actions, active)
+        self.illegal, refused = illegal, list(illegal)
         self.rewards[:] = 0.0
         self.terminated[:] = self.truncated[:] = False
         self._credit(batch)
         if refused:
             self._end_illegal(batch, np.array(refused))
         self._under_way = False
+
+    def check(self, actions: Any) -> None:
+        """Refuses what `decide` would refuse; the errors are the same."""
+        self.ready.check(actions, self._playing(self.ready, actions, None)[1])
+
+    def _playing(self, batch: Batch, actions: Any, active: np.ndarray | None) -> tuple[dict[int, str], np.ndarray | None]:
+        """The games that an illegal action ends, with what is to be said of it, and those of the active ones that go on."""
+        illegal = self._refused(batch, actions, active) if self._illegal_ends else {}
+        if illegal:
+            active = np.ones(self.n, np.bool_) if active is None else active.copy()
+            active[list(illegal)] = False
+        return illegal, active
 
     def _refused(self, batch: Batch, actions: Any, active: np.ndarray | None) -> dict[int, str]:
         """The games whose action is illegal, with what is to be said of it."""
@@ -227,8 +237,9 @@ class Learners(BatchGames):
             self.final_opponents[i] = self.opponents.at(i)
 
     def final_game(self, i: int) -> Game:
-        """A copy of the last game with number i that ended, as it ended."""
-        return Game.from_rows(copy_rows(self.final_states[i : i + 1]))
+        """A copy of the last game with number i that ended, as it ended; errors as of `Batch.game`."""
+        i = read_index("the number of a game", i, self.n)
+        return Game.taking(copy_rows(self.final_states[i : i + 1]))
 
     def _begin(self, games: np.ndarray) -> None:
         """Seats everybody in games that begin."""

@@ -97,17 +97,17 @@ class Opponents:
             raise ValueError(f"same_opponent_prob must be a share from 0 to 1, not {same_opponent_prob!r}")
         texts = {one: as_agent(one) for one in chosen if isinstance(one, str)}
         agents = [texts[one] if isinstance(one, str) else as_agent(one) for one in chosen]
+        shares = np.full(len(agents), 1 / len(agents)) if chances is None else np.array(chances, np.float64)
+        if shares.shape != (len(agents),) or (shares < 0).any() or not abs(shares.sum() - 1) < _ROUNDING:
+            raise ValueError(f"chances must be {len(agents)} probabilities, not {chances!r}")
         self._forget()
         self._next = np.array([self._index(agent) for agent in agents])
-        self._drawn, self._same_opponent_prob = pool is not None, same_opponent_prob
-        self._chances = np.full(len(agents), 1 / len(agents)) if chances is None else np.asarray(chances, np.float64)
-        if self._chances.shape != self._next.shape or (self._chances < 0).any() or not abs(self._chances.sum() - 1) < _ROUNDING:
-            raise ValueError(f"chances must be {len(agents)} probabilities, not {chances!r}")
+        self._drawn, self._same_opponent_prob, self._chances = pool is not None, same_opponent_prob, shares
 
     def state(self) -> dict[str, np.ndarray]:
         """The seating and the pool, as arrays for `restore`; numbers are those of `agents`."""
         draws = {"drawn": np.array(self._drawn), "same_opponent_prob": np.array(self._same_opponent_prob, np.float64)}
-        return {"sitting": self._sitting.copy(), "next": self._next, "chances": self._chances, **draws}
+        return {"sitting": self._sitting.copy(), "next": self._next.copy(), "chances": self._chances.copy(), **draws}
 
     def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[Player]) -> None:
         """Continues from where `state` was taken.
@@ -125,7 +125,7 @@ class Opponents:
         if not abs(chances.sum() - 1) < _ROUNDING:
             raise ValueError("chances: do not add up to 1")
         self.agents = list(agents)
-        self._sitting[:], self._next, self._chances = sitting, following, chances
+        self._sitting[:], self._next, self._chances = sitting, following.copy(), chances.copy()
         self._drawn, self._same_opponent_prob = drawn, same_opponent_prob
 
     def _forget(self) -> None:

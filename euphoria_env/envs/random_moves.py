@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.engine.jit import array, entry, jit
 
 
@@ -41,19 +42,24 @@ def sample(mask: np.ndarray, rng: np.random.Generator) -> Any:
     """A legal move, each with the same probability.
 
     Args:
-        mask: the legal moves, bool or int8 (NUM_ACTIONS,), or those of many games, (N, NUM_ACTIONS). C-contiguous and writeable
-            arrays are the quickest; for others numba compiles once more.
+        mask: the legal moves, bool or int8 (NUM_ACTIONS,), or those of many games, (N, NUM_ACTIONS). C-contiguous arrays
+            are the quickest; others are copied.
         rng: one number is drawn from it for each move.
 
     Returns:
         An int; for many games an int64 array (N,).
 
     Raises:
-        ValueError: a mask has no legal move.
+        TypeError: masks of another kind.
+        ValueError: masks of another shape, or one that has no legal move.
     """
-    rows = mask
-    if mask.dtype != np.int8:
-        rows = mask.view(np.int8) if mask.dtype.itemsize == 1 else (mask != 0).view(np.int8)
+    rows = np.ascontiguousarray(mask)
+    if rows.ndim not in (1, 2) or rows.shape[-1] != NUM_ACTIONS:
+        raise ValueError(f"mask must be of shape ({NUM_ACTIONS},) or (N, {NUM_ACTIONS}), not {rows.shape}")
+    if rows.dtype.kind not in "biuf":
+        raise TypeError(f"mask must be of booleans or numbers, not {rows.dtype}")
+    if rows.dtype != np.int8:
+        rows = rows.view(np.int8) if rows.dtype.itemsize == 1 else (rows != 0).view(np.int8)
     if rows.ndim == 1:
         move = choose_one(rows, rng.random())
         if move < 0:

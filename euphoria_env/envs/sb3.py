@@ -6,6 +6,7 @@ the package needs Stable-Baselines3.
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from euphoria_env.envs.arguments import one_of, position_from, refuse_unknown
 from euphoria_env.envs.frames import FRAMES_PER_SECOND
 from euphoria_env.envs.learners import play_others
 from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.json_reader import read_index
 
 
 class EuphoriaVecEnv(VecEnv):
@@ -70,6 +72,9 @@ class EuphoriaVecEnv(VecEnv):
         if seed is not None:
             self.seed(seed)
 
+    def __copy__(self) -> EuphoriaVecEnv:
+        return copy.deepcopy(self)
+
     def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
         """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
         self.games.set_opponents(opponents, pool, **draws)
@@ -88,8 +93,8 @@ class EuphoriaVecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Takes the actions; they are played in `step_wait`."""
-        self._actions = actions
+        """Takes a copy of the actions; they are played in `step_wait`."""
+        self._actions = np.array(actions)
 
     def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Plays a decision of every learner, and those of the others until their next ones.
@@ -98,6 +103,8 @@ class EuphoriaVecEnv(VecEnv):
             IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
             ResetNeeded: no game has begun.
         """
+        for part in self.parts if len(self.parts) > 1 else ():
+            part.games.learners.check(part._actions)  # of all parts, before any of them plays
         for part in self.parts:
             part.games.learners.decide(part._actions)
         play_others([part.games.learners for part in self.parts])
@@ -138,6 +145,10 @@ class EuphoriaVecEnv(VecEnv):
         return np.concatenate([part.games.action_masks() for part in self.parts])
 
     # ------------------------------------------------------------------------------ what VecEnv asks of its single environments
+
+    def _get_indices(self, indices: Any) -> list[int]:
+        """The numbers of some of the games; None: of all."""
+        return [read_index("indices", i, self.num_envs) for i in super()._get_indices(indices)]
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Calls a method of some of the games; they have one, `action_masks`.
@@ -198,7 +209,9 @@ class JoinedVecEnv(EuphoriaVecEnv):
 
     def step_async(self, actions: np.ndarray) -> None:
         """Takes the actions; they are played in `step_wait`."""
-        for part, moves in zip(self.parts, np.split(actions, self._ends[:-1]), strict=True):
+        if np.shape(actions) != (self.num_envs,):
+            raise ValueError(f"actions must be {self.num_envs} integers, not an array of shape {np.shape(actions)}")
+        for part, moves in zip(self.parts, np.split(np.asarray(actions), self._ends[:-1]), strict=True):
             part.step_async(moves)
 
 

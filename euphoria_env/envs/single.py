@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gymnasium
@@ -110,6 +111,9 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
 
     # ---------------------------------------------------------------------------------------------------------- opponents
 
+    def __copy__(self) -> EuphoriaEnv:
+        return copy.deepcopy(self)
+
     def set_opponents(self, opponents: Any) -> None:
         """Changes the opponents, from the next game on: nobody is replaced in the middle of one.
 
@@ -136,8 +140,10 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
             ValueError: an impossible position or one with other rules, another option, or 100 games in which the learner was
                 not asked.
         """
-        super().reset(seed=seed)
         position = position_from(options)
+        if position is not None:
+            game_from(position, self.rules, 0)  # refuses it while the generator is as it was
+        super().reset(seed=seed)
         for again in range(MOST_UNASKED):
             number = int(self.np_random.integers(2**63 - 1))
             self._begin(None if position is None else game_from(position, self.rules, number, again=again > 0), number)
@@ -240,7 +246,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         """A copy of the game as it stands, hidden cards included, for people and not for the learner."""
         if not len(self._rows):
             raise ResetNeeded("no game has begun: call reset()")
-        return Game.from_rows(copy_rows(self._rows))
+        return Game.taking(copy_rows(self._rows))
 
     def action_masks(self) -> np.ndarray:
         """The learner's legal moves, bool (NUM_ACTIONS,), as sb3-contrib asks for them."""

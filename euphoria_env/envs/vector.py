@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -104,6 +105,9 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
+    def __copy__(self) -> EuphoriaVectorEnv:
+        return copy.deepcopy(self)
+
     def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
         """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
         self.learners.opponents.set(opponents, pool, **draws)
@@ -123,6 +127,8 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             ResetNeeded: `reset_mask` is given, but no game has begun.
         """
         given, chosen = reset_options(options, self.num_envs)
+        if chosen is not None:
+            _ = self.learners.ready
         positions = positions_from(given, self.num_envs)
         root, starts = starts_from(seed, positions, self.num_envs, self.rules)
         super().reset(seed=root)

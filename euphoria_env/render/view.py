@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
@@ -140,8 +142,10 @@ def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = N
     """
     d = game.to_dict()
     n = len(d["players"])
-    if seat is not None and (isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < n):
-        raise ValueError(f"seat must be None or an integer from 0 to {n - 1}, not {seat!r}")
+    if seat is not None:
+        if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n:
+            raise ValueError(f"seat must be None or an integer from 0 to {n - 1}, not {seat!r}")
+        seat = int(seat)
     markets = {
         name: MarketView(market["tile"] if market["built"] else None, tuple(sorted(market["stars"])))
         for name, market in d["markets"].items()

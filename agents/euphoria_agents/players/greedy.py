@@ -79,6 +79,9 @@ class Greedy(Agent):
     Args:
         samples: deals of what is hidden, and of the dice to come; the same for all moves.
         table: the weights of the evaluation.
+
+    Raises:
+        ValueError: not as many weights as the evaluation has.
     """
 
     needs_game = True
@@ -88,7 +91,9 @@ class Greedy(Agent):
         self._tape = empty_tape()
         self._moves = np.empty(NUM_ACTIONS, np.int64)
         self._roulette, self._values = np.empty(NUM_ACTIONS), np.empty((NUM_ACTIONS, MAX_PLAYERS))
-        self._features, self._table = np.empty(NUM_FEATURES), table
+        if np.shape(table) != WEIGHTS.shape:
+            raise ValueError(f"table must be of shape {WEIGHTS.shape}, not {np.shape(table)}")
+        self._features, self._table = np.empty(NUM_FEATURES), np.array(table, np.float64)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`.

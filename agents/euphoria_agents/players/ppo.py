@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
+from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows, explanation
 from euphoria_agents.network import compiled_layers
 from euphoria_agents.network.checkpoint import Parts, parts, read_checkpoint
 from euphoria_agents.network.weight_layout import active_feature_rows, flatten
@@ -104,14 +104,15 @@ class PPO(Agent):
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """The logarithms of the probabilities of all moves: float32 (N, NUM_ACTIONS); -inf where illegal."""
-        found = np.full((len(observations), actions.NUM_ACTIONS), -np.inf, np.float32)
-        self._play(observations, masks, np.zeros(len(observations)), found)
+        seen, legal = decision_rows(observations, masks)
+        found = np.full((len(seen), actions.NUM_ACTIONS), -np.inf, np.float32)
+        self._play(seen, legal, np.zeros(len(seen)), found)
         return found
 
-    def _play(self, observations: np.ndarray, masks: np.ndarray, uniforms: np.ndarray, chances: np.ndarray) -> np.ndarray:
-        """The moves that the uniforms choose."""
-        moves = np.empty(len(uniforms), np.int64)
-        compiled_layers.choose_by_network(int8_rows(observations), int8_rows(masks), uniforms, *self._network, moves, chances)
+    def _play(self, seen: np.ndarray, legal: np.ndarray, uniforms: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        """The moves that the uniforms choose in `decision_rows`."""
+        moves = np.empty(len(seen), np.int64)
+        compiled_layers.choose_by_network(seen, legal, uniforms, *self._network, moves, chances)
         return check_found(moves)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
@@ -120,7 +121,8 @@ class PPO(Agent):
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each game; see `Agent.act_batch`."""
-        return self._play(observations, masks, rng.random(len(observations)), _NO_CHANCES)
+        seen, legal = decision_rows(observations, masks)
+        return self._play(seen, legal, rng.random(len(seen)), _NO_CHANCES)
 
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
@@ -131,7 +133,7 @@ class PPO(Agent):
         in this deal.
         """
         legal = np.flatnonzero(mask)
-        chances = np.exp(self.log_chances(int8_rows(observation), int8_rows(mask))[0, legal].astype(np.float64))
+        chances = np.exp(self.log_chances(observation, mask)[0, legal].astype(np.float64))
         return explanation(legal, priors=(chances / chances.sum()).tolist(), seats=self._seats(game))
 
     @cached_property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
+from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.envs.random_moves import choose_one, choose_uniformly
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Uniform(Agent):
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each game; see `Agent.act_batch`."""
-        rows = int8_rows(masks)
+        rows = int8_rows(masks, NUM_ACTIONS)
         moves = np.empty(len(rows), np.int64)
         choose_uniformly(rows, rng.random(len(rows)), moves)
         return check_found(moves)

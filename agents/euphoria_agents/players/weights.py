@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from euphoria_agents.agent import Agent, Explanation, check_found, explanation, int8_rows
+from euphoria_agents.agent import Agent, Explanation, check_found, decision_rows, explanation
 from euphoria_env.actions import (
     DISCARD,
     DONE,
@@ -38,6 +38,7 @@ from euphoria_env.board import (
     GAIN_ARTIFACT,
     GOODS,
     ITEMS,
+    MAX_PLAYERS,
     MAX_WORKERS,
     NUM_AREAS,
     NUM_SPACES,
@@ -129,7 +130,7 @@ def free_workers(g, p):  # type: ignore[no-untyped-def]
     n = int(g["owned"][p])
     for slot in range(FIRST_SLOT, FIRST_MARKET):
         n -= g["occupant"][slot] == p
-    return n
+    return min(max(n, 0), MAX_WORKERS)  # an observation can say anything
 
 
 @jit
@@ -290,7 +291,7 @@ def spin(weights, n, chance):  # type: ignore[no-untyped-def]
 @jit
 def read_observation(observation, mask, g):  # type: ignore[no-untyped-def]
     """Fills a row with what the weights look at, as its observer sees it, who is player 0."""
-    n = int(observation[_NUM_PLAYERS])
+    n = min(max(int(observation[_NUM_PLAYERS]), 2), MAX_PLAYERS)  # an observation can say anything
     g["num_players"] = n
     g["stars_to_win"] = observation[_STARS_TO_WIN]
     for q in range(n):
@@ -357,9 +358,9 @@ class Weights(Agent):
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Chooses a move in each game; see `Agent.act_batch`."""
-        rows = int8_rows(masks)
-        chosen = np.empty(len(rows), np.int64)
-        choose_by_weight(int8_rows(observations), rows, rng.random(len(rows)), np.zeros(1, GAME_DTYPE), chosen)
+        seen, legal = decision_rows(observations, masks)
+        chosen = np.empty(len(legal), np.int64)
+        choose_by_weight(seen, legal, rng.random(len(legal)), np.zeros(1, GAME_DTYPE), chosen)
         return check_found(chosen)
 
     def explain(
@@ -367,5 +368,6 @@ class Weights(Agent):
     ) -> Explanation:
         """Says how probable each move is; see `Agent.explain`."""
         moves, shares = np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS)
-        n = share_by_weight(int8_rows(observation)[0], int8_rows(mask)[0], np.zeros(1, GAME_DTYPE), moves, shares)
+        (seen,), (legal,) = decision_rows(observation, mask)
+        n = share_by_weight(seen, legal, np.zeros(1, GAME_DTYPE), moves, shares)
         return explanation(moves[:n], priors=shares[:n].tolist())

@@ -68,7 +68,7 @@ class Judge:
     def __call__(self, ply: int) -> Judged:
         """Judges decision number `ply`; the first is 0."""
         state, move = self.game.before[ply], self.game.played[ply]
-        now = Game.from_rows(state.copy())
+        now = Game.taking(state.copy())
         said = self._explain(now, Chance(np.random.default_rng((self.seed, ply))))
         rows: list[Row] = [list(thought.values()) for thought in said["moves"]]
         played = next(row for row in rows if row[0] == move)
@@ -113,7 +113,7 @@ def _with_other_chance(state: np.ndarray, seed: int) -> Game:
     """The same game, all hidden cards included, in which other dice will fall and other cards come."""
     rows = state.copy()
     seed_row(rows[0], seed)
-    return Game.from_rows(rows)
+    return Game.taking(rows)
 
 
 def outcome(game: Game) -> list[float] | None:

@@ -21,6 +21,7 @@ from euphoria_agents.study.decision_analysis import Judge, Judged
 from euphoria_agents.validation import checked
 from euphoria_env.engine.tape import KINDS
 from euphoria_env.json_reader import read_json, shown
+from euphoria_env.record import record_lines
 
 ANALYSIS_FORMAT, ANALYSIS_VERSION = "euphoria-analysis", 2
 DIGITS = 5  # of everything that is a chance
@@ -146,7 +147,7 @@ class Analysis:
 
 def about(record: str, game: Replayed) -> dict[str, Any]:
     """The part of the header of an analysis that describes the record, with the game at its end."""
-    lines = "\n".join(record.splitlines())
+    lines = "\n".join(line for _, line in record_lines(record))
     return {
         "format": ANALYSIS_FORMAT,
         "version": ANALYSIS_VERSION,

@@ -21,7 +21,7 @@ from euphoria_env.game import Game
 from euphoria_env.json_reader import Reader, read_array, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
-from euphoria_env.trajectories import ENDED, OPEN, Trajectories
+from euphoria_env.trajectories import Trajectories
 
 LEARNER = "learner"  # plays the seats whose decisions the network learns from
 
@@ -224,27 +224,15 @@ class Actor(BatchGames):
     def _restore_decisions(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Takes over recorded decisions, once each number is known to be one that it can be."""
         n = min(np.size(arrays.get("decisions.game", ())), self._decisions.capacity)
-        games, players = self.batch.rewards.shape
-        most = 2**62
-        limits: dict[str, tuple[Any, float, float]] = {
-            "game": (np.int64, 0, games - 1), "seat": (np.int64, 0, players - 1), "turn": (np.int64, 0, most),
-            "elapsed": (np.int64, 0, most), "reward": (np.float32, -np.inf, np.inf), "following": (np.int64, ENDED, n - 1),
-            "move": (np.int64, 0, NUM_ACTIONS - 1), "log_prob": (np.float32, -np.inf, 0.001),
-        }  # fmt: skip
-        found = {name: read_array(arrays, f"decisions.{name}", (n,), *limit) for name, limit in limits.items()}
-        following = found["following"]
-        if ((following >= 0) & (following <= np.arange(n))).any():
-            Reader.fail("decisions.following", "a decision follows an earlier one")
-        (still,) = np.nonzero(following == OPEN)
-        if len(np.unique(found["game"][still] * players + found["seat"][still])) < len(still):
-            Reader.fail("decisions.following", "two decisions of one seat are open")
+        move = read_array(arrays, "decisions.move", (n,), np.int64, 0, NUM_ACTIONS - 1)
+        log_prob = read_array(arrays, "decisions.log_prob", (n,), np.float32, -np.inf, 0.001)
         rows, legal = _read_lists(arrays, "decisions.row", n, self._limit), _read_lists(arrays, "decisions.legal", n, NUM_ACTIONS)
         of_decision = np.repeat(np.arange(n), np.diff(legal.indptr))
-        if not np.isin(np.arange(n), of_decision[legal.indices == found["move"][of_decision]]).all():
+        if not np.isin(np.arange(n), of_decision[legal.indices == move[of_decision]]).all():
             Reader.must("decisions.move", "be among the legal ones")
+        self._decisions.restore(arrays, "decisions.")
         self._rows, self._legal = (chosen_lists(lists, np.arange(n), self._decisions.capacity + 1) for lists in (rows, legal))
-        self._move[:n], self._log_prob[:n] = found["move"], found["log_prob"]
-        self._decisions.restore(found)
+        self._move[:n], self._log_prob[:n] = move, log_prob
 
 
 def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int) -> CSR:

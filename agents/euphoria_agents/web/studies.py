@@ -204,7 +204,7 @@ class Studies:
             raise Refused(422, "start.ply: the game has ended there")
         rows = game.states.copy()
         seed_row(rows[0], secrets.randbits(63))
-        return Game.from_rows(rows)
+        return Game.taking(rows)
 
     async def delete(self, asked: Asked) -> Json:
         """Forgets a study."""

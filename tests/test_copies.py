@@ -1,0 +1,156 @@
+"""Copies and pickles of everything that plays: they go on alike, share no memory with the original, and keep what it promises."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_env import Batch, Game, Rules
+from euphoria_env.envs.sb3 import EuphoriaVecEnv
+from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.trajectories import Trajectories
+
+Copied = Callable[[Any], Any]
+WAYS: dict[str, Copied] = {
+    "copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda one: pickle.loads(pickle.dumps(one)),
+    "old pickle": lambda one: pickle.loads(pickle.dumps(one, 2)), "twice": lambda one: pickle.loads(pickle.dumps(copy.copy(one))),
+}  # fmt: skip
+SHORT = Rules(num_players=3, max_turns=6)
+NAMES = (
+    "player",
+    "mask",
+    "observation",
+    "events",
+    "rewards",
+    "terminated",
+    "truncated",
+    "ranking",
+    "final_observation",
+    "states",
+)
+
+
+@pytest.fixture(params=WAYS)
+def copied(request: pytest.FixtureRequest) -> Copied:
+    return WAYS[request.param]
+
+
+def shown(batch: Batch) -> dict[str, bytes]:
+    return {name: getattr(batch, name).tobytes() for name in NAMES}
+
+
+@pytest.mark.parametrize(("n", "threads", "events"), [(1, 1, 0), (3, 1, 4), (520, 2, 2)])
+def test_batches(copied: Copied, n: int, threads: int, events: int) -> None:
+    batch, rng = Batch(n, SHORT, seed=1, threads=threads, events=events), np.random.default_rng(0)
+    while not (batch.terminated | batch.truncated).any():
+        batch.step(batch.sample(rng))
+    twin, before = copied(batch), shown(batch)
+    assert shown(twin) == before and twin.threads == batch.threads
+    for name in NAMES:
+        array = getattr(twin, name)
+        assert (array.ctypes.data % 64 == 0 or not array.size) and array.flags.writeable
+        assert not np.shares_memory(array, getattr(batch, name))
+    arrays = {name: getattr(twin, name) for name in NAMES}
+    moves = []
+    for k in range(30):
+        moves.append(twin.sample(np.random.default_rng(k)))
+        twin.step(moves[-1])
+    assert shown(batch) == before
+    for move in moves:
+        batch.step(move)
+    assert shown(batch) == shown(twin) and all(getattr(twin, name) is arrays[name] for name in NAMES)
+    for one in (batch, twin):
+        one.restart([0])
+    assert shown(batch) == shown(twin)
+
+
+def test_games(copied: Copied) -> None:
+    game = Game(SHORT, seed=3)
+    game.play(game.legal()[0])
+    game.load(dice=[1, 2, 3])
+    for one in (game, Game.from_rows(game.states), Batch(2, SHORT, seed=1).game(1), Game.from_dict(game.to_dict())):
+        twin, before = copied(one), one.fingerprint()
+        assert twin == one and twin.history == one.history and twin.events == one.events
+        moves: list[int] = []
+        while len(moves) < 20 and twin.legal():
+            moves.append(int(twin.legal_actions()[0]))
+            twin.play(moves[-1])
+        assert one.fingerprint() == before
+        for move in moves:
+            one.play(move)
+        assert one == twin and one.to_record() == twin.to_record()
+
+
+def test_trajectories_with_their_games(copied: Copied) -> None:
+    batch, rng = Batch(4, SHORT, seed=1), np.random.default_rng(0)
+    one = Trajectories(batch, 400)
+
+    def play(batch: Batch, one: Trajectories, moves: list[np.ndarray]) -> None:
+        for move in moves:
+            one.add(range(4))
+            batch.step(move)
+            one.credit()
+
+    play(batch, one, [batch.sample(rng)])
+    twins, (twin,) = copied([batch, one]) if copied is not copy.copy else ([copy.copy(batch)], []), [None]
+    if copied is copy.copy:  # of the decisions alone, on the same games
+        twin = copy.copy(one)
+        twin.add([0])
+        assert one.size == 4 and twin.size == 5 and (one.following[:4] == -1).all() and twin.following[0] == 4
+        return
+    batch_twin, twin = twins
+    moves = []
+    for _ in range(40):
+        moves.append(batch_twin.sample(rng))
+        play(batch_twin, twin, moves[-1:])
+    assert one.size == 4
+    play(batch, one, moves)
+    assert {name: array.tobytes() for name, array in one.arrays().items()} == {
+        name: array.tobytes() for name, array in twin.arrays().items()
+    }
+
+
+class Drawing:
+    """An agent without equality or a hash, that draws from its generator."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> int:
+        return int(rng.choice(np.flatnonzero(mask)))
+
+
+def played(env: Any, steps: int) -> list[Any]:
+    """Plays the first legal moves, and gives what came of them; a single environment begins again after an end."""
+    found = []
+    for _ in range(steps):
+        masks = env.action_masks()
+        told = env.step(masks.argmax(axis=-1))
+        if isinstance(env, EuphoriaEnv) and (told[2] or told[3]):
+            env.reset()
+        found.append([np.asarray(part).tolist() for part in told[:3]])
+    return found
+
+
+@pytest.mark.parametrize("opponents", ["random", Drawing(), "weights"], ids=["random", "own", "weights"])
+@pytest.mark.parametrize("make", [EuphoriaEnv, partial(EuphoriaVectorEnv, 3), partial(EuphoriaVecEnv, 3)])
+def test_environments(copied: Copied, make: Callable[..., Any], opponents: Any) -> None:
+    env = make(opponents, num_players=3, max_turns=6, reward="stars")
+    if isinstance(env, EuphoriaVecEnv):
+        env.seed(5)
+        env.reset()
+    else:
+        env.reset(seed=5)
+    played(env, 7)
+    twin = copied(env)
+    mask, expected = env.action_masks().tolist(), played(twin, 25)
+    assert env.action_masks().tolist() == mask
+    if isinstance(twin, EuphoriaVectorEnv):
+        assert {array.ctypes.data % 64 for array in (twin.learners.batch.observation, twin.learners.batch.mask)} == {0}
+    assert played(env, 25) == expected

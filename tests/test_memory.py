@@ -1,0 +1,428 @@
+"""Numbers, rows and arrays that compiled code gets: what it cannot take is refused by name, and nothing is changed then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_agents import load
+from euphoria_agents.players.greedy import Greedy
+from euphoria_agents.players.search.evaluation import WEIGHTS
+from euphoria_env import Batch, Game, Rules, actions
+from euphoria_env.engine.jit import entry
+from euphoria_env.engine.state import GAME_DTYPE, STACK_DEPTH, Operation, push
+from euphoria_env.envs.learners import Learners
+from euphoria_env.envs.random_moves import sample
+from euphoria_env.envs.sb3 import EuphoriaVecEnv, JoinedVecEnv
+from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.vector import EuphoriaVectorEnv
+from euphoria_env.observations import OBS_SIZE
+from euphoria_env.trajectories import ENDED, OPEN, Trajectories, estimate_advantages
+
+TWO, N = Rules(num_players=2), 4
+GOLDEN = Path(__file__).parent / "golden"
+NAN = float("nan")
+NO_NUMBERS = [True, np.True_, 1.0, np.float32(1), NAN, None, "1", b"1", [1], (), np.array([1]), np.array(1.0)]
+NO_GAMES = [-1, N, -N - 1, 2**31, 2**63, -(2**70), np.int8(-1), np.uint64(2**63)]
+LISTS_OF_NONE = [
+    [True, False], np.ones(N, np.bool_), [1.0], [NAN], np.array([0.5]), ["1"], [None], np.array([1], object),
+    np.array([1], "M8[s]"), 1, np.array(1), [[1]], np.zeros((1, 1), int), {1}, "12",
+]  # fmt: skip
+LISTS_BEYOND = [[-1], [N], [0, 1, 99], [2**31], [2**63], [-(2**63)], np.array([-1], np.int8), np.array([2**64 - 1], np.uint64)]
+THE_SAME = [
+    [1, 3], (1, 3), range(1, 4, 2), np.array([1, 3], np.int8), np.array([1, 3], np.uint64), np.array([1, 3], ">i8"),
+    np.array([1, 0, 3, 0])[::2], [np.int16(1), np.uint8(3)], np.frombuffer(np.array([1, 3]).tobytes(), np.int64),
+]  # fmt: skip
+
+
+def all_of(batch: Batch) -> dict[str, bytes]:
+    """All that a batch shows and goes on from."""
+    names = ("player", "mask", "observation", "events", "rewards", "terminated", "truncated", "ranking", "final_observation")
+    return {name: getattr(batch, name).tobytes() for name in names} | {
+        name: array.tobytes() for name, array in batch.state().items()
+    }
+
+
+def at_an_end() -> tuple[Batch, list[int]]:
+    """Games of which some, but not all, ended in the last step."""
+    batch = Batch(N, Rules(num_players=2, max_turns=9), seed=5, events=3)
+    rng = np.random.default_rng(0)
+    while True:
+        batch.step(batch.sample(rng))
+        ended = np.flatnonzero(batch.terminated | batch.truncated).tolist()
+        if 0 < len(ended) < N:
+            return batch, ended
+
+
+TAKING_A_LIST: dict[str, Callable[[Batch, Any], Any]] = {
+    "restart": lambda batch, games: batch.restart(games),
+    "states_at_end": lambda batch, games: batch.states_at_end(games),
+    "observed_at_end": lambda batch, games: batch.observed_at_end(games, np.zeros(np.size(games), int)),
+    "events_at_end": lambda batch, games: batch.events_at_end(games, np.zeros(np.size(games), int)),
+    "Trajectories.add": lambda batch, games: Trajectories(batch, 100).add(games),
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "error"), [*((x, TypeError) for x in NO_NUMBERS), *((x, IndexError) for x in NO_GAMES)], ids=repr
+)
+def test_what_is_no_number_of_a_game(value: Any, error: type[Exception]) -> None:
+    batch = Batch(N, TWO, seed=1)
+    before = all_of(batch)
+    with pytest.raises(error, match="the number of a game must be"):
+        batch.game(value)
+    assert all_of(batch) == before
+
+
+@pytest.mark.parametrize("value", [2, np.int8(2), np.uint64(2), np.array(2)], ids=repr)
+def test_what_is_a_number_of_a_game(value: Any) -> None:
+    batch = Batch(N, TWO, seed=1)
+    assert batch.game(value) == batch.game(2) == Game.from_rows(batch.states[2:3])
+
+
+@pytest.mark.parametrize("call", TAKING_A_LIST)
+def test_what_are_no_numbers_of_games(call: str) -> None:
+    batch, _ = at_an_end()
+    before = all_of(batch)
+    for games in LISTS_OF_NONE:
+        with pytest.raises((TypeError, ValueError), match="games must be"):
+            TAKING_A_LIST[call](batch, games)
+    for games in LISTS_BEYOND:
+        with pytest.raises(IndexError, match="games must be from 0 to 3, not"):
+            TAKING_A_LIST[call](batch, games)
+    assert all_of(batch) == before
+
+
+@pytest.mark.parametrize("games", THE_SAME, ids=repr)
+def test_numbers_of_games_of_any_kind(games: Any) -> None:
+    batch, expected = Batch(N, TWO, seed=1), Batch(N, TWO, seed=1)
+    batch.restart(games)
+    expected.restart([1, 3])
+    assert all_of(batch) == all_of(expected)
+    trajectories = Trajectories(batch, 2)
+    trajectories.add(games)
+    assert trajectories.game.tolist() == [1, 3]
+
+
+def test_no_game_at_all_is_none() -> None:
+    batch, _ = at_an_end()
+    before = all_of(batch)
+    batch.restart([])
+    for nothing in ([], np.zeros(0), np.zeros(0, int)):
+        assert batch.states_at_end(nothing).shape == (0,) and batch.observed_at_end(nothing, nothing).shape == (0, OBS_SIZE)
+        assert batch.events_at_end(nothing, nothing).shape == (0, 3, 4)
+    assert all_of(batch) == before
+
+
+def test_starts_are_those_of_games_that_restart() -> None:
+    batch, other = Batch(N, TWO, seed=1), Game(Rules(num_players=3), 1)
+    before, start = all_of(batch), Game(TWO, 7)
+    ended = Game.from_dict({**Game(TWO, 1).to_dict()})
+    while not (ended.over or ended.truncated):
+        ended.play(int(ended.legal_actions()[-1]))
+    for games, starts, error in (
+        ([0, 1], {2: start}, ValueError), ([], {0: start}, ValueError), ([0, 0], None, ValueError), ([0], {0: other}, ValueError),
+        ([0], {0: ended}, ValueError), ([0], {0: None}, TypeError), ([0], {0: start.to_dict()}, TypeError),
+        ([0], {-4: start}, IndexError), ([1], {True: start}, TypeError), ([0], [start], TypeError),
+        ([0], {0.0: start}, TypeError), ([0], {None: start}, TypeError),
+    ):  # fmt: skip
+        with pytest.raises(error):
+            batch.restart(games, starts)
+        assert all_of(batch) == before
+    batch.restart([3, 1], {1: start})
+    assert batch.game(1) == start and (batch.mask[1] == start.mask()).all() and batch.player[1] == start.player
+    assert (batch.observation[1] == start.observation(start.player)).all()
+    start.play(start.legal()[0])
+    assert batch.game(1) != start, "the batch has a copy"
+
+
+def test_the_end_of_games_that_did_not_end() -> None:
+    batch, ended = at_an_end()
+    running = next(i for i in range(N) if i not in ended)
+    before = all_of(batch)
+    for players in ([2], [-1], [0, 1], [], [0.0], [True], 0, [[0]]):
+        for call in (batch.observed_at_end, batch.events_at_end):
+            with pytest.raises(ValueError, match="players must be one from 0 to 1 for each of 1 games"):
+                call(ended[:1], players)
+    for call in (
+        batch.states_at_end,
+        lambda games: batch.observed_at_end(games, [0]),
+        lambda games: batch.events_at_end(games, [0]),
+    ):
+        with pytest.raises(ValueError, match="games must be some of those that ended"):
+            call([running])
+    assert all_of(batch) == before
+
+
+@pytest.mark.parametrize("wrong", [None, 3, np.random, [0.5] * N, type("Ones", (), {"random": lambda self, n: np.ones(n)})()])
+def test_moves_are_drawn_by_a_generator(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="rng must be a Generator of numpy"):
+        Batch(N, TWO, seed=1).sample(wrong)
+
+
+def test_a_state_whose_arrays_are_no_arrays() -> None:
+    batch = Batch(N, TWO, seed=1)
+    before, state = all_of(batch), batch.state()
+    for name, value in state.items():
+        for wrong in (value.tolist(), None, value[:0], value.astype(">f8"), value[None]):
+            with pytest.raises(ValueError, match=rf"state\['{name}'\] must be"):
+                batch.restore({**state, name: wrong})
+    assert all_of(batch) == before
+
+
+# -------------------------------------------------------------------------------------------------------------------- rows
+
+
+NO_ROWS: list[Callable[[np.ndarray], Any]] = [
+    lambda rows: rows[0], lambda rows: rows.tolist(), lambda rows: rows.tobytes(), lambda rows: rows.view(np.uint8),
+    lambda _: None,
+    lambda rows: rows.astype(GAME_DTYPE.newbyteorder()), lambda rows: rows[["player", "turn"]],
+    lambda rows: rows[:0], lambda rows: np.repeat(rows, 2), lambda rows: rows[None], lambda rows: rows.reshape(()),
+    lambda rows: np.zeros(1, GAME_DTYPE), lambda rows: np.full(1, 255, np.uint8).repeat(GAME_DTYPE.itemsize).view(GAME_DTYPE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", NO_ROWS)
+def test_what_is_no_row_of_a_game(change: Callable[[np.ndarray], Any]) -> None:
+    game = Game(TWO, seed=1)
+    with pytest.raises((TypeError, ValueError), match="rows (must be|hold no possible game)"):
+        Game.from_rows(change(game.states))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("depth", 127), ("depth", -1), ("player", 5), ("num_players", 7), ("num_players", -1), ("space", 100), ("num_active", 99),
+     ("legal", -1), ("max_turns", -5), ("winner", 9), ("status", 77)],
+)  # fmt: skip
+def test_a_row_that_would_lead_out_of_it_is_refused(field: str, value: int) -> None:
+    rows = Game(TWO, seed=1).states.copy()
+    rows[field] = value
+    with pytest.raises(ValueError, match="rows hold no possible game"):
+        Game.from_rows(rows)
+
+
+def test_rows_are_copied() -> None:
+    game = Game(TWO, seed=1)
+    other = np.zeros(4, GAME_DTYPE)
+    other[2] = game.states[0]
+    for rows in (game.states, game.states.copy(), other[2::2][:1], other[::-1][1:2]):
+        twin, before = Game.from_rows(rows), (game.fingerprint(), rows.tobytes())
+        assert twin == game
+        twin.play(twin.legal()[0])
+        assert (game.fingerprint(), rows.tobytes()) == before and twin != game
+
+
+def test_a_game_at_any_time_is_a_possible_one() -> None:
+    batch, rng = Batch(3, Rules(num_players=3, trading=True, recruit_draft=True, max_turns=12), seed=2), np.random.default_rng(2)
+    for _ in range(120):
+        batch.step(batch.sample(rng))
+        assert Game.from_rows(batch.states[1:2]) == batch.game(1)
+        for i in np.flatnonzero(batch.truncated):
+            assert Game.from_rows(batch.states_at_end([i])).truncated
+
+
+@entry
+def fill_stack(rows, n):  # type: ignore[no-untyped-def]
+    """Puts n operations on the stack of a row."""
+    for _ in range(n):
+        push(rows[0], 26, 1, 2, 3)
+
+
+def test_the_stack_does_not_run_over() -> None:
+    rows = np.zeros(1, GAME_DTYPE)
+    fill_stack(rows, STACK_DEPTH)
+    full = rows.tobytes()
+    assert rows["depth"] == STACK_DEPTH and (rows["stack"] == [Operation.TRIGGER, 1, 2, 3]).all()
+    with pytest.raises(ValueError, match="more operations are pending than the stack has room for"):
+        fill_stack(rows, 1)
+    assert rows.tobytes() == full
+
+
+# ------------------------------------------------------------------------------------------------------ trajectories, masks
+
+
+def test_advantages_follow_later_decisions_alone() -> None:
+    values, rewards = np.ones(3, np.float32), np.zeros(3, np.float32)
+    for following in ([3, OPEN, OPEN], [0, OPEN, OPEN], [1, 0, OPEN], [-3, OPEN, OPEN], [10**12, OPEN, ENDED], [-(10**12)] * 3):
+        with pytest.raises(ValueError, match="following: a decision follows an earlier one, itself, or none of these 3"):
+            estimate_advantages(values, rewards, np.array(following), 0.9, 0.8)
+    good = np.array([1, ENDED, OPEN])
+    for bad, error in (((values[:2], rewards, good), ValueError), ((values, rewards[:2], good), ValueError),
+                       ((values, rewards, good[:2]), ValueError), ((values, rewards, good * 1.0), TypeError),
+                       ((values, rewards, good > 0), TypeError), ((values[None], rewards, good), ValueError),
+                       ((values, rewards > 0, good), TypeError)):  # fmt: skip
+        with pytest.raises(error):
+            estimate_advantages(*bad, 0.9, 0.8)
+    with pytest.raises(ValueError, match="discount must be of shape"):
+        estimate_advantages(values, rewards, good, np.ones(2, np.float32), 0.8)
+    expected = estimate_advantages(values, rewards, good, 0.9, 0.8)
+    frozen = good.astype(np.int16)
+    frozen.flags.writeable = False
+    for same in ((values.tolist(), rewards.astype(">f8"), frozen), (np.ones(6)[::2], np.zeros((3, 2))[:, 0], good.tolist())):
+        assert (estimate_advantages(*same, 0.9, 0.8) == expected).all()
+
+
+def test_decisions_are_restored_whole_or_not_at_all() -> None:
+    batch = Batch(N, TWO, seed=1)
+    saved, other = Trajectories(batch, 8), Trajectories(batch, 8)
+    saved.add(range(N))
+    other.add([2])
+    good = {name: array[:N].copy() for name, array in saved.arrays().items()}
+    before = {name: array.tobytes() for name, array in other.arrays().items()}
+    changes: list[tuple[str, Any]] = [
+        ("game", good["game"] - 1), ("game", good["game"] + 1), ("seat", good["seat"] + 2), ("seat", good["seat"] - 2),
+        ("game", good["game"] * 0), ("following", np.full(N, 99)), ("following", np.zeros(N, int)), ("following", np.full(N, -5)),
+        ("turn", good["turn"][:2]), ("reward", good["reward"].astype(float)), ("elapsed", None), ("elapsed", good["elapsed"] - 1),
+        ("reward", good["reward"] * np.float32(NAN)),
+    ]  # fmt: skip
+    for name, value in changes:
+        with pytest.raises(ValueError, match="game|following|seat|turn|reward|elapsed"):
+            other.restore({**good, name: value})
+        assert other.size == 1 and {name: array.tobytes() for name, array in other.arrays().items()} == before
+    with pytest.raises(ValueError, match="game must be"):
+        Trajectories(batch, 2).restore(good)
+    other.restore(good)
+    assert other.size == N and (other.game[:N] == np.arange(N)).all()
+
+
+def test_nothing_is_added_beyond_the_room_or_for_nobody() -> None:
+    batch = Batch(N, TWO, seed=1)
+    one = Trajectories(batch, 8)
+    for size in (-1, 7, 10**12):
+        one.size = size
+        with pytest.raises(ValueError, match="there is room for 8 decisions"):
+            one.add([0, 1])
+    one.size, one.capacity = 7, 10**9
+    with pytest.raises(ValueError, match="there is room for"):
+        one.add([0, 1])
+    one.size = 0
+    batch.player[1] = 100
+    with pytest.raises(IndexError, match=r"batch.player must be from 0 to 1, not \[100\]"):
+        one.add([0, 1])
+    assert one.size == 0 and not one.game.any() and (one._latest == -1).all()
+
+
+@pytest.mark.parametrize("capacity", [-1, 2.0, True, None, "4"])
+def test_there_is_room_for_a_number_of_decisions(capacity: Any) -> None:
+    with pytest.raises(ValueError, match="capacity must be an integer from 0 on"):
+        Trajectories(Batch(N, TWO, seed=1), capacity)
+
+
+@pytest.mark.parametrize("shape", [(), (663,), (665,), (2, 663), (1, 2, 664), (664, 2), (0,)], ids=repr)
+def test_masks_of_another_shape(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="mask must be of shape"):
+        sample(np.ones(shape, np.int8), rng)
+    for spec in ("random", "weights", "ppo"):
+        with pytest.raises(ValueError, match="must be of shape"):
+            load(spec).act_batch(np.zeros((1, OBS_SIZE), np.int8), np.ones(shape, np.int8), rng)
+
+
+def test_masks_of_other_kinds() -> None:
+    rng, mask = np.random.default_rng(0), np.zeros(actions.NUM_ACTIONS, np.int8)
+    mask[7] = 1
+    for same in (mask.tolist(), mask > 0, mask.astype(">i4"), np.repeat(mask, 2)[::2], np.frombuffer(mask.tobytes(), np.int8)):
+        assert sample(same, rng) == 7
+    for wrong in (mask.astype(object), mask.astype(str), mask.astype(complex)):
+        with pytest.raises(TypeError, match="mask must be of booleans or numbers"):
+            sample(wrong, rng)
+
+
+@pytest.mark.parametrize("spec", ["weights", "ppo"])
+def test_agents_refuse_observations_of_another_shape(spec: str) -> None:
+    agent, rng, masks = load(spec), np.random.default_rng(0), np.ones((2, actions.NUM_ACTIONS), np.int8)
+    for shape in ((2, 10), (2, OBS_SIZE - 1), (2, OBS_SIZE + 1), (1, OBS_SIZE), (3, OBS_SIZE), (OBS_SIZE,), (), (2, OBS_SIZE, 1)):
+        with pytest.raises(ValueError, match="of shape|observations, but"):
+            agent.act_batch(np.zeros(shape, np.int8), masks, rng)
+        if shape != (OBS_SIZE,):
+            with pytest.raises(ValueError, match="of shape|observations, but"):
+                agent.explain(np.zeros(shape, np.int8), masks, rng)
+
+
+def test_an_evaluation_has_its_weights() -> None:
+    for table in (np.ones(3), np.ones(0), np.ones((2, WEIGHTS.size)), 1.0):
+        with pytest.raises(ValueError, match="table must be of shape"):
+            Greedy(1, table)
+
+
+@pytest.mark.parametrize("value", [-128, -1, 1, 7, 127])
+@pytest.mark.parametrize("spec", ["random", "weights", "ppo"])
+def test_agents_answer_observations_that_cannot_be(spec: str, value: int) -> None:
+    masks = np.ones((3, actions.NUM_ACTIONS), np.bool_)
+    moves = load(spec).act_batch(np.full((3, OBS_SIZE), value, np.int8), masks, np.random.default_rng(0))
+    assert ((moves >= 0) & (moves < actions.NUM_ACTIONS)).all()
+
+
+# ------------------------------------------------------------------------------------------- refused calls of environments
+
+
+def test_several_parts_play_together_or_not_at_all() -> None:
+    joined = JoinedVecEnv([EuphoriaVecEnv(2, "random", num_players=n, seed=n) for n in (2, 3)])
+    joined.reset()
+    moves = joined.action_masks().argmax(axis=1)
+    before = [part.games.learners.batch.states.tobytes() for part in joined.parts]
+    illegal = np.array([*moves[:3], int(joined.action_masks()[3].argmin())])
+    for wrong in (illegal, moves[:3], np.append(moves, 0), moves * 1.0, moves[None], moves > 0):
+        with pytest.raises(ValueError, match="illegal|must be"):
+            joined.step(wrong)
+        assert [part.games.learners.batch.states.tobytes() for part in joined.parts] == before
+    joined.step(moves)
+    assert [part.games.learners.batch.states.tobytes() for part in joined.parts] != before
+
+
+def test_actions_may_change_after_they_were_taken() -> None:
+    env = EuphoriaVecEnv(2, "random", num_players=2, seed=1)
+    env.reset()
+    moves = env.action_masks().argmax(axis=1)
+    env.step_async(moves)
+    moves[:] = -1
+    env.step_wait()
+
+
+@pytest.mark.parametrize("indices", [2, -1, [0, 2], [-3], 1.0, [True], ["0"]])
+def test_numbers_of_games_as_stable_baselines_asks(indices: Any) -> None:
+    env = EuphoriaVecEnv(2, "random", num_players=2, seed=1)
+    env.reset()
+    for call in (lambda: env.get_attr("rules", indices), lambda: env.env_method("action_masks", indices=indices),
+                 lambda: env.env_is_wrapped(object, indices)):  # fmt: skip
+        with pytest.raises((IndexError, TypeError)):
+            call()
+    assert len(env.get_attr("rules", [1])) == len(env.env_method("action_masks", indices=1)) == 1
+
+
+def test_a_refused_position_leaves_the_chance_to_come() -> None:
+    one, other = EuphoriaEnv("random", num_players=2), EuphoriaEnv("random", num_players=2)
+    for env in (one, other):
+        env.reset(seed=3)
+    for position in ({"players": 7}, {"rules": {"num_players": 3}}, 5, {"load": {"dice": [1]}}):
+        with pytest.raises(ValueError, match="players|position"):
+            one.reset(seed=4, options={"position": position})
+    assert one.game == other.game
+    vectors = [EuphoriaVectorEnv(2, "random", num_players=2) for _ in range(2)]
+    ended = Game.from_record((GOLDEN / "3_players_truncated.record").read_text(encoding="utf-8"))
+    three = EuphoriaVectorEnv(2, "random", **ended.rules.to_dict())
+    with pytest.raises(ValueError, match=r"options\.position\[0\]: the game has ended"):
+        three.reset(seed=4, options={"position": {**ended.to_dict(), "load": {}}})
+    for vector in vectors:
+        vector.reset(seed=3)
+    for options in ({"position": 7}, {"position": [None]}, {"reset_mask": [True]}, {"reset_mask": np.ones(3, bool)}, {"x": 1}):
+        with pytest.raises(ValueError, match="position|reset_mask|x"):
+            vectors[0].reset(seed=4, options=options)
+    assert (vectors[0].reset()[0] == vectors[1].reset()[0]).all()
+    assert (one.reset()[0] == other.reset()[0]).all() and one.game == other.game
+
+
+def test_refused_opponents_leave_those_that_play() -> None:
+    learners = Learners(3, "random", None, 0, "win", None, TWO)
+    before = {name: array.tobytes() for name, array in learners.opponents.state().items()}
+    for chances in ([0.5, 0.6], [1.0], [NAN, 1.0], [-1.0, 2.0]):
+        with pytest.raises(ValueError, match="chances must be 2 probabilities"):
+            learners.opponents.set(pool=["weights", "random"], chances=chances)
+        assert {name: array.tobytes() for name, array in learners.opponents.state().items()} == before
+    for i in (-1, 3, True, 0.0):
+        with pytest.raises((IndexError, TypeError)):
+            learners.final_game(i)

@@ -1,0 +1,282 @@
+"""Calls of `Batch` and of `raw_env` in any order, right and wrong, beside games that are played one by one."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+
+from euphoria_env import Batch, Game, IllegalMove, Rules, actions, raw_env
+from euphoria_env.engine.rewards import REWARD_NAMES
+
+RULES = [
+    Rules(num_players=2, max_turns=4),
+    Rules(num_players=3, trading=True, recruit_draft=True, max_turns=6),
+    Rules(num_players=6, market_draft=True, track_draft=True, max_turns=5),
+]
+OTHER = Rules(num_players=5)
+COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+SHOWN = (
+    "player",
+    "mask",
+    "observation",
+    "events",
+    "rewards",
+    "terminated",
+    "truncated",
+    "ranking",
+    "final_observation",
+    "states",
+)
+NO_GAMES = [[-1], [99], [0, 0], [0.0], [True], [None], "0", 0, [[0]], [2**63]]
+NO_ACTIONS = [-1, actions.NUM_ACTIONS, 2**40, 1.0, True, float("nan"), "end", None, [0], np.array([0]), np.True_]
+
+
+def everything(batch: Batch) -> dict[str, bytes]:
+    """All that a batch shows, and all that its games go on from."""
+    shown = {name: getattr(batch, name).tobytes() for name in SHOWN}
+    return shown | {name: array.tobytes() for name, array in batch.state().items()}
+
+
+class BatchMachine(RuleBasedStateMachine):
+    """A batch, and each of its games on its own."""
+
+    @initialize(
+        n=st.integers(1, 4), rules=st.sampled_from(RULES), reward=st.sampled_from(REWARD_NAMES), events=st.sampled_from([0, 3])
+    )
+    def begin(self, n: int, rules: Rules, reward: str, events: int) -> None:
+        self.n, self.rules = n, rules
+        self.batch = Batch(n, rules, 5, reward, events=events)
+        self.deals = Batch(n, rules, 5), [0] * n  # where the first position of each game is looked up, and how often it began
+        self.episodes = [0] * n
+        self.games = [self.batch.game(i) for i in range(n)]
+        self.saved: list[tuple[dict[str, np.ndarray], list[int], list[Game]]] = []
+        self.left: list[tuple[Batch, dict[str, bytes]]] = []  # that nobody plays any more
+
+    def new(self, i: int) -> Game:
+        """The first position of the next episode of a game."""
+        self.episodes[i] += 1
+        batch, begun = self.deals
+        if begun[i] > self.episodes[i]:  # the state of an earlier time was restored
+            batch, begun = self.deals = Batch(self.n, self.rules, 5), [0] * self.n
+        while begun[i] < self.episodes[i]:
+            batch.restart([i])
+            begun[i] += 1
+        return batch.game(i)
+
+    @rule(chance=st.integers(0, 2**32), some=st.integers(0, 15), steps=st.integers(1, 12))
+    def step(self, chance: int, some: int, steps: int) -> None:
+        rng = np.random.default_rng(chance)
+        active = np.array([some >> i & 1 == 0 for i in range(self.n)])
+        for _ in range(steps):
+            moves = self.batch.sample(rng)
+            self.batch.step(moves, active)
+            for i in range(self.n):
+                if not active[i]:
+                    assert not self.batch.terminated[i] and not self.batch.truncated[i] and not self.batch.rewards[i].any()
+                    continue
+                game = self.games[i]
+                game.play(int(moves[i]))
+                assert (self.batch.terminated[i], self.batch.truncated[i]) == (game.over, game.truncated)
+                if game.ranking is not None:
+                    assert self.batch.ranking[i].tolist() == game.ranking
+                    for p, seen in enumerate(self.batch.final_observation[i]):
+                        assert np.array_equal(seen, game.observation(p))
+                    assert Game.from_rows(self.batch.states_at_end([i])) == game
+                    self.games[i] = self.new(i)
+
+    @rule(chosen=st.integers(0, 15), kind=st.sampled_from([list, tuple, np.array, lambda games: np.array(games, np.uint8)]))
+    def restart(self, chosen: int, kind: Callable[[list[int]], Any]) -> None:
+        games = [i for i in reversed(range(self.n)) if chosen >> i & 1]
+        starts = {i: self.saved[-1][2][i] for i in games[:1]} if self.saved else None
+        self.batch.restart(kind(games), starts)
+        for i in games:
+            self.games[i] = self.new(i)
+            if starts and i in starts:
+                self.games[i] = Game.from_rows(starts[i].states)
+
+    @rule(way=st.sampled_from(COPIES))
+    def go_on_with_a_copy(self, way: Callable[[Any], Any]) -> None:
+        self.left = [*self.left[-1:], (self.batch, everything(self.batch))]
+        self.batch = way(self.batch)
+
+    @rule()
+    def save(self) -> None:
+        self.saved = [(self.batch.state(), self.episodes.copy(), [game.clone() for game in self.games])]
+
+    @precondition(lambda self: self.saved)
+    @rule()
+    def restore(self) -> None:
+        state, episodes, games = self.saved[0]
+        self.batch.restore(state)
+        self.episodes, self.games = episodes.copy(), [game.clone() for game in games]
+
+    @rule(i=st.integers(0, 3))
+    def play_a_copy_of_a_game(self, i: int) -> None:
+        before, game = everything(self.batch), self.batch.game(i % self.n)
+        game.play(game.legal()[-1])
+        assert everything(self.batch) == before
+
+    @rule(games=st.sampled_from(NO_GAMES), action=st.sampled_from(NO_ACTIONS), which=st.integers(0, 9))
+    def refuse(self, games: Any, action: Any, which: int) -> None:
+        batch, before = self.batch, everything(self.batch)
+        legal = batch.mask.argmax(axis=1)
+        state = batch.state()
+        calls: list[Callable[[], Any]] = [
+            lambda: batch.restart(games),
+            lambda: batch.restart([0], {0: Game(OTHER, 1)}),
+            lambda: batch.restart([], {0: self.games[0]}),
+            lambda: batch.states_at_end(games),
+            lambda: batch.observed_at_end(games, games),
+            lambda: batch.game(games if which % 2 else -1),
+            lambda: batch.step([*legal[1:], action] if action is not None else legal[1:]),
+            lambda: batch.step([*legal[1:], int(batch.mask[-1].argmin())]),
+            lambda: batch.step(legal, np.ones(self.n)),
+            lambda: batch.restore({**state, "games": state["games"][:, :-1] if which % 2 else state["games"] | 64}),
+        ]
+        with pytest.raises((TypeError, ValueError, IndexError)):
+            calls[which]()
+        assert everything(batch) == before
+
+    @invariant()
+    def agrees(self) -> None:
+        if not hasattr(self, "games"):
+            return
+        for i, game in enumerate(self.games):
+            assert self.batch.game(i) == game and self.batch.player[i] == game.player
+            assert np.array_equal(self.batch.mask[i], game.mask())
+            assert np.array_equal(self.batch.observation[i], game.observation(game.player))
+        for batch, before in self.left:
+            assert everything(batch) == before
+
+
+class EnvMachine(RuleBasedStateMachine):
+    """A PettingZoo environment, and its game."""
+
+    @initialize(rules=st.sampled_from(RULES), reward=st.sampled_from(REWARD_NAMES), events=st.sampled_from([0, 3]))
+    def begin(self, rules: Rules, reward: str, events: int) -> None:
+        self.env, self.rules = raw_env(reward=reward, events=events, **rules.to_dict()), rules
+        with pytest.raises(ResetNeeded):
+            self.env.step(0)
+        self.env.reset(seed=3)
+        self.game, self.total = self.env.game, np.zeros(rules.num_players)
+        self.left: list[tuple[raw_env, Any]] = []
+
+    def everything(self, env: raw_env) -> Any:
+        """All that an environment tells."""
+        agents = env.possible_agents
+        told = [env.agents, env.agent_selection, env.rewards, env._cumulative_rewards, env.terminations, env.truncations]
+        masks = [env.infos[agent]["action_mask"].tobytes() for agent in env.infos]
+        seen = [{name: array.tobytes() for name, array in env.observe(agent).items()} for agent in agents]
+        return copy.deepcopy(told), masks, seen, env.state().tobytes(), env.game.fingerprint()
+
+    @rule(seed=st.integers(-(2**63), 2**63))
+    def reset(self, seed: int) -> None:
+        self.env.reset(seed=seed)
+        self.game = self.env.game
+
+    @precondition(lambda self: self.game.legal())
+    @rule()
+    def reset_to_this_position(self) -> None:
+        position = self.game.to_dict()
+        self.env.reset(seed=1, options={"position": position})
+        assert self.env.game == self.game == Game.from_dict(position)
+
+    @rule(chance=st.integers(0, 2**32), steps=st.integers(1, 20))
+    def step(self, chance: int, steps: int) -> None:
+        rng = np.random.default_rng(chance)
+        for _ in range(steps):
+            if not self.game.legal():
+                self.leave()
+                return
+            action = rng.choice(self.game.legal_actions())
+            self.env.step(action)
+            self.game.play(int(action))
+            assert abs(sum(self.env.rewards.values())) < 1e-5
+
+    def leave(self) -> None:
+        """Steps with the agents of a game that has ended, each once, and begins another one."""
+        while self.env.agents:
+            before = len(self.env.agents)
+            self.env.step(None)
+            assert len(self.env.agents) == before - 1
+        self.env.reset(seed=8)
+        self.game = self.env.game
+
+    @precondition(lambda self: self.game.legal())
+    @rule(action=st.sampled_from(NO_ACTIONS))
+    def refuse_an_action(self, action: Any) -> None:
+        before = self.everything(self.env)
+        for wrong in (action, int(self.game.mask().argmin())):
+            with pytest.raises(IllegalMove):
+                self.env.step(wrong)
+            assert self.everything(self.env) == before
+
+    @rule(options=st.sampled_from([5, {"position": 5}, {"position": {"rules": {"num_players": 4}}}, {"position": {"x": 1}}]))
+    def refuse_a_position(self, options: Any) -> None:
+        before = self.everything(self.env)
+        with pytest.raises(ValueError, match=r"options|position|x: no such key"):
+            self.env.reset(options=options)
+        assert self.everything(self.env) == before
+
+    @rule(way=st.sampled_from(COPIES[1:]))
+    def go_on_with_a_copy(self, way: Callable[[Any], Any]) -> None:
+        self.left = [*self.left[-1:], (self.env, self.everything(self.env))]
+        self.env = way(self.env)
+
+    @rule()
+    def change_what_was_given(self) -> None:
+        before = self.everything(self.env)
+        for agent in self.env.possible_agents:
+            for array in self.env.observe(agent).values():
+                array[...] = 1
+        self.env.state()[:] = 1
+        self.env.game.play(self.game.legal()[0]) if self.game.legal() else None
+        assert self.everything(self.env) == before
+
+    @invariant()
+    def agrees(self) -> None:
+        if not hasattr(self, "left"):
+            return
+        env, game = self.env, self.game
+        assert env.game == game and env.agent_selection == f"player_{game.player}"
+        for p, agent in enumerate(env.possible_agents):
+            seen, legal = env.observe(agent), game.mask() & (agent == env.agent_selection)
+            assert np.array_equal(seen["observation"], game.observation(p))
+            assert np.array_equal(seen["action_mask"], legal) and np.array_equal(env.infos[agent]["action_mask"], legal)
+            assert (env.terminations[agent], env.truncations[agent]) == (game.over, game.truncated)
+        for left, before in self.left:
+            assert self.everything(left) == before
+
+
+def run(machine: type[RuleBasedStateMachine], examples: int, steps: int) -> None:
+    """Makes so many sequences of calls; the same each time."""
+    health = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+    chosen = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=health,
+    )
+    run_state_machine_as_test(machine, settings=chosen)
+
+
+@pytest.mark.parametrize("machine", [BatchMachine, EnvMachine])
+def test_calls_in_any_order(machine: type[RuleBasedStateMachine]) -> None:
+    run(machine, 15, 25)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("machine", [BatchMachine, EnvMachine])
+def test_many_calls_in_any_order(machine: type[RuleBasedStateMachine]) -> None:
+    run(machine, 150, 60)
