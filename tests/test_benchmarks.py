@@ -78,6 +78,22 @@ def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: 
     assert len(told) == 1 and told[0].startswith("SB3 VecEnv left out, it needs stable_baselines3")
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_pictures_are_measured(monkeypatch: Any, capsys: Any, missing: bool) -> None:
+    pytest.importorskip("resvg_py")
+    from euphoria_agents.speed import layers
+
+    if missing:
+        monkeypatch.setitem(sys.modules, "resvg_py", None)
+    found = [*layers.measure(layers.Plan(["picture"], [2], [1], 0.001, 2, 0))]
+    names = ["frame, new", "frame, little changed"]
+    told = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
+    left_out = [f"{name} left out, it needs resvg_py: pip install 'euphoria-env[render]'" for name in names]
+    assert told == (left_out if missing else [])
+    assert [(one.layer, one.unit, one.n) for one in found] == ([] if missing else [(name, "frames/s", 0) for name in names])
+    assert all(len(one.values) == 2 and min(one.values) > 0 for one in found)
+
+
 @pytest.mark.long
 def test_playouts_are_counted() -> None:
     text = call(FOLDER / "playouts.py", "--playouts", 3)
