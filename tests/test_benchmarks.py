@@ -120,25 +120,21 @@ def test_what_is_measured_is_told_at_once_and_at_the_end(number: signal.Signals)
     assert process.returncode == 130 and told.endswith("\nstopped\n") and "Traceback" not in told
 
 
-@pytest.mark.parametrize(
-    ("group", "unused"),
-    [
-        ("engine", ("layers.Batch",)),
-        ("aec", ("layers.Batch", "layers.loop.random_play")),
-        ("batch", ("layers.loop.random_play", "layers.loop.new_game")),
-        ("vector", ("layers.loop.random_play", "layers.loop.new_game")),
-    ],
-)
-def test_a_group_calls_nothing_that_others_would_have_to_compile(
-    group: str, unused: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("missing", [False, True])
+def test_pictures_are_measured(monkeypatch: Any, capsys: Any, missing: bool) -> None:
+    pytest.importorskip("resvg_py")
     from euphoria_agents.speed.layers import Plan
     from euphoria_agents.speed.turns import measure
 
-    for name in unused:
-        monkeypatch.setattr(f"euphoria_agents.speed.{name}", lambda *_, **__: pytest.fail("it was compiled for nothing"))
-    monkeypatch.setattr("euphoria_agents.speed.layers.LONGEST", 3)
-    assert all(one.median > 0 for one in measure(Plan([group], [2], [1, 3], 0.001, 1, 9)))
+    if missing:
+        monkeypatch.setitem(sys.modules, "resvg_py", None)
+    found = [*measure(Plan(["picture"], [2], [1], 0.001, 1, 0))]
+    names = ["frame, new", "frame, little changed"]
+    told = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
+    left_out = [f"{name} left out, it needs resvg_py: pip install 'euphoria-env[render]'" for name in names]
+    assert told == (left_out if missing else [])
+    assert [(one.layer, one.unit, one.n) for one in found] == ([] if missing else [(name, "frames/s", 0) for name in names])
+    assert all(len(one.values) == 1 and min(one.values) > 0 for one in found)
 
 
 @pytest.mark.long

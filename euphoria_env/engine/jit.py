@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,6 +32,11 @@ def _kinds_of(text: str) -> list[Any]:
     """The types that a text like "int64 float32[:,:]" names; arrays are C-contiguous."""
     named = [word.partition("[") for word in text.split()]
     return [array(name, axes.count(":")) if axes else getattr(types, name) for name, _, axes in named]
+
+
+def _accepted(kind: Any) -> list[Any]:
+    """The types of arguments that do for a declared one: writable arrays for read-only ones."""
+    return [kind, kind.copy(readonly=False)] if isinstance(kind, types.Array) and not kind.mutable else [kind]
 
 
 def _widened(kind: Any) -> Any:
@@ -92,7 +98,8 @@ class _Entry(_Part):
     def install(self, machine_code: Any) -> None:
         """Makes calls run a function of the library."""
         self._machine_code = machine_code  # numba only borrows it
-        self._insert([kind._code for kind in self.kinds], machine_code)
+        for kinds in product(*map(_accepted, self.kinds)):
+            self._insert([kind._code for kind in kinds], machine_code)
         self._can_compile, self.is_installed = False, True  # so that other types are refused
 
     __call__ = CPUDispatcher.__call__

@@ -26,6 +26,8 @@ def frame(game: Game, mode: str | None, size: tuple[int, int]) -> Any:
         return str(game)
     width, height = size
     drawn = board_array(game, within=size)[:height, :width]
+    if drawn.shape[:2] == (height, width):
+        return drawn
     picture = np.full((height, width, 3), _BACKGROUND, np.uint8)
     top, left = (height - drawn.shape[0]) // 2, (width - drawn.shape[1]) // 2
     picture[top : top + drawn.shape[0], left : left + drawn.shape[1]] = drawn

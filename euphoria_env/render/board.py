@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 
 from euphoria_env.board import (
     ALLEGIANCE_END,
@@ -62,6 +63,7 @@ from euphoria_env.render.theme import PAGE
 from euphoria_env.render.view import REGION_NAMES, View, cost_view, site_of
 from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
 
+_told = cache(space_words)
 _REVEALING_STEP = 6  # of a miner (R7.5)
 _SYMBOL_OF = {
     Effect.STAR_IN_TERRITORY: "star",
@@ -127,13 +129,13 @@ def _ground(s: Sheet) -> None:
     s.rect(BOARD, "paper", 0)
     earth = Box(0, REGIONS["subterran"].y - 6, BOARD.w, BOARD.h - REGIONS["subterran"].y + 6)
     s.rect(earth, "earth", 0)
-    s.path(f"M0 {earth.y + 1:g}{'l12-5 16 4 10-3 17 4' * 20}V{earth.y + 1:g}Z", "earth")
+    s.path(f"M0 {earth.y + 1:g}{'l12-5 16 4 10-3 17 4' * 20}V{earth.y + 1:g}Z", "earth", BOARD)
     for faction in FACTIONS:
         box = REGIONS[faction]
         s.rect(box, f"{faction}-ground", 22 if faction == "subterran" else 12)
         skyline, left, top = _SKYLINES.get(faction, ("", 0, 0))
         if skyline:
-            s.path(f"M{box.x + left:g} {box.y + top:g}{skyline}Z", f"{faction}-ground")
+            s.path(f"M{box.x + left:g} {box.y + top:g}{skyline}Z", f"{faction}-ground", BOARD)
 
 
 def _head(s: Sheet, k: int, faction: str) -> None:
@@ -164,12 +166,12 @@ def _space(
     x, y = (crowd(space) if space in AREAS else socket(space)).middle
     outline, width = ("legal", 3) if legal else (faction, 1.5) if slot else ("frame", 1)
     fill = "slot" if slot else f"{faction}-cell" if faction else "panel"
-    with s.group(kinds, space_words(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
+    with s.group(kinds, _told(space, tile), f"space-{space}", space=space, x=float(x), y=float(y)):
         s.rect(PLACES[space], fill, 8, outline, width, "ground")
         yield
         if marked:
             left, top, wide, _ = PLACES[space]
-            s.path(f"M{left + wide - 16:g} {top:g}h8q8 0 8 8v8Z", "changed", kind="corner")
+            s.path(f"M{left + wide - 16:g} {top:g}h8q8 0 8 8v8Z", "changed", PLACES[space], "corner")
 
 
 def _socket(s: Sheet, space: str, faction: str) -> None:
@@ -211,15 +213,16 @@ def _area(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) 
     with _space(s, view, changed, area, faction):
         s.text(box.x + 10, box.y + 20, title(area), BODY, weight=700)
         s.rect(crowd(area), "slot", 7, "frame", 1, "socket")
-        if there:
-            end = crowd(area).x - 6 if low else box.x + box.w - 10
-            s.text(end, box.y + 20, str(sum(face for _, face in there)), BODY, "dim", 700, "end")
         for n, (sums, units, knowledge) in enumerate(AREA_SUMS):
             gain: list[Part] = [*[COMMODITIES[k]] * units, *([_sign(knowledge), "knowledge"] if knowledge else ["flag"])]
             x = box.x + (10 if low else (12, 60, 124)[n])
             y = box.y + (28 + (box.h - 30) / 3 * n if low else box.h - 40)
             s.text(x, y + 13, sums.replace(" to ", "–").replace(" or more", "+"), SMALL, "dim")
             s.parts(x + (28 if low else 0), y + (0 if low else 17), gain)
+        if there:
+            end = crowd(area).x - 6 if low else box.x + box.w - 10
+            s.apart()
+            s.text(end, box.y + 20, str(sum(face for _, face in there)), BODY, "dim", 700, "end")
 
 
 def _sign(n: int) -> str:
@@ -347,6 +350,7 @@ def _works(s: Sheet, view: View, changed: Collection[str]) -> None:
         for k, name in enumerate(ARTIFACTS):
             n = view.discards.get(name, 0)
             x, y = box.x + 12 + 56 * (k % 3), box.y + 14 + 34 * (k // 3)
+            s.apart()
             s.icon(x, y, name, 20, opacity=1 if n else 0.45)
             s.text(x + 25, y + 15, str(n), BODY, "ink" if n else "dim", 700 if n else 400)
 

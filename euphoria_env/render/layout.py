@@ -6,6 +6,8 @@ tank and the cards beside it.
 
 from __future__ import annotations
 
+from functools import cache
+
 from euphoria_env.board import (
     AREAS,
     ARTIFACT_MARKETS,
@@ -97,6 +99,7 @@ PLACES = _boxes()
 _SIDEWAYS = {*TUNNELS, *TUNNEL_ENDS}  # spaces without a name above the socket
 
 
+@cache
 def socket(space: str) -> Box:
     """The place of a worker on a space for one."""
     box = PLACES[space]

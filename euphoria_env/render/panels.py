@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, KNOWLEDGE_LIMIT, STARS
 from euphoria_env.cards.recruits import FACTION_OF, recruit_number
@@ -18,6 +19,7 @@ PANEL_HEIGHT = 166  # the least
 _ABOVE_CARDS = 84  # name, stars, tracks, workers and goods
 _PAD = 12
 _STAR = 14  # of the row of stars, each
+_told = cache(recruit_words)
 _SYMBOLS = (
     *((name, name) for name in (*GOODS, "artifact")),
     ("pair", "a pair"),
@@ -74,7 +76,9 @@ def panel(s: Sheet, player: PlayerView, name: str, goal: int, box: Box) -> None:
         s.rect(box, "panel", 10, line, width)
         s.rect(Box(box.x, box.y + 10, 5, box.h - 20), f"seat-{seat}", 2)
         x, y, room = box.x + _PAD + 4, box.y, box.w - 2 * _PAD - 4
+        s.apart()
         _name_and_stars(s, player, name, goal, x, y + 7, room)
+        s.apart()
         _workers_and_tracks(s, player, x, y + 34, room)
         _goods(s, player, x, y + 64, room)
         _cards(s, player, goal, Box(x, y + _ABOVE_CARDS, room, box.h - 4 - _ABOVE_CARDS))
@@ -108,6 +112,7 @@ def _workers_and_tracks(s: Sheet, player: PlayerView, x: float, y: float, room: 
         left += DIE_WIDTH + 3
     if player.on_board:
         s.text(left + (4 if player.workers else 0), y + 18, f"+{player.on_board} out", SMALL, "dim")
+    s.apart()
     total = player.knowledge + sum(player.workers)
     facts = ((player.knowledge or "-", "knowledge"), (player.morale or "-", "morale"))
     at = x + room - 144
@@ -161,7 +166,7 @@ def _cards(s: Sheet, player: PlayerView, goal: int, box: Box) -> None:
 def _entries(player: PlayerView, goal: int, told: bool) -> list[_Entry]:
     entries = []
     for recruit in player.recruits:
-        name, words = title(recruit.name) + ("" if recruit.active else " (hidden)"), recruit_words(recruit.name)
+        name, words = title(recruit.name) + ("" if recruit.active else " (hidden)"), _told(recruit.name)
         entries.append(_Entry(f"{title(recruit.name)}: {words}", words, recruit, name))
     remarks = " · ".join(_remarks(player, goal))
     entries.append(_Entry(remarks, remarks))
@@ -180,7 +185,7 @@ def _names(s: Sheet, recruits: Sequence[RecruitView], box: Box) -> int:
         width = SMALL + 7 + text_width(name, SMALL, 700) + (SMALL + 16 if recruit.star else 14)
         if x > box.x and x + width - 14 > box.x + box.w:
             x, y, line = box.x, y + SMALL * LINE, line + 1
-        with s.group("card", f"{title(recruit.name)}: {recruit_words(recruit.name)}"):
+        with s.group("card", f"{title(recruit.name)}: {_told(recruit.name)}"):
             _recruit_name(s, recruit, name, x, y)
         x += width
     return line

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
 SMALL, BODY, LARGE, TITLE, HUGE = 12, 14, 16, 20, 28  # the five sizes of texts
 LINE = 1.3  # from base line to base line, in sizes
 _ICON, _BETWEEN = 16, 3
+_BEFORE = {"start": 0, "middle": 0.5, "end": 1}  # the part of a text that lies before its anchor
 
 Part = str | tuple[int | str, str]  # a symbol or words, or a number with a symbol
 
@@ -38,6 +40,16 @@ class Box(NamedTuple):
         return Box(self.x + x, self.y + y, self.w, self.h)
 
 
+@dataclass
+class Run:
+    """Shapes that follow each other with no tag of a group between them: the least part of a drawing that can be drawn alone."""
+
+    at: tuple[float, float, float]  # where the origin of its group lies on the sheet, and the scale there
+    shapes: list[str] = field(default_factory=list)
+    symbols: dict[str, None] = field(default_factory=dict)  # in the order of their first use
+    boxes: list[Box] = field(default_factory=list)  # around each shape, with room for any outline
+
+
 class Sheet:
     """A sheet that collects shapes; coordinates from the top left.
 
@@ -51,7 +63,7 @@ class Sheet:
         self.theme = theme
         self._names = names or [f"player {k}" for k in range(MAX_PLAYERS)]
         self._parts: list[str] = []
-        self._used: dict[str, None] = {}
+        self.runs = [Run((0, 0, 1))]
 
     def svg(self, box: Box, title: str, description: str = "", size: tuple[int, int] | None = None) -> str:
         """All of it, as a picture of this part of the sheet, in a size in pixels or as large as there is room."""
@@ -60,9 +72,20 @@ class Sheet:
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {large}viewBox="{box.x:g} {box.y:g} {box.w:g} {box.h:g}"{font}'
         head += f' color="{self.colour("ink")}" role="{"group" if self.theme == PAGE else "img"}"{self._label(title)}'
         told = f"<desc>{_escaped(description)}</desc>" if description else ""
-        symbols = "" if self.theme == PAGE else f"<defs>{''.join(symbol(name, self.theme) for name in self._used)}</defs>"
+        used = dict.fromkeys(name for run in self.runs for name in run.symbols)
+        symbols = "" if self.theme == PAGE else self._defined(used)
         ground = "" if self.theme == PAGE else f'<rect width="{box.w:g}" height="{box.h:g}" fill="{self.colour("paper")}"/>'
         return "\n".join([head + told + symbols + ground, *self._parts, "</svg>"])
+
+    def part(self, run: Run, size: tuple[int, int], matrix: Sequence[float]) -> str:
+        """A run of shapes alone, as a picture of a size in pixels; the matrix leads from its group to them."""
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}"'
+        head += f' font-family="{FONT}" color="{self.colour("ink")}">{self._defined(run.symbols)}'
+        return f'{head}<g transform="matrix({" ".join(map(str, matrix))})">{"".join(run.shapes)}</g></svg>'
+
+    def _defined(self, names: Iterable[str]) -> str:
+        """The definitions of symbols."""
+        return f"<defs>{''.join(symbol(name, self.theme) for name in names)}</defs>"
 
     def _label(self, text: str) -> str:
         """The end of a tag whose shape has a text for the pointer."""
@@ -70,13 +93,19 @@ class Sheet:
             return ">"
         return f' aria-label="{escape(text)}">' if self.theme == PAGE else f"><title>{_escaped(text)}</title>"
 
+    def apart(self) -> None:
+        """Begins a run of shapes: what follows and what was before change at different times."""
+        self.runs.append(Run(self.runs[-1].at))
+
     def colour(self, name: str) -> str:
         """A colour as it is written."""
         return colour(name, self.theme)
 
-    def raw(self, shape: str) -> None:
-        """A shape as SVG."""
+    def _add(self, shape: str, box: Box) -> None:
+        """A shape as SVG, and a box around it."""
         self._parts.append(shape)
+        self.runs[-1].shapes.append(shape)
+        self.runs[-1].boxes.append(box)
 
     @contextmanager
     def group(self, kind: str, label: str = "", name: str = "", at: Sequence[float] = (), **data: object) -> Iterator[None]:
@@ -95,9 +124,12 @@ class Sheet:
         )
         about += f' transform="{_placed(*at)}"' if at else ""
         about += ' role="group"' if label and self.theme == PAGE else ""  # without one, nobody may be told its name
-        self.raw(f'<g class="{kind}"{about}{self._label(label)}')
+        self._parts.append(f'<g class="{kind}"{about}{self._label(label)}')
+        outer = self.runs[-1].at
+        self.runs.append(Run(_within(outer, *at)))
         yield
-        self.raw("</g>")
+        self._parts.append("</g>")
+        self.runs.append(Run(outer))
 
     def rect(self, box: Box, fill: str, radius: float = 6, stroke: str = "none", width: float = 1.5, kind: str = "") -> None:
         """A rectangle with round corners."""
@@ -105,16 +137,16 @@ class Sheet:
         outline = "" if self.colour(stroke) == "none" else f' stroke="{self.colour(stroke)}" stroke-width="{width:g}"'
         x, y, w, h = box
         where = f'x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="{radius:g}"'
-        self.raw(f'<rect {about}{where} fill="{self.colour(fill)}"{outline}/>')
+        self._add(f'<rect {about}{where} fill="{self.colour(fill)}"{outline}/>', box)
 
     def disc(self, x: float, y: float, radius: float, fill: str, stroke: str = "none", width: float = 1.5) -> None:
         """A disc."""
         self.rect(Box(x - radius, y - radius, 2 * radius, 2 * radius), fill, radius, stroke, width)
 
-    def path(self, d: str, fill: str, kind: str = "") -> None:
-        """A path."""
+    def path(self, d: str, fill: str, box: Box, kind: str = "") -> None:
+        """A path somewhere in a box."""
         about = f'class="{kind}" ' if kind else ""
-        self.raw(f'<path {about}d="{d}" fill="{self.colour(fill)}"/>')
+        self._add(f'<path {about}d="{d}" fill="{self.colour(fill)}"/>', box)
 
     def text(
         self, x: float, y: float, text: str, size: float = BODY, fill: str = "ink", weight: int = 400, anchor: str = "start"
@@ -122,8 +154,10 @@ class Sheet:
         """A line of text; `y` is its base line. Returns where it ends, if it starts at `x`."""
         bold = "" if weight == 400 else f' font-weight="{weight}"'
         at = "" if anchor == "start" else f' text-anchor="{anchor}"'
-        self.raw(f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{self.colour(fill)}"{bold}{at}>{_escaped(text)}</text>')
-        return x + text_width(text, size, weight)
+        shape = f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{self.colour(fill)}"{bold}{at}>{_escaped(text)}</text>'
+        wide = text_width(text, size, weight)
+        self._add(shape, Box(x - _BEFORE[anchor] * wide, y - 1.2 * size, wide, 1.6 * size))
+        return x + wide
 
     def paragraph(
         self, x: float, y: float, w: float, text: str, size: float = SMALL, fill: str = "dim", weight: int = 400, lines: int = 9
@@ -143,9 +177,9 @@ class Sheet:
         self._use(f"icon-{name.replace(' ', '-')}", size, size, x, y, look + edge)
 
     def _use(self, name: str, w: float, h: float, x: float = 0, y: float = 0, look: str = "") -> None:
-        self._used[name] = None
+        self.runs[-1].symbols[name] = None
         at = f' x="{x:g}" y="{y:g}"' if x or y else ""
-        self.raw(f'<use href="#{name}"{at} width="{w:g}" height="{h:g}"{look}/>')
+        self._add(f'<use href="#{name}"{at} width="{w:g}" height="{h:g}"{look}/>', Box(x, y, w, h))
 
     def parts(self, x: float, y: float, parts: Sequence[Part]) -> float:
         """Symbols, each with a number before it or without, and words in a row 16 high; returns where they end."""
@@ -187,6 +221,11 @@ def parts_width(parts: Sequence[Part]) -> float:
 
 def _placed(x: float, y: float, scale: float = 1) -> str:
     return f"translate({x:g} {y:g})" + ("" if scale == 1 else f" scale({scale:g})")
+
+
+def _within(outer: tuple[float, float, float], x: float = 0, y: float = 0, scale: float = 1) -> tuple[float, float, float]:
+    """The origin and the scale of a group in another one."""
+    return outer[0] + outer[2] * x, outer[1] + outer[2] * y, outer[2] * scale
 
 
 def _escaped(text: str) -> str:

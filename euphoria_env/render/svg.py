@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env.board import SPACES, STARS
 from euphoria_env.json_reader import shown
@@ -31,6 +31,16 @@ _MARGIN, _GAP = 12, 8
 _TOP = 60  # where the board begins
 _MOST_BESIDE = 4  # players beside the board; of more players ...
 _BESIDE = 3  # ... three are beside it, and the others below
+
+
+class Drawing(NamedTuple):
+    """A picture: the part of a sheet that it shows, its size in pixels, and what it is in words."""
+
+    sheet: Sheet
+    box: Box
+    size: tuple[int, int]
+    title: str
+    description: str
 
 
 def board_svg(
@@ -59,7 +69,8 @@ def board_svg(
     Raises:
         ValueError: no such seat, width, theme or space, or names that are not one for each player in one printable line.
     """
-    return draw(game, seat, width, names, last, theme, changed)[0]
+    drawing = draw(game, seat, width, names, last, theme, changed)
+    return drawing.sheet.svg(drawing.box, drawing.title, drawing.description, drawing.size)
 
 
 def draw(
@@ -70,8 +81,8 @@ def draw(
     last: str,
     theme: str,
     changed: Collection[str] = (),
-) -> tuple[str, int, int]:
-    """The picture as of `board_svg`, its width and its height."""
+) -> Drawing:
+    """The picture as of `board_svg`."""
     called = _names(names, game.rules.num_players)
     view = view_of(game, seat, names)
     moves = [] if seat is None else legal_moves(game, seat, names)
@@ -88,7 +99,7 @@ def draw(
         bottom = move_list(s, asked, moves, _MARGIN, bottom + _GAP, across - 2 * _MARGIN)
     box = Box(0, 0, across, math.ceil(bottom) + _MARGIN)
     tall = math.ceil(box.h * wide / box.w)
-    return s.svg(box, f"Euphoria, {view.headline}", _description(view, asked, called), (wide, tall)), wide, tall
+    return Drawing(s, box, (wide, tall), f"Euphoria, {view.headline}", _description(view, asked, called))
 
 
 def _across(wide: int) -> int:
@@ -129,14 +140,18 @@ def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
     left = _MARGIN + 2 + text_width("EUPHORIA", HUGE, 700) + 20
     room -= left - _MARGIN
     s.text(_MARGIN + 2, 42, "EUPHORIA", HUGE, weight=700)
+    s.apart()
     s.paragraph(left, 26, room, view.headline, LARGE, "ink", 700, 1)
+    s.apart()
     beside = left + text_width(view.headline, LARGE, 700) + 16
     s.paragraph(beside, 26, room - beside + left, asked, BODY, "ink", lines=1)
+    s.apart()
     s.paragraph(left, 46, room, view.offer or (last and f"last: {last}"), BODY, "dim", lines=1)
 
 
 def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float:
     """The legend below the board, and the players beside and below that; returns where they end."""
+    s.apart()
     bottom = legend(s, _MARGIN + 2, _TOP + BOARD.h + 4, BOARD.w)
     n, x = len(view.players), _MARGIN + BOARD.w + _GAP + 4
     beside = 0 if across < PICTURE_WIDTH else n if n <= _MOST_BESIDE else _BESIDE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.render.theme import colour
@@ -118,6 +119,7 @@ def _number(number: int, x: float, y: float, size: int, fill: str) -> str:
     return f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{fill}" font-weight="700" text-anchor="middle">{number}</text>'
 
 
+@lru_cache(1024)
 def symbol(name: str, theme: str) -> str:
     """A symbol to `<use>`, by its id: `icon-energy`, `worker-2-6` (player, face), `token-2` and `badge-2` (player)."""
     kind, _, which = name.partition("-")

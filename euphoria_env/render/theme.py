@@ -8,6 +8,7 @@ lines and texts on the grounds (`seat-0-line`); a faction has its lines and text
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from euphoria_env.board import FACTIONS
 
@@ -90,6 +91,7 @@ THEMES: dict[str, dict[str, str]] = {
 PAGE = "page"  # stands for a theme: each colour is a variable, which the page sets (`variables`)
 
 
+@lru_cache(1024)
 def colour(name: str, theme: str) -> str:
     """A colour as it is written into the drawing; what begins with "#", and "none", stay as they are."""
     if name == "none" or name.startswith("#"):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from pettingzoo.utils import wrappers
 
+from euphoria_agents.speed.frames import frames
 from euphoria_agents.speed.measure import Chunk, Measurement, clock, clock_of_children
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import determinize, loop, observe
@@ -359,6 +360,7 @@ class Layer:
         unit: what is counted.
         many: whether it is measured for different numbers of games.
         least, most: the numbers of games between which it is measured.
+        extra: of the package, which has what it needs.
     """
 
     name: str
@@ -368,6 +370,7 @@ class Layer:
     many: bool = False
     least: int = 1
     most: int = 2**31
+    extra: str = "train"
 
 
 LAYERS = (
@@ -389,6 +392,8 @@ LAYERS = (
     Layer("AEC empty raw", "aec", aec_loop(lambda players: EmptyAEC(num_players=players))),
     Layer("AEC wrapped", "aec", aec_loop(lambda players: env(num_players=players))),
     Layer("AEC empty wrapped", "aec", aec_loop(_empty_wrapped)),
+    Layer("frame, new", "picture", partial(frames, new=True), "frames/s", extra="render"),
+    Layer("frame, little changed", "picture", partial(frames, new=False), "frames/s", extra="render"),
 )
 GROUPS = (*dict.fromkeys(layer.group for layer in LAYERS), "memory", "start")
 

@@ -58,4 +58,4 @@ def _in_turns(figures: list[tuple[Layer, int]], players: int, plan: Plan) -> Ite
 
 @cache
 def _say_left_out(layer: Layer, error: str) -> None:
-    print(f"{layer.name} left out, it needs {error}: pip install 'euphoria-env[train]'", file=sys.stderr)
+    print(f"{layer.name} left out, it needs {error}: pip install 'euphoria-env[{layer.extra}]'", file=sys.stderr)

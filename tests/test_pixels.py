@@ -1,0 +1,168 @@
+"""Pictures as pixels: they are those of the SVG, whatever was drawn before, and little is drawn where little has changed."""
+
+import io
+import random
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from euphoria_env import Game, Rules
+from euphoria_env.envs.frames import frame
+from euphoria_env.render import board_array, board_svg, pixels
+from euphoria_env.render.theme import THEMES
+
+resvg_py = pytest.importorskip("resvg_py")
+Image = pytest.importorskip("PIL.Image")
+
+LEVELS, SHARE = 16, 0.001  # of 255: how far pixels may differ from those of the SVG; what share of them may differ by more
+
+
+def whole(svg: str, width: int | None = None) -> np.ndarray:
+    """An SVG, drawn at once."""
+    return np.array(Image.open(io.BytesIO(resvg_py.svg_to_bytes(svg_string=svg, width=width))).convert("RGB"))
+
+
+def assert_alike(found: np.ndarray, wanted: np.ndarray) -> None:
+    assert found.shape == wanted.shape
+    far = np.abs(found.astype(int) - wanted).max(axis=2) > LEVELS
+    assert far.mean() <= SHARE, np.argwhere(far)[:20]
+
+
+def played(num_players: int, seed: int, moves: int) -> Iterator[Game]:
+    """A random game after each of its decisions."""
+    game, rng = Game(Rules(num_players=num_players, trading=seed % 2 == 1), seed=seed), random.Random(seed)
+    for _ in range(moves):
+        yield game.clone()
+        if not game.legal():
+            break
+        game.play(rng.choice(game.legal()))
+
+
+def fresh(draw: Callable[[], np.ndarray]) -> np.ndarray:
+    """A picture drawn with nothing kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pixels, "_KEPT", pixels._Kept())
+        patch.setattr(pixels, "_last", None)
+        return draw()
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The SVG of everything that is drawn during a test; nothing is kept at its beginning."""
+    texts: list[str] = []
+    draw = resvg_py.svg_to_bytes
+    monkeypatch.setattr(pixels, "_KEPT", pixels._Kept())
+    monkeypatch.setattr(pixels, "_last", None)
+    monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda svg_string: texts.append(svg_string) or draw(svg_string=svg_string))
+    return texts
+
+
+@pytest.mark.parametrize("num_players", range(2, 7))
+def test_frames_are_pictures_of_the_svg(num_players: int) -> None:
+    rng = random.Random(num_players)
+    for game in [*played(num_players, num_players, 600)][::137]:
+        for width in (1280, rng.randrange(100, 1500)):
+            assert_alike(board_array(game, within=(width, 9999)), whole(board_svg(game), width))
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_pictures_are_those_of_the_svg(theme: str) -> None:
+    names = ['href="#icon-food"', "<b>&amp;", "\u0141\u00f3d\u017a \U0001f600 \u6f22\u5b57"]
+    for k, game in enumerate([*played(3, 8, 500)][::97]):
+        shown = {"names": names, "last": "& <so> on", "theme": theme, "changed": ["farm", "generator"]}
+        shown |= {"seat": game.player, "width": (None, 1000, 333, 2000, 1299, 100)[k % 6]}
+        assert_alike(board_array(game, **shown), whole(board_svg(game, **shown)))
+
+
+def test_pixels_do_not_depend_on_what_was_drawn_before() -> None:
+    games = [game for seed in range(4) for game in [*played(2 + seed, seed, 400)][5::97]]
+    games += [*played(4, 9, 8)]  # little changes between these
+    rng = random.Random(1)
+    jobs = [(game, size, theme) for game in games for size in ((320, 200), (1280, 647)) for theme in ("dark", "light")]
+    jobs = [*rng.sample(jobs, 16), *[(game, (320, 200), "dark") for game in games[-8:]]]
+    wanted = [fresh(lambda job=job: board_array(job[0], within=job[1], theme=job[2])) for job in jobs]
+    for _ in range(2):
+        for k in rng.sample(range(len(jobs)), len(jobs)):
+            game, size, theme = jobs[k]
+            assert np.array_equal(board_array(game, within=size, theme=theme), wanted[k])
+    for k, (game, size, theme) in enumerate(jobs):
+        assert np.array_equal(board_array(game, within=size, theme=theme), wanted[k])
+
+
+def test_threads_draw_the_same() -> None:
+    games = [game for seed in range(3) for game in [*played(3, seed, 300)][::97]]
+    wanted = [fresh(lambda game=game: board_array(game, within=(500, 500))) for game in games]
+    with ThreadPoolExecutor(4) as threads:
+        found = [*threads.map(lambda game: board_array(game, within=(500, 500)), games * 4)]
+    assert all(np.array_equal(one, other) for one, other in zip(found, wanted * 4, strict=True))
+
+
+def test_only_what_is_new_is_drawn(drawn: list[str]) -> None:
+    counts = []
+    for game in played(4, 3, 40):
+        before = len(drawn)
+        board_array(game)
+        counts.append(len(drawn) - before)
+        board_array(game)
+        assert len(drawn) == before + counts[-1]
+    assert counts[0] > 100 and np.median(counts[1:]) < 8
+    assert len(drawn) == len(set(drawn))
+
+
+def test_moved_and_vanished_parts_leave_nothing_behind() -> None:
+    """Everything on the board, then nothing, then all of it elsewhere."""
+    players = [{"workers": [1]}, {"workers": [2]}]
+    positions = [
+        {"workers": {"farm": [[0, 3], [1, 4]]}, "miners": {"euphorian": 4}, "allegiance": {"icarite": 3}},
+        {},
+        {"workers": {"aquifer": [[0, 3], [1, 4]]}, "miners": {"subterran": 9}, "territories": {"icarite_territory": [0, 1]}},
+    ]
+    games = [Game.from_dict({"rules": {"num_players": 2}, "seed": 1, "players": players, **more}) for more in positions]
+    for game in (*games, *games[::-1]):
+        assert np.array_equal(board_array(game), fresh(lambda game=game: board_array(game)))
+
+
+@pytest.mark.parametrize("room", [0, 10**6])
+def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    monkeypatch.setattr(pixels, "_MOST_BYTES", room)
+    monkeypatch.setattr(pixels, "_KEPT", pixels._Kept())
+    for game in [*played(3, 5, 200)][::99]:
+        for width in (300, 900):
+            wanted = fresh(lambda game=game, width=width: board_array(game, within=(width, 999)))
+            assert np.array_equal(board_array(game, within=(width, 999)), wanted)
+            sprites = pixels._KEPT._sprites.values()
+            assert pixels._KEPT.bytes == sum(sprite.bytes for sprite in sprites) <= room
+
+
+def test_large_pictures_are_not_kept() -> None:
+    game = Game(seed=1)
+    board_array(game, within=(600, 600))
+    assert pixels._last is not None
+    board_array(game, within=(4000, 4000))
+    assert pixels._last is None
+
+
+@pytest.mark.parametrize("size", [(1500, 758), (1280, 720), (84, 84), (1, 1), (3, 500)])
+def test_frames_are_fresh(size: tuple[int, int]) -> None:
+    """Writing on a frame changes no other."""
+    game = Game(seed=2)
+    first = frame(game, "rgb_array", size)
+    kept = first.copy()
+    assert first.shape == (size[1], size[0], 3) and first.dtype == np.uint8 and first.flags.writeable
+    first[:] = 7
+    second = frame(game, "rgb_array", size)
+    assert np.array_equal(second, kept) and not np.shares_memory(first, second)
+
+
+def test_the_order_of_parts_counts() -> None:
+    """The same parts in another order, or one of them twice, are another picture."""
+    ground = pixels._Ground((8, 8), "#000000")
+    red, blue = (pixels._Part(object.__new__(pixels._Sprite), 0, 0) for _ in range(2))
+    red.sprite.image = Image.new("RGBA", (6, 6), "#ff000080")
+    blue.sprite.image = Image.new("RGBA", (6, 6), "#0000ff80")
+    for parts in ([red, blue], [blue, red], [blue, red, red], [red, blue], []):
+        found = np.array(pixels._picture(ground, parts))
+        assert np.array_equal(found, fresh(lambda parts=parts: np.array(pixels._picture(ground, parts))))
+        assert np.array_equal(found, np.array(pixels._laid(ground, parts, 0, 0)))
