@@ -405,7 +405,16 @@ PLACED = {"kind": "placed", "player": 0, "space": "farm", "face": 4}
 GAINED = {"kind": "gained", "item": "food", "number": 1}
 
 
-@pytest.mark.parametrize("events", [[], [PLACED], [PLACED, GAINED], [{"kind": "gains"}, GAINED, {"kind": "turn", "player": 1}]])
+@pytest.mark.parametrize(
+    "events",
+    [
+        [],
+        [PLACED],
+        [PLACED, GAINED],
+        [{"kind": "allegiance", "player": 0, "now at": 1}],
+        [{"kind": "gains"}, GAINED, {"kind": "turn", "player": 1}],
+    ],
+)
 def test_events_that_happened(events):
     play_farm(*events)
 
@@ -417,6 +426,7 @@ def test_events_that_happened(events):
         ([GAINED, GAINED], "[{kind: gained, item: food, number: 1}]"),
         ([{**GAINED, "number": 2}, PLACED], "[{kind: gained, item: food, number: 2}, {kind: placed"),
         ([{"kind": "turn", "player": 0}], "[{kind: turn, player: 0}]"),
+        ([{"kind": "turn", "player": None}], "[{kind: turn, player: null}]"),
     ],
 )
 def test_events_that_did_not_happen_or_in_another_order(events, missing):

@@ -30,6 +30,9 @@ def wanted(entry: dict[str, Any], events: Any) -> Wanted:
             continue
         if key not in fields:
             raise ValueError(f"{key!r} is no field of {row.name}; it has {', '.join(fields) or 'none'}")
+        if value is None:
+            found[fields[key]] = -1
+            continue
         names = events.NAMES.get(key)
         if not (value in names if names else isinstance(value, int) and not isinstance(value, bool)):
             raise ValueError(f"{key} is not {value!r} in any event")

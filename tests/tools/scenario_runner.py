@@ -30,8 +30,9 @@ every other list as a whole, in any order. Keys that ``to_dict`` leaves out are 
 elsewhere say that there is nothing, or nothing but such values.
 
 ``events`` is a list of events in the words of the table in docs/events.md, such as ``{kind: worker_lost, player: 1, face: 6,
-sum: 17}``. All of them must have happened, in this order; others may lie between them, and a field that is left out may be
-anything. Where ``a`` is a player, it is called ``other``. Only the engine has events: the referee does not look at the key.
+sum: 17}``. All of them must have happened, in this order; others may lie between them. A field that is left out may be
+anything; null means nothing, or nobody. Where ``a`` is a player, it is called ``other``. Only the engine has events: the
+referee does not look at the key.
 
 A scenario that names no seed must hold for every seed: it is run with several.
 

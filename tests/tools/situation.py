@@ -161,7 +161,7 @@ def draws_left(s: Situation) -> Numbers:
     for kind, player, a, _ in s.events:
         name = KINDS[kind]
         if name == "ability" and a in (GEEK, GAMBLER):
-            drawn, replaced = drawn + 1, True
+            drawn, replaced = drawn + (player == s.pending["player"]), True
         elif name in ("gains", "ability", "dilemma", "placed", "pays", "roll"):
             pair = (name == "gains" and SPACES[a] == "breeze_bar") or (name == "ability" and a == LAURA)
             number, drawn, replaced = 2 if pair else 1, 0, False
