@@ -63,7 +63,7 @@ class Turns:
 
     def __init__(self, at_once: int, each: int) -> None:
         self._free, self._each = at_once, each
-        self._held = Counter[str]()
+        self._held, self._last = Counter[str](), ""
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # whoever waits the longest stands first
 
     def wanted_by_others(self, client: str) -> bool:
@@ -106,7 +106,8 @@ class Turns:
             able = [client for client in self._waiting if self._waiting[client] and self._held[client] < self._each]
             if not able:
                 return
-            client = min(able, key=self._held.__getitem__)  # the first of equals
+            client = min(able, key=lambda one: (self._held[one], one == self._last))  # the first of equals
+            self._last = client
             waiting = self._waiting[client] = self._waiting.pop(client)
             place = waiting.popleft()
             if not place.cancelled():
