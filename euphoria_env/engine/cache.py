@@ -169,7 +169,7 @@ class _EntryCache(caching.NullCache):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         file = Path(function.__code__.co_filename).resolve()
-        self._title = f"{function.__module__}.{function.__qualname__}"
+        self._module, self._title = function.__module__, f"{function.__module__}.{function.__qualname__}"
         self._path = folder / f"{file.stem}.{function.__qualname__.replace('<', '').replace('>', '')}"
         enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
         self._own = hashlib.blake2b(function.__code__.co_code + caching.dumps(enclosed)).hexdigest()
@@ -188,15 +188,23 @@ class _EntryCache(caching.NullCache):  # type: ignore[misc]
         return hashlib.blake2b(content, digest_size=_DIGEST_SIZE, key=self._stamp).digest()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The saved code; None if it is missing, damaged or from other sources."""
+        """The saved code; None if it is missing, damaged or from other sources, and is not compiled elsewhere."""
         target_context.refresh()
+        found = self._kept(sig, target_context)
+        if found is None:
+            _compiled.append(self._title)
+            print(f"compiling {self._title} ...", file=sys.stderr, flush=True)
+            for compile_it in _elsewhere[:1]:
+                compile_it(self._module, self._title, sig)
+                found = self._kept(sig, target_context)
+        return found
+
+    def _kept(self, sig: Any, target_context: Any) -> Any:
         with contextlib.suppress(OSError):
             written = self._file(sig, target_context.codegen()).read_bytes()
             digest, content = written[:_DIGEST_SIZE], written[_DIGEST_SIZE:]
             if digest == self._digest(content):
                 return CompileResult._rebuild(target_context, *pickle.loads(content))
-        _compiled.append(self._title)
-        print(f"compiling {self._title} ...", file=sys.stderr, flush=True)
         return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
@@ -214,6 +222,22 @@ def keep(function: Callable[..., Any], compiled: Any) -> None:
 
 
 _compiled: list[str] = []  # the names of those that were not kept
+_elsewhere: list[Callable[[str, str, Any], None]] = []
+
+
+@contextlib.contextmanager
+def compiled_elsewhere(compile_it: Callable[[str, str, Any], None]) -> Iterator[None]:
+    """Has what the cache lacks compiled in another process, since the compiler holds up all threads of this one.
+
+    Args:
+        compile_it: gets the module of an entry point, its key in `jit.ENTRIES`, and the signature; what it does not put into the
+            cache is compiled here.
+    """
+    _elsewhere.insert(0, compile_it)
+    try:
+        yield
+    finally:
+        _elsewhere.remove(compile_it)
 
 
 def times_compiled() -> int:

@@ -19,12 +19,14 @@ from euphoria_agents.web import batches, endpoints, games, studies
 from euphoria_agents.web.agent_permissions import Specs
 from euphoria_agents.web.board_data import bare_board, colours, facts, page_icon, symbols
 from euphoria_agents.web.game_registry import GameRegistry
+from euphoria_agents.web.jobs import compile_in_process
 from euphoria_agents.web.refusals import STATUS, Refused, broken, missing, refused
 from euphoria_agents.web.request_guard import LOCAL_HOSTS, Guard
 from euphoria_agents.web.routes import route_table
 from euphoria_agents.web.server_limits import Limits
 from euphoria_agents.web.store import Store
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.cache import compiled_elsewhere
 
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -69,12 +71,13 @@ def make_app(
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
-        all_batches.resume()
-        first = asyncio.create_task(specs.check(specs.offered[0]))  # most games want it, and it takes a second to load
-        yield
-        first.cancel()
-        for one in (registry, all_studies.jobs, all_batches.jobs):
-            one.close()
+        with compiled_elsewhere(compile_in_process):
+            all_batches.resume()
+            first = asyncio.create_task(specs.check(specs.offered[0]))  # most games want it, and it takes a second to load
+            yield
+            first.cancel()
+            for one in (registry, all_studies.jobs, all_batches.jobs):
+                one.close()
 
     finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find, "batch": all_batches.find}
     app = Starlette(

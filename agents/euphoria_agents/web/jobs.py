@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
 from concurrent.futures import Future
@@ -10,10 +11,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from euphoria_agents import background
+from euphoria_agents.error_text import WorkerError
 from euphoria_agents.matches.processes import Worker
-from euphoria_agents.web.refusals import Refused
+from euphoria_agents.web.refusals import LOG, Refused
 from euphoria_agents.web.server_limits import Kept
 from euphoria_agents.web.turns import Turns, in_thread
+from euphoria_env.engine.jit import ENTRIES
 
 SLICE = 5.0  # seconds after which a job lets those of others go on
 
@@ -83,6 +86,24 @@ async def started(work: Callable[[Any], Any]) -> AsyncIterator[Worker]:
         yield await asyncio.wrap_future(starting)
     finally:
         starting.add_done_callback(_end)
+
+
+def compile_in_process(module: str, key: str, signature: Any) -> None:
+    """Compiles an entry point in a process, for the cache; where that fails, it is compiled where it is needed."""
+    worker = Worker(_compile)
+    try:
+        worker.take((module, key, signature))
+        worker.answer()
+    except WorkerError as error:
+        LOG.warning("%s was not compiled in a process of its own", key, exc_info=error)
+    finally:
+        worker.end()
+
+
+def _compile(item: tuple[str, str, Any]) -> None:
+    module, key, signature = item
+    importlib.import_module(module)
+    ENTRIES[key].compile(signature)
 
 
 def _end(started: Future[Worker]) -> None:
