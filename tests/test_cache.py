@@ -209,3 +209,23 @@ def test_what_is_compiled_is_named(tmp_path: Path) -> None:
     for told in ("compiling __main__.double ...\n", ""):
         done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.stderr == told
+
+
+ELSEWHERE = """
+from euphoria_agents.web.jobs import compile_in_process
+from euphoria_env.engine.cache import compiled_elsewhere
+from part import double
+
+with compiled_elsewhere(compile_in_process):
+    print(double(21), len(double.stats.cache_hits), sum(double.stats.cache_misses.values()))
+"""
+
+
+def test_a_server_has_code_compiled_in_another_process(tmp_path: Path) -> None:
+    """Whatever it needs is then found in the cache; where nothing can be kept, it is compiled here."""
+    (tmp_path / "part.py").write_text(PROGRAM.rpartition("print")[0])
+    for kept, found in ((tmp_path / "kept", ["42", "1", "0"]), (tmp_path / "part.py" / "nowhere", ["42", "0", "1"])):
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(kept), "PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}:{tmp_path}"}
+        done = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.stdout.split() == found, done.stderr
+        assert done.stderr == "compiling part.double ...\n"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
+import io
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
 from concurrent.futures import Future
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from euphoria_agents import background
@@ -78,14 +80,14 @@ class Jobs:
             task.cancel()
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def started(work: Callable[[Any], Any]) -> AsyncIterator[Worker]:
     """A process that ends with this, whatever it is doing."""
     starting = background.begin(lambda: Worker(work))
     try:
         yield await asyncio.wrap_future(starting)
     finally:
-        starting.add_done_callback(_end)
+        starting.add_done_callback(lambda made: background.begin(partial(_end, made)))
 
 
 def compile_in_process(module: str, key: str, signature: Any) -> None:
@@ -102,13 +104,14 @@ def compile_in_process(module: str, key: str, signature: Any) -> None:
 
 def _compile(item: tuple[str, str, Any]) -> None:
     module, key, signature = item
-    importlib.import_module(module)
-    ENTRIES[key].compile(signature)
+    with contextlib.redirect_stderr(io.StringIO()):  # the process that needs it has named it
+        importlib.import_module(module)
+        ENTRIES[key].compile(signature)
 
 
-def _end(started: Future[Worker]) -> None:
-    if started.exception() is None:
-        started.result().end()
+def _end(made: Future[Worker]) -> None:
+    if made.exception() is None:
+        made.result().end()
 
 
 async def answer_of(worker: Worker, item: Any) -> Any:

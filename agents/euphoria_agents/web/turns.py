@@ -22,7 +22,7 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: No
     try:
         return await asyncio.shield(result)
     except asyncio.CancelledError:
-        stop()
+        background.begin(stop)  # which may have to wait for the end of a process
         await asyncio.wait([result])  # its place, and what it works on, are free only then
         result.exception()  # nobody asks for it
         raise
