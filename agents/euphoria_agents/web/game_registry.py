@@ -296,7 +296,9 @@ class GameRegistry:
             await self.delete(idle[0])
 
     def _make_memory(self) -> None:
-        idle = [name for name, game in self._running.items() if not game.listeners and not game.waits_for_agent]
+        idle = [
+            name for name, game in self._running.items() if not (game.listeners or game.waits_for_agent or game.lock.locked())
+        ]
         for name in idle[: max(0, len(self._running) - ALIVE + 1)]:
             del self._running[name]
 

@@ -225,6 +225,7 @@ class Games:
         body: HandOver = asked.body
         if body.spec is not None:
             await self.specs.check(body.spec, asked.client)
+            asked.thing = await self.registry.game(asked.name, asked.client)  # it may have left the memory meanwhile
         elif not asked.host:
             raise Refused(403, "only whoever made this game may give a seat to a person")
         before = asked.thing.session.seats[body.seat]
