@@ -222,7 +222,7 @@ with compiled_elsewhere(compile_in_process):
 
 
 def test_a_server_has_code_compiled_in_another_process(tmp_path: Path) -> None:
-    """Whatever it needs is then found in the cache; where nothing can be kept, it is compiled here."""
+    """The code is then found in the cache; where nothing can be kept, it is compiled here."""
     (tmp_path / "part.py").write_text(PROGRAM.rpartition("print")[0])
     for kept, found in ((tmp_path / "kept", ["42", "1", "0"]), (tmp_path / "part.py" / "nowhere", ["42", "0", "1"])):
         environment = os.environ | {"NUMBA_CACHE_DIR": str(kept), "PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}:{tmp_path}"}

@@ -68,7 +68,7 @@ def alive(process: int) -> bool:
 
 
 def later(work: Callable[[], Any]) -> Future[Any]:
-    """What somebody else is doing meanwhile."""
+    """Does something in another thread meanwhile."""
     return background.begin(work)
 
 
@@ -259,7 +259,7 @@ def test_a_right_ends_with_its_seat(server: Served, gates: Path) -> None:
     (gates / "made").touch()
     assert late.result()[0] == 403 and ann.get(f"{api}/view")["seats"][1]["spec"] == "random"
     (fresh,) = ann.post(f"{api}/seats", {"seat": 1, "spec": None})["links"]
-    refused_everywhere(server, again, name, 1)  # the seat is a person's again, but not his
+    refused_everywhere(server, again, name, 1)  # the seat is a person's again, but not Bob's
     assert other.post(f"{api}/sit", {"token": fresh["token"]}) == {"seat": 1}
     (fresher,) = ann.post(f"{api}/seats", {"seat": 1, "spec": None})["links"]
     refused_everywhere(server, other, name, 1)

@@ -90,7 +90,7 @@ class Asked:
             raise Refused(403, self.endpoint.who.refusal.format(seat=self.seat, kind=self.kind))
 
     async def in_turn(self, work: Callable[[], T]) -> T:
-        """What some work at the thing gives, in a thread, when nobody else is at it, and it is this client's turn."""
+        """Works at the thing, in a thread, when nobody else is at it, and it is this client's turn."""
         async with getattr(self.thing, "lock", None) or nullcontext(), self.desk.turn(self.client):
             return await in_thread(work)
 

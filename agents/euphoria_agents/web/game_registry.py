@@ -273,7 +273,7 @@ class GameRegistry:
         self.agents.close()
 
     def _unused(self, names: list[str]) -> list[str]:
-        """Those of some games that nobody has open, or had lately."""
+        """Leaves out the games that somebody has open, or had lately."""
         lately = self.store.now() - self.limits.idle
         in_use = {name for name, game in self._running.items() if game.listeners or game.used > lately and not game.session.over}
         return [name for name in names if name not in in_use]

@@ -150,7 +150,7 @@ class Games:
         return endpoints.give(answer, "game", name, {k: tokens[k] for k in [HOST, *here]})
 
     async def _beginning(self, body: NewGame, client: str) -> Callable[[], Game]:
-        """What makes the game that is asked for."""
+        """A function that makes the game that is asked for."""
         if body.position is not None:
             return lambda: Game.from_dict(body.position)
         if body.start is not None:

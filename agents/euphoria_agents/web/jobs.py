@@ -53,7 +53,7 @@ class Jobs:
             raise Refused(503, f"too many {self._kind} are waiting already: at most {limits}")
 
     def begin(self, key: Hashable, client: str, work: Callable[[], Coroutine[Any, Any, bool]]) -> None:
-        """Has a job done when its turn has come: `work` goes on with it, until it is done (True) or `must_yield` says so."""
+        """Has a job done when its turn has come: `work` continues it, until it is done (True) or `must_yield`."""
 
         async def in_turn() -> None:
             done = False

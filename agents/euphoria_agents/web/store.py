@@ -76,7 +76,7 @@ class SavedGame(msgspec.Struct):
 
 
 class Plan(msgspec.Struct):
-    """What a batch has to play; `rules` and `seed` are left out where records were counted."""
+    """The games of a batch; `rules` and `seed` are left out where records were counted."""
 
     agents: list[str]
     games: int
@@ -336,7 +336,7 @@ def token_hash(token: str) -> bytes:
 
 
 def _read(kind: str, text: Any, wanted: Any) -> Any:
-    """What a text of the file says, once it is of the type that is wanted.
+    """Reads a text of the file, which must be of the type that is wanted.
 
     Raises:
         Damaged: it is not.

@@ -123,7 +123,7 @@ class Loading(Generic[T]):
         self._tasks: dict[Hashable, asyncio.Task[T]] = {}
 
     async def of(self, key: Hashable, load: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What `load` gives, or is giving to somebody else."""
+        """The result of `load`, or of the one that is under way for somebody else."""
         if key not in self._tasks:
             task = self._tasks[key] = asyncio.create_task(load())
             task.add_done_callback(lambda _: self._tasks.pop(key))
