@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import multiprocessing
+import os
 import random
 import re
 import signal
@@ -13,8 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,14 +29,11 @@ from euphoria_agents.web import endpoints as rights
 from euphoria_agents.web.request_guard import HEADERS
 from euphoria_agents.web.server_limits import Kept
 from euphoria_agents.web.store import CannotSave, Store
+from euphoria_agents.web.store_file import APPLICATION
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
-from tests.tools.served import Served, Visitor
-
-ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None}
-RANDOM, GREEDY = {"name": "R", "spec": "random"}, {"name": "G", "spec": "greedy"}
-
+from tests.tools.served import ANN, BOB, GREEDY, RANDOM, Served, Visitor, new, wait_for, wait_until
 
 FAULTY = "tests.tools.faulty_agents"
 FAILING = [f"{FAULTY}:Exits", f"{FAULTY}:Cheats"]
@@ -63,21 +60,6 @@ def record() -> str:
     while not game.truncated:
         game.play(rng.choice(game.legal()))
     return game.to_record()
-
-
-def new(visitor: Visitor, *seats: dict[str, Any], **options: Any) -> Any:
-    return visitor.post("/api/games", {"seats": list(seats), "pace": 0, **options})
-
-
-def wait_for(visitor: Visitor, path: str, condition: Any, seconds: float = 300, pause: float = 0.01) -> Any:
-    """The first view with which a condition holds."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        found = visitor.get(path)
-        if condition(found):
-            return found
-        time.sleep(pause)
-    raise AssertionError(f"it did not come to that: {found}")
 
 
 def my_turn(view: Any) -> bool:
@@ -514,11 +496,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-def test_what_is_too_much_is_refused(small: Served, record: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_much_is_refused(small: Served, record: str) -> None:
     ann = small.visitor()
     study = ann.post("/api/studies", {"record": record})["id"]
     assert ann.post("/api/studies", {"record": record})["id"] == study  # it is there already
-    monkeypatch.setattr("euphoria_agents.web.jobs.MOST_WAITING", 0)
+    jobs = small.app.state.studies.jobs
+    jobs._most, before = Kept(0, 0), jobs._most
     ann.post("/api/batches", {"records": [ended_record()]})
     for path, body in (
         ("/api/studies", {"record": Game(seed=1).to_record()}),
@@ -527,6 +510,7 @@ def test_what_is_too_much_is_refused(small: Served, record: str, monkeypatch: py
     ):
         status, content, _ = ann.ask("POST", path, body)
         assert status == 503 and list(json.loads(content)) == ["error"]
+    jobs._most = before
 
 
 def ended_record() -> str:
@@ -550,7 +534,8 @@ def test_one_client_does_not_fill_the_server(small: Served) -> None:
     aged(small, games[0], 7200)
     with listening(small, games[0]):
         assert ann.ask("POST", "/api/games", body)[0] == 503  # somebody is looking at it
-    wait_until(lambda: not small.registry.game(games[0]).listeners)
+    wait_until(lambda: not small.registry._running[games[0]].listeners)
+    aged(small, games[0], 7200)
     last = new(ann, ANN, BOB)["id"]  # the idle one has left
     assert {one["id"] for one in ann.get("/api/games")["games"]} == {games[1], mine, last}
     aged(small, last, 100 * 24 * 3600)
@@ -560,12 +545,15 @@ def test_one_client_does_not_fill_the_server(small: Served) -> None:
 
 def emptied(server: Served) -> None:
     """Forgets all games."""
-    server.inside(lambda: [server.registry.delete(game["id"]) for game in server.store.games(100)])
+    for game in server.visitor().get("/api/games")["games"]:
+        server.inside(lambda: server.registry.delete(game["id"]))  # noqa: B023
 
 
 def aged(server: Served, name: str, seconds: float) -> None:
-    """Lets a game be older."""
-    server.inside(lambda: server.store._db.execute("UPDATE game SET changed = changed - ? WHERE id = ?", (seconds, name)))
+    """Lets a game be idle for longer, while the server runs."""
+    server.inside(lambda: server.store._db.execute("UPDATE game SET active = active - ? WHERE id = ?", (seconds, name)))
+    if name in server.registry._running:
+        server.registry._running[name].used -= seconds
 
 
 @contextmanager
@@ -578,13 +566,6 @@ def listening(server: Served, name: str, client: str = "127.0.0.1") -> Iterator[
         answer.readline()
     yield answer.status
     line.close()
-
-
-def wait_until(condition: Callable[[], Any]) -> None:
-    until = time.monotonic() + 300
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.005)
 
 
 def test_listeners_have_so_many_places(server: Served, small: Served) -> None:
@@ -734,19 +715,24 @@ def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
             assert len(files) > 1 and {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
-def test_a_file_of_the_version_before_goes_on(tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "games.sqlite")) as store:
-        store.add_game("x", "", {0: "token"}, 5, False, {}, {"a": 1})
-        for kind in ("game", "study", "batch"):
-            store._db.execute(f"DROP INDEX {kind}_of_client")
-            store._db.execute(f"ALTER TABLE {kind} DROP COLUMN client")
-        store._db.execute("PRAGMA user_version = 2")
-    with closing(Store(tmp_path / "games.sqlite")) as store:
-        assert store.game("x") == {"a": 1} and store.count("game", "") == 1
-        store.save_game("x", 5, False, {}, {"a": 2})
-        with pytest.raises(CannotSave, match="changed by somebody else"):
-            store.save_game("x", 4, False, {}, {"a": 3})
-        assert store.game("x") == {"a": 2}
+def test_a_file_of_the_versions_before_goes_on(tmp_path: Path) -> None:
+    old, new = ({"session": k, "pace": None} for k in (1, 2))
+    for version in (2, 3):
+        path = tmp_path / f"{version}.sqlite"
+        with closing(Store(path)) as store:
+            store.add_game("x", "", {0: "token"}, 5, False, {}, old)
+            store._db.execute("ALTER TABLE game DROP COLUMN active")
+            for kind in ("game", "study", "batch") if version == 2 else ():
+                store._db.execute(f"DROP INDEX {kind}_of_client")
+                store._db.execute(f"ALTER TABLE {kind} DROP COLUMN client")
+            store._db.execute("PRAGMA application_id = 0")
+            store._db.execute(f"PRAGMA user_version = {version}")
+        with closing(Store(path)) as store:
+            assert store.game("x") == (old, "") and store.count("game", "") == 1
+            store.save_game("x", 5, False, {}, new, [0], {})
+            with pytest.raises(CannotSave, match="changed by somebody else"):
+                store.save_game("x", 4, False, {}, old, [], {})
+            assert store.game("x") == (new, "") and list(store.hashes("x")) == [0]
 
 
 # ------------------------------------------------------------------------------------------------------------- what happens
@@ -876,12 +862,51 @@ def empty(store: Store, pages: int) -> None:
     store._db.execute("DELETE FROM token WHERE game LIKE 'filler%'")
 
 
-def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("no database " * 100)
-    sqlite3.connect(tmp_path / "later").execute("PRAGMA user_version = 99").connection.close()
-    for name, why in (("text", "cannot be used"), ("later", "version 99")):
-        with pytest.raises(ValueError, match=why):
-            Store(tmp_path / name)
+OURS = ("game", "token", "study", "analysis", "batch", "counted")
+
+
+def database(path: Path, version: int = 0, application: int = 0, tables: Sequence[str] = ()) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        for statement in ("VACUUM", *(f"CREATE TABLE {table} (id)" for table in tables)):
+            db.execute(statement)
+        db.execute(f"PRAGMA application_id = {application}")
+        db.execute(f"PRAGMA user_version = {version}")
+
+
+NOT_OURS: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "a text": (lambda path: path.write_text("no database " * 100), "is not a file of"),
+    "a short text": (lambda path: path.write_text("x"), "is not a file of"),
+    "an empty database": (database, "is not a file of"),
+    "a database": (lambda path: database(path, 3, 0, OURS[:2]), "is not a file of"),
+    "a database with one table more": (lambda path: database(path, 3, 0, [*OURS, "more"]), "is not a file of"),
+    "our tables in another version": (lambda path: database(path, 0, 0, OURS), "is not a file of"),
+    "a file of another program": (lambda path: database(path, 3, 1, OURS), "is not a file of"),
+    "a file of a later version": (lambda path: database(path, 99, APPLICATION), "is of version 99"),
+    "a folder": (lambda path: path.mkdir(), "is not a file"),
+    "a pipe": (os.mkfifo, "is not a file"),
+    "a link to nothing": (lambda path: path.symlink_to("nothing"), "is not a file"),
+    "a link to a text": (
+        lambda path: (path.with_name("text").write_text("x"), path.symlink_to("text")),
+        "is not a file of",
+    ),
+    "nowhere/games": (lambda path: None, "there is no folder"),
+    "another file beside": (lambda path: path.with_name(f"{path.name}-wal").write_text("mine"), "cannot be made beside"),
+    "a file that is read-only": (lambda path: (Store(path).close(), path.chmod(0o444)), "is read-only"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_OURS)
+def test_what_is_something_else_is_refused_and_stays_as_it_is(tmp_path: Path, name: str) -> None:
+    def state() -> list[Any]:
+        found = sorted(tmp_path.rglob("*"))
+        return [(path, path.lstat().st_mode, path.lstat().st_mtime_ns, path.is_file() and path.read_bytes()) for path in found]
+
+    make, why = NOT_OURS[name]
+    make(tmp_path / name)
+    before = state()
+    with pytest.raises(ValueError, match=why) as refused:
+        run(ServeOptions(data=tmp_path / name, port=0))
+    assert "\n" not in str(refused.value) and state() == before
 
 
 def test_many_games_at_once(server: Served) -> None:

@@ -344,7 +344,7 @@ def test_an_agent_that_fails_is_named(ann: Visitor) -> None:
 
 def test_a_batch_survives_the_end_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched, Served(tmp_path / "games.sqlite") as server:
-        patched.setattr("euphoria_agents.web.batches.Worker", OneDeal)
+        patched.setattr("euphoria_agents.web.jobs.Worker", OneDeal)
         ann = server.visitor()
         batch = make(ann, "random", "weights", games=24)
         found = wait_for(ann, batch, lambda found: found["done"])

@@ -63,6 +63,7 @@ class AgentProcess(Agent):
         allowed: if given, only these specs and built-in ones without a path may be loaded, as by `load_untrusted`.
         first_seconds: how long making it may take, and its first answer of each kind, in which it may compile.
         seconds: how long each further decision may take; for a batch that the agent answers itself, on average. None: no limit.
+        begun: gets this while the agent is still made, so that another thread may close it.
 
     Attributes:
         name: the spec, by which errors name the agent.
@@ -81,6 +82,7 @@ class AgentProcess(Agent):
         allowed: Collection[str] | None = None,
         first_seconds: float = FIRST_SECONDS,
         seconds: float | None = None,
+        begun: Callable[[AgentProcess], None] = lambda _: None,
     ) -> None:
         if allowed is not None:
             check_allowed(spec, allowed)
@@ -92,6 +94,7 @@ class AgentProcess(Agent):
         theirs.close()
         self.close = Finalize(self, _end, (self._process, ours), exitpriority=10)  # also when the program ends
         self._channel, self._batches = _Channel(ours, [self._process.sentinel]), True
+        begun(self)
         (reply,) = self._exchange("make", ())
         made = self._checked(reply.answer, _Made | str)
         if isinstance(made, str):

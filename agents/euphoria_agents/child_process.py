@@ -23,12 +23,13 @@ FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
 CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # quick to start, and safe beside threads
 if FORKSERVER:
     CONTEXT.set_forkserver_preload(PRELOADED)
+_STARTING = threading.Lock()  # one thread at a time, since the main module is hidden meanwhile
 
 
 def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
     """Starts a process that calls `work`. It ends with this one, ignores interrupts, and may start processes itself."""
     process: BaseProcess = CONTEXT.Process(target=_run, args=(work, arguments), daemon=True)
-    with _interrupts_blocked(), _without_main():
+    with _STARTING, _interrupts_blocked(), _without_main():
         process.start()
     return process
 

@@ -50,3 +50,33 @@ class Cheats(Agent):
         illegal = int(mask.argmin())
         mask[:] = 1
         return illegal
+
+
+class Waits(Agent):
+    """Waits at every gate, which is a file in this folder: "made", "act" and "explain"; says which process waits there."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = Path(folder)
+        pass_gate(self.folder, "made")
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
+        pass_gate(self.folder, "act")
+        return int(mask.argmax())
+
+    def explain(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> Any:
+        pass_gate(self.folder, "explain")
+        return super().explain(observation, mask, rng, game)
+
+
+def pass_gate(folder: Path, gate: str) -> None:
+    """Waits until there is a file of this name; another one has the process that waits."""
+    there = folder / f"{gate}.{os.getpid()}"
+    there.touch()
+    while not (folder / gate).exists():
+        time.sleep(0.01)
+
+
+def waiting_page(folder: Path, item: Any) -> str:
+    """A page that is not ready before its gate is open."""
+    pass_gate(folder, "page")
+    return "a page"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import inspect
 import json
 import threading
+import time
 from collections.abc import Callable
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -17,6 +19,9 @@ from euphoria_agents.web.app import make_app
 from euphoria_agents.web.connections import configuration
 from euphoria_agents.web.server_limits import Limits
 from euphoria_agents.web.store import Store
+
+ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None}
+RANDOM, GREEDY = {"name": "R", "spec": "random"}, {"name": "G", "spec": "greedy"}
 
 PATIENCE = 600  # seconds that a visitor may be silent and still be connected; uvicorn's 5 are few on a busy machine
 
@@ -69,7 +74,8 @@ class Served:
         """The result of a function that runs on the loop of the server."""
 
         async def call() -> Any:
-            return work()
+            found = work()
+            return await found if inspect.isawaitable(found) else found
 
         return asyncio.run_coroutine_threadsafe(call(), self.loop).result(300)
 
@@ -129,3 +135,27 @@ class Visitor:
     def _cookies(self, path: str) -> str | None:
         found = [f"{name}={value}" for (where, name), value in self.cookies.items() if f"{path}/".startswith(f"{where}/")]
         return "; ".join(found) or None
+
+
+def new(visitor: Visitor, *seats: dict[str, Any], **options: Any) -> Any:
+    """A new game, as the answer says it."""
+    return visitor.post("/api/games", {"seats": list(seats), "pace": 0, **options})
+
+
+def wait_for(visitor: Visitor, path: str, condition: Any, seconds: float = 300, pause: float = 0.01) -> Any:
+    """The first view with which a condition holds."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        found = visitor.get(path)
+        if condition(found):
+            return found
+        time.sleep(pause)
+    raise AssertionError(f"it did not come to that: {found}")
+
+
+def wait_until(condition: Callable[[], Any]) -> None:
+    """Waits for something to be so."""
+    until = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.005)

@@ -23,6 +23,8 @@ from euphoria_agents.web.request_guard import LOCAL_HOSTS
 from euphoria_agents.web.store import Store
 from euphoria_agents.web.studies import player_names
 
+MOST_PORT = 2**16 - 1
+
 
 class Server(uvicorn.Server):
     """Ends the streams of events when it is told to end; uvicorn would wait for them.
@@ -80,8 +82,10 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket at an address; port 0 takes any that is free.
 
     Raises:
-        ValueError: it is not available.
+        ValueError: it is not available, or no port.
     """
+    if not 0 <= port <= MOST_PORT:
+        raise ValueError(f"a port is a number from 0 to {MOST_PORT}, not {port} (--port 0 takes a port that is free)")
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with ExitStack() as failed:

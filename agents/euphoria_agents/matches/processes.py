@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Hashable, Iterable
 from multiprocessing.connection import Connection, wait
@@ -67,6 +68,7 @@ class Worker:
         self.process = start_process(_serve, (theirs, work))
         theirs.close()  # so that its end is noticed here
         self.item: Any = None
+        self._receiving = threading.Lock()
 
     @property
     def ended(self) -> bool:
@@ -83,7 +85,8 @@ class Worker:
         """The result for its item; None if the process died."""
         self.item = None
         try:
-            good, answer = self.connection.recv()
+            with self._receiving:
+                good, answer = self.connection.recv()
         except (EOFError, OSError):
             self.end()
             return None
@@ -91,11 +94,18 @@ class Worker:
             raise WorkerError(*answer)
         return (answer,)
 
+    def kill(self) -> None:
+        """Ends the work of the process, which another thread may wait for."""
+        if not self.connection.closed:
+            self.process.kill()
+
     def end(self) -> None:
         """Ends the process; does nothing the second time."""
-        if not self.connection.closed:
-            end_process(self.process)
-            self.connection.close()
+        self.kill()
+        with self._receiving:
+            if not self.connection.closed:
+                end_process(self.process)
+                self.connection.close()
 
 
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
@@ -13,17 +14,28 @@ from euphoria_agents.registry import is_builtin, load_untrusted
 from euphoria_env.envs.asking import AgentFailed
 
 
+class Unavailable(ValueError):
+    """An agent is not allowed here, or cannot be made; it has seen nothing yet that it could tell."""
+
+
 class _Kept:
-    """An agent, None until it is made, and the lock of whoever asks it."""
+    """An agent, None until it is made, and the lock of whoever asks it.
+
+    Attributes:
+        process: that of the agent, also while it is made; None: it has none.
+        answered: whether it has been asked with success, so that nothing of it is left to be compiled.
+    """
 
     def __init__(self) -> None:
         self.agent: Agent | None = None
+        self.process: AgentProcess | None = None
+        self.answered = False
         self.lock = threading.Lock()
 
     def end(self) -> None:
-        agent, self.agent = self.agent, None
-        if isinstance(agent, AgentProcess):
-            agent.close()
+        process, self.agent, self.process, self.answered = self.process, None, None, False
+        if process is not None:
+            process.close()
 
 
 class Agents:
@@ -51,31 +63,53 @@ class Agents:
         self._choosing = threading.Lock()
 
     def __contains__(self, spec: str) -> bool:
-        return spec in self._kept
+        kept = self._kept.get(spec)
+        return kept is not None and kept.agent is not None
+
+    def answered(self, spec: str) -> bool:
+        """Whether an agent has been made, and asked something: its next answer takes only as long as it thinks."""
+        kept = self._kept.get(spec)
+        return kept is not None and kept.answered
 
     def check(self, spec: str) -> None:
-        """Makes the agent, unless it exists.
+        """Makes the agent, unless it exists, whatever it is doing.
 
         Raises:
-            ValueError: it is not allowed, or cannot be made; see `registry.load_untrusted`.
+            Unavailable: it is not allowed, or cannot be made; see `registry.load_untrusted`.
             AgentFailed: making it ended its process, or took too long.
         """
-        with self.borrowed(spec):
-            pass
+        if spec not in self:
+            with self._held(spec):
+                pass
 
     @contextmanager
     def borrowed(self, spec: str) -> Iterator[Agent]:
         """The agent, for nobody else meanwhile. One in a process that fails is ended, and made again for the next who asks.
 
         Raises:
-            ValueError, AgentFailed: as for `check`.
+            Unavailable, AgentFailed: as for `check`.
         """
+        with self._held(spec) as kept:
+            assert kept.agent is not None
+            yield kept.agent
+            kept.answered = True
+
+    def stop(self, spec: str) -> None:
+        """Ends what an agent is doing for nobody: its process, or its search; may be called from any thread."""
+        kept = self._kept.get(spec)
+        if kept is not None and kept.process is not None:
+            kept.process.close()
+        elif kept is not None and (stop := getattr(kept.agent, "stop", None)):
+            stop()
+
+    @contextmanager
+    def _held(self, spec: str) -> Iterator[_Kept]:
         kept = self._of(spec)
         with kept.lock:
             try:
                 if kept.agent is None:
-                    kept.agent = self._make(spec)
-                yield kept.agent
+                    kept.agent = self._make(spec, kept)
+                yield kept
             except AgentFailed:
                 kept.end()
                 raise
@@ -97,7 +131,10 @@ class Agents:
                 self._kept.pop(one).end()
             return kept
 
-    def _make(self, spec: str) -> Agent:
-        if is_builtin(spec):
-            return load_untrusted(spec, self.allowed)
-        return AgentProcess(spec, self.allowed, self.first_seconds, self.seconds)
+    def _make(self, spec: str, kept: _Kept) -> Agent:
+        try:
+            if is_builtin(spec):
+                return load_untrusted(spec, self.allowed)
+            return AgentProcess(spec, self.allowed, self.first_seconds, self.seconds, begun=partial(setattr, kept, "process"))
+        except ValueError as error:
+            raise Unavailable(str(error)) from error

@@ -20,7 +20,8 @@ from euphoria_agents.agent import Explanation, explained
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import Chance
 from euphoria_agents.record_steps import last_space, steps
-from euphoria_agents.sessions.agents import Agents
+from euphoria_agents.sessions.agents import Agents, Unavailable
+from euphoria_agents.sessions.names import told_apart
 from euphoria_agents.sessions.undo import may_be_taken_back
 from euphoria_agents.validation import checked
 from euphoria_env import Game, Rules, actions, words
@@ -133,14 +134,15 @@ class Session:
     def __init__(
         self, rules: Rules, seats: Sequence[Seat], seed: int | None = None, practice: bool = False, agents: Agents | None = None
     ) -> None:
-        self._begin(Game(rules, seed).to_record(), seats, practice, agents)
+        self._begin(Game(rules, seed).to_record(), told_apart(seats), practice, agents)
+        self.check_agents()
 
     @classmethod
     def of(cls, game: Game, seats: Sequence[Seat], practice: bool = False, agents: Agents | None = None) -> Session:
-        """A table at which a copy of a game goes on; its history can be gone back in.
+        """A table at which a copy of a game goes on; its history can be gone back in. No agent is made yet.
 
         Raises:
-            ValueError: as for a new one.
+            ValueError: a wrong number of seats.
         """
         session = object.__new__(cls)
         session._begin(game.to_record(), seats, practice, agents)
@@ -166,6 +168,13 @@ class Session:
         self.practice = practice
         self.version = 0
         self._agents = _BUILT_IN if agents is None else agents
+
+    def check_agents(self) -> None:
+        """Makes the agents of all seats.
+
+        Raises:
+            ValueError: one is not allowed or cannot be made.
+        """
         for seat in self.seats:
             if seat.spec is not None:
                 self._agents.check(seat.spec)
@@ -376,7 +385,7 @@ class Session:
         return think
 
     def hand_over(self, seat: int, spec: str | None, name: str | None = None) -> None:
-        """Gives a seat to an agent, or to a person.
+        """Gives a seat to an agent, or to a person; `name`: its new one, unless another player has it.
 
         Raises:
             ValueError: no such name, or an agent that is not allowed or cannot be made.
@@ -384,7 +393,7 @@ class Session:
         self._check_seat(seat)
         if spec is not None:
             self._agents.check(spec)
-        taken = Seat(self.seats[seat].name if name is None else name, spec)
+        taken = Seat(self.seats[seat].name if name is None or name in self.names else name, spec)
         self.seats = (*self.seats[:seat], taken, *self.seats[seat + 1 :])
         self._logs.clear()  # which have the names
         self.version += 1
@@ -469,10 +478,10 @@ class Session:
 
     @classmethod
     def from_dict(cls, d: Any, agents: Agents | None = None) -> Session:
-        """A table as it was left.
+        """A table as it was left. No agent is made yet: without them it can be looked at, and their seats given to others.
 
         Raises:
-            ValueError: something is missing or wrong, or an agent is not allowed or cannot be made; names the key.
+            ValueError: something is missing or wrong; names the key.
         """
         if not isinstance(d, dict) or d.get("format") != SESSION_FORMAT:
             raise ValueError(f"not a saved game: 'format' must be {SESSION_FORMAT!r}")
@@ -495,11 +504,13 @@ class Session:
         """A table from a file that `save` wrote; no code of it is run.
 
         Raises:
-            ValueError: it cannot be read, or something in it is wrong; names the file.
+            ValueError: it cannot be read, something in it is wrong, or an agent cannot be made; names the file.
         """
         text = read_text(file)
         try:
-            return cls.from_dict(read_json(text), agents)
+            session = cls.from_dict(read_json(text), agents)
+            session.check_agents()
+            return session
         except json.JSONDecodeError:
             raise ValueError(f"{file}: this is not a saved game") from None
         except ValueError as error:
@@ -529,6 +540,8 @@ def _moved(events: list[Event], player: int) -> dict[str, int]:
 
 def _public(error: Exception) -> str:
     """The public part of an agent's failure: its kind, if it is one of Python's, since names can reveal something too."""
+    if isinstance(error, Unavailable):
+        return "it is not available here"
     if isinstance(error, asking.TooSlow):
         return "it took too long"
     if isinstance(error, asking.IllegalAnswer) and not hasattr(error, "__notes__"):

@@ -20,6 +20,7 @@ class Specs:
         offered: those that the forms offer; the first one plays on for people who leave.
         agents: where they come from; it knows those of somebody's own, with which the server was started.
         executor: where they are loaded, and think.
+        most: how many hints of one agent may wait for one client.
 
     Attributes:
         adviser: gives hints unless another one is asked for.
@@ -27,13 +28,14 @@ class Specs:
 
     adviser = "mcts:4000:ppo"  # a tenth of a second; by a number of simulations, as equal knowledge must give equal hints
 
-    def __init__(self, offered: list[str], agents: Agents, executor: AgentExecutor) -> None:
+    def __init__(self, offered: list[str], agents: Agents, executor: AgentExecutor, most: int) -> None:
         self.offered = offered
+        self._most = most
         self._agents = agents
         self._executor = executor
 
-    async def check(self, spec: str) -> None:
-        """Loads an agent if it may be asked for, in a thread: the first time may take seconds.
+    async def check(self, spec: str, client: str = "") -> None:
+        """Loads an agent for a client, if it may be asked for, in a thread: the first time may take seconds.
 
         Raises:
             ValueError: it may not, or cannot be loaded.
@@ -44,14 +46,18 @@ class Specs:
         if spec not in (*self.offered, *self._agents.allowed):
             _check_budget(spec)
         try:
-            await self._executor.think(spec, lambda: self._agents.check(spec))
+            await self._executor.think(spec, client, lambda: self._agents.check(spec))
         except AgentFailed as error:  # it has seen nothing yet that it could tell
             raise Refused(503, str(error)) from None
 
-    async def hint(self, session: Session, seat: int, spec: str, decision: int | None = None) -> Any:
-        """An agent's opinion of the decision of a seat; raises as `check` and `Session.hint`."""
-        await self.check(spec)
-        return await self._executor.think(spec, lambda: session.hint(seat, spec, decision))
+    async def hint(self, session: Session, seat: int, spec: str, client: str, decision: int | None = None) -> Any:
+        """An agent's opinion of the decision of a seat, for a client; raises as `check` and `Session.hint`.
+
+        Raises:
+            Refused: too many hints of this agent wait for the same client (503).
+        """
+        await self.check(spec, client)
+        return await self._executor.think(spec, client, lambda: session.hint(seat, spec, decision), self._most)
 
 
 def _check_budget(spec: str) -> None:

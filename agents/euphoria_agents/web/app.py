@@ -18,7 +18,7 @@ from euphoria_agents.sessions import Agents
 from euphoria_agents.web import batches, endpoints, games, studies
 from euphoria_agents.web.agent_permissions import Specs
 from euphoria_agents.web.board_data import bare_board, colours, facts, page_icon, symbols
-from euphoria_agents.web.game_registry import AgentExecutor, GameRegistry
+from euphoria_agents.web.game_registry import GameRegistry
 from euphoria_agents.web.refusals import STATUS, Refused, broken, missing, refused
 from euphoria_agents.web.request_guard import LOCAL_HOSTS, Guard
 from euphoria_agents.web.routes import route_table
@@ -60,9 +60,9 @@ def make_app(
     """
     limits = limits or Limits()
     agents = Agents(allowed, limits.agents, limits.seconds, limits.first_seconds)
-    registry = GameRegistry(store, agents, AgentExecutor(at_once=2), limits)
+    registry = GameRegistry(store, agents, limits)
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
-    specs = Specs(list(offered), agents, registry.executor)
+    specs = Specs(list(offered), agents, registry.executor, limits.waiting.per_client)
     all_studies = studies.Studies(registry, specs)
     all_batches = batches.Batches(store, specs, limits)
     table = route_table(games.Games(registry, specs, all_studies), all_studies, all_batches, facts(offered))
@@ -76,9 +76,9 @@ def make_app(
         for one in (registry, all_studies.jobs, all_batches.jobs):
             one.close()
 
-    finders = {"game": registry.game, "study": all_studies.find, "batch": all_batches.find}
+    finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find, "batch": all_batches.find}
     app = Starlette(
-        routes=[*_pages(), *(endpoints.route(one, store, limits, finders) for one in table)],
+        routes=[*_pages(), *(endpoints.route(one, store, limits, finders, registry.desk) for one in table)],
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={**dict.fromkeys(STATUS, refused), HTTPException: missing, Exception: broken},
         lifespan=life,

@@ -6,7 +6,6 @@ each deal is kept when it has ended: a server that starts again continues the wa
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import secrets
 from contextlib import suppress
@@ -18,16 +17,16 @@ from msgspec import Meta
 from starlette.responses import JSONResponse, Response
 
 from euphoria_agents.error_text import one_line
-from euphoria_agents.matches.processes import Worker
 from euphoria_agents.study.statistics import Counted, StatisticsTable, count, play_deal, tables
 from euphoria_agents.web import endpoints
 from euphoria_agents.web.agent_permissions import Specs, budget_of
 from euphoria_agents.web.endpoints import Asked, Body, Spec, Version
 from euphoria_agents.web.game_registry import check_room
-from euphoria_agents.web.jobs import Jobs, answer_of, ended
+from euphoria_agents.web.jobs import Jobs, answer_of, started
 from euphoria_agents.web.refusals import Refused
 from euphoria_agents.web.server_limits import Limits
 from euphoria_agents.web.store import HOST, CannotSave, Store
+from euphoria_agents.web.turns import Turns, in_thread
 from euphoria_env import Rules
 from euphoria_env.json_reader import Json
 
@@ -69,20 +68,22 @@ class Batches:
         self.store = store
         self.specs = specs
         self.limits = limits
-        self.jobs = Jobs("batches")
+        self.jobs = Jobs("batches", limits.waiting)
+        self._processes = Turns(limits.processes.in_all, limits.processes.per_client)
 
     def resume(self) -> None:
         """Continues the batches that were waiting when the server ended."""
-        for name in self.store.batches(WAITING):
-            self._begin(name)
+        for name, client in self.store.batches(WAITING):
+            self._begin(name, client)
 
-    def find(self, name: str) -> Json:
+    async def find(self, name: str, _client: str) -> Json:
         """The state of a batch.
 
         Raises:
             Refused: there is none (404).
+            Damaged: it cannot be read.
         """
-        batch = self.store.batch(name)
+        batch = await in_thread(lambda: self.store.batch(name))
         if batch is None:
             raise Refused(404, "there is no such batch")
         if batch["state"] == WAITING and not self.jobs.running(name):
@@ -94,19 +95,32 @@ class Batches:
     async def make(self, asked: Asked) -> Response:
         """A batch of games to play, or of records."""
         body: NewBatch = asked.body
-        check_room(self.store, self.limits, "batch", asked.client)
+        await in_thread(lambda: check_room(self.store, self.limits, "batch", asked.client))
         name, tokens = secrets.token_hex(16), endpoints.new_tokens(HOST)
         if body.records is not None:
-            games = await asyncio.to_thread(_count_all, body.records)
-            self.store.add_batch(name, asked.client, tokens, DONE, {"agents": [], "games": len(games)}, games)
+            games = await self._counted(body.records, asked.client)
+            settings, state = {"agents": [], "games": len(games)}, DONE
         else:
-            settings = await self._settings(body.agents or [], body)
-            self.jobs.check_room()
-            self.store.add_batch(name, asked.client, tokens, WAITING, settings, [])
-            self._begin(name)
+            games, settings, state = [], await self._settings(body.agents or [], body, asked.client), WAITING
+            self.jobs.check_room(asked.client)
+        await in_thread(lambda: self.store.add_batch(name, asked.client, tokens, state, settings, games))
+        if state == WAITING:
+            self._begin(name, asked.client)
         return endpoints.give(JSONResponse({"id": name}, 201), "batch", name, tokens)
 
-    async def _settings(self, agents: list[str], body: NewBatch) -> Json:
+    async def _counted(self, records: list[str], client: str) -> list[Json]:
+        """The counts of records.
+
+        Raises:
+            ValueError: one cannot be counted; names it.
+        """
+        async with self._processes.turn(client, self.limits.waiting.per_client), started(_count_all) as worker:
+            games, fault = await answer_of(worker, records)
+        if fault:
+            raise ValueError(fault)
+        return list(games)
+
+    async def _settings(self, agents: list[str], body: NewBatch, client: str) -> Json:
         """The games to be played.
 
         Raises:
@@ -114,7 +128,7 @@ class Batches:
         """
         rules, games = Rules.from_dict({**body.rules, "num_players": len(agents)}), body.games or 1
         for spec in agents:
-            await self.specs.check(spec)
+            await self.specs.check(spec, client)
             budget = budget_of(spec)
             effort = min(budget.simulations, SIMULATIONS_A_SECOND * budget.seconds * budget.threads) if budget else 0
             if effort * games > MOST_SEARCH:
@@ -124,15 +138,15 @@ class Batches:
 
     # ------------------------------------------------------------------------------------------------------------ looking
 
-    async def show(self, asked: Asked) -> Json:
+    def show(self, asked: Asked) -> Json:
         """The state of a batch, and the tables of the games so far."""
         games = self.store.counted(asked.name)
-        made = await asyncio.to_thread(_tables, games)
-        return {**asked.thing, "host": asked.host, "done": len(games), "tables": [dataclasses.asdict(table) for table in made]}
+        made = [dataclasses.asdict(table) for table in _tables(games)]
+        return {**asked.thing, "host": asked.host, "done": len(games), "tables": made}
 
-    async def csv(self, asked: Asked) -> Response:
+    def csv(self, asked: Asked) -> Response:
         """One of the tables as comma-separated values."""
-        made = await asyncio.to_thread(_tables, self.store.counted(asked.name))
+        made = _tables(self.store.counted(asked.name))
         found = next((table for table in made if table.name == asked.request.path_params["table"]), None)
         if found is None:
             raise Refused(404, f"there is no such table; there are {', '.join(table.name for table in made) or 'none yet'}")
@@ -144,47 +158,54 @@ class Batches:
     async def stop(self, asked: Asked) -> Json:
         """Ends the work at a batch; the games that have ended stay."""
         if asked.thing["state"] == WAITING:
-            self.store.set_batch(asked.name, STOPPED)
+            await in_thread(lambda: self.store.set_batch(asked.name, STOPPED))
             self.jobs.stop(asked.name)
         return {}
 
     async def go_on(self, asked: Asked) -> Json:
         """Continues a batch that was stopped, or failed."""
         if asked.thing["state"] in (STOPPED, FAILED):
-            self.jobs.check_room()
-            self.store.set_batch(asked.name, WAITING)
-            self._begin(asked.name)
+            self.jobs.check_room(asked.client)
+            await in_thread(lambda: self.store.set_batch(asked.name, WAITING))
+            self._begin(asked.name, asked.client)
         return {}
 
     async def delete(self, asked: Asked) -> Json:
         """Forgets a batch."""
-        self.store.delete("batch", asked.name)
+        await in_thread(lambda: self.store.delete("batch", asked.name))
         self.jobs.stop(asked.name)
         return {}
 
     # ------------------------------------------------------------------------------------------------------------ playing
 
-    def _begin(self, name: str) -> None:
-        self.jobs.begin(name, partial(self._work, name))
+    def _begin(self, name: str, client: str) -> None:
+        self.jobs.begin(name, client, partial(self._work, name, client))
 
-    async def _work(self, name: str) -> None:
-        """Plays the deals that are missing."""
+    async def _work(self, name: str, client: str) -> bool:
+        """Plays the deals that are missing; whether none is missing any more, or they cannot be played."""
         try:
-            await self._play(name, self.store.batch(name) or {})
-            self.store.set_batch(name, DONE)
+            if not await self._play(name, client):
+                return False
+            await in_thread(lambda: self.store.set_batch(name, DONE))
         except Exception as error:  # an agent may raise anything
+            trouble = one_line(error)
             with suppress(CannotSave):
-                self.store.set_batch(name, FAILED, one_line(error))
+                await in_thread(lambda: self.store.set_batch(name, FAILED, trouble))
+        return True
 
-    async def _play(self, name: str, batch: Json) -> None:
-        agents, done = batch["agents"], self.store.count_counted(name)
+    async def _play(self, name: str, client: str) -> bool:
+        batch, done = await in_thread(lambda: (self.store.batch(name) or {}, self.store.count_counted(name)))
+        agents = batch["agents"]
         for spec in agents:
-            await self.specs.check(spec)  # a server that was started again may allow others
-        with ended(Worker(_play_deal)) as worker:
+            await self.specs.check(spec, client)  # a server that was started again may allow others
+        async with started(_play_deal) as worker:
             while done < batch["games"]:
                 deal = await answer_of(worker, (agents, batch["rules"], batch["seed"], done // len(agents)))
-                self.store.add_counted(name, done, deal)
+                await in_thread(partial(self.store.add_counted, name, done, deal))
                 done += len(agents)
+                if self.jobs.must_yield(name):
+                    return False
+        return True
 
 
 def _play_deal(item: tuple[list[str], Json, int, int]) -> list[Json]:
@@ -193,19 +214,15 @@ def _play_deal(item: tuple[list[str], Json, int, int]) -> list[Json]:
     return [dataclasses.asdict(game) for game in play_deal(agents, Rules.from_dict(rules), seed, deal)]
 
 
-def _count_all(records: list[str]) -> list[Json]:
-    """The counts of records.
-
-    Raises:
-        ValueError: one cannot be counted; names it.
-    """
+def _count_all(records: list[str]) -> tuple[list[Json], str]:
+    """The work of another process: the counts of records, and what is wrong with the first that cannot be counted."""
     found = []
     for k, record in enumerate(records):
         try:
             found.append(dataclasses.asdict(count(record, deal=k)))
         except ValueError as error:
-            raise ValueError(f"records[{k}]: {error}") from None
-    return found
+            return [], f"records[{k}]: {error}"
+    return found, ""
 
 
 def _tables(games: list[Json]) -> list[StatisticsTable]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import inspect
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -19,11 +21,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from euphoria_agents.sessions import Session
 from euphoria_agents.validation import checked, decoded
 from euphoria_agents.web.refusals import Refused
 from euphoria_agents.web.server_limits import MAX_BODY, Limits
 from euphoria_agents.web.store import HOST, Store, token_hash
+from euphoria_agents.web.turns import Turns, in_thread, unless_gone
 from euphoria_env.json_reader import Json
+
+T = TypeVar("T")
+Finder = Callable[[str, str], Awaitable[Any]]
 
 MAX_DEPTH = 32  # of nested JSON
 COOKIE_AGE = 90 * 24 * 3600  # seconds
@@ -49,17 +56,43 @@ class Asked:
     Attributes:
         request: as it came.
         body: what it says, or the query of a GET.
+        endpoint: what is asked for.
+        store: has the tokens.
+        desk: the threads for what is done at once.
         kind, name: what it is about: "game", "study" or "batch", and which; empty if nothing that is kept.
-        thing: the game (`RunningGame`), study or batch itself.
-        held: the seats whose tokens it brought, `HOST` among them.
+        thing: the game (`RunningGame`), study or batch itself; None if the endpoint does without.
+        held: the seats whose tokens it brought, `HOST` among them; those of agents are nobody's.
     """
 
     request: Request
     body: Any
+    endpoint: Endpoint
+    store: Store
+    desk: Turns
     kind: str = ""
     name: str = ""
     thing: Any = None
     held: frozenset[int] = frozenset()
+
+    async def check(self) -> None:
+        """Finds out which seats are held now, and whether the endpoint may be called; again after anything that takes long.
+
+        Raises:
+            Refused: it may not (403).
+        """
+        if self.kind:
+            hashes = await in_thread(lambda: self.store.hashes(self.name))
+            cookies = self.request.cookies
+            held = {seat for seat, kept in hashes.items() if matches(kept, cookies.get(_cookie(self.name, seat), ""))}
+            game = self.kind == "game" and self.thing is not None
+            self.held = frozenset(held & {HOST, *people(self.thing.session)} if game else held)
+        if not self.endpoint.who.allows(self):
+            raise Refused(403, self.endpoint.who.refusal.format(seat=self.seat, kind=self.kind))
+
+    async def in_turn(self, work: Callable[[], T]) -> T:
+        """Works at the thing, in a thread, when nobody else is at it, and it is this client's turn."""
+        async with getattr(self.thing, "lock", None) or nullcontext(), self.desk.turn(self.client):
+            return await in_thread(work)
 
     @property
     def seat(self) -> int | None:
@@ -113,43 +146,56 @@ class Endpoint(NamedTuple):
 
     Attributes:
         who: who may.
-        handler: gives an answer, or what is to be sent as JSON.
+        handler: gives an answer, or what is to be sent as JSON; a plain function is called in a thread.
         body: the type of the body; of a GET, that of its query.
+        reads: whether what it is about is read; what is damaged can still be deleted.
     """
 
     method: str
     path: str
     who: Who
-    handler: Callable[[Asked], Awaitable[Response | Json]]
+    handler: Callable[[Asked], Awaitable[Response | Json] | Response | Json]
     body: type[msgspec.Struct] = Body
+    reads: bool = True
 
 
-def route(endpoint: Endpoint, store: Store, limits: Limits, finders: Mapping[str, Callable[[str], Any]]) -> Route:
+def route(endpoint: Endpoint, store: Store, limits: Limits, finders: Mapping[str, Finder], desk: Turns) -> Route:
     """An endpoint, behind its checks.
 
     Args:
         endpoint: which.
         store: has the tokens.
         limits: those of the server.
-        finders: give a game, study or batch by its name; they raise `Refused` if there is none.
+        finders: give a game, study or batch by its name, for a client; they raise `Refused` if there is none.
+        desk: the threads for what is done at once.
     """
 
     async def answer(request: Request) -> Response:
-        asked = Asked(request, await _read(request, endpoint.body, limits.body_seconds))
+        asked = Asked(request, await _read(request, endpoint.body, limits.body_seconds), endpoint, store, desk)
+        return await unless_gone(request, respond(asked))
+
+    async def respond(asked: Asked) -> Response:
         for kind in finders:
-            if name := request.path_params.get(kind) or getattr(asked.body, kind, None):
-                thing = finders[kind](name)
-                asked.kind, asked.name, asked.thing = kind, name, await thing if isinstance(thing, Awaitable) else thing
-                asked.held = held(request.cookies, store, name)
-        seats = asked.thing.session.seats if asked.kind == "game" else ()
+            if name := asked.request.path_params.get(kind) or getattr(asked.body, kind, None):
+                asked.kind, asked.name = kind, name
+                if endpoint.reads:
+                    asked.thing = await finders[kind](name, asked.client)
+                elif not await in_thread(lambda: store.exists(asked.kind, asked.name)):
+                    raise Refused(404, f"there is no such {kind}")
+        seats = asked.thing.session.seats if asked.kind == "game" and asked.thing is not None else ()
         if asked.seat is not None and seats and asked.seat >= len(seats):
             raise Refused(422, f"seat must be a number from 0 to {len(seats) - 1}")
-        if not endpoint.who.allows(asked):
-            raise Refused(403, endpoint.who.refusal.format(seat=asked.seat, kind=asked.kind))
-        found = await endpoint.handler(asked)
-        return found if isinstance(found, Response) else JSONResponse(found)
+        await asked.check()
+        handler: Any = endpoint.handler
+        if inspect.iscoroutinefunction(handler):
+            return _sent(await handler(asked))
+        return await asked.in_turn(lambda: _sent(handler(asked)))
 
     return Route(endpoint.path, answer, methods=[endpoint.method])
+
+
+def _sent(found: Response | Json) -> Response:
+    return found if isinstance(found, Response) else JSONResponse(found)
 
 
 # ----------------------------------------------------------------------------------------------------------------- tokens
@@ -160,9 +206,9 @@ def new_tokens(*seats: int) -> dict[int, str]:
     return {seat: secrets.token_urlsafe(16) for seat in seats}
 
 
-def held(cookies: Mapping[str, str], store: Store, name: str) -> frozenset[int]:
-    """The seats of a game, a study or a batch whose tokens stand in these cookies."""
-    return frozenset(seat for seat, kept in store.hashes(name).items() if matches(kept, cookies.get(_cookie(name, seat), "")))
+def people(session: Session) -> set[int]:
+    """The seats of people; the holder of another seat, which was taken away or given up, has no right over it any more."""
+    return {k for k, seat in enumerate(session.seats) if seat.spec is None}
 
 
 def matches(kept: bytes, token: str) -> bool:
@@ -208,7 +254,11 @@ async def _read(request: Request, kind: type[msgspec.Struct], seconds: float) ->
                     raise Refused(413, f"a message has at most {MAX_BODY:,} bytes")
     except TimeoutError:
         raise Refused(408, f"the message did not come within {seconds:g} seconds") from None
-    said = decoded(bytes(body), Any, "the message")
+    return await in_thread(lambda: _understood(bytes(body), kind))
+
+
+def _understood(body: bytes, kind: type[msgspec.Struct]) -> Any:
+    said = decoded(body, Any, "the message")
     if _deeper(said, MAX_DEPTH):
         raise Refused(422, f"the message is nested deeper than {MAX_DEPTH} levels")
     return checked(said, kind)

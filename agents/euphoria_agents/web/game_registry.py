@@ -1,24 +1,24 @@
-"""The games that the server runs: who listens, and the agents at work. Everything happens on the event loop but their thinking.
+"""The games that the server runs: who listens, and the agents at work.
 
-A session is never changed in place: a move is played on a copy, which takes its place once it is saved. So views need no lock, an
-agent may think while people look on, and what cannot be saved has not happened.
+A session is never changed in place: a move is played on a copy, which takes its place once it is saved. So an agent may think
+while people look on, and what cannot be saved has not happened. All that reads or plays a game happens in threads, for each game
+one after the other; the event loop only waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from euphoria_agents import background
 from euphoria_agents.sessions import AgentFailed, Agents, Session, Stale
 from euphoria_agents.web.endpoints import new_tokens
 from euphoria_agents.web.refusals import LOG, Refused
 from euphoria_agents.web.server_limits import Limits, Places
-from euphoria_agents.web.store import HOST, CannotSave, Store
+from euphoria_agents.web.store import HOST, CannotSave, Damaged, Store
+from euphoria_agents.web.turns import Loading, Turns, in_thread
 
 ALIVE = 512  # games in memory; the others wait in the store
 T = TypeVar("T")
@@ -28,22 +28,28 @@ class AgentExecutor:
     """Threads in which agents think: one at a time for each spec, a few together.
 
     Args:
-        at_once: how many think together.
+        agents: the agents.
+        limits: how many think together, for one client and for all.
     """
 
-    def __init__(self, at_once: int) -> None:
-        self._slots = asyncio.Semaphore(at_once)
-        self._turns: dict[str, asyncio.Lock] = {}
+    def __init__(self, agents: Agents, limits: Limits) -> None:
+        self._agents = agents
+        self._all = Turns(limits.thinking.in_all, limits.thinking.per_client)
+        self._of_spec: dict[str, Turns] = {}
 
-    async def think(self, spec: str, work: Callable[[], T]) -> T:
-        """Runs what an agent has to do; raises what that raises."""
-        turn = self._turns.setdefault(spec, asyncio.Lock())
+    async def think(self, spec: str, client: str, work: Callable[[], T], most: int | None = None) -> T:
+        """Runs what an agent has to do for a client; raises what that raises. Ends the agent's work if nobody waits for it.
+
+        Raises:
+            Refused: `most` requests of this client wait for the agent already.
+        """
+        turns = self._of_spec.setdefault(spec, Turns(1, 1))
         try:
-            async with turn, self._slots:
-                return await asyncio.wrap_future(background.begin(work))
+            async with turns.turn(client, most), self._all.turn(client):
+                return await in_thread(work, partial(self._agents.stop, spec))
         finally:
-            if not turn.locked():
-                self._turns.pop(spec, None)
+            if turns.idle:
+                self._of_spec.pop(spec, None)
 
 
 class RunningGame:
@@ -55,12 +61,18 @@ class RunningGame:
         trouble: why the game waits for somebody to help; empty if it does not. Everybody reads it.
         failed: the seat whose agent failed; None if none did.
         shown: what was made for those who look, until something is new.
+        client: whoever made it.
+        lock: held by whoever works at it.
+        used: when somebody last asked for it, as `Store.now` counts.
     """
 
-    def __init__(self, name: str, session: Session, pace: float | None, registry: GameRegistry) -> None:
+    def __init__(self, name: str, session: Session, pace: float | None, client: str, registry: GameRegistry) -> None:
         self.name = name
         self.session = session
         self.pace = pace
+        self.client = client
+        self.lock = asyncio.Lock()
+        self.used = registry.store.now()
         self.trouble = ""
         self.failed: int | None = None
         self.shown: dict[Any, Any] = {}
@@ -77,30 +89,46 @@ class RunningGame:
         """Whether an agent must decide."""
         return not self.session.over and self.session.seats[self.session.player].spec is not None
 
+    @property
+    def prepares(self) -> str:
+        """The agent that must decide, if it has to be made or compiled first; empty if none is."""
+        spec = self.session.seats[self.session.player].spec if self.waits_for_agent else None
+        return "" if spec is None or self._registry.agents.answered(spec) else spec
+
     def tell(self, trouble: str = "", failed: int | None = None) -> None:
         """Lets those who listen know that something is new, and what the trouble is."""
         self.trouble, self.failed = trouble, failed
-        self.shown.clear()
+        self.shown = {}  # a thread may still fill the one before
         self.changed.set()
         self.changed = asyncio.Event()
 
-    def change(self, act: Callable[[Session], Any]) -> None:
-        """Changes the game and saves it.
+    async def change(self, act: Callable[[Session], Any], tokens: dict[int, str] | None = None) -> None:
+        """Changes the game and saves it, with new tokens for seats.
 
         Raises:
             ValueError: what the session says to it; nothing is changed.
             CannotSave: what it says.
         """
-        attempt = self.session.clone()
-        act(attempt)
-        self._registry.save(self.name, attempt, self.pace)
-        self.session = attempt
-        self.retry()
 
-    def set_pace(self, pace: float | None) -> None:
+        def attempt() -> None:
+            changed = self.session.clone()
+            act(changed)
+            self._registry.save(self.name, changed, self.pace, tokens)
+            self.session = changed
+
+        async with self.lock, self._registry.desk.turn(self.client):
+            before = self.session
+            try:
+                await in_thread(attempt)
+            finally:
+                if self.session is not before:
+                    self.retry()
+
+    async def set_pace(self, pace: float | None) -> None:
         """Changes the speed; raises as `change`."""
-        self._registry.save(self.name, self.session, pace)
-        self.pace = pace
+        async with self.lock:
+            await in_thread(lambda: self._registry.save(self.name, self.session, pace))
+            self.pace = pace
         self._nudge.set()
         self.tell(self.trouble, self.failed)
 
@@ -129,13 +157,14 @@ class RunningGame:
     async def _play_agents(self) -> None:
         while self.waits_for_agent:
             await self._wait()
-            seat, version, think = self.session.player, self.session.version, self.session.thinker()
-            spec = self.session.seats[seat].spec
+            session = self.session
+            seat, version, think = session.player, session.version, await in_thread(session.thinker)
+            spec = session.seats[seat].spec
             if spec is None or think is None:
                 return
             try:
-                action = await self._registry.executor.think(spec, think)
-                self.change(partial(Session.play, seat=seat, action=action, version=version))
+                action = await self._registry.executor.think(spec, self.client, think)
+                await self.change(partial(Session.play, seat=seat, action=action, version=version))
             except Stale:  # somebody took a move back meanwhile, or gave the seat away
                 continue
             except Exception as error:  # texts of other errors may tell what is hidden
@@ -162,61 +191,80 @@ class GameRegistry:
     Args:
         store: where they are kept.
         agents: who may play in them.
-        executor: where these think.
         limits: how many there may be.
+
+    Attributes:
+        executor: where agents think.
+        desk: threads for everything else that is done about games.
     """
 
-    def __init__(self, store: Store, agents: Agents, executor: AgentExecutor, limits: Limits) -> None:
+    def __init__(self, store: Store, agents: Agents, limits: Limits) -> None:
         self.store = store
         self.agents = agents
-        self.executor = executor
         self.limits = limits
+        self.executor = AgentExecutor(agents, limits)
+        self.desk = Turns(limits.working.in_all, limits.working.per_client)
         self.listening = Places(limits.listeners_per_client)
         self._running: dict[str, RunningGame] = {}  # the one used last stands last
+        self._loading = Loading[RunningGame]()
 
-    def open(self, session: Session, people: list[int], pace: float | None, client: str = "") -> tuple[str, dict[int, str]]:
+    async def open(self, session: Session, people: list[int], pace: float | None, client: str = "") -> tuple[str, dict[int, str]]:
         """A new game: its name, and a token for whoever made it and for each person's seat.
 
         Raises:
             Refused: there are too many games.
             CannotSave: what it says.
         """
-        self._make_room(client)
+        await self._make_room(client)
         name, tokens = secrets.token_hex(8), new_tokens(HOST, *people)
-        self.store.add_game(name, client, tokens, session.version, session.over, _summary(session), _state(session, pace))
+
+        def add() -> None:
+            self.store.add_game(name, client, tokens, session.version, session.over, _summary(session), _state(session, pace))
+
+        await in_thread(add)
         return name, tokens
 
-    def save(self, name: str, session: Session, pace: float | None) -> None:
+    def save(self, name: str, session: Session, pace: float | None, tokens: dict[int, str] | None = None) -> None:
         """Keeps a game as it is now; raises as `Store.save_game`."""
-        self.store.save_game(name, session.version, session.over, _summary(session), _state(session, pace))
+        people = [k for k, seat in enumerate(session.seats) if seat.spec is None]
+        summary, state = _summary(session), _state(session, pace)
+        self.store.save_game(name, session.version, session.over, summary, state, people, tokens or {})
 
-    def game(self, name: str) -> RunningGame:
-        """A game by its name, its agents awake.
+    async def game(self, name: str, client: str = "") -> RunningGame:
+        """A game by its name, its agents awake; `client`: whoever asks.
 
         Raises:
             Refused: there is none (404).
+            Damaged: it cannot be read.
         """
-        found = self._running.pop(name, None)
-        if found is None:
-            state = self.store.game(name)
-            if state is None:
-                raise Refused(404, "there is no such game")
-            self._make_memory()
-            found = RunningGame(name, Session.from_dict(state["session"], self.agents), state["pace"], self)
-        self._running[name] = found
-        found.wake()
+        found = self._running.get(name) or await self._loading.of(name, lambda: self._load(name, client))
+        if not found.closed:
+            self._running[name] = self._running.pop(name, found)
+            found.used = self.store.now()
+            found.wake()
         return found
 
-    def delete(self, name: str) -> None:
+    async def _load(self, name: str, client: str) -> RunningGame:
+        def load() -> tuple[Session, float | None, str]:
+            kept = self.store.game(name)
+            if kept is None:
+                raise Refused(404, "there is no such game")
+            try:
+                return Session.from_dict(kept[0]["session"], self.agents), kept[0]["pace"], kept[1]
+            except ValueError as error:
+                raise Damaged("game") from error
+
+        async with self.desk.turn(client):
+            found = await in_thread(load)
+        self._make_memory()
+        self._running[name] = game = RunningGame(name, *found, self)
+        return game
+
+    async def delete(self, name: str) -> None:
         """Forgets a game; raises as `Store.delete`."""
-        self.store.delete("game", name)
+        await in_thread(lambda: self.store.delete("game", name))
         if game := self._running.pop(name, None):
             game.close()
-
-    def expire(self) -> None:
-        """Forgets the games without an end that nobody has played for a long time."""
-        for name in self.store.unfinished(time.time() - self.limits.expiry):
-            self.delete(name)
 
     def close(self) -> None:
         """Stops all agents."""
@@ -224,25 +272,33 @@ class GameRegistry:
             game.close()
         self.agents.close()
 
-    def _make_room(self, client: str) -> None:
-        """Lets the oldest game that is over or idle leave, if there are too many in all or of this client.
+    def _unused(self, names: list[str]) -> list[str]:
+        """Leaves out the games that somebody has open, or had lately."""
+        lately = self.store.now() - self.limits.idle
+        in_use = {name for name, game in self._running.items() if game.listeners or game.used > lately and not game.session.over}
+        return [name for name in names if name not in in_use]
+
+    async def _make_room(self, client: str) -> None:
+        """Deletes the games that expired, and the oldest that is over or idle if there are too many in all or of this client.
 
         Raises:
             Refused: all of them are being played.
         """
-        self.expire()
+        for name in self._unused(await in_thread(lambda: self.store.unfinished(self.limits.expiry))):
+            await self.delete(name)
         kept = self.limits.kept["game"]
         for whose, most in ((client, kept.per_client), (None, kept.in_all)):
-            if whose == "" or self.store.count("game", whose) < most:
+            if whose == "" or await in_thread(partial(self.store.count, "game", whose)) < most:
                 continue
-            names = self.store.may_leave(whose, time.time() - self.limits.idle)
-            idle = next((name for name in names if name not in self._running or not self._running[name].listeners), None)
-            if idle is None:
+            idle = self._unused(await in_thread(partial(self.store.idle, whose, self.limits.idle)))
+            if not idle:
                 raise Refused(503, f"{'you have' if whose else 'there are'} {most} games already; delete one first")
-            self.delete(idle)
+            await self.delete(idle[0])
 
     def _make_memory(self) -> None:
-        idle = [name for name, game in self._running.items() if not game.listeners and not game.waits_for_agent]
+        idle = [
+            name for name, game in self._running.items() if not (game.listeners or game.waits_for_agent or game.lock.locked())
+        ]
         for name in idle[: max(0, len(self._running) - ALIVE + 1)]:
             del self._running[name]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -14,7 +14,8 @@ from msgspec import Meta
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from euphoria_agents.sessions import Seat, Session
+from euphoria_agents.sessions import Seat, Session, Stale
+from euphoria_agents.sessions.names import told_apart
 from euphoria_agents.study.statistics import count
 from euphoria_agents.web import endpoints
 from euphoria_agents.web.agent_permissions import Specs
@@ -23,7 +24,8 @@ from euphoria_agents.web.endpoints import Asked, Body, Query, SeatNumber, Spec, 
 from euphoria_agents.web.game_registry import GameRegistry, RunningGame
 from euphoria_agents.web.refusals import Refused, refusal
 from euphoria_agents.web.store import HOST
-from euphoria_agents.web.studies import Start, Studies
+from euphoria_agents.web.studies import Start, Studies, branch
+from euphoria_agents.web.turns import in_thread
 from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
 
@@ -31,6 +33,7 @@ USUAL = Rules().to_dict()
 LISTED = 50  # games in the list
 LOGGED = 40  # lines of the log in a view
 MOST_MOVES = 64  # in one request
+CANNOT_UNDO = "nothing can be taken back: somebody has decided since, something was drawn, or a card was shown"
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it lives
 
 Pace = Annotated[float, Meta(ge=0, le=60)]
@@ -98,10 +101,10 @@ class Past(Query):
 
 
 class HandOver(Body):
-    """A seat for an agent."""
+    """A seat for an agent, or for a person (`spec`: None), who gets a new link."""
 
     seat: SeatNumber
-    spec: Spec
+    spec: Spec | None
 
 
 class SetPace(Body):
@@ -127,48 +130,51 @@ class Games:
     # ---------------------------------------------------------------------------------------------------- making, finding
 
     async def list(self, _: Asked) -> Json:
-        """The games that changed last, with what everybody may know of them."""
-        return {"games": self.registry.store.games(LISTED)}
+        """The games that changed last, with what everybody may know of them, and the names of those that are damaged."""
+        found, damaged = await in_thread(lambda: self.registry.store.games(LISTED))
+        return {"games": found, "damaged": damaged}
 
     async def make(self, asked: Asked) -> Response:
         """A new game; the seats of people "here" become cookies at once, the others links."""
         body: NewGame = asked.body
-        seats = [Seat(one.name.strip(), one.spec) for one in body.seats]
+        seats = [Seat(one.name, one.spec) for one in told_apart(body.seats)]
         for seat in seats:
             if seat.spec is not None:
-                await self.specs.check(seat.spec)
-        session = Session.of(await self._begin(body), seats, body.practice, self.registry.agents)
+                await self.specs.check(seat.spec, asked.client)
+        begin = await self._beginning(body, asked.client)
+        session = await asked.in_turn(lambda: Session.of(begin(), seats, body.practice, self.registry.agents))
         people = [k for k, seat in enumerate(seats) if seat.spec is None]
-        name, tokens = self.registry.open(session, people, body.pace, asked.client)
+        name, tokens = await self.registry.open(session, people, body.pace, asked.client)
         here = [k for k in people if body.seats[k].here]
-        links = [{"seat": k, "token": tokens[k]} for k in people if k not in here]
-        answer = JSONResponse({"id": name, "links": links}, 201)
+        answer = JSONResponse({"id": name, "links": _links(tokens, [k for k in people if k not in here])}, 201)
         return endpoints.give(answer, "game", name, {k: tokens[k] for k in [HOST, *here]})
 
-    async def _begin(self, body: NewGame) -> Game:
-        """The game that is asked for."""
+    async def _beginning(self, body: NewGame, client: str) -> Callable[[], Game]:
+        """A function that makes the game that is asked for."""
         if body.position is not None:
-            return await asyncio.to_thread(Game.from_dict, body.position)
+            return lambda: Game.from_dict(body.position)
         if body.start is not None:
-            return await self.studies.branch(body.start)
-        return Game(Rules.from_dict({**(body.rules or {}), "num_players": len(body.seats)}), secrets.randbits(63))
+            study = await self.studies.find(body.start.study, client)
+            ply = body.start.ply
+            return lambda: branch(study, ply)
+        return lambda: Game(Rules.from_dict({**(body.rules or {}), "num_players": len(body.seats)}), secrets.randbits(63))
 
-    async def sit(self, asked: Asked) -> Response:
+    def sit(self, asked: Asked) -> Response:
         """The token of a seat link becomes a cookie."""
-        token = asked.body.token
+        token, free = asked.body.token, {HOST, *endpoints.people(asked.thing.session)}
         for seat, kept in self.registry.store.hashes(asked.name).items():
-            if endpoints.matches(kept, token):
+            if seat in free and endpoints.matches(kept, token):
                 return endpoints.give(JSONResponse({"seat": seat}), "game", asked.name, {seat: token})
         raise Refused(403, "this link opens no seat of this game")
 
     async def delete(self, asked: Asked) -> Json:
         """Forgets a game."""
-        self.registry.delete(asked.name)
+        await self.registry.delete(asked.name)
         return {}
 
     # ------------------------------------------------------------------------------------------------------------ playing
 
-    async def view(self, asked: Asked) -> Json:
+    def view(self, asked: Asked) -> Json:
         """The view of a seat, or of everybody."""
         body: Look = asked.body
         if body.decision is None:
@@ -179,47 +185,66 @@ class Games:
         """Plays a move of a seat."""
         body: Move = asked.body
         if body.then:
-            return _changed(asked, lambda session: session.play_together(body.seat, [body.action, *body.then], body.version))
-        return _changed(asked, lambda session: session.play(body.seat, body.action, body.version))
+            return await _changed(asked, lambda game: game.play_together(body.seat, [body.action, *body.then], body.version))
+        return await _changed(asked, lambda game: game.play(body.seat, body.action, body.version))
 
     async def undo(self, asked: Asked) -> Json:
         """Takes back to the last decision of a seat."""
         body: Decide = asked.body
-        if not asked.thing.session.can_undo(body.seat):
-            raise Refused(409, "nothing can be taken back: somebody has decided since, something was drawn, or a card was shown")
-        return _changed(asked, lambda session: session.undo(body.seat, body.version))
+
+        def take_back(session: Session) -> None:
+            if not session.can_undo(body.seat):
+                raise Refused(409, CANNOT_UNDO)
+            session.undo(body.seat, body.version)
+
+        return await _changed(asked, take_back)
 
     async def hint(self, asked: Asked) -> Any:
         """An agent's opinion of the decision of a seat, from what this seat may know."""
         body: Hint = asked.body
-        session = asked.thing.session.clone()
+        session = await asked.in_turn(lambda: asked.thing.session.clone())
         if body.version != session.version or session.over or session.player != body.seat:
             raise Refused(409, "this is not your decision now; look again")
-        return await self.specs.hint(session, body.seat, body.spec or self.specs.adviser)
+        said = await self.specs.hint(session, body.seat, body.spec or self.specs.adviser, asked.client)
+        await asked.check()
+        return said
 
     async def why(self, asked: Asked) -> Any:
         """The reasons of the agent that made a decision."""
-        session = asked.thing.session.clone()
+        session = await asked.in_turn(lambda: asked.thing.session.clone())
         decision = _checked(session, session.decisions if asked.body.decision is None else asked.body.decision)
         seat, action = session.made(decision) if decision < session.decisions else (-1, -1)
         spec = session.seats[seat].spec if seat >= 0 else None
         if spec is None:
             raise Refused(409, "no agent made this decision")
-        thought = await self.specs.hint(session, seat, spec, decision)
-        return {**thought, "seat": seat, "action": action, "texts": _texts(session, decision)}
+        thought = await self.specs.hint(session, seat, spec, asked.client, decision)
+        return {**thought, "seat": seat, "action": action, "texts": await asked.in_turn(lambda: _texts(session, decision))}
 
     async def hand_over(self, asked: Asked) -> Json:
-        """Gives a seat to an agent."""
+        """Gives a seat to an agent, or to a person, who gets a link that only whoever made the game can give away."""
         body: HandOver = asked.body
-        await self.specs.check(body.spec)
-        self.registry.game(asked.name).change(lambda session: session.hand_over(body.seat, body.spec))
-        return {}
+        if body.spec is not None:
+            await self.specs.check(body.spec, asked.client)
+            asked.thing = await self.registry.game(asked.name, asked.client)  # it may have left the memory meanwhile
+        elif not asked.host:
+            raise Refused(403, "only whoever made this game may give a seat to a person")
+        before = asked.thing.session.seats[body.seat]
+        await asked.check()  # it may have been taken away meanwhile
+
+        def give(session: Session) -> None:
+            if session.seats[body.seat] != before:
+                raise Stale("somebody else has given this seat away; look again")
+            session.hand_over(body.seat, body.spec)
+
+        tokens = endpoints.new_tokens(body.seat) if body.spec is None else {}
+        await asked.thing.change(give, tokens)
+        return {"links": _links(tokens, tokens)}
 
     # ------------------------------------------------------------------------------------------------------------ watching
 
     async def pace(self, asked: Asked) -> Json:
         """Changes the speed of the agents."""
-        asked.thing.set_pace(asked.body.pace)
+        await asked.thing.set_pace(asked.body.pace)
         return {}
 
     async def step(self, asked: Asked) -> Json:
@@ -232,7 +257,7 @@ class Games:
         asked.thing.retry()
         return {}
 
-    async def record(self, asked: Asked) -> Json:
+    def record(self, asked: Asked) -> Json:
         """The whole game."""
         return {"record": asked.thing.session.record()}
 
@@ -298,15 +323,18 @@ def _texts(session: Session, decision: int) -> dict[int, str]:
     return {move.action: move.text for move in words.legal_moves(game, game.player, session.names)}
 
 
-def _changed(asked: Asked, act: Callable[[Session], Any]) -> Json:
-    asked.thing.change(act)
-    return _shown(asked)
+async def _changed(asked: Asked, act: Callable[[Session], Any]) -> Json:
+    await asked.thing.change(act)
+    return await asked.in_turn(lambda: _shown(asked))
+
+
+def _links(tokens: Mapping[int, str], seats: Iterable[int]) -> list[Json]:
+    return [{"seat": seat, "token": tokens[seat]} for seat in seats]
 
 
 def _shown(asked: Asked, whole: bool = False) -> Json:
     """The view of a seat, and the seats of the client."""
-    seats = asked.thing.session.seats
-    mine = sorted(k for k in asked.held if k >= 0 and seats[k].spec is None)
+    mine = sorted(asked.held - {HOST})
     kept, key = asked.thing.shown, (asked.seat, whole)
     if key not in kept:
         kept[key] = shown(asked.thing, *key)
@@ -341,6 +369,7 @@ def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
         "pace": game.pace,
         "trouble": game.trouble,
         "waits_for_agent": game.waits_for_agent,
+        "prepares": game.prepares,
     }
 
 

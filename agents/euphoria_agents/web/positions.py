@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import dataclasses
 import json
@@ -45,14 +44,14 @@ class CheckPosition(Body):
     position: Any = None
 
 
-async def new(asked: Asked) -> Json:
+def new(asked: Asked) -> Json:
     """The position after the setup of a new game, in which everybody chose at random."""
-    return {"position": (await asyncio.to_thread(_set_up, Rules.from_dict(asked.body.rules))).to_dict()}
+    return {"position": _set_up(Rules.from_dict(asked.body.rules)).to_dict()}
 
 
-async def check(asked: Asked) -> Json:
+def check(asked: Asked) -> Json:
     """The faults of a position by key; if it has none, its picture and its other forms."""
-    return await asyncio.to_thread(_checked, asked.body.position)
+    return _checked(asked.body.position)
 
 
 def _set_up(rules: Rules) -> Game:

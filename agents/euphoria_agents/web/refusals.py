@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from euphoria_agents.sessions import AgentFailed, Stale, WrongSeat
-from euphoria_agents.web.store import CannotSave
+from euphoria_agents.web.store import CannotSave, Damaged
 
 LOG = logging.getLogger("euphoria_agents.web")
 
@@ -22,7 +22,15 @@ class Refused(Exception):
 
 
 # The status of each error that is sent to the client; the first that fits counts.
-STATUS: dict[type[Exception], int] = {Refused: 0, Stale: 409, WrongSeat: 409, ValueError: 422, AgentFailed: 503, CannotSave: 507}
+STATUS: dict[type[Exception], int] = {
+    Refused: 0,
+    Stale: 409,
+    WrongSeat: 409,
+    ValueError: 422,
+    Damaged: 500,
+    AgentFailed: 503,
+    CannotSave: 507,
+}
 
 
 def refusal(status: int, message: str) -> JSONResponse:
@@ -32,8 +40,8 @@ def refusal(status: int, message: str) -> JSONResponse:
 
 async def refused(_: Request, error: Exception) -> Response:
     """Starlette's handler of all that is said to whoever asked; see `STATUS`."""
-    if isinstance(error, AgentFailed):
-        LOG.warning("an agent failed", exc_info=error)
+    if isinstance(error, AgentFailed | Damaged):
+        LOG.warning("%s", error, exc_info=error)
     status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
     return refusal(getattr(error, "status", status), str(error))
 

@@ -34,6 +34,10 @@ class Limits:
         agents: how many are kept in memory.
         first_seconds: how long somebody's own agent may take to be made, and for its first answer of each kind.
         seconds: how long it may take for each further answer.
+        thinking: how many agents think at once; the others wait, fairly between clients.
+        working: how many threads read and draw games at once, in the same way.
+        processes: the same for what is long enough for a process of its own.
+        waiting: how many analyses, or batches, are under way or wait; for one client also how many hints of an agent wait.
     """
 
     kept: dict[str, Kept] = field(
@@ -50,6 +54,10 @@ class Limits:
     agents: int = 16
     first_seconds: float = 300.0
     seconds: float = 60.0
+    thinking: Kept = Kept(3, 2)
+    working: Kept = Kept(16, 4)
+    processes: Kept = Kept(2, 1)
+    waiting: Kept = Kept(64, 8)
 
 
 class Places:

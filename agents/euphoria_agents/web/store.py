@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
+import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-VERSION = 3  # of the tables
+import msgspec
+
+from euphoria_agents.study.game_analysis import SavedEntry
+from euphoria_agents.study.statistics import Counted
+from euphoria_agents.validation import checked, decoded
+from euphoria_agents.web.store_file import APPLICATION, VERSION, take_file
+
 HOST = -1  # the seat of whoever made something, beside the seats that play
+LONGEST = 2.0**40  # seconds that servers may have run
 
 _TABLES = """
-CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT, client TEXT);
+CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT, client TEXT,
+    active REAL NOT NULL DEFAULT 0);
 CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
 CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT, client TEXT);
 CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY KEY (study, spec));
@@ -23,15 +32,56 @@ CREATE TABLE counted (batch TEXT, number INTEGER, game TEXT, PRIMARY KEY (batch,
 """
 _INDEXES = """
 CREATE INDEX IF NOT EXISTS game_of_client ON game (client, over, changed);
+CREATE INDEX IF NOT EXISTS game_changed ON game (changed);
 CREATE INDEX IF NOT EXISTS study_of_client ON study (client);
 CREATE INDEX IF NOT EXISTS batch_of_client ON batch (client);
 """
 _PARTS = {"study": ("analysis WHERE study",), "batch": ("counted WHERE batch",)}
 _FROM_2 = "".join(f"ALTER TABLE {kind} ADD COLUMN client TEXT NOT NULL DEFAULT '';" for kind in ("game", "study", "batch"))
+_FROM_3 = "ALTER TABLE game ADD COLUMN active REAL NOT NULL DEFAULT 0;"
+_STEPS = {0: _TABLES, 2: _FROM_2 + _FROM_3, 3: _FROM_3, VERSION: ""}  # by the version that is found
 
 
 class CannotSave(OSError):
     """The disk is full, or the file cannot be written; nothing is changed."""
+
+
+class Damaged(Exception):
+    """Something that was saved cannot be read; it is nobody's mistake who asks for it."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"this saved {kind} is damaged; whoever made it can delete it")
+
+
+class SavedSeat(msgspec.Struct):
+    """The seat of a game in the list."""
+
+    name: str
+    spec: str | None
+
+
+class Summary(msgspec.Struct):
+    """The public entry of a game in the list."""
+
+    headline: str
+    seats: list[SavedSeat]
+    practice: bool
+
+
+class SavedGame(msgspec.Struct):
+    """A game as it is kept."""
+
+    session: Any
+    pace: Annotated[float, msgspec.Meta(ge=0)] | None
+
+
+class Plan(msgspec.Struct):
+    """The games of a batch; `rules` and `seed` are left out where records were counted."""
+
+    agents: list[str]
+    games: int
+    rules: dict[str, Any] = {}
+    seed: int = 0
 
 
 class Store:
@@ -47,26 +97,32 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         if str(path) != ":memory:":
-            _make_private(Path(path))
-        self._db = sqlite3.connect(path, isolation_level=None, timeout=0)
+            take_file(Path(path))
+        self._db = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
+        self._db.text_factory = lambda text: text.decode(errors="replace")  # a damaged text spoils no others
+        self._one = threading.RLock()  # any thread may ask, one at a time
         try:
             self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._db.execute("BEGIN EXCLUSIVE")  # the lock is kept until the end
             found = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if found not in (0, 2, VERSION):
-                raise ValueError(f"{path} is of version {found}; this is version {VERSION}")
-            for statement in ({0: _TABLES, 2: _FROM_2}.get(found, "") + _INDEXES).split(";"):
+            for statement in (_STEPS[found] + _INDEXES).split(";"):
                 self._db.execute(statement)
+            self._db.execute(f"PRAGMA application_id = {APPLICATION}")
             self._db.execute(f"PRAGMA user_version = {VERSION}")
             self._db.execute("COMMIT")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-        except (sqlite3.Error, ValueError) as error:
+            ((self._ran, self._started),) = self._all(
+                "SELECT coalesce(max(active), 0), ? FROM game WHERE active < ?", time.monotonic(), LONGEST
+            )
+        except (sqlite3.Error, KeyError) as error:
             self._db.close()
-            if isinstance(error, ValueError):
-                raise
             locked = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
             raise ValueError(f"{path} is in use by another server" if locked else f"{path} cannot be used: {error}") from error
+
+    def now(self) -> float:
+        """The seconds that servers have run with this file. Idleness is measured by them: no change of the clock adds to it."""
+        return float(self._ran) + time.monotonic() - float(self._started)
 
     def close(self) -> None:
         """Ends the use of the file."""
@@ -82,49 +138,77 @@ class Store:
         Raises:
             CannotSave: what it says.
         """
-        row = (name, time.time(), version, over, _text(summary), _text(state), client)
-        self._write(("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
+        row = (name, time.time(), version, over, _text(summary), _text(state), client, self.now())
+        self._write(("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
-    def save_game(self, name: str, version: int, over: bool, summary: Any, state: Any) -> None:
-        """Keeps a game as it is now; raises as `add_game`, also if it has been deleted or is newer in the file."""
-        change = "UPDATE game SET changed = ?, version = ?, over = ?, summary = ?, state = ? WHERE id = ? AND version <= ?"
-        if not self._write((change, [(time.time(), version, over, _text(summary), _text(state), name, version)])):
+    def save_game(
+        self, name: str, version: int, over: bool, summary: Any, state: Any, people: Iterable[int], tokens: dict[int, str]
+    ) -> None:
+        """Keeps a game as it is now; raises as `add_game`, also if it has been deleted or is newer in the file.
+
+        `people`: their seats; the tokens of the others are revoked. `tokens`: new ones, in place of those before.
+        """
+        values = ("changed", "active", "version", "over", "summary", "state")
+        row = (time.time(), self.now(), version, over, _text(summary), _text(state), name, version)
+        kept = ", ".join(str(seat) for seat in (HOST, *people))
+        if not self._write(
+            (f"UPDATE game SET {' = ?, '.join(values)} = ? WHERE id = ? AND version <= ?", [row]),
+            (f"DELETE FROM token WHERE game = ? AND seat NOT IN ({kept})", [(name,)]),
+            _tokens(name, tokens),
+        ):
             raise CannotSave("the game has been deleted, or changed by somebody else; look again")
 
-    def game(self, name: str) -> Any:
-        """The state of a game; None if no game has this name."""
-        row = self._db.execute("SELECT state FROM game WHERE id = ?", (name,)).fetchone()
-        return row and json.loads(row[0])
+    def game(self, name: str) -> tuple[dict[str, Any], str] | None:
+        """The state of a game (`SavedGame`), and the address of whoever made it; None if no game has this name.
 
-    def games(self, most: int) -> list[dict[str, Any]]:
-        """The summaries of the games that changed last."""
-        rows = self._db.execute("SELECT id, changed, over, summary FROM game ORDER BY changed DESC LIMIT ?", (most,))
-        return [{"id": i, "changed": changed, "over": bool(over), **json.loads(text)} for i, changed, over, text in rows]
+        Raises:
+            Damaged: it cannot be read.
+        """
+        rows = self._all("SELECT state, client FROM game WHERE id = ?", name)
+        return (_read("game", rows[0][0], SavedGame), str(rows[0][1])) if rows else None
 
-    def may_leave(self, client: str | None, before: float) -> list[str]:
-        """The games that nobody plays: first those that are over, then those unchanged since a time, the oldest first each.
+    def games(self, most: int) -> tuple[list[dict[str, Any]], list[str]]:
+        """The summaries of the games that changed last, and the names of those among them that are damaged."""
+        found, damaged = [], []
+        rows = self._all("SELECT id, changed, over, summary FROM game ORDER BY changed DESC LIMIT ?", most)
+        for name, changed, over, text in rows:
+            try:
+                when = checked({"changed": changed}, dict[str, float])
+                found.append({"id": name, **when, "over": bool(over), **_read("game", text, Summary)})
+            except (Damaged, ValueError):
+                damaged.append(str(name))
+        return found, damaged
+
+    def idle(self, client: str | None, seconds: float) -> list[str]:
+        """The games that nobody plays: first those that are over, then those unchanged for so long, the oldest first each.
 
         Args:
             client: whose games; None: anybody's.
-            before: the time, in seconds.
+            seconds: while the server ran, see `now`.
         """
-        rows = self._db.execute(
-            "SELECT id FROM game WHERE (over OR changed < ?) AND (? IS NULL OR client = ?) ORDER BY over DESC, changed",
-            (before, client, client),
+        rows = self._all(
+            "SELECT id FROM game WHERE (over OR active < ?) AND (? IS NULL OR client = ?) ORDER BY over DESC, active, changed",
+            self.now() - seconds,
+            client,
+            client,
         )
         return [name for (name,) in rows]
 
-    def unfinished(self, before: float) -> list[str]:
-        """The games without an end that nobody has changed since a time."""
-        return [name for (name,) in self._db.execute("SELECT id FROM game WHERE NOT over AND changed < ?", (before,))]
+    def unfinished(self, seconds: float) -> list[str]:
+        """The games without an end that nobody has changed for so long, see `now`."""
+        return [name for (name,) in self._all("SELECT id FROM game WHERE NOT over AND active < ?", self.now() - seconds)]
 
     # ------------------------------------------------------------------------------------------------------- all of a kind
 
     def count(self, kind: str, client: str | None = None) -> int:
         """The number of rows in the table `kind`: "game", "study" or "batch"; those of a client, if one is named."""
         of_client = "WHERE client = ?" if client is not None else ""
-        rows = self._db.execute(f"SELECT count(*) FROM {kind} {of_client}", () if client is None else (client,))
-        return int(rows.fetchone()[0])
+        rows = self._all(f"SELECT count(*) FROM {kind} {of_client}", *(() if client is None else (client,)))
+        return int(rows[0][0])
+
+    def exists(self, kind: str, name: str) -> bool:
+        """Whether there is a game, a study or a batch of this name, damaged or not."""
+        return bool(self._all(f"SELECT 1 FROM {kind} WHERE id = ?", name))
 
     def delete(self, kind: str, name: str) -> None:
         """Forgets a game, a study or a batch, with all that belongs to it; raises as `add_game`."""
@@ -133,7 +217,8 @@ class Store:
 
     def hashes(self, name: str) -> dict[int, bytes]:
         """The hashed tokens of a game, a study or a batch, by seat."""
-        return dict(self._db.execute("SELECT seat, hash FROM token WHERE game = ?", (name,)))
+        rows = self._all("SELECT seat, hash FROM token WHERE game = ? AND typeof(hash) = 'blob'", name)
+        return {seat: kept for seat, kept in rows if seat in range(HOST, 6)}
 
     # ------------------------------------------------------------------------------------------------------------ studies
 
@@ -143,14 +228,18 @@ class Store:
         self._write(("INSERT INTO study VALUES (?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
     def study(self, name: str) -> tuple[list[str], str] | None:
-        """The names of the seats and the record of a study; None if no study has this name."""
-        row = self._db.execute("SELECT names, record FROM study WHERE id = ?", (name,)).fetchone()
-        return row and (json.loads(row[0]), row[1])
+        """The names of the seats and the record of a study; None if no study has this name.
+
+        Raises:
+            Damaged: it cannot be read.
+        """
+        rows = self._all("SELECT names, record FROM study WHERE id = ?", name)
+        return (_read("study", rows[0][0], list[str]), str(rows[0][1])) if rows else None
 
     def study_of(self, names: list[str], record: str) -> str | None:
         """The name of a study of this record, with these names of the seats."""
-        row = self._db.execute("SELECT id FROM study WHERE record = ? AND names = ?", (record, _text(names))).fetchone()
-        return row and str(row[0])
+        rows = self._all("SELECT id FROM study WHERE record = ? AND names = ?", record, _text(names))
+        return str(rows[0][0]) if rows else None
 
     def save_analysis(self, study: str, spec: str, header: Any, entries: list[Any]) -> None:
         """Keeps the finished part of an analysis; raises as `add_game`."""
@@ -158,9 +247,12 @@ class Store:
         self._write((change, [(study, spec, _text(header), _text(entries), study)]))
 
     def analysis(self, study: str, spec: str) -> tuple[Any, list[Any]]:
-        """The header of an analysis, None if there is none, and the entries that there are of it."""
-        found = self._db.execute("SELECT header, entries FROM analysis WHERE study = ? AND spec = ?", (study, spec)).fetchone()
-        return (json.loads(found[0]), json.loads(found[1])) if found else (None, [])
+        """The header of an analysis, None if there is none or it is damaged, and the entries that there are of it."""
+        rows = self._all("SELECT header, entries FROM analysis WHERE study = ? AND spec = ?", study, spec)
+        try:
+            return (_read("analysis", rows[0][0], Any), _read("analysis", rows[0][1], list[SavedEntry])) if rows else (None, [])
+        except Damaged:
+            return None, []  # it is made again
 
     # ------------------------------------------------------------------------------------------------------------ batches
 
@@ -183,42 +275,59 @@ class Store:
         self._write((change, [(time.time(), state, trouble, name)]))
 
     def batch(self, name: str) -> dict[str, Any] | None:
-        """The state and the plan of a batch; None if no batch has this name."""
-        row = self._db.execute("SELECT state, trouble, settings FROM batch WHERE id = ?", (name,)).fetchone()
-        return row and {"state": row[0], "trouble": row[1], **json.loads(row[2])}
+        """The state, the client and the plan of a batch; None if no batch has this name.
 
-    def batches(self, state: str) -> list[str]:
-        """The names of the batches in a state, those first that came first."""
-        return [name for (name,) in self._db.execute("SELECT id FROM batch WHERE state = ? ORDER BY changed", (state,))]
+        Raises:
+            Damaged: it cannot be read.
+        """
+        rows = self._all("SELECT state, trouble, settings FROM batch WHERE id = ?", name)
+        return {"state": rows[0][0], "trouble": rows[0][1], **_read("batch", rows[0][2], Plan)} if rows else None
+
+    def batches(self, state: str) -> list[tuple[str, str]]:
+        """The names of the batches in a state, and the addresses of those who made them, those first that came first."""
+        return self._all("SELECT id, client FROM batch WHERE state = ? ORDER BY changed", state)
 
     def counted(self, batch: str) -> list[Any]:
-        """The games of a batch that are counted."""
-        rows = self._db.execute("SELECT game FROM counted WHERE batch = ? ORDER BY number", (batch,))
-        return [json.loads(game) for (game,) in rows]
+        """The games of a batch that are counted.
+
+        Raises:
+            Damaged: one cannot be read.
+        """
+        rows = self._all("SELECT game FROM counted WHERE batch = ? ORDER BY number", batch)
+        return [_read("batch", game, Counted) for (game,) in rows]
 
     def count_counted(self, batch: str) -> int:
         """The number of games of a batch that are counted."""
-        return int(self._db.execute("SELECT count(*) FROM counted WHERE batch = ?", (batch,)).fetchone()[0])
+        return int(self._all("SELECT count(*) FROM counted WHERE batch = ?", batch)[0][0])
 
     # ------------------------------------------------------------------------------------------------------------ writing
 
     def _write(self, *changes: tuple[str, list[tuple[Any, ...]]]) -> int:
-        """Makes several changes in one transaction; says how many rows the last one changed.
+        """Makes several changes in one transaction; if the first one changes nothing, the others are not made.
+
+        Returns how many rows the first one changed.
 
         Raises:
             CannotSave: what it says.
         """
-        changed = 0
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            for change, rows in changes:
-                changed = self._db.executemany(change, rows).rowcount
-            self._db.execute("COMMIT")
-        except sqlite3.Error as error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise CannotSave(f"the server cannot save this ({error}); nothing has changed") from error
+        (first, its_rows), *others = changes
+        with self._one:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                changed = self._db.executemany(first, its_rows).rowcount
+                for change, rows in others if changed else ():
+                    self._db.executemany(change, rows)
+                self._db.execute("COMMIT")
+            except sqlite3.Error as error:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise CannotSave(f"the server cannot save this ({error}); nothing has changed") from error
         return changed
+
+    def _all(self, question: str, *values: Any) -> list[Any]:
+        """The rows that answer a question."""
+        with self._one:
+            return self._db.execute(question, values).fetchall()
 
 
 def token_hash(token: str) -> bytes:
@@ -226,18 +335,22 @@ def token_hash(token: str) -> bytes:
     return hashlib.sha256(token.encode(errors="replace")).digest()
 
 
-def _make_private(path: Path) -> None:
-    """Makes the file if it is not there; only its owner may read it, and what SQLite puts beside it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-    for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        if file.is_file():
-            file.chmod(0o600)
+def _read(kind: str, text: Any, wanted: Any) -> Any:
+    """Reads a text of the file, which must be of the type that is wanted.
+
+    Raises:
+        Damaged: it is not.
+    """
+    try:
+        found = decoded(text, Any)
+        checked(found, wanted)
+    except (TypeError, ValueError):
+        raise Damaged(kind) from None
+    return found
 
 
 def _tokens(name: str, tokens: dict[int, str]) -> tuple[str, list[tuple[Any, ...]]]:
-    return "INSERT INTO token VALUES (?, ?, ?)", [(name, seat, token_hash(token)) for seat, token in tokens.items()]
+    return "INSERT OR REPLACE INTO token VALUES (?, ?, ?)", [(name, seat, token_hash(token)) for seat, token in tokens.items()]
 
 
 def _text(value: Any) -> str:

@@ -20,7 +20,6 @@ from msgspec import Meta
 from starlette.responses import JSONResponse, Response
 
 from euphoria_agents.error_text import one_line
-from euphoria_agents.matches.processes import Worker
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_agents.sessions import Seat, Session
 from euphoria_agents.sessions.story import Story
@@ -31,10 +30,11 @@ from euphoria_agents.web import endpoints
 from euphoria_agents.web.agent_permissions import Specs
 from euphoria_agents.web.endpoints import Asked, Body, Query, SeatNumber, Spec
 from euphoria_agents.web.game_registry import GameRegistry, check_room
-from euphoria_agents.web.jobs import Jobs, answer_of, ended
+from euphoria_agents.web.jobs import Jobs, answer_of, started
 from euphoria_agents.web.refusals import Refused
 from euphoria_agents.web.replay_page import MOVERS, replay_page
-from euphoria_agents.web.store import HOST, CannotSave, token_hash
+from euphoria_agents.web.store import HOST, CannotSave, Damaged, token_hash
+from euphoria_agents.web.turns import Loading, Turns, in_thread
 from euphoria_env import Game
 from euphoria_env.game import seed_row
 from euphoria_env.json_reader import Json
@@ -98,13 +98,18 @@ class Analysed:
 
 @dataclasses.dataclass
 class Study:
-    """A study in memory: the names of the seats, the record, the game at its end, and the analyses of this time."""
+    """A study in memory: the names of the seats, the record, the game at its end, and the analyses of this time.
+
+    Attributes:
+        lock: held by whoever works at it.
+    """
 
     name: str
     names: list[str]
     record: str
     game: Replayed
     analyses: dict[str, Analysed]
+    lock: asyncio.Lock = dataclasses.field(default_factory=asyncio.Lock)
 
     @cached_property
     def story(self) -> Story:
@@ -142,30 +147,43 @@ class Studies:
         self.registry = registry
         self.specs = specs
         self._alive: dict[str, Study] = {}
+        self._loading = Loading[Study]()
         self._analyses: dict[str, dict[str, Analysed]] = {}
-        self.jobs = Jobs("analyses")
+        self._processes = Turns(registry.limits.processes.in_all, registry.limits.processes.per_client)
+        self.jobs = Jobs("analyses", registry.limits.waiting)
 
-    async def find(self, name: str) -> Study:
-        """A study by its name.
+    async def find(self, name: str, client: str) -> Study:
+        """A study by its name, for a client.
 
         Raises:
             Refused: there is none (404).
+            Damaged: it cannot be read.
         """
-        found = self._alive.pop(name, None)
-        if found is None:
-            kept = self.registry.store.study(name)
-            if kept is None:
-                raise Refused(404, "there is no such study")
-            game = await asyncio.to_thread(Replayed.from_record, kept[1])
-            found = Study(name, *kept, game, self._analyses.setdefault(name, {}))
+        found = self._alive.pop(name, None) or await self._loading.of(name, lambda: self._load(name, client))
         self._alive[name] = found
         while len(self._alive) > ALIVE:
             del self._alive[next(iter(self._alive))]
         return found
 
+    async def _load(self, name: str, client: str) -> Study:
+        def load() -> tuple[list[str], str, Replayed]:
+            kept = self.registry.store.study(name)
+            if kept is None:
+                raise Refused(404, "there is no such study")
+            try:
+                game = Replayed.from_record(kept[1])
+            except ValueError as error:
+                raise Damaged("study") from error
+            if len(kept[0]) != game.rules.num_players:
+                raise Damaged("study")
+            return *kept, game
+
+        async with self.registry.desk.turn(client):
+            return Study(name, *await in_thread(load), self._analyses.setdefault(name, {}))
+
     # ------------------------------------------------------------------------------------------------------------ studies
 
-    async def make(self, asked: Asked) -> Response:
+    def make(self, asked: Asked) -> Response:
         """A study of a record, a position, or a game that has ended; to find an existing one gives no right over it."""
         body: NewStudy = asked.body
         names = []
@@ -174,7 +192,7 @@ class Studies:
             record, names = session.record(), [seat.name for seat in session.seats]
         else:
             record = body.record if body.record is not None else Game.from_dict(body.position).to_record()
-        game = await asyncio.to_thread(Game.from_record, record)
+        game = Game.from_record(record)
         name, tokens = self.of(record, names or player_names(game), asked.client)
         return endpoints.give(JSONResponse({"id": name}, 201), "study", name, tokens)
 
@@ -193,37 +211,24 @@ class Studies:
         store.add_study(name, client, tokens, names, record)
         return name, tokens
 
-    async def branch(self, start: Start) -> Game:
-        """The game at a decision of a study: the same cards, but other chance from there.
-
-        Raises:
-            Refused: there is no such study or decision.
-        """
-        study = await self.find(start.study)
-        if start.ply > len(study.game.before) or (game := study.at(start.ply)).over or game.truncated:
-            raise Refused(422, "start.ply: the game has ended there")
-        rows = game.states.copy()
-        seed_row(rows[0], secrets.randbits(63))
-        return Game.taking(rows)
-
     async def delete(self, asked: Asked) -> Json:
         """Forgets a study."""
-        self.registry.store.delete("study", asked.name)
+        await in_thread(lambda: self.registry.store.delete("study", asked.name))
         self._alive.pop(asked.name, None)
         for spec in self._analyses.pop(asked.name, {}):
             self.jobs.stop((asked.name, spec))
         return {}
 
-    async def overview(self, asked: Asked) -> Json:
+    def overview(self, asked: Asked) -> Json:
         """The players, and every decision in notation and in words, as the player who decided saw it."""
         study: Study = asked.thing
         game, story = study.game, study.story
         told = {"names": study.names, "players": story.players, "lines": game.history, "record": study.record, "host": asked.host}
-        said = {"turns": story.turns, "log": await asyncio.to_thread(story.log, story.players), "result": outcome(game)}
+        said = {"turns": story.turns, "log": story.log(story.players), "result": outcome(game)}
         said["headline"] = view_of(game, None, study.names).headline
         return {**told, **said, "mistake": THRESHOLD, "judges": [*JUDGES, *set(self.specs.offered).difference(JUDGES)]}
 
-    async def at(self, asked: Asked) -> Json:
+    def at(self, asked: Asked) -> Json:
         """The game before a decision, or at its end, as a seat or everybody saw it, with the moves, and the one played."""
         ply, game = asked.request.path_params["ply"], asked.thing.game
         now = asked.thing.at(ply)
@@ -241,11 +246,15 @@ class Studies:
 
     async def ask(self, asked: Asked) -> Any:
         """An agent's opinion of one decision."""
-        now = asked.thing.at(asked.request.path_params["ply"])
-        session = Session.of(now, [Seat(name) for name in asked.thing.names], agents=self.registry.agents)
-        return await self.specs.hint(session, session.player, asked.body.spec)
 
-    async def position(self, asked: Asked) -> Json:
+        def table() -> Session:
+            now = asked.thing.at(asked.request.path_params["ply"])
+            return Session.of(now, [Seat(name) for name in asked.thing.names], agents=self.registry.agents)
+
+        session = await asked.in_turn(table)
+        return await self.specs.hint(session, session.player, asked.body.spec, asked.client)
+
+    def position(self, asked: Asked) -> Json:
         """The complete position before a decision, or at the end."""
         return {"position": asked.thing.at(asked.request.path_params["ply"]).to_dict()}
 
@@ -254,21 +263,21 @@ class Studies:
     async def analyse(self, asked: Asked) -> Response:
         """Begins an analysis, or continues one."""
         study, spec = asked.thing, asked.body.spec
-        await self.specs.check(spec)
+        await self.specs.check(spec, asked.client)
         visitor = asked.request.cookies.get(_visitor(study.name)) or secrets.token_urlsafe(16)
+        before = await in_thread(lambda: self._analysis(study, spec))
         if not self.jobs.running((study.name, spec)):
-            self.jobs.check_room()
-            before = self._analysis(study, spec)
+            self.jobs.check_room(asked.client)
             found = study.analyses[spec] = Analysed(before.header, before.entries, token_hash(visitor))
             self._analyses[study.name] = study.analyses
-            self.jobs.begin((study.name, spec), partial(self._work, study, spec, found))
+            self.jobs.begin((study.name, spec), asked.client, partial(self._work, study, spec, found))
         answer = JSONResponse(self._progress(study, spec, 0), 202)
         return endpoints.set_cookie(answer, _visitor(study.name), visitor, "study", study.name)
 
-    async def analysis(self, asked: Asked) -> Json:
+    def analysis(self, asked: Asked) -> Json:
         """The finished part of an analysis, from an entry on, with the move played and the better one in words."""
         told = self._progress(asked.thing, asked.body.spec, asked.body.first)
-        return {**told, "better": await asyncio.to_thread(asked.thing.story.better, told["entries"])}
+        return {**told, "better": asked.thing.story.better(told["entries"])}
 
     async def cancel(self, asked: Asked) -> Json:
         """Stops an analysis; the finished part stays."""
@@ -278,11 +287,12 @@ class Studies:
     async def page(self, asked: Asked) -> Response:
         """The study as one page that opens anywhere, with an analysis if one is named."""
         study: Study = asked.thing
-        entries = self._analysis(study, asked.body.spec).entries if asked.body.spec else []
-        made = await asyncio.to_thread(replay_page, study.game, study.names, MOVERS, entries)
+        entries = (await in_thread(lambda: self._analysis(study, asked.body.spec))).entries if asked.body.spec else []
+        async with self._processes.turn(asked.client, self.registry.limits.waiting.per_client), started(_page) as worker:
+            made = await answer_of(worker, (study.record, study.names, list(entries)))
         return Response(made, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
 
-    async def lines(self, asked: Asked) -> Response:
+    def lines(self, asked: Asked) -> Response:
         """The finished part of an analysis as JSON lines, as `euphoria analyse --out` writes them (docs/study.md)."""
         found = self._analysis(asked.thing, asked.body.spec)
         if found.header is None:
@@ -296,27 +306,51 @@ class Studies:
         found, running = self._analysis(study, spec), self.jobs.running((study.name, spec))
         return {"running": running, "trouble": found.trouble, "entries": found.entries[first:]}
 
-    async def _work(self, study: Study, spec: str, found: Analysed) -> None:
-        """Makes the entries that are missing, in a process."""
-        save = partial(self.registry.store.save_analysis, study.name, spec)
+    async def _work(self, study: Study, spec: str, found: Analysed) -> bool:
+        """Makes the entries that are missing, in a process; whether none is missing any more, or they cannot be made."""
         try:
-            with ended(Worker(_Analyst(study.record, spec))) as worker:
+            async with started(_Analyst(study.record, spec)) as worker:
                 header = await answer_of(worker, None)
                 if found.header != header:  # the agent has changed since
                     found.header, found.entries = header, []
                 saved = time.monotonic()
                 while (entry := await answer_of(worker, len(found.entries))) is not None:
                     found.entries.append(entry)
+                    if self.jobs.must_yield((study.name, spec)):
+                        return False
                     if time.monotonic() > saved + SAVED_EVERY:
-                        save(found.header, found.entries)
+                        await in_thread(partial(self._save, study, spec, found))
                         saved = time.monotonic()
         except Exception as error:  # an agent may raise anything
             found.trouble = one_line(error)
         finally:
             try:
-                save(found.header, found.entries)
+                await in_thread(partial(self._save, study, spec, found))
             except CannotSave as error:
                 found.trouble = found.trouble or str(error)
+        return True
+
+    def _save(self, study: Study, spec: str, found: Analysed) -> None:
+        self.registry.store.save_analysis(study.name, spec, found.header, found.entries)
+
+
+def branch(study: Study, ply: int) -> Game:
+    """The game at a decision of a study: the same cards, but other chance from there.
+
+    Raises:
+        Refused: there is no such decision.
+    """
+    if ply > len(study.game.before) or (game := study.at(ply)).over or game.truncated:
+        raise Refused(422, "start.ply: the game has ended there")
+    rows = game.states.copy()
+    seed_row(rows[0], secrets.randbits(63))
+    return Game.taking(rows)
+
+
+def _page(item: tuple[str, list[str], list[Any]]) -> str:
+    """The work of the process that makes a page."""
+    record, names, entries = item
+    return replay_page(Replayed.from_record(record), names, MOVERS, entries)
 
 
 class _Analyst:

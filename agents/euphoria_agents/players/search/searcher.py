@@ -90,6 +90,7 @@ class Searcher(Agent):
         self._others = [(empty_workspace(), with_own_workspace(self._net)) for _ in range(others)]
         self._workspaces = [self._workspace, *(workspace for workspace, _ in self._others)]
         self._pace = 0.0  # simulations a second, as of late
+        self._stopped = False
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`.
@@ -126,6 +127,10 @@ class Searcher(Agent):
             seats=self._chances_of_seats(seats / (1 + visits.sum())).tolist(),
         )
 
+    def stop(self) -> None:
+        """Ends the search that is under way."""
+        self._stopped = True
+
     def _chances_of_moves(self, results: np.ndarray, players: int) -> np.ndarray:
         """The mover's chances to win, from the mean of what it got from each move; here they are that already."""
         return results
@@ -145,7 +150,7 @@ class Searcher(Agent):
         """Makes at least one simulation; the size of the portions does not change the tree. See `_search_from`."""
         begun, last = self._tree.used[BEGUN:], self.budget.simulations
         run = partial(search_together if self.budget.threads > 1 else search, self._tree)
-        begun[0] = 0
+        begun[0], self._stopped = 0, False
         if not self._others:
             self._spend(run, seed, until_decided)
             return
@@ -163,7 +168,7 @@ class Searcher(Agent):
         """Searches in this thread until the budget of all is spent."""
         start = before = time.perf_counter()
         begun, last, left = self._tree.used[BEGUN:], self.budget.simulations, self.budget.seconds
-        while begun[0] == 0 or (begun[0] < last and left > 0):
+        while begun[0] == 0 or (begun[0] < last and left > 0 and not self._stopped):
             most = min(last - int(begun[0]), max(1, int(self._pace * min(AT_A_TIME, left))))
             made = run(self._workspace, self._net, self._plan, seed, until_decided, most, last)
             now = time.perf_counter()

@@ -19,6 +19,10 @@ export class Failure extends Error {
   }
 }
 
+export const ONCE = "the first time, its code is compiled, once for this machine";
+const PATIENCE = 2000; // milliseconds until it is said what a request waits for
+const WAITS = `Waiting for the server: an agent may have to be prepared; ${ONCE}.`;
+
 export async function call(method, path, body) {
   const options = { method, cache: "no-store" };
   if (method !== "GET") {
@@ -26,10 +30,14 @@ export async function call(method, path, body) {
     options.body = JSON.stringify(body ?? {});
   }
   let answer;
+  const late = setTimeout(() => say(WAITS), PATIENCE);
   try {
     answer = await fetch(path, options);
   } catch {
     throw new Failure(0, "The server cannot be reached; this page tries again.");
+  } finally {
+    clearTimeout(late);
+    if (document.getElementById("message").textContent === WAITS) say("");
   }
   const found = await answer.json().catch(() => ({ error: answer.statusText }));
   if (!answer.ok) throw new Failure(answer.status, found.error);

@@ -2,7 +2,7 @@
 // before; all games.
 
 import { badge, drawing, patched, STARS } from "./board.js";
-import { el, fail, get, loadSymbols, post, refill, say, sentence } from "./common.js";
+import { call, el, fail, get, loadSymbols, post, refill, say, sentence } from "./common.js";
 import { opponents, readRules, ruleLines } from "./forms.js";
 import { mark } from "./judgement.js";
 import { forget, recall, remember } from "./library.js";
@@ -193,6 +193,19 @@ async function open(event) {
 // --------------------------------------------------------------------------------------------------------------
 // all games
 
+// Games that cannot be read: whoever made them can delete them.
+function drawDamaged(names) {
+  const remove = (id) => call("DELETE", `/api/games/${id}`).then(() => location.reload(), fail);
+  const line = (id) =>
+    el(
+      "li",
+      {},
+      `The saved game ${id} is damaged. `,
+      el("button", { type: "button", onclick: () => remove(id) }, "Delete it"),
+    );
+  at("games").append(el("ul", {}, names.map(line)));
+}
+
 function list(games) {
   if (!games.length) return at("games").replaceChildren(el("p", { class: "label" }, "None yet."));
   const who = (game) => game.seats.map((seat, k) => el("span", { class: "one" }, mark(k), seat.name));
@@ -213,8 +226,9 @@ try {
   await drawForm();
   at("file").addEventListener("change", open);
   drawStudies();
-  const { games } = await get("/api/games");
+  const { games, damaged } = await get("/api/games");
   list(games);
+  drawDamaged(damaged);
   await drawRunning(games);
 } catch (error) {
   fail(error);

@@ -1,7 +1,21 @@
 // A game: to play it from the seats of this browser, or to watch it.
 
 import { Board, badge, patched, place, skip, still } from "./board.js";
-import { call, download, el, fail, get, hidden, loadSymbols, post, refill, say, sentence, theme } from "./common.js";
+import {
+  call,
+  download,
+  el,
+  fail,
+  get,
+  hidden,
+  loadSymbols,
+  ONCE,
+  post,
+  refill,
+  say,
+  sentence,
+  theme,
+} from "./common.js";
 import { remember } from "./library.js";
 import { sounds, setSound, tell } from "./motion.js";
 import { beside, confirmed, faceOf, listed, offer, rows, symbols, ways } from "./moves.js";
@@ -63,7 +77,12 @@ const viewOf = (more = "") => get(`${api}/view?${seat === null ? "" : `seat=${se
 
 async function refresh() {
   const asked = seat;
-  const found = await viewOf();
+  const found = await viewOf().catch((error) => {
+    if (error.status !== 403 || seat === null) throw error;
+    [seat, state, board, own] = [null, null, null, null]; // it has been given to somebody else
+    return refresh();
+  });
+  if (!found) return;
   if (!bare.length) bare = await lines(`/static/board-${found.seats.length}.svg`);
   if (asked === seat && (!state || found.version >= state.version)) show(found);
 }
@@ -433,6 +452,7 @@ function question() {
 }
 
 function waiting() {
+  if (state.prepares) return `The agent ${state.prepares} is being prepared; ${ONCE}.`;
   if (state.waits_for_agent) return `${name(state.decider)} thinks.`;
   return seat === null ? "You are watching." : `${name(state.decider)} decides.`;
 }
@@ -452,6 +472,7 @@ function trouble() {
           facts.agents.map((spec) =>
             button(`give-${spec}`, `Let ${spec} play on`, () => act("seats", { seat: state.decider, spec })),
           ),
+        state.waits_for_agent && state.host && button("invite", "Let a person play on", invite),
       ),
   );
 }
@@ -757,6 +778,14 @@ const leave = () =>
       return;
     await post(`${api}/seats`, { seat, spec: facts.agents[0] });
     [seat, board] = [null, null];
+    await refresh();
+  });
+
+// Gives the seat of an agent to whoever gets its link.
+const invite = () =>
+  guarded("invite", async () => {
+    links.push(...(await post(`${api}/seats`, { seat: state.decider, spec: null })).links);
+    sessionStorage.setItem(`links ${game}`, JSON.stringify(links));
     await refresh();
   });
 

@@ -1,0 +1,69 @@
+"""The file of the store: whether it is one of ours is found out before anything in it, or of it, is touched."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+APPLICATION = int.from_bytes(b"Euph", "big")  # in the header of our files, as SQLite's `application_id`
+VERSION = 4  # of the tables
+VERSIONS = (2, 3, VERSION)  # that can be opened
+_UNNAMED = (2, 3)  # the versions whose files have no application id, and are known by their tables
+_TABLES = {"game", "token", "study", "analysis", "batch", "counted"}
+
+
+def take_file(path: Path) -> None:
+    """Makes the file if it is not there; only its owner may read it, and what SQLite puts beside it.
+
+    Raises:
+        ValueError: there is no folder for it, or it is something else, which is left as it is.
+    """
+    beside = [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm", "-journal")]
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} for {path.name}")
+    new = not os.path.lexists(path)
+    if not new:
+        _identify(path)
+    if new or not path.stat().st_size:
+        if taken := [file for file in beside if os.path.lexists(file)]:
+            raise ValueError(f"{path} cannot be made beside {taken[0].name}, which belongs to another file")
+    if new:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    for file in (path, *beside):
+        if file.is_file():
+            file.chmod(0o600)
+
+
+def _identify(path: Path) -> None:
+    """Refuses a file that no server has made, and one that it may not write; it is only looked at.
+
+    Raises:
+        ValueError: says which.
+    """
+    if not path.is_file():
+        raise ValueError(f"{path} is not a file")
+    if not path.stat().st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):
+        raise ValueError(f"{path} is read-only")
+    if not path.stat().st_size:
+        return
+    with path.open("rb") as file:
+        head = file.read(100)
+    version, application = (int.from_bytes(head[at : at + 4], "big") for at in (60, 68))
+    unnamed = not application and version in _UNNAMED and _tables(path) == _TABLES
+    if not head.startswith(b"SQLite format 3\0") or not (application == APPLICATION or unnamed):
+        raise ValueError(f"{path} is not a file of `euphoria serve`; nothing in it is changed")
+    if version not in VERSIONS:
+        raise ValueError(f"{path} is of version {version}; this is version {VERSION}")
+
+
+def _tables(path: Path) -> set[str]:
+    """The tables of a database, which is not even locked for that."""
+    question = "SELECT name FROM sqlite_master WHERE type = 'table'"
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+            return {name for (name,) in db.execute(question)}
+    except sqlite3.Error:
+        return set()

@@ -1,0 +1,357 @@
+"""The server under hostile and careless use: nothing that one visitor does stops the others, outlives its right or is lost."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from euphoria_agents import background
+from euphoria_agents.commands.serve import listen
+from euphoria_agents.sessions import Seat
+from euphoria_agents.sessions.names import told_apart
+from euphoria_agents.web import endpoints, studies
+from euphoria_agents.web.server_limits import DAY, Kept
+from euphoria_agents.web.store import Store
+from euphoria_env import Game, Rules
+from tests.test_serve import BODIES
+from tests.tools.faulty_agents import waiting_page
+from tests.tools.served import ANN, BOB, RANDOM, Served, Visitor, new, wait_for, wait_until
+
+WAITS = "tests.tools.faulty_agents:Waits"
+
+
+@pytest.fixture
+def gates(tmp_path: Path) -> Path:
+    """The folder of the gates at which an agent waits."""
+    folder = tmp_path / "gates"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def server(tmp_path: Path, gates: Path) -> Iterator[Served]:
+    """A server with an agent that waits at its gates; they are opened at the end."""
+    with Served(tmp_path / "games.sqlite", (f"{WAITS}:{gates}",)) as found:
+        yield found
+        for gate in ("made", "act", "explain", "page"):
+            (gates / gate).touch()
+
+
+def at_gate(gates: Path, gate: str, past: int = 0) -> int:
+    """The process that waits at a gate, which is the one after so many."""
+    wait_until(lambda: len(list(gates.glob(f"{gate}.*"))) > past)
+    return int(max(gates.glob(f"{gate}.*"), key=lambda path: path.stat().st_mtime_ns).suffix[1:])
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def later(work: Callable[[], Any]) -> Future[Any]:
+    """Does something in another thread meanwhile."""
+    return background.begin(work)
+
+
+def begun(server: Served, method: str, path: str, body: Any = None, visitor: Visitor | None = None) -> http.client.HTTPConnection:
+    """A request that somebody sent, and may give up."""
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
+    here = {"Host": f"127.0.0.1:{server.port}", "Content-Type": "application/json", "Origin": f"http://127.0.0.1:{server.port}"}
+    cookies = visitor._cookies(path) if visitor else None
+    content = json.dumps(body or {}) if method != "GET" else None
+    line.request(method, path, content, here | ({"Cookie": cookies} if cookies else {}))
+    return line
+
+
+def others_are_answered(server: Served) -> None:
+    """Somebody else looks at the list, makes a game, moves, and gets a hint."""
+    visitor = server.visitor(client="127.0.0.2")
+    assert "games" in visitor.get("/api/games")
+    api = f"/api/games/{new(visitor, ANN, RANDOM)['id']}"
+    view = visitor.get(f"{api}/view?seat=0")
+    visitor.post(f"{api}/hint", {"seat": 0, "version": view["version"], "spec": "weights"})
+    visitor.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
+
+
+# ------------------------------------------------------------------------------------------------------------ what blocks
+
+
+def test_everybody_else_is_answered_while_an_agent_is_made_and_thinks(server: Served, gates: Path) -> None:
+    waits, ann = {"name": "W", "spec": f"{WAITS}:{gates}"}, server.visitor()
+    made = [later(lambda: new(server.visitor(), waits, RANDOM)) for _ in range(2)]
+    at_gate(gates, "made")
+    others_are_answered(server)
+    assert not any(one.done() for one in made)
+    (gates / "made").touch()
+    api = f"/api/games/{made[0].result()['id']}"
+    assert made[1].result()["id"]
+    assert wait_for(ann, f"{api}/view", lambda view: view["waits_for_agent"])["prepares"] == waits["spec"]
+    at_gate(gates, "act")
+    others_are_answered(server)
+    own = f"/api/games/{new(ann, waits, RANDOM)['id']}"  # it exists, whatever it is doing
+    ann.post(f"{own}/seats", {"seat": 1, "spec": waits["spec"]})
+    (gates / "act").touch()
+    assert not wait_for(ann, f"{api}/view", lambda view: view["version"] > 2)["prepares"]
+
+
+# --------------------------------------------------------------------------------------------------- what nobody waits for
+
+
+def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, spec = server.visitor(), f"{WAITS}:{gates}"
+    api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
+    version = ann.get(f"{api}/view")["version"]
+    study = f"/api/studies/{ann.post('/api/studies', {'record': Game(Rules(num_players=2), seed=3).to_record()})['id']}"
+    monkeypatch.setattr(studies, "_page", partial(waiting_page, gates))
+    asked = {"seat": 0, "version": version, "spec": spec}
+    for gate, method, path, body in (
+        ("made", "POST", "/api/games", {"seats": [ANN, {"name": "W", "spec": spec}]}),
+        ("made", "POST", f"{api}/seats", {"seat": 1, "spec": spec}),
+        ("made", "POST", f"{api}/hint", asked),
+        ("explain", "POST", f"{api}/hint", asked),
+        ("explain", "POST", f"{study}/at/0", {"spec": spec}),
+        ("page", "GET", f"{study}/page", None),
+    ):
+        if gate == "explain":
+            (gates / "made").touch()
+        past = len(list(gates.glob(f"{gate}.*")))
+        lines = [begun(server, method, path, body, ann) for _ in range(2)]
+        process = at_gate(gates, gate, past)
+        for line in lines:
+            line.close()
+        wait_until(lambda: not alive(process))  # noqa: B023
+    wait_until(lambda: server.registry.executor._all.idle and server.app.state.studies._processes.idle)
+    assert ann.get(f"{api}/view")["seats"][1]["spec"] is None  # what was given up has not happened
+    (gates / "explain").touch()
+    assert ann.post(f"{api}/hint", asked)["moves"]
+
+
+# ------------------------------------------------------------------------------------------------------------------ rights
+
+
+def refused_everywhere(server: Served, visitor: Visitor, name: str, seat: int) -> None:
+    """A visitor has no right over a seat, by any route."""
+    for endpoint in server.app.state.endpoints:
+        if "{game}" not in endpoint.path or endpoint.who is endpoints.ANYBODY:
+            continue
+        path = re.sub(r"{game}", name, endpoint.path)
+        path += f"?seat={seat}" if endpoint.who is endpoints.VIEWER else ""
+        body = BODIES.get(path.rpartition("/")[2], {})
+        sent = None if endpoint.method == "GET" else {**body, **({"seat": seat} if "seat" in body else {})}
+        assert visitor.ask(endpoint.method, path, sent)[0] == 403, endpoint.path
+    assert visitor.get(f"/api/games/{name}/view")["mine"] == []
+
+
+def test_a_right_ends_with_its_seat(server: Served, gates: Path) -> None:
+    ann, bob, other = (server.visitor() for _ in range(3))
+    made = new(ann, ANN, BOB)
+    name, (link,) = made["id"], made["links"]
+    api = f"/api/games/{name}"
+    bob.post(f"{api}/sit", link and {"token": link["token"]})
+    late = later(lambda: bob.ask("POST", f"{api}/seats", {"seat": 1, "spec": f"{WAITS}:{gates}"}))
+    at_gate(gates, "made")
+    again = server.visitor()
+    again.cookies = bob.cookies
+    ann.post(f"{api}/seats", {"seat": 1, "spec": "random"})
+    refused_everywhere(server, again, name, 1)
+    assert again.ask("POST", f"{api}/sit", {"token": link["token"]})[0] == 403
+    (gates / "made").touch()
+    assert late.result()[0] == 403 and ann.get(f"{api}/view")["seats"][1]["spec"] == "random"
+    (fresh,) = ann.post(f"{api}/seats", {"seat": 1, "spec": None})["links"]
+    refused_everywhere(server, again, name, 1)  # the seat is a person's again, but not Bob's
+    assert other.post(f"{api}/sit", {"token": fresh["token"]}) == {"seat": 1}
+    (fresher,) = ann.post(f"{api}/seats", {"seat": 1, "spec": None})["links"]
+    refused_everywhere(server, other, name, 1)
+    assert other.post(f"{api}/sit", {"token": fresher["token"]}) == {"seat": 1}
+    assert other.ask("POST", f"{api}/seats", {"seat": 1, "spec": None})[0] == 403  # only the host gives links away
+    other.post(f"{api}/seats", {"seat": 1, "spec": "greedy"})
+    refused_everywhere(server, other, name, 1)  # given up is given up
+    assert ann.get(f"{api}/view?seat=0")["mine"] == [0]
+
+
+def test_a_token_of_a_seat_that_is_an_agents_is_worth_nothing(server: Served) -> None:
+    """Files of earlier versions have tokens of seats that were taken away."""
+    ann = server.visitor()
+    made = new(ann, ANN, {**BOB, "here": True})
+    api = f"/api/games/{made['id']}"
+    rows = server.inside(lambda: server.store._db.execute("SELECT * FROM token WHERE seat = 1").fetchall())
+    ann.post(f"{api}/seats", {"seat": 1, "spec": "random"})
+    server.inside(lambda: server.store._db.executemany("INSERT INTO token VALUES (?, ?, ?)", rows))
+    assert ann.ask("GET", f"{api}/view?seat=1")[0] == 403
+    (link,) = ann.post(f"{api}/seats", {"seat": 1, "spec": None})["links"]
+    assert ann.ask("GET", f"{api}/view?seat=1")[0] == 403
+    ann.post(f"{api}/sit", {"token": link["token"]})
+    assert ann.get(f"{api}/view?seat=1")["mine"] == [0, 1]
+
+
+# ------------------------------------------------------------------------------------------------------ what cannot be read
+
+
+def test_a_game_whose_agent_is_gone_is_seen_given_on_studied_and_deleted(tmp_path: Path, gates: Path) -> None:
+    spec = f"{WAITS}:{gates}"
+    (gates / "made").touch()
+    with Served(tmp_path / "games.sqlite", (spec,)) as first:
+        ann = first.visitor()
+        names = [new(ann, {"name": "W", "spec": spec}, ANN, practice=True, pace=None)["id"] for _ in range(3)]
+    with Served(tmp_path / "games.sqlite") as second:
+        again = second.visitor()
+        again.cookies = ann.cookies
+        assert {one["id"] for one in again.get("/api/games")["games"]} == set(names)
+        one, other, last = (f"/api/games/{name}" for name in names)
+        assert again.get(f"{one}/view?seat=1")["seats"][0]["spec"] == spec and again.get(f"{one}/record")["record"]
+        study = again.post("/api/studies", {"game": names[0]})["id"]
+        assert again.post(f"/api/studies/{study}/at/0", {"spec": "greedy"})["moves"]
+        again.post(f"{one}/step")
+        view = wait_for(again, f"{one}/view", lambda view: view["trouble"])
+        assert view["trouble"] == f"the agent {spec} of seat 0 failed: it is not available here"
+        again.post(f"{one}/pace", {"pace": 0})
+        again.post(f"{one}/seats", {"seat": 0, "spec": "random"})
+        assert not wait_for(again, f"{one}/view", lambda view: not view["waits_for_agent"])["trouble"]
+        (link,) = again.post(f"{other}/seats", {"seat": 0, "spec": None})["links"]
+        again.post(f"{other}/sit", {"token": link["token"]})
+        assert again.get(f"{other}/view?seat=0")["moves"]
+        assert again.ask("POST", f"{other}/seats", {"seat": 1, "spec": spec})[0] == 422
+        assert again.ask("DELETE", last, {})[0] == 200
+
+
+DAMAGE = [
+    ("game", "summary", [None, "{", "[]", '{"headline": 1}', b"\xff", 7]),
+    ("game", "changed", ["yesterday", None, b""]),
+    ("game", "state", [None, "{", "[]", "{}", '{"session": {}, "pace": null}', '{"session": 1, "pace": "x"}', b"\xff\xfe"]),
+    ("study", "names", [None, "{", "{}", "[1]", '["one"]']),
+    ("study", "record", [None, "", "{}", "[]\nplace 4 farm\n", b"\xff"]),
+    ("batch", "settings", [None, "{", "[]", '{"agents": 1, "games": 2}']),
+]
+
+
+@pytest.mark.parametrize("kind, column, values", DAMAGE, ids=[" ".join(row[:2]) for row in DAMAGE])
+def test_what_is_damaged_is_told_as_that_and_can_be_deleted(tmp_path: Path, kind: str, column: str, values: list[Any]) -> None:
+    with Served(tmp_path / "games.sqlite") as first:
+        ann = first.visitor()
+        good, names = new(ann, ANN, RANDOM)["id"], []
+        for k in range(len(values)):
+            if kind == "game":
+                names.append(new(ann, ANN, RANDOM)["id"])
+            elif kind == "study":
+                names.append(ann.post("/api/studies", {"record": Game(Rules(num_players=2), seed=k).to_record()})["id"])
+            else:
+                made = ann.post("/api/batches", {"agents": ["random", "random"], "games": 2})["id"]
+                wait_for(ann, f"/api/batches/{made}", lambda batch: batch["state"] == "done")
+                names.append(made)
+    with closing(Store(tmp_path / "games.sqlite")) as store:
+        for name, value in zip(names, values, strict=True):
+            store._db.execute(f"UPDATE {kind} SET {column} = ? WHERE id = ?", (value, name))
+    with Served(tmp_path / "games.sqlite") as second:
+        again, place = second.visitor(), endpoints.PLACES[kind]
+        again.cookies = ann.cookies
+        listed = again.get("/api/games")
+        assert good in {one["id"] for one in listed["games"]}
+        assert set(listed["damaged"]) == (set(names) if column in ("summary", "changed") else set())
+        for name in names:
+            if column not in ("summary", "changed"):
+                status, content, _ = again.ask("GET", f"{place}/{name}" + ("/view" if kind == "game" else ""))
+                assert status == 500 and f"this saved {kind} is damaged" in json.loads(content)["error"], content
+            assert second.visitor().ask("DELETE", f"{place}/{name}", {})[0] == 403
+            assert again.ask("DELETE", f"{place}/{name}", {})[0] == 200
+            assert again.ask("DELETE", f"{place}/{name}", {})[0] == 404
+        assert again.get("/api/games")["damaged"] == [] and again.get(f"/api/games/{good}/view")
+
+
+def test_damaged_parts_do_not_spoil_the_whole(server: Served) -> None:
+    ann = server.visitor()
+    study = f"/api/studies/{ann.post('/api/studies', {'record': Game(Rules(num_players=2), seed=5).to_record()})['id']}"
+    name = study.rpartition("/")[2]
+    for header, entries in (("{", "[]"), ("{}", "[1]"), (None, None)):
+        row = (name, "weights", header, entries)
+        server.inside(lambda: server.store._db.execute("INSERT OR REPLACE INTO analysis VALUES (?, ?, ?, ?)", row))  # noqa: B023
+        assert ann.get(f"{study}/analyses?spec=weights")["entries"] == []
+    made = new(ann, ANN, RANDOM)["id"]
+    for seat, kept in ((9, b"x"), ("x", b"x"), (0, "text")):
+        row = (made, seat, kept)
+        server.inside(lambda: server.store._db.execute("INSERT OR REPLACE INTO token VALUES (?, ?, ?)", row))  # noqa: B023
+    assert ann.get(f"/api/games/{made}/view")["host"]
+
+
+# --------------------------------------------------------------------------------------------------------------- the clock
+
+
+def test_a_clock_that_is_set_ahead_deletes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, kept = time.time, {"game": Kept(2, 2), "study": Kept(1, 1), "batch": Kept(1, 1)}
+    with Served(tmp_path / "games.sqlite", kept=kept) as first:
+        ann = first.visitor()
+        old = new(ann, ANN, BOB)["id"]
+    for server_days in (91, 4000):
+        monkeypatch.setattr(time, "time", lambda: now() + server_days * DAY)  # noqa: B023
+        with Served(tmp_path / "games.sqlite", kept=kept) as second:
+            visitor = second.visitor()
+            last = new(visitor, ANN, BOB)["id"]
+            assert visitor.ask("POST", "/api/games", {"seats": [ANN, BOB]})[0] == 503  # the others are not idle
+            assert {one["id"] for one in visitor.get("/api/games")["games"]} == {old, last}
+            assert visitor.ask("DELETE", f"/api/games/{last}", {})[0] == 200
+
+
+def test_what_is_being_watched_never_expires(server: Served) -> None:
+    ann = server.visitor()
+    watched, forgotten = (new(ann, ANN, BOB)["id"] for _ in range(2))
+    line = begun(server, "GET", f"/api/games/{watched}/events")
+    assert line.getresponse().readline()
+    server.inside(lambda: server.store._db.execute("UPDATE game SET active = active - ?", (100 * DAY,)))
+    server.registry._running[watched].used -= 100 * DAY
+    new(ann, ANN, BOB)
+    assert ann.ask("GET", f"/api/games/{forgotten}/view")[0] == 404
+    assert ann.get(f"/api/games/{watched}/view")
+    line.close()
+
+
+def test_the_time_that_servers_ran_goes_on(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "games.sqlite")) as store:
+        store.add_game("x", "", {}, 0, False, {}, {})
+        store._db.execute("UPDATE game SET active = 5000.0")
+        store.add_game("y", "", {}, 0, False, {}, {})
+        store._db.execute("UPDATE game SET active = 'never' WHERE id = 'y'")
+    with closing(Store(tmp_path / "games.sqlite")) as store:
+        assert 5000 <= store.now() < 5000 + DAY
+        assert store.unfinished(-1.0) == ["x"]
+
+
+# --------------------------------------------------------------------------------------------------------- names and ports
+
+INVISIBLE = [
+    *("\u200b", "\u3164", "\u2800", "\u115f\u1160", "\ufe0f", "\u0301", "\U000e0100", " \u034f "),
+    *("\x00", "\u202eAnn", "A\u2066", ""),
+]
+ALIKE = [
+    *(("Ann", "Ann"), ("Ann", " ann "), ("e\u0301", "\u00e9"), ("\uff21nn", "Ann"), ("Ann", "A\ufe0fnn")),
+    *(("A  B", "A B"), ("\ufb01", "fi")),
+]
+
+
+@pytest.mark.parametrize("names", [*[(name, "Bob") for name in INVISIBLE], *ALIKE], ids=ascii)
+def test_players_can_be_seen_and_told_apart(server: Served, names: tuple[str, str]) -> None:
+    seats = [{"name": name, "spec": None, "here": True} for name in names]
+    status, content, _ = server.visitor().ask("POST", "/api/games", {"seats": seats})
+    assert status == 422 and "name" in json.loads(content)["error"]
+
+
+def test_names_have_their_normal_form() -> None:
+    names = ["e\u0301va", "  A   B ", "\u2764\ufe0f", "אנה", "Ann", "!"]
+    assert [seat.name for seat in told_apart([Seat(name) for name in names])] == ["\u00e9va", "A B", "\u2764", "אנה", "Ann", "!"]
+
+
+@pytest.mark.parametrize("port", [-1, 65_536, 99_999, 2**31, 10**30])
+def test_what_is_no_port_is_refused(port: int) -> None:
+    with pytest.raises(ValueError, match=f"a port is a number from 0 to 65535, not {port}"):
+        listen("127.0.0.1", port)

@@ -1,0 +1,102 @@
+"""Work that takes long at the server: clients take turns, and what nobody waits for ends."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from euphoria_agents import background, load
+from euphoria_agents.players.search.searcher import Searcher
+from euphoria_agents.web import jobs
+from euphoria_agents.web.jobs import Jobs
+from euphoria_agents.web.refusals import Refused
+from euphoria_agents.web.server_limits import Kept
+from euphoria_agents.web.turns import Turns
+from euphoria_env import Game, Rules
+from tests.tools.served import wait_until
+
+
+def test_a_search_that_is_stopped_ends() -> None:
+    agent, game = load("mcts:900000s:greedy"), Game(Rules(num_players=2), seed=3)
+    assert isinstance(agent, Searcher)
+    searching = background.begin(lambda: agent.explain(game.observation(0), game.mask(), np.random.default_rng(1), game))
+    wait_until(lambda: agent._tree.used[0] > 50)
+    agent.stop()
+    assert searching.result()["moves"]
+
+
+def test_a_client_that_asks_for_much_waits_and_the_next_one_does_not() -> None:
+    async def served() -> list[str]:
+        turns, order, gate = Turns(1, 1), list[str](), asyncio.Event()
+
+        async def comes(client: str) -> None:
+            async with turns.turn(client):
+                order.append(client)
+                await gate.wait()
+
+        tasks = [asyncio.create_task(comes(client)) for client in ("ann", "ann", "ann", "bob", "ann", "bob")]
+        await asyncio.sleep(0)
+        assert turns.wanted_by_others("ann")
+        with pytest.raises(Refused, match="3 requests"):
+            async with turns.turn("ann", most=3):
+                pass
+        tasks[1].cancel()  # it waits
+        gate.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert turns.idle and not turns._waiting
+        tasks[0].cancel()
+        return order
+
+    assert asyncio.run(served()) == ["ann", "bob", "ann", "bob", "ann"]
+
+
+def test_one_client_never_has_all_places() -> None:
+    async def held() -> Any:
+        turns, gate = Turns(3, 2), asyncio.Event()
+
+        async def comes(client: str) -> None:
+            async with turns.turn(client):
+                await gate.wait()
+
+        tasks = [asyncio.create_task(comes(client)) for client in ["ann"] * 9 + ["bob"]]
+        await asyncio.sleep(0)
+        found = dict(turns._held)
+        tasks[0].cancel()  # it has a place, which the next one gets
+        await asyncio.sleep(0.0)
+        gate.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return found, turns._free
+
+    assert asyncio.run(held()) == ({"ann": 2, "bob": 1}, 3)
+
+
+def test_a_long_job_lets_those_of_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "SLICE", -1.0)
+
+    async def work() -> list[str]:
+        some, order = Jobs("works", Kept(4, 2)), list[str]()
+
+        async def does(name: str, parts: list[int]) -> bool:
+            while parts:
+                parts.pop()
+                order.append(name)
+                await asyncio.sleep(0)
+                if some.must_yield(name):
+                    return False
+            return True
+
+        for name, client in (("a", "ann"), ("b", "ann"), ("c", "bob")):
+            some.check_room(client)
+            some.begin(name, client, partial(does, name, [1, 2]))
+        with pytest.raises(Refused, match="2 for each address"):
+            some.check_room("ann")
+        some.check_room("bob")
+        await asyncio.gather(*(task for _, task in some._tasks.values()))
+        return order
+
+    order = asyncio.run(work())
+    assert sorted(order) == list("aabbcc") and order.index("c") == 1
