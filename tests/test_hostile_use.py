@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -31,11 +32,10 @@ WAITS = "tests.tools.faulty_agents:Waits"
 
 
 @pytest.fixture
-def gates(tmp_path: Path) -> Path:
-    """The folder of the gates at which an agent waits."""
-    folder = tmp_path / "gates"
-    folder.mkdir()
-    return folder
+def gates() -> Iterator[Path]:
+    """The folder of the gates at which an agent waits; its path is short, since a spec has 100 characters at most."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 @pytest.fixture
