@@ -23,6 +23,7 @@ from rich.console import Console
 
 from euphoria_agents.benchmark.judging import RESULT
 from euphoria_agents.benchmark.tasks import BUDGETS, FIXED, NETWORKS, TASKS, Task, task_of
+from euphoria_agents.child_process import child_environment
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import PACKAGES, machine, versions
@@ -194,13 +195,12 @@ def judge_one(
 
 
 def run(arguments: list[str]) -> None:
-    """Runs Python, where it finds what lies beside this script.
+    """Runs Python, where it imports what this process does.
 
     Raises:
         RuntimeError: it failed, or was interrupted; it has said why.
     """
-    path = os.pathsep.join(filter(None, [str(ROOT / "scripts"), os.environ.get("PYTHONPATH", "")]))
-    ended = subprocess.run([sys.executable, *arguments], env={**os.environ, "PYTHONPATH": path}, check=False)
+    ended = subprocess.run([sys.executable, *arguments], env={**os.environ, **child_environment()}, check=False)
     if ended.returncode:
         raise RuntimeError(f"{shlex.join(arguments)} ended with status {ended.returncode}")
 

@@ -34,10 +34,10 @@ from euphoria_env.json_reader import read_json, shown
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-FIRST_SECONDS = 300.0  # for making the agent, and for its first answer of each kind: it may have to compile
+FIRST_SECONDS = 1800.0  # for making the agent, and for its first answer of each kind: it may compile, on a busy machine
 MOST_BYTES = 1 << 24  # of an answer
 LONGEST = 500  # characters of an error's text
-LAST_WORDS = 5.0  # seconds in which a process that closed its connection must end
+LAST_WORDS = 60.0  # seconds in which a process that closed its connection must end
 
 T = TypeVar("T")
 Move = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -52,8 +52,9 @@ class AgentProcess(Agent):
             result = play_match([agent, load("weights")], games=100)
 
     The agent gets copies of what it is asked, and only its answers come back, as JSON: nothing it does reaches the objects of
-    this process. That protects from faults and from cheating by Python, not from code that attacks the machine: the process
-    has the rights of its user. Its output goes to stderr; its stdin is empty.
+    this process. Whatever it has started ends with it, in other sessions too (on Linux). That protects from faults and from
+    cheating by Python, not from code that attacks the machine: the process has the rights of its user. Its output goes to stderr;
+    its stdin is empty.
 
     Use it from one thread at a time; `close` alone may be called from any. After an agent has raised something it can be asked
     again; after `TooSlow`, the end of its process, or an interrupt it cannot: make a new one.

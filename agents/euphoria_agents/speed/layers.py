@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from pettingzoo.utils import wrappers
 
+from euphoria_agents.child_process import child_environment
 from euphoria_agents.speed.measure import Chunk, Measurement, choose_clock, clock, clock_of_children, rates
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import determinize, loop, observe
@@ -329,7 +330,10 @@ def startup(repeats: int) -> Iterator[Measurement]:
 def _seconds(code: str, cache: str) -> float:
     start = clock_of_children()
     subprocess.run(
-        [sys.executable, "-c", code], check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache}, stderr=subprocess.DEVNULL
+        [sys.executable, "-c", code],
+        check=True,
+        env={**os.environ, **child_environment(), "NUMBA_CACHE_DIR": cache},
+        stderr=subprocess.DEVNULL,
     )
     return clock_of_children() - start
 
