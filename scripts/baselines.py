@@ -137,7 +137,7 @@ BASELINES = {
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     os.chdir(ROOT)  # so that the commands of training, which stand in the results, are those of any checkout
     check_counts(decisions=options.decisions, processes=options.processes)
     known = [*dict.fromkeys(chain.from_iterable(map(untrained, TASKS.values()))), *BASELINES]

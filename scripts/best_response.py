@@ -69,7 +69,7 @@ def wins(response: Path, player: Path, options: Options, seed: int) -> Score:
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(games=options.games, seed=options.seed)
     player = checkpoint_path(options.player)
     asked = {name: getattr(options, name) for name in ("players", "decisions", "seed")}

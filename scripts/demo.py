@@ -17,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.rule import Rule
+from rich.text import Text
 
 from euphoria_agents import Agent, load
 from euphoria_agents.commands.evaluate import match_report, match_row
@@ -47,7 +48,7 @@ class Options:
 def heading(console: Console, text: str) -> None:
     """A line between the parts."""
     console.print()
-    console.print(Rule(f"[bold]{text}", align="left"))
+    console.print(Rule(Text(text, "bold"), align="left"))
 
 
 def prepare(console: Console) -> None:
@@ -130,9 +131,9 @@ def write_report(options: Options, trained: str, ratings: ResultTable, record: s
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(games=options.games, seed=options.seed)
-    console.print("[bold]euphoria-env[/]: trains a player, rates it, writes a report. Ctrl-C ends the training early, or stops.")
+    console.print("euphoria-env: trains a player, rates it, writes a report. Ctrl-C ends the training early, or stops.")
     prepare(console)
     folder = Path(tempfile.mkdtemp())
     try:

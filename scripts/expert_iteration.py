@@ -163,7 +163,7 @@ def learn(player: Network, decisions: Decisions, labels: Labels, options: Option
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     checked(vars(options), Options)
     path = checkpoint_path(options.player).resolve()
     load(f"ppo:{path}")  # refuses what is no player

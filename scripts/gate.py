@@ -178,7 +178,7 @@ def decide(options: Options, console: Console) -> str:
 def main() -> None:
     options = parse_options(Options)
     check(options)
-    if decide(options, Console(emoji=False)) != ACCEPTED:
+    if decide(options, Console(emoji=False, markup=False)) != ACCEPTED:
         sys.exit(1)
 
 

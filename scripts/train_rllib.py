@@ -170,7 +170,7 @@ def train(options: Options, console: Console) -> None:
 def main() -> None:
     options = parse_options(Options)
     check_counts(decisions=options.decisions)
-    train(options, Console(emoji=False))
+    train(options, Console(emoji=False, markup=False))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import end_process, start_process
+from euphoria_agents.error_text import print_everything
 from euphoria_agents.registry import check_allowed, load
 from euphoria_agents.validation import checked
 from euphoria_env.envs import asking
@@ -291,6 +292,7 @@ def _serve(connection: socket.socket, spec: str) -> None:
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.dup2(2, 1)  # output of this process would mix with the results of the program
+    print_everything()
     channel, agent = _Channel(connection), None
     while True:
         try:

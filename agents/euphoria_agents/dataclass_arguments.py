@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from euphoria_agents.error_text import BAD_INPUT, full_text, one_line
+from euphoria_agents.error_text import BAD_INPUT, full_text, one_line, print_everything
 from euphoria_agents.files import check_writable
 from euphoria_agents.interrupts import STOPPED, interrupts_heeded
 
@@ -183,6 +183,7 @@ def reader(hint: Any) -> dict[str, Any]:
 
 def command(main: Callable[[], None]) -> None:
     """Runs a command: what is wrong with its input or an agent is told in a line (status 2); an interrupt ends it (130)."""
+    print_everything()
     with interrupts_heeded() as interrupt:
         try:
             try:

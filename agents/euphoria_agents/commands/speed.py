@@ -76,22 +76,24 @@ def _measured(plan: Plan | TrainingPlan) -> Iterator[Measurement]:
 
 def run(options: SpeedOptions) -> None:
     """The command: measures, prints, writes and draws; only a whole measurement is written."""
-    console, plan = Console(emoji=False), training_plan_of(options) if options.training else plan_of(options)
+    console, plan = Console(emoji=False, markup=False), training_plan_of(options) if options.training else plan_of(options)
     results: list[Measurement] = []
     try:
         with Progress(console, "measuring", "figures") as progress:
             for result in _measured(plan):
                 results.append(result)
                 progress.show(len(results), f"{result.layer}: {readable(result.median, result.unit)} {result.unit}")
+        written = report(results, dataclasses.asdict(plan))
+        if options.json:
+            write(options.json, written)
+        if options.plot:
+            plot(results, options.plot)
     finally:  # the results so far, also after an interrupt
         if results:
             (table(results, plan.players) if isinstance(plan, Plan) else training_table(results)).show(console)
-    written = report(results, dataclasses.asdict(plan))
     console.print(", ".join(f"{name} {version}" for name, version in written["versions"].items()), soft_wrap=True)
     console.print(", ".join(f"{name}: {value}" for name, value in written["machine"].items()), soft_wrap=True)
     if options.json:
-        write(options.json, written)
         console.print(f"written: {options.json}", soft_wrap=True)
     if options.plot:
-        plot(results, options.plot)
         console.print(f"drawn: {options.plot}", soft_wrap=True)
