@@ -21,7 +21,7 @@ import numpy as np
 import train_single_file  # beside this script
 
 from euphoria_agents.child_process import child_environment
-from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written_folder
 from euphoria_agents.network.checkpoint import Features, read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import SHIPPED
 
@@ -33,8 +33,8 @@ Tensors = dict[str, np.ndarray]
 class Options:
     """Trains the frozen players of partners-v1, one after the other, and writes their files."""
 
-    out: Path = option(Path("runs/partners"), "folder of the trainings; what is finished there is not trained again")
-    files: Path = option(SHIPPED.parent, "folder of the files")
+    out: Path = option(Path("runs/partners"), "folder of the trainings; finished ones are not done again", type=written_folder)
+    files: Path = option(SHIPPED.parent, "folder of the files", type=written_folder)
 
 
 def checkpoint(path: Path) -> Tensors:

@@ -121,7 +121,7 @@ def _environment(**more: str) -> dict[str, str]:
 
 
 def _check_commands(euphoria: Path, folder: Path) -> None:
-    """The command, in a folder with nothing but another copy; what agents need is compiled on the way, search excepted, which takes the longest."""
+    """The command, beside another copy; what agents need is compiled on the way, search excepted, which takes the longest."""
     for name in ("euphoria_env", "euphoria_agents"):  # another copy, which nobody may import
         (folder / name).mkdir(parents=True)
         (folder / name / "__init__.py").write_text("raise SystemExit('another copy was imported')")
