@@ -67,10 +67,12 @@ def test_bad_input(wrong: str, message: str) -> None:
 
 def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: Any) -> None:
     from euphoria_agents.speed import layers
+    from euphoria_agents.speed.settings import GROUPS, Plan
 
+    assert (*dict.fromkeys(layer.group for layer in layers.LAYERS), "memory", "start") == GROUPS
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.monitor", None)
     monkeypatch.delitem(sys.modules, "euphoria_env.envs.sb3", raising=False)
-    found = [*layers.measure(layers.Plan(["vector"], [2, 3], [1, 2], 0.001, 1, 0))]
+    found = [*layers.measure(Plan(["vector"], [2, 3], [1, 2], 0.001, 1, 0))]
     assert {one.layer for one in found} == {"vector env"} and len(found) == 4
     told = [
         line for line in capsys.readouterr().err.splitlines() if not line.startswith("compiling ")

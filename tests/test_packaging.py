@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
-HEAVY = ("torch", "matplotlib", "stable_baselines3", "euphoria_agents")
+HEAVY = ("numba", "torch", "matplotlib", "stable_baselines3", "euphoria_agents")
 CHECK = ROOT / "tests" / "tools" / "check_installed.py"
 GOLDEN = sorted((ROOT / "tests" / "golden").glob("*.record"))
 
@@ -181,5 +181,5 @@ def _loaded(names: tuple[str, ...]) -> str:
 
 
 def test_importing_is_light() -> None:
-    """Neither torch, matplotlib nor the agents are loaded before they are used; PettingZoo is, for its registry, in 20 ms."""
+    """Neither numba, torch, matplotlib nor the agents are loaded before they are used; PettingZoo is, for its registry, in 20 ms."""
     assert _loaded(HEAVY) == "[]"

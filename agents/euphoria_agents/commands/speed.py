@@ -12,9 +12,9 @@ from rich.console import Console
 from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
 from euphoria_agents.files import write_figure
 from euphoria_agents.progress import Progress
-from euphoria_agents.speed.layers import Plan, measure
+from euphoria_agents.speed.layers import measure
 from euphoria_agents.speed.measure import Measurement, readable, report, write
-from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan, plan_of, training_plan_of
+from euphoria_agents.speed.settings import Plan, SpeedOptions, TrainingPlan, plan_of, training_plan_of
 
 
 def table(results: Iterable[Measurement], players: list[int]) -> ResultTable:

@@ -18,6 +18,7 @@ from pettingzoo.utils import wrappers
 
 from euphoria_agents.child_process import child_environment
 from euphoria_agents.speed.measure import Chunk, Measurement, choose_clock, clock, clock_of_children, rates
+from euphoria_agents.speed.settings import Plan
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
 from euphoria_env.engine import determinize, loop, observe
 from euphoria_env.engine.state import GAME_DTYPE, OVER, copy_rows
@@ -392,30 +393,6 @@ LAYERS = (
     Layer("AEC wrapped", "aec", aec_loop(lambda players: env(num_players=players))),
     Layer("AEC empty wrapped", "aec", aec_loop(_empty_wrapped)),
 )
-GROUPS = (*dict.fromkeys(layer.group for layer in LAYERS), "memory", "start")
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """The size of the measurements.
-
-    Attributes:
-        groups: which of GROUPS.
-        players: for which numbers of players.
-        sizes: with which numbers of games.
-        seconds: how long a repeat measures.
-        repeats: how many of them.
-        seed: of games and moves.
-        clock: which of CLOCKS measures.
-    """
-
-    groups: list[str]
-    players: list[int]
-    sizes: list[int]
-    seconds: float
-    repeats: int
-    seed: int
-    clock: str = "wall"
 
 
 def measure(plan: Plan) -> Iterator[Measurement]:
