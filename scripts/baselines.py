@@ -172,7 +172,7 @@ def train_and_judge(options: Options, console: Console, task: Task, name: str, s
         began = time.perf_counter()
         run(arguments)
         told = {"command": shlex.join(["python", *arguments]), "seconds": round(time.perf_counter() - began, 1)}
-        used = versions([*PACKAGES, "torch", baseline.library.replace("_", "-")])
+        used = versions([*PACKAGES, baseline.library.replace("_", "-")])
         about = {"decisions": decisions, "seed": seed, **told, "machine": machine(), "versions": used}
         write_whole(done, json.dumps(about, indent=1))
     training = json.loads(done.read_text())

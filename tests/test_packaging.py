@@ -181,5 +181,5 @@ def _loaded(names: tuple[str, ...]) -> str:
 
 
 def test_importing_is_light() -> None:
-    """Neither numba, torch, matplotlib nor the agents are loaded before they are used; PettingZoo is, for its registry, in 20 ms."""
+    """Neither numba, torch, matplotlib nor the agents are loaded before use; PettingZoo is, for its registry, in 20 ms."""
     assert _loaded(HEAVY) == "[]"
