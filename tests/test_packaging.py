@@ -22,7 +22,7 @@ GOLDEN = sorted((ROOT / "tests" / "golden").glob("*.record"))
 
 
 def _run(*command: object, **options) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=500, **options)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
     return done.stdout
 

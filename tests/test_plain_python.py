@@ -15,9 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def _run(*command: str, **environment: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, *command], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=550
-    )
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()
 
