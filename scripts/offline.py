@@ -79,7 +79,7 @@ class Network(nn.Module):
         self.policy, self.value = nn.Linear(width // 2, actions.NUM_ACTIONS), nn.Linear(width // 2, 1)
 
     def hidden(self, observation: Tensor) -> Tensor:
-        """What policy and value are made from."""
+        """The last hidden layer, from which policy and value are made."""
         hidden = ((observation[:, self.source] - self.offset) * self.scale).clamp(-1, 1)
         for layer in self.trunk:
             hidden = functional.relu(layer(hidden))
@@ -125,7 +125,7 @@ class Returns:
         self._ends = torch.from_numpy(np.array(ends, np.int8))
 
     def of(self, batch: dict[str, np.ndarray], network: Network) -> Tensor:
-        """Those of a batch, float32 (N,)."""
+        """The returns of a batch, float32 (N,)."""
         rows = self._begins[batch["game"]] + batch["index"]
         found, end = torch.from_numpy(self._rewards[rows]), torch.from_numpy(self._end[rows])
         cut = end >= 0

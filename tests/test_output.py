@@ -1,4 +1,4 @@
-"""What commands print: as it is, whatever the terminal can show, and after the results are saved."""
+"""Commands print names as they are, whatever the terminal can show, and after the results are saved."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Loud:
 
 
 def test_every_console_prints_what_it_is_told() -> None:
-    """Markup is a language of `rich`: what comes from elsewhere, such as a path or an address, is no text in it."""
+    """Markup is a language of `rich`: a path or an address could be taken for it."""
     found = 0
     for folder in ("agents", "scripts", "benchmarks"):
         for path in (ROOT / folder).rglob("*.py"):

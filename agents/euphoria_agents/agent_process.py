@@ -53,7 +53,7 @@ class AgentProcess(Agent):
             result = play_match([agent, load("weights")], games=100)
 
     The agent gets copies of what it is asked, and only its answers come back, as JSON: nothing it does reaches the objects of
-    this process. Whatever it has started ends with it, in other sessions too (on Linux). That protects from faults and from
+    this process. Its descendants end with it, on Linux also those in other sessions. That protects from faults and from
     cheating by Python, not from code that attacks the machine: the process has the rights of its user. Its output goes to stderr;
     its stdin is empty.
 

@@ -210,7 +210,7 @@ if sys.platform != "win32":
         os._exit(code)
 
     def _status_of(worker: int) -> int | None:
-        """How the worker ended, if it has; others of its tree that have ended are forgotten."""
+        """Returns the status of the worker if it has ended; reaps others that have ended."""
         while True:
             child, status = os.waitpid(-1, os.WNOHANG)
             if child in (0, worker):

@@ -129,7 +129,7 @@ def _check_outputs(chosen: Any) -> None:
 
 
 def _name_of(field: dataclasses.Field[Any]) -> str:
-    """What the command line calls an option."""
+    """The name of an option on the command line."""
     told = field.metadata.get("argument", {})
     if "nargs" in told or (field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING):
         return field.name
@@ -149,7 +149,7 @@ def paths_in(value: Any) -> list[Path]:
 
 
 def _modules_in(spec: str) -> list[Path]:
-    """The file, or the folder of the package, that an agent of one's own comes from; the working folder is searched, too."""
+    """The file, or the folder of the package, that an agent of your own comes from; it may lie in the working folder."""
     name = spec.partition(":")[0].partition(".")[0]
     if not name.isidentifier():
         return []

@@ -225,7 +225,7 @@ def judge(
 
 
 def _seconds_before(path: Path) -> float:
-    """How long the judging has taken so far, if it was interrupted."""
+    """The seconds that a judging had taken when it was interrupted."""
     with contextlib.suppress(ValueError, KeyError, TypeError):
         return max(0.0, float(json.loads(read_text(path))["seconds"]))
     return 0.0

@@ -244,7 +244,7 @@ def play_match(
 
 @contextmanager
 def _reporter(progress: Callable[[int], None] | bool | None, games: int) -> Iterator[Callable[[int], None]]:
-    """What is called when games have ended."""
+    """Gives the function that is called when games have ended."""
     if progress is not True:
         yield progress or (lambda ended: None)
         return
