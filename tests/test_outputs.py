@@ -218,6 +218,7 @@ def test_what_an_agent_is_made_of_is_an_input(words: list[str], read: str, tmp_p
         ("train", ["--resume", "runs/a", "--run", "runs/a"]),
         ("benchmark", ["duel-v1", "--check", "runs/benchmark/result.json"]),
         ("tournament", ["--agents", "random", "weights", "--out", "runs", "--records", "runs"]),
+        ("tournament", ["--agents", "random", "weights", "--out", "new", "--records", "new"]),
         ("evaluate", ["--agent", "ppo:here/p", "--out", "ppo"]),
         ("speed compare", ["a", "a"]),
     ],

@@ -113,18 +113,18 @@ def _check_outputs(chosen: Any) -> None:
     Raises:
         ValueError: names both options.
     """
-    inputs: list[tuple[str, Path]] = []
-    outputs: list[tuple[str, Path]] = []
-    for field in dataclasses.fields(chosen):
-        if getattr(chosen, field.metadata.get("unless") or "", None) is None:
-            found = outputs if field.metadata.get("argument", {}).get("type") in (written, written_folder) else inputs
-            found += [(_name_of(field), one) for one in paths_in(getattr(chosen, field.name))]
-    for name, output in outputs:
-        for other, read in inputs:
+    found = [
+        (field.metadata.get("argument", {}).get("type"), _name_of(field), path)
+        for field in dataclasses.fields(chosen)
+        if getattr(chosen, field.metadata.get("unless") or "", None) is None
+        for path in paths_in(getattr(chosen, field.name))
+    ]
+    for kind, name, output in found:
+        for _, other, read in [one for one in found if kind in OUTPUTS and one[0] not in OUTPUTS]:
             if overlap(output, read):
                 raise ValueError(f"{name} {output} would replace what {other} reads, {read}: choose another")
-    for (name, first), (other, second) in itertools.combinations(outputs, 2):
-        if not (first.is_dir() or second.is_dir()) and same_file(first, second):
+    for (_, name, first), (_, other, second) in itertools.combinations([one for one in found if one[0] is written], 2):
+        if same_file(first, second):
             raise ValueError(f"{name} and {other} are one file, {second}: choose another")
 
 
@@ -234,6 +234,9 @@ def written_folder(text: str) -> Path:
         argparse.ArgumentTypeError: the name is empty.
     """
     return path(text)
+
+
+OUTPUTS = (written, written_folder)
 
 
 def reader(hint: Any) -> dict[str, Any]:
