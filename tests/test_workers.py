@@ -7,7 +7,10 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -16,6 +19,7 @@ import euphoria_env
 from euphoria_agents import child_process
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.child_process import check_homes, homes, start_process
+from euphoria_agents.matches.ray_cluster import on_ray
 from tests.tools.commands import PATHS, heed_interrupts
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a descendant can leave the group of its parent")
@@ -99,6 +103,29 @@ def test_another_copy_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     with pytest.raises(RuntimeError, match=r"imports .*, the other /elsewhere/.*: all must run the same copy") as caught:
         start_process(Path.touch, (tmp_path / "worked",))
     assert "\n" not in str(caught.value) and not (tmp_path / "worked").exists()
+
+
+def test_a_cluster_of_this_machine_runs_the_same_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray itself is in `tests/test_rllib.py`; this one calls at once, in this process."""
+    given: dict[str, Any] = {}
+    ray = SimpleNamespace(
+        is_initialized=lambda: False,
+        init=lambda address, **options: given.update(options),
+        shutdown=lambda: None,
+        remote=lambda **_: lambda work: SimpleNamespace(remote=lambda item: partial(work, item)),
+        wait=lambda calls, num_returns: (calls[:1], calls[1:]),
+        get=lambda call: call(),
+        cancel=lambda call, force: None,
+        exceptions=SimpleNamespace(RayTaskError=KeyError, RayError=IndexError),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    assert dict(on_ray(abs, [-1, -2])) == {-1: 1, -2: 2}
+    assert given["runtime_env"] == {"env_vars": child_process.child_environment()}
+    results = on_ray(abs, [-1, -2])
+    assert next(results) == (-1, 1)
+    monkeypatch.setattr(euphoria_env, "__file__", "/elsewhere/euphoria_env/__init__.py")
+    with pytest.raises(RuntimeError, match="all must run the same copy"):
+        next(results)
 
 
 def test_the_environment_is_as_before() -> None:

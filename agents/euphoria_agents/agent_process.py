@@ -291,8 +291,8 @@ def _serve(connection: socket.socket, spec: str) -> None:
     """Makes the agent, and answers what it is asked until the connection is closed."""
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
+    print_everything()  # before the output is another file, which may not be sought as this one was
     os.dup2(2, 1)  # output of this process would mix with the results of the program
-    print_everything()
     channel, agent = _Channel(connection), None
     while True:
         try:
