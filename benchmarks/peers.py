@@ -162,7 +162,7 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     """Installs, measures, prints and writes."""
-    found, console = read_arguments(), Console()
+    found, console = read_arguments(), Console(emoji=False, markup=False)
     choose_clock(found.clock)
     figures: list[Figure] = []
     left_out: dict[str, str] = {}
@@ -172,10 +172,9 @@ def main() -> None:
                 figures.extend(measure_peer(peer, found))
             except Failed as error:
                 left_out[peer] = str(error)
-                console.print(f"{peer} left out: {error}", style="yellow", markup=False)
+                console.print(f"{peer} left out: {error}", style="yellow")
     with console.status("euphoria-env: measuring ..."):
         figures.extend(measure_ours(found))
-    console.print(table(figures))
     if found.json:
         rows: list[dict[str, Any]] = [dataclasses.asdict(figure) for figure in figures]
         write(
@@ -183,6 +182,7 @@ def main() -> None:
             {"machine": machine(), "versions": versions(), "clock": found.clock, "left_out": left_out, "results": rows},
         )
         console.print(f"written: {found.json}")
+    console.print(table(figures))
 
 
 if __name__ == "__main__":

@@ -6,20 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 from euphoria_env import actions, events, observations
 from euphoria_env.envs import register as _register
-from euphoria_env.game import Game, IllegalMove
 from euphoria_env.rules import Rules
 
 if TYPE_CHECKING:
     from euphoria_env.batch import Batch
     from euphoria_env.envs.aec import env, parallel_env, raw_env
+    from euphoria_env.game import Game, IllegalMove
 
 __all__ = ["Batch", "Game", "IllegalMove", "Rules", "actions", "env", "events", "observations", "parallel_env", "raw_env"]
 
 _register()
 
-# Imported when first used, so that `Game` alone starts fast.
-_AEC = "euphoria_env.envs.aec"
-_LATE = {"Batch": "euphoria_env.batch", "env": _AEC, "parallel_env": _AEC, "raw_env": _AEC}
+# Imported when first used: numba takes long, and `euphoria --help` needs none.
+_AEC, _GAME = "euphoria_env.envs.aec", "euphoria_env.game"
+_LATE = {
+    **{"Batch": "euphoria_env.batch", "Game": _GAME, "IllegalMove": _GAME},
+    **{"env": _AEC, "parallel_env": _AEC, "raw_env": _AEC},
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -38,7 +38,7 @@ def anchors(task: Task, options: Options, console: Console) -> list[float]:
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(games=options.games, seed=options.seed, processes=options.processes)
     for task in map(task_of, options.tasks):
         console.print(f'    "{task.name}": {tuple(anchors(task, options, console))},')

@@ -59,7 +59,7 @@ def mean(files: Sequence[Path]) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     checked(vars(options), Options)
     torch.set_num_threads(1)
     training = read_checkpoint(options.files[-1])[0]["training"] | {"averaged": [str(path) for path in options.files]}

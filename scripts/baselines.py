@@ -23,7 +23,8 @@ from rich.console import Console
 
 from euphoria_agents.benchmark.judging import RESULT
 from euphoria_agents.benchmark.tasks import BUDGETS, FIXED, NETWORKS, TASKS, Task, task_of
-from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.child_process import child_environment
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written_folder
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import PACKAGES, machine, versions
 from euphoria_agents.matches.tournament import check_counts
@@ -41,8 +42,8 @@ class Options:
     algorithms: list[str] = option([], "which; all whose library is here, if none is named")
     seeds: list[int] = option(list(SEEDS), "of the training runs")
     decisions: int = option(BUDGETS[0], "of each learner; some get fewer")
-    out: Path = option(Path("runs/baselines"), "folder of the training runs, from the root of the repository")
-    results: Path = option(Path("benchmarks/results"), "folder of the results, likewise")
+    out: Path = option(Path("runs/baselines"), "folder of the trainings, from the root of the repository", type=written_folder)
+    results: Path = option(Path("benchmarks/results"), "folder of the results, likewise", type=written_folder)
     processes: int = option(os.cpu_count() or 1, "that judge; each training takes one core")
 
 
@@ -136,7 +137,7 @@ BASELINES = {
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     os.chdir(ROOT)  # so that the commands of training, which stand in the results, are those of any checkout
     check_counts(decisions=options.decisions, processes=options.processes)
     known = [*dict.fromkeys(chain.from_iterable(map(untrained, TASKS.values()))), *BASELINES]
@@ -171,7 +172,7 @@ def train_and_judge(options: Options, console: Console, task: Task, name: str, s
         began = time.perf_counter()
         run(arguments)
         told = {"command": shlex.join(["python", *arguments]), "seconds": round(time.perf_counter() - began, 1)}
-        used = versions([*PACKAGES, "torch", baseline.library.replace("_", "-")])
+        used = versions([*PACKAGES, baseline.library.replace("_", "-")])
         about = {"decisions": decisions, "seed": seed, **told, "machine": machine(), "versions": used}
         write_whole(done, json.dumps(about, indent=1))
     training = json.loads(done.read_text())
@@ -194,13 +195,12 @@ def judge_one(
 
 
 def run(arguments: list[str]) -> None:
-    """Runs Python, where it finds what lies beside this script.
+    """Runs Python, where it imports what this process does.
 
     Raises:
         RuntimeError: it failed, or was interrupted; it has said why.
     """
-    path = os.pathsep.join(filter(None, [str(ROOT / "scripts"), os.environ.get("PYTHONPATH", "")]))
-    ended = subprocess.run([sys.executable, *arguments], env={**os.environ, "PYTHONPATH": path}, check=False)
+    ended = subprocess.run([sys.executable, *arguments], env={**os.environ, **child_environment()}, check=False)
     if ended.returncode:
         raise RuntimeError(f"{shlex.join(arguments)} ended with status {ended.returncode}")
 

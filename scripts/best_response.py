@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from euphoria_agents import load
-from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written_folder
 from euphoria_agents.files import keep_to, write_whole
 from euphoria_agents.matches.match import Score, play_match
 from euphoria_agents.matches.tournament import check_counts
@@ -32,7 +32,7 @@ class Options:
     """Trains a learner against one frozen player, from a copy of it, and says how much it wins."""
 
     player: str = option("", "the file of the player; the one that ships, if none is named")
-    out: Path = option(Path("runs/best_response"), "folder of the runs and the result")
+    out: Path = option(Path("runs/best_response"), "folder of the runs and the result", type=written_folder)
     players: int = option(2, "number of players")
     decisions: int = option(10_000_000, "decisions of each learner")
     learning_rates: list[float] = option([1e-4, 3e-4, 6e-4], "of the learners")
@@ -69,7 +69,7 @@ def wins(response: Path, player: Path, options: Options, seed: int) -> Score:
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(games=options.games, seed=options.seed)
     player = checkpoint_path(options.player)
     asked = {name: getattr(options, name) for name in ("players", "decisions", "seed")}

@@ -71,7 +71,7 @@ def judged(net: inference.Network, reward: int, positions: np.ndarray, n: int) -
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     path = checkpoint_path(options.player)
     agent, (net, reward) = PPO.load(path), inference.load_network(path)
     losses = Table("players", "games", "by", *(f"at {moment:.0%}" for moment in MOMENTS), "all", title="log-loss")

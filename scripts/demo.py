@@ -17,11 +17,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.rule import Rule
+from rich.text import Text
 
 from euphoria_agents import Agent, load
 from euphoria_agents.commands.evaluate import match_report, match_row
 from euphoria_agents.commands.tables import ResultTable
-from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written_folder
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.tournament import check_counts
@@ -40,14 +41,14 @@ class Options:
 
     minutes: float = option(3.0, "how long to train at most")
     games: int = option(400, "games in each match")
-    out: Path = option(Path("runs/demo"), "folder of the report; what an earlier one wrote there is replaced")
+    out: Path = option(Path("runs/demo"), "folder of the report; an earlier report there is replaced", type=written_folder)
     seed: int = option(1, "equal seeds give equal games; training stops by the clock")
 
 
 def heading(console: Console, text: str) -> None:
     """A line between the parts."""
     console.print()
-    console.print(Rule(f"[bold]{text}", align="left"))
+    console.print(Rule(Text(text, "bold"), align="left"))
 
 
 def prepare(console: Console) -> None:
@@ -130,9 +131,9 @@ def write_report(options: Options, trained: str, ratings: ResultTable, record: s
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(games=options.games, seed=options.seed)
-    console.print("[bold]euphoria-env[/]: trains a player, rates it, writes a report. Ctrl-C ends the training early, or stops.")
+    console.print("euphoria-env: trains a player, rates it, writes a report. Ctrl-C ends the training early, or stops.")
     prepare(console)
     folder = Path(tempfile.mkdtemp())
     try:

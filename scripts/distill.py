@@ -137,7 +137,7 @@ def distill(teachers: dict[int, Network], tables: dict[int, Tables], options: Op
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     checked(vars(options), Options)
     files = read_teachers(options.teachers)
     torch.set_num_threads(1)

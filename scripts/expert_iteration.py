@@ -26,7 +26,7 @@ from msgspec import Meta
 from rich.console import Console
 
 from euphoria_agents import load
-from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written_folder
 from euphoria_agents.files import keep_to, whole_file
 from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import PPO, checkpoint_path
@@ -52,7 +52,7 @@ class Options:
     """Searches positions of a player's games, and trains two copies of it: one by the searches, one by its own policy."""
 
     player: str = option("", "the file of the player; the one that ships, if none is named")
-    out: Path = option(Path("runs/expert"), "folder of the positions and of the players")
+    out: Path = option(Path("runs/expert"), "folder of the positions and of the players", type=written_folder)
     players: Annotated[list[Players], Meta(min_length=1)] = option([2, 3, 4, 5, 6], "numbers of players")
     positions: Count = option(100_000, "how many, with all numbers of players together")
     simulations: Count = option(500, "of each position")
@@ -163,7 +163,7 @@ def learn(player: Network, decisions: Decisions, labels: Labels, options: Option
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     checked(vars(options), Options)
     path = checkpoint_path(options.player).resolve()
     load(f"ppo:{path}")  # refuses what is no player

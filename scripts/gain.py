@@ -85,7 +85,7 @@ def worth(player: PPO, games: list[Game], asked: list[tuple[int, int]], playouts
 
 
 def main() -> None:
-    options, console = parse_options(Options), Console(emoji=False)
+    options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(positions=options.positions, playouts=options.playouts, seed=options.seed)
     player, rng = PPO.load(checkpoint_path(options.player)), np.random.default_rng(options.seed)
     games = list(positions(player, options, rng))

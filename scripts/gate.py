@@ -24,7 +24,7 @@ import numpy as np
 from rich.console import Console
 
 from euphoria_agents.commands.match_output import warm_up
-from euphoria_agents.dataclass_arguments import command, option, parse_options, rules_options
+from euphoria_agents.dataclass_arguments import command, option, parse_options, rules_options, written_folder
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, play, players_ended, seeds_of_a_chunk, sources
@@ -49,7 +49,7 @@ class Options:
     deals: int = option(4000, "the number of deals after which it is undecided")
     seed: int = option(0, "equal seeds give equal tests, if no agent looks at the clock or searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same verdict")
-    out: Path | None = option(None, "folder for the games; the same command continues where it stopped")
+    out: Path | None = option(None, "folder for the games; the same command continues where it stopped", type=written_folder)
     game: dict[str, Any] = rules_options(without=["num_players"])
 
 
@@ -178,7 +178,7 @@ def decide(options: Options, console: Console) -> str:
 def main() -> None:
     options = parse_options(Options)
     check(options)
-    if decide(options, Console(emoji=False)) != ACCEPTED:
+    if decide(options, Console(emoji=False, markup=False)) != ACCEPTED:
         sys.exit(1)
 
 

@@ -2,7 +2,8 @@
 
 The data set is one of `euphoria collect`; no game is played. `--method bc` imitates every move. `--method awr` is
 advantage-weighted regression (Peng et al. 2019): the value network predicts the return of each decision, and moves that led to
-more than it predicted count more. Both train the value network. The player is a checkpoint, for `ppo:FILE`; docs/data.md has the
+more than it predicted count more. Both train the value network. Where a game was cut off, the value of what the seat saw last
+stands for the rewards that would have followed. The player is a checkpoint, for `ppo:FILE`; docs/data.md has the
 results of both:
 
     euphoria collect --agents weights ppo:@b109aa4237be --games 4050 --seed 4 --out runs/offline
@@ -14,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -78,11 +78,21 @@ class Network(nn.Module):
         self.trunk = nn.ModuleList([nn.Linear(*pair) for pair in zip(sizes, sizes[1:], strict=False)])
         self.policy, self.value = nn.Linear(width // 2, actions.NUM_ACTIONS), nn.Linear(width // 2, 1)
 
-    def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities of all moves (N, NUM_ACTIONS) and values (N,), from observations and masks."""
+    def hidden(self, observation: Tensor) -> Tensor:
+        """The last hidden layer, from which policy and value are made."""
         hidden = ((observation[:, self.source] - self.offset) * self.scale).clamp(-1, 1)
         for layer in self.trunk:
             hidden = functional.relu(layer(hidden))
+        return hidden
+
+    @torch.no_grad()
+    def values(self, observation: Tensor) -> Tensor:
+        """The values (N,) of observations."""
+        return self.value(self.hidden(observation)).squeeze(1)
+
+    def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-probabilities of all moves (N, NUM_ACTIONS) and values (N,), from observations and masks."""
+        hidden = self.hidden(observation)
         logits = self.policy(hidden).masked_fill(~mask, -torch.inf)
         return logits.log_softmax(1), self.value(hidden).squeeze(1)
 
@@ -95,19 +105,33 @@ class Network(nn.Module):
         return found
 
 
-def returns_of(data: Dataset) -> np.ndarray:
-    """The return of each seat in each game, float32 (games, players): the sum of its rewards."""
-    found = np.zeros((len(data), data.rules.num_players), np.float32)
-    for k, game in enumerate(data):
-        np.add.at(found[k], game["seat"], game["reward"])
-    return found
+class Returns:
+    """The return of each decision: the rewards of its seat from there on, and if the game was cut off, the value of its end."""
 
+    def __init__(self, data: Dataset) -> None:
+        self._begins = np.zeros(len(data), np.int64)  # the number of the first decision of each game
+        self._rewards, self._end = np.zeros(data.decisions, np.float32), np.full(data.decisions, -1)
+        ends: list[np.ndarray] = []
+        at = 0
+        for k, game in enumerate(data):
+            self._begins[k] = at
+            for seat in set(game["seat"].tolist()):
+                own = np.flatnonzero(game["seat"] == seat)
+                self._rewards[at + own] = game["reward"][own][::-1].cumsum()[::-1]
+                if game["truncated"][own[-1]]:
+                    self._end[at + own] = len(ends)
+                    ends.append(game["final_observation"][own[-1]])
+            at += len(game["seat"])
+        self._ends = torch.from_numpy(np.array(ends, np.int8))
 
-def batches(data: Dataset, returns: np.ndarray, options: Options, epoch: int) -> Iterator[tuple[Tensor, ...]]:
-    """Observations, masks, moves and returns of all decisions, in random order."""
-    for batch in data.batches(options.batch, seed=options.seed * 1000 + epoch):
-        arrays = (batch["observation"], batch["action_mask"], batch["action"], returns[batch["game"], batch["seat"]])
-        yield tuple(map(torch.from_numpy, arrays))
+    def of(self, batch: dict[str, np.ndarray], network: Network) -> Tensor:
+        """The returns of a batch, float32 (N,)."""
+        rows = self._begins[batch["game"]] + batch["index"]
+        found, end = torch.from_numpy(self._rewards[rows]), torch.from_numpy(self._end[rows])
+        cut = end >= 0
+        if cut.any():
+            found[cut] += network.values(self._ends[end[cut]])
+        return found
 
 
 def train(options: Options) -> Network:
@@ -119,12 +143,14 @@ def train(options: Options) -> Network:
     torch.set_num_threads(1)
     torch.manual_seed(options.seed)
     data = load(options.data)
-    returns, network = returns_of(data), Network(make_features(data.rules.num_players), options.width)
+    returns, network = Returns(data), Network(make_features(data.rules.num_players), options.width)
     optimizer = torch.optim.Adam(network.parameters())
     seen, total, begun = 0, data.decisions * options.epochs, time.monotonic()
     for epoch in range(options.epochs):
         losses = np.zeros(3)
-        for observation, mask, move, outcome in batches(data, returns, options, epoch):
+        for batch in data.batches(options.batch, seed=options.seed * 1000 + epoch):
+            observation, mask, move = (torch.from_numpy(batch[name]) for name in ("observation", "action_mask", "action"))
+            outcome = returns.of(batch, network)
             log_chances, value = network(observation, mask)
             chosen = log_chances.gather(1, move[:, None]).squeeze(1)
             weight = torch.ones_like(value)

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import train_single_file  # beside this script
 
-from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.child_process import child_environment
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written_folder
 from euphoria_agents.network.checkpoint import Features, read_checkpoint, save_checkpoint
 from euphoria_agents.players.ppo import SHIPPED
 
@@ -32,8 +33,8 @@ Tensors = dict[str, np.ndarray]
 class Options:
     """Trains the frozen players of partners-v1, one after the other, and writes their files."""
 
-    out: Path = option(Path("runs/partners"), "folder of the trainings; what is finished there is not trained again")
-    files: Path = option(SHIPPED.parent, "folder of the files")
+    out: Path = option(Path("runs/partners"), "folder of the trainings; finished ones are not done again", type=written_folder)
+    files: Path = option(SHIPPED.parent, "folder of the files", type=written_folder)
 
 
 def checkpoint(path: Path) -> Tensors:
@@ -136,7 +137,8 @@ def make(name: str, partner: Partner, options: Options) -> str:
     folder, done = options.out / name, options.out / f"{name}.done"
     if not done.exists():
         for one in partner.commands:
-            subprocess.run([sys.executable, *shlex.split(one.format(folder=folder))], cwd=ROOT, check=True)
+            words = [sys.executable, *shlex.split(one.format(folder=folder))]
+            subprocess.run(words, cwd=ROOT, env={**os.environ, **child_environment()}, check=True)
         done.touch()
     said = [f"python {one.format(folder=f'runs/partners/{name}')}" for one in partner.commands]
     about = {"name": name, "about": partner.about, "commands": said, "reward": partner.reward, "gamma": partner.gamma}
@@ -149,7 +151,6 @@ def make(name: str, partner: Partner, options: Options) -> str:
 def main() -> None:
     options = parse_options(Options)
     options.out.mkdir(parents=True, exist_ok=True)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), str(ROOT / "agents"), os.environ.get("PYTHONPATH", "")]))
     for name, partner in PARTNERS.items():
         print(f'    "{name}": "ppo:@{make(name, partner, options)}",', flush=True)
 

@@ -25,7 +25,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from euphoria_agents import Agent, EuphoriaVecEnv
-from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written
 from euphoria_agents.files import whole_file
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_env.envs.sb3 import JoinedVecEnv
@@ -39,7 +39,7 @@ CHOICES = {"learning_rate": lambda left: 7e-4 * left, "gamma": 0.995, "ent_coef"
 class Options:
     """Trains a player with sb3-contrib's MaskablePPO and its default network."""
 
-    out: Path = option(Path("runs/maskable/player.safetensors"), "file of the player")
+    out: Path = option(Path("runs/maskable/player.safetensors"), "file of the player", type=written)
     decisions: int = option(2_000_000, "decisions of the learner, rounded up to whole updates")
     players: list[int] = option([2], "numbers of players that share the games")
     opponents: list[str] = option(["random", "weights"], "who sits on the other seats, drawn for each game")
@@ -92,7 +92,7 @@ def train(options: Options, console: Console) -> None:
 def main() -> None:
     options = parse_options(Options)
     check_counts(decisions=options.decisions, seed=options.seed)
-    train(options, Console(emoji=False))
+    train(options, Console(emoji=False, markup=False))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from euphoria_agents import Agent
-from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written
 from euphoria_agents.files import whole_file
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_env.actions import NUM_ACTIONS
@@ -45,7 +45,7 @@ CHOICES = {"gamma": 0.995, "n_step_return_horizon": 3, "target_update_freq": 500
 class Options:
     """Trains a player with Tianshou's double DQN with action masks."""
 
-    out: Path = option(Path("runs/dqn/player.safetensors"), "file of the player")
+    out: Path = option(Path("runs/dqn/player.safetensors"), "file of the player", type=written)
     decisions: int = option(1_000_000, "decisions of the learner, rounded up to whole steps of all games")
     players: int = option(2, "number of players")
     opponents: list[str] = option(["random", "weights"], "who sits on the other seats, drawn for each game")
@@ -137,7 +137,7 @@ def train(options: Options, console: Console) -> None:
 def main() -> None:
     options = parse_options(Options)
     check_counts(decisions=options.decisions, seed=options.seed)
-    train(options, Console(emoji=False))
+    train(options, Console(emoji=False, markup=False))
 
 
 if __name__ == "__main__":

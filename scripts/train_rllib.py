@@ -29,7 +29,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from euphoria_agents import Agent, load, play_match
-from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.dataclass_arguments import command, option, parse_options, written
 from euphoria_agents.files import whole_file
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_env import Rules, actions
@@ -54,7 +54,7 @@ SPACE = spaces.Dict(
 class Options:
     """Trains a player with RLlib's PPO with action masks."""
 
-    out: Path = option(Path("runs/rllib/player.safetensors"), "file of the player")
+    out: Path = option(Path("runs/rllib/player.safetensors"), "file of the player", type=written)
     decisions: int = option(250_000, "decisions of the learner, rounded up to whole updates")
     players: int = option(2, "number of players")
     opponents: list[str] = option(["random", "weights"], "who sits on the other seats, drawn for each game")
@@ -170,7 +170,7 @@ def train(options: Options, console: Console) -> None:
 def main() -> None:
     options = parse_options(Options)
     check_counts(decisions=options.decisions)
-    train(options, Console(emoji=False))
+    train(options, Console(emoji=False, markup=False))
 
 
 if __name__ == "__main__":

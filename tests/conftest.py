@@ -38,7 +38,5 @@ def interrupts_as_before() -> Iterator[None]:
 def nothing_left_running() -> Iterator[None]:
     """No process that the tests of a file have started goes on after its last fixture."""
     yield
-    left = multiprocessing.active_children()
-    for process in left:
-        process.join(60)
-    assert [process for process in left if process.is_alive()] == []
+    for process in multiprocessing.active_children():
+        process.join()

@@ -68,9 +68,11 @@ def test_bad_input(wrong: str, message: str) -> None:
 
 
 def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: Any) -> None:
-    from euphoria_agents.speed.layers import Plan
+    from euphoria_agents.speed import layers
+    from euphoria_agents.speed.settings import GROUPS, Plan
     from euphoria_agents.speed.turns import measure
 
+    assert (*dict.fromkeys(layer.group for layer in layers.LAYERS), "memory", "start") == GROUPS
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.monitor", None)
     monkeypatch.delitem(sys.modules, "euphoria_env.envs.sb3", raising=False)
     found = [*measure(Plan(["vector"], [2, 3], [1, 2], 0.001, 1, 0))]
@@ -84,6 +86,7 @@ def test_layers_whose_library_is_missing_are_left_out(monkeypatch: Any, capsys: 
 def test_layers_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a machine that gets busier slows all of them; each figure is told again with all its values."""
     from euphoria_agents.speed import layers, turns
+    from euphoria_agents.speed.settings import Plan
 
     calls: list[str] = []
 
@@ -96,14 +99,14 @@ def test_layers_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
     made = [layers.Layer(name, "group", partial(make, name), many=name == "b") for name in "ab"]
     monkeypatch.setattr(turns, "LAYERS", made)
-    found = [*turns.measure(layers.Plan(["group"], [2, 3], [1, turns.TOGETHER + 1], 0.5, 2, 0))]
+    found = [*turns.measure(Plan(["group"], [2, 3], [1, turns.TOGETHER + 1], 0.5, 2, 0))]
     large = turns.TOGETHER + 1
     for players, order in ((2, calls[: len(calls) // 2]), (3, calls[len(calls) // 2 :])):
         small, big = [f"a{players}/0", f"b{players}/1"], f"b{players}/{large}"
         first = [small[0], small[0], small[1], small[1]]  # one chunk of each does not count
         assert order == [*first, *small, big, big, big]
     assert [(one.layer, one.n, len(one.values)) for one in found[:4]] == [("a", 0, 1), ("b", 1, 1), ("a", 0, 2), ("b", 1, 2)]
-    assert layers.Plan([], [2], [1], 1, 1, 0).clock == "cpu"
+    assert Plan([], [2], [1], 1, 1, 0).clock == "cpu"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -123,7 +126,7 @@ def test_what_is_measured_is_told_at_once_and_at_the_end(number: signal.Signals)
 @pytest.mark.parametrize("missing", [False, True])
 def test_pictures_are_measured(monkeypatch: Any, capsys: Any, missing: bool) -> None:
     pytest.importorskip("resvg_py")
-    from euphoria_agents.speed.layers import Plan
+    from euphoria_agents.speed.settings import Plan
     from euphoria_agents.speed.turns import measure
 
     if missing:

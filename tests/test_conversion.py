@@ -14,7 +14,7 @@ pytest.importorskip("safetensors")
 from safetensors.numpy import save_file
 
 from euphoria_agents.__main__ import main
-from euphoria_agents.network.checkpoint import ADDED_SINCE, CHECKPOINT_VERSION, convert, entries_kept, read_checkpoint
+from euphoria_agents.network.checkpoint import ADDED_SINCE, convert, entries_kept, read_checkpoint
 from euphoria_agents.players.ppo import PPO
 from euphoria_env import Game, Rules, actions, observations
 
@@ -63,13 +63,15 @@ def test_the_places_of_older_entries() -> None:
     assert len(kept) == OLD_SIZE and kept[0] == 0 and kept[-1] == observations.OBS_SIZE - 1 and (np.diff(kept) >= 1).all()
 
 
-def test_it_may_be_written_over_the_old_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_written_beside_the_old_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "player", network())
-    main(["convert", str(path), str(path)])
-    assert capsys.readouterr().out == f"written: {path}\n" and PPO.load(path)
-    with pytest.raises(SystemExit):
-        main(["convert", str(path), str(path)])
-    assert f"is of version {CHECKPOINT_VERSION} already" in capsys.readouterr().err
+    before = path.read_bytes()
+    main(["convert", str(path), str(tmp_path / "new")])
+    assert capsys.readouterr().out == f"written: {tmp_path / 'new'}\n" and PPO.load(tmp_path / "new")
+    for words, message in (((path, path), "would replace what"), ((tmp_path / "new", tmp_path / "newer"), "already")):
+        with pytest.raises(SystemExit):
+            main(["convert", *map(str, words)])
+        assert message in capsys.readouterr().err and path.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from euphoria_agents.data import collecting, load  # noqa: E402
 from euphoria_agents.data.collecting import Part, collect, lineups, parts_of  # noqa: E402
 from euphoria_agents.matches.processes import in_processes  # noqa: E402
 from euphoria_agents.players.weights import Weights  # noqa: E402
-from euphoria_env import Rules  # noqa: E402
+from euphoria_env import Batch, Game, Rules  # noqa: E402
 from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
 from euphoria_env.observations import OBS_SIZE  # noqa: E402
 from tests.tools.commands import euphoria  # noqa: E402
@@ -129,16 +129,66 @@ def check_game(number: int, game: dict[str, np.ndarray], reward: str) -> None:
     size = len(game["action"])
     assert game["observation"].shape == (size, OBS_SIZE) and game["observation"].dtype == np.int8
     assert game["action_mask"].shape == (size, NUM_ACTIONS) and game["action_mask"].dtype == np.bool_
+    assert game["terminated"].dtype == game["truncated"].dtype == np.bool_
     assert set(game["game"]) == {number} and game["index"].tolist() == list(range(size)) and (np.diff(game["turn"]) >= 0).all()
     assert set(game["seat"]) == {0, 1, 2} and abs(game["reward"].sum()) < 1e-5
     for seat in range(3):
         own = game["seat"] == seat
         (rank,), total = set(game["rank"][own]), float(game["reward"][own].sum())
         assert game["turns"][own].tolist() == [*np.diff(game["turn"][own]), 0]
+        assert game["terminated"][own].tolist() == [False] * (own.sum() - 1) + [True] and not game["truncated"].any()
         if reward == "win":
             assert total == (1.0 if rank == 1 else -0.5) and not game["reward"][own][:-1].any()
         else:
             assert np.count_nonzero(game["reward"][own]) > 0 and (total > 0 or rank > 1)
+
+
+class Watched(Batch):
+    """Notes the games as they ended, played by `Game` from what they were before their last step."""
+
+    ends: ClassVar[list[dict[int, Game]]] = []
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.ends.append({})
+
+    def step(self, actions: Any, active: Any = None) -> None:
+        before = {int(k): self.game(int(k)) for k in np.flatnonzero(active)}
+        super().step(actions, active)
+        for k in np.flatnonzero(self.terminated | self.truncated):
+            before[int(k)].play(int(actions[k]))
+            self.ends[-1][int(k)] = before[int(k)]
+
+
+@pytest.mark.parametrize("turns", [12, 30, 2000])
+def test_games_that_were_cut_off_are_told_from_those_that_ended(
+    turns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collecting, "Batch", Watched)
+    monkeypatch.setattr(Watched, "ends", [])
+    rules = Rules(num_players=3, stars_to_win=1, max_turns=turns)
+    collect(tmp_path, parts_of(["weights", "random"], rules, 6, 1, "rank"), here)
+    ends = [ends[k] for ends in Watched.ends for k in sorted(ends)]
+    data = load(tmp_path)
+    assert len(ends) == 6 and {end.truncated for end in ends} == {12: {True}, 30: {True, False}, 2000: {False}}[turns]
+    for game, end in zip(data, ends, strict=True):
+        last = {int(seat): int(np.flatnonzero(game["seat"] == seat)[-1]) for seat in set(game["seat"])}
+        over = game["terminated"] | game["truncated"]
+        assert np.flatnonzero(over).tolist() == sorted(last.values()) and not (game["terminated"] & game["truncated"]).any()
+        assert set(game["truncated"][over]) == {end.truncated}
+        for seat, row in last.items():
+            assert np.array_equal(game["final_observation"][row], end.observation(seat))
+        assert not game["final_observation"][~over].any()
+        check_batches(data)
+
+
+def check_batches(data: Any) -> None:
+    """Shuffled batches have the same ends."""
+    games = {(int(g["game"][0]), t): g for g in data for t in range(len(g["action"]))}
+    for batch in data.batches(50, window=100):
+        for k, key in enumerate(zip(batch["game"].tolist(), batch["index"].tolist(), strict=True)):
+            for name in ("terminated", "truncated", "final_observation"):
+                assert np.array_equal(batch[name][k], games[key][name][key[1]])
 
 
 def test_other_programs_read_the_files(folder: Path) -> None:
@@ -148,6 +198,10 @@ def test_other_programs_read_the_files(folder: Path) -> None:
     assert row["agent"] in ("weights", "random") and row["game"] == 0 and row["index"] == 7
     assert row["entries"] == np.flatnonzero(first["observation"][t]).tolist()
     assert row["values"] == first["observation"][t][row["entries"]].tolist()
+    ended = [one for one in table if one["terminated"] and one["game"] == 0]
+    assert len(ended) == 3 and not row["terminated"] and row["final_entries"] == row["final_values"] == []
+    ends = first["final_observation"][[one["index"] for one in ended]]
+    assert [one["final_entries"] for one in ended] == [np.flatnonzero(end).tolist() for end in ends]
     assert row["legal"] == np.flatnonzero(first["action_mask"][t]).tolist() and row["action"] in row["legal"]
 
 
@@ -291,8 +345,9 @@ def test_damaged_data_are_refused(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "other"}, "not of the format euphoria-dataset, version 1"),
-        ({"version": 2}, "not of the format euphoria-dataset, version 1"),
+        ({"format": "other"}, "not of the format euphoria-dataset$"),
+        ({"version": 1}, "of version 1 of the format, not 2: collect it again"),
+        ({"version": None}, "of version None of the format, not 2"),
         ({"environment": {"observations": 3}}, "those of another version"),
         ({"rules": {"players": 3}}, r"rules\.players: no such option"),
         ({"agents": []}, "agents: expected array of length >= 1"),
@@ -311,11 +366,13 @@ def test_what_cannot_be_never_reaches_compiled_code(copy: Path) -> None:
     """A file whose hash is right can still be anybody's."""
     path, about = copy / "part-00000.parquet", json.loads((copy / "dataset.json").read_text())
     good = pq.read_table(path)
-    bad = {
-        "an entry is not one from 0 to": with_entries(good, OBS_SIZE),
-        "its columns are not those of a data set": good.drop_columns(["rank"]),
-    }
-    for message, table in bad.items():
+    bad = [
+        ("an entry is not one from 0 to", with_entries(good, "entries")),
+        ("an entry is not one from 0 to", with_entries(good, "final_entries")),
+        ("its columns are not those of a data set", good.drop_columns(["rank"])),
+        ("its columns are not those of a data set", good.drop_columns(["truncated"])),
+    ]
+    for message, table in bad:
         pq.write_table(table, path)
         about["files"][0]["sha256"] = collecting.sha256(path.read_bytes())
         (copy / "dataset.json").write_text(json.dumps(about))
@@ -323,13 +380,13 @@ def test_what_cannot_be_never_reaches_compiled_code(copy: Path) -> None:
             list(load(copy))
 
 
-def with_entries(table: Any, entry: int) -> Any:
-    """The table with another entry in the first row."""
+def with_entries(table: Any, name: str) -> Any:
+    """The table with an entry that cannot be, the first of this column."""
     import pyarrow as pa
 
-    place, column = table.schema.get_field_index("entries"), table.column("entries").combine_chunks()
+    place, column = table.schema.get_field_index(name), table.column(name).combine_chunks()
     entries = column.flatten().to_numpy().copy()
-    entries[0] = entry
+    entries[0] = OBS_SIZE
     return table.set_column(
-        place, table.schema.field("entries"), pa.ListArray.from_arrays(column.offsets, pa.array(entries), column.type)
+        place, table.schema.field(name), pa.ListArray.from_arrays(column.offsets, pa.array(entries), column.type)
     )

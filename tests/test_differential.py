@@ -34,7 +34,6 @@ SEED = 2024
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)  # the longer one takes a few minutes on two idle cores
 @pytest.mark.parametrize("decisions", [10_000, pytest.param(200_000, marks=pytest.mark.long)])
 def test_the_engine_and_the_referee_agree(decisions: int):
     """`python -m tests.tools.differential --help` for more of this."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,3 +90,13 @@ def test_no_line_of_a_script_is_long() -> None:
     """Biome breaks lines at 120 characters, but leaves texts alone."""
     lines = [(path.name, k, line) for path in SCRIPTS for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
     assert len(SCRIPTS) > 10 and [(name, k) for name, k, line in lines if len(line) > 120] == []
+
+
+def test_no_wait_in_a_test_has_a_limit_of_its_own() -> None:
+    """The run has one, for a game that hangs; a busy machine would break any other."""
+    limit = re.compile(
+        r"\btimeout=[1-9]|\.(wait|join|poll|wait_for)\([1-9]|monotonic\(\) \+ \d|\bdeadline=(?!None)|mark\.timeout"
+    )
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)]
+    found = [f"{path.name}: {line}" for path in files for line in path.read_text("utf-8").splitlines() if limit.search(line)]
+    assert found == []

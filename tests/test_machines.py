@@ -46,7 +46,7 @@ def torchrun(folder: Path, run: Path, what: str) -> None:
     """Trains in two processes."""
     (folder / "driver.py").write_text(DRIVER)
     command = [*TORCHRUN, str(folder / "driver.py"), str(run), what]
-    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 0, done.stderr[-3000:]
 
 
@@ -67,9 +67,7 @@ def test_two_processes_share_the_games_and_resume_exactly(tmp_path: Path) -> Non
 
 def await_end(pids: list[int]) -> None:
     """Waits until these processes have ended."""
-    until = time.monotonic() + 300
     while any(Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" for pid in pids):
-        assert time.monotonic() < until, "a process goes on alone"
         time.sleep(0.05)
 
 
@@ -79,15 +77,14 @@ def test_a_process_that_is_killed_stops_the_others_and_nothing_is_lost(tmp_path:
     run = tmp_path / "run"
     command = [*TORCHRUN, "-m", "--", "euphoria_agents", "train", *arguments(options(run, decisions=10_000_000))]
     launcher = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
-    until = time.monotonic() + 300
     while not (run / "state.safetensors").exists():
-        assert launcher.poll() is None and time.monotonic() < until, launcher.communicate()
+        assert launcher.poll() is None, launcher.communicate()
         time.sleep(0.01)
     children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
     processes = [int(child) for child in children if b"euphoria_agents" in Path(f"/proc/{child}/cmdline").read_bytes()]
     assert len(processes) == 2
     os.kill(processes[1], signal.SIGKILL)
-    launcher.communicate(timeout=300)
+    launcher.communicate()
     assert launcher.returncode != 0
     await_end(processes)
     facts, _ = state_of(run)
@@ -120,7 +117,7 @@ def test_what_processes_tell_each_other() -> None:
     processes = [context.Process(target=_three, args=(rank, store.port, answers)) for rank in range(3)]
     for process in processes:
         process.start()
-    got = sorted(answers.get(timeout=300) for _ in processes)
+    got = sorted(answers.get() for _ in processes)
     for process in processes:
         process.join()
     expected = [0.0, 1.0, 2.0, 3.0], [0, 1, 2], "from 0"

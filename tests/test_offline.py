@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("pyarrow")
+
+import torch
 
 from euphoria_agents import load as load_agent
 from euphoria_agents.data import load
@@ -55,6 +58,24 @@ def test_equal_seeds_give_equal_players(folder: Path, tmp_path: Path) -> None:
         found.append(read_checkpoint(path)[1]["policy.0.weight"])
     assert np.array_equal(found[0], found[1])
     assert not np.array_equal(found[0], found[2]) and not np.array_equal(found[0], found[3])
+
+
+@pytest.mark.parametrize("max_turns", [20, 2000])
+def test_returns_go_on_where_a_game_was_cut_off(max_turns: int, tmp_path: Path) -> None:
+    rules = Rules(num_players=2, stars_to_win=3, max_turns=max_turns)
+    collect(tmp_path, parts_of(["weights"], rules, 5, 1, "stars"), functools.partial(in_processes, processes=1))
+    script, data = runpy.run_path(str(SCRIPTS / "offline.py")), load(tmp_path)
+    network = script["Network"](script["make_features"](2), 8)
+    returns = script["Returns"](data)
+    for game in data:
+        found = returns.of(game, network).numpy()
+        for t, seat in enumerate(game["seat"]):
+            later = np.flatnonzero((game["seat"] == seat) & (game["index"] >= t))
+            expected = game["reward"][later].sum()
+            if max_turns == 20:
+                assert game["truncated"][later[-1]]
+                expected += network.values(torch.from_numpy(game["final_observation"][later[-1:]])).item()
+            assert found[t] == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(

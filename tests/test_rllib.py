@@ -22,6 +22,7 @@ ray = pytest.importorskip("ray")
 
 from ray.cluster_utils import Cluster  # noqa: E402
 
+from euphoria_agents.child_process import homes  # noqa: E402
 from euphoria_agents.matches.ray_cluster import on_ray  # noqa: E402
 from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
@@ -84,6 +85,14 @@ def test_killed_workers_lose_nothing(cluster: Any, tmp_path: Path) -> None:
     assert played(found) == played({chunk: play_chunk(chunk) for chunk in wanted})
     with pytest.raises(RuntimeError, match=r"on the cluster, Chunk.*number=0"):
         list(on_ray(die, wanted[:1], cluster.address))
+
+
+def test_workers_run_the_code_of_their_parent(cluster: Any) -> None:
+    assert dict(on_ray(home_of, [0], cluster.address)) == {0: homes()}
+
+
+def home_of(_: int) -> Any:
+    return homes()
 
 
 def test_a_node_that_dies_loses_nothing(cluster: Any, tmp_path: Path) -> None:

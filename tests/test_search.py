@@ -492,7 +492,6 @@ def test_plain_python_searches_the_same(checkpoint: Path) -> None:
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
-        timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout) == trees(str(checkpoint))

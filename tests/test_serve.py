@@ -43,7 +43,7 @@ FAILING = [f"{FAULTY}:Exits", f"{FAULTY}:Cheats"]
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("server")
     allowed = (*FAILING, *(f"{FAULTY}:{name}:{folder / name}" for name in ("Raises", "Sleeps")))
-    with Served(folder / "games.sqlite", allowed, seconds=1.0, first_seconds=30.0) as found:
+    with Served(folder / "games.sqlite", allowed, seconds=3600.0, first_seconds=3600.0) as found:
         yield found
 
 
@@ -200,7 +200,7 @@ def test_agents_alone_step_by_step(ann: Visitor) -> None:
 
 def test_events_are_versions_and_nothing_else(server: Served, ann: Visitor) -> None:
     api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
-    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
+    line = http.client.HTTPConnection("127.0.0.1", server.port)
     line.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{server.port}"})
     stream = line.getresponse()
     view = ann.get(f"{api}/view?seat=0")
@@ -327,7 +327,7 @@ def after_moves(tables: list[tuple[str, dict[int, Visitor], int]], seat: int, ac
 
 def first_event(visitor: Visitor, api: str) -> bytes:
     """The first messages of the stream of a game."""
-    line = http.client.HTTPConnection("127.0.0.1", visitor.port, timeout=300)
+    line = http.client.HTTPConnection("127.0.0.1", visitor.port)
     line.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{visitor.port}"})
     try:
         return line.getresponse().readline()
@@ -559,7 +559,7 @@ def aged(server: Served, name: str, seconds: float) -> None:
 @contextmanager
 def listening(server: Served, name: str, client: str = "127.0.0.1") -> Iterator[int]:
     """Somebody listens to a game; the status of the answer."""
-    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300, source_address=(client, 0))
+    line = http.client.HTTPConnection("127.0.0.1", server.port, source_address=(client, 0))
     line.request("GET", f"/api/games/{name}/events")
     answer = line.getresponse()
     if answer.status == 200:
@@ -586,7 +586,7 @@ def test_listeners_have_so_many_places(server: Served, small: Served) -> None:
 
 def test_requests_that_never_end_are_ended(small: Served) -> None:
     def begun(head: bytes) -> socket.socket:
-        line = socket.create_connection(("127.0.0.1", small.port), timeout=60, source_address=("127.0.0.4", 0))
+        line = socket.create_connection(("127.0.0.1", small.port), source_address=("127.0.0.4", 0))
         line.sendall(head)
         return line
 
@@ -1024,7 +1024,7 @@ def test_the_command_opens_a_record_and_ends_at_an_interrupt(tmp_path: Path, rec
     visitor = Visitor(command.port)
     assert visitor.get("/api" + first.split()[4].partition(str(command.port))[2].replace("study", "studies"))["record"] == record
     api = f"/api/games/{visitor.post('/api/games', {'seats': [ANN, BOB]})['id']}"
-    stream = http.client.HTTPConnection("127.0.0.1", command.port, timeout=300)
+    stream = http.client.HTTPConnection("127.0.0.1", command.port)
     stream.request("GET", f"{api}/events", headers={"Host": f"127.0.0.1:{command.port}"})
     assert stream.getresponse().readline().startswith(b"data: ")
     assert command.end(signal.SIGINT) in (0, 130)  # uvicorn by itself would wait until the stream ends

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import time
 from collections.abc import Iterator
@@ -279,6 +280,28 @@ def test_what_is_finished_is_not_played_again(tmp_path: Path) -> None:
     assert reported[0] > 0 and sum(reported) == 4 * SMALL.games
     judge(SMALL, "weights", tmp_path / "whole", HERE)
     assert files(tmp_path / "torn") == files(tmp_path / "whole")
+
+
+def test_the_duration_is_that_of_the_clock_over_all_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(judging.time, "perf_counter", lambda: now[0])
+
+    def run(work: Any, chunks: list[tournament.Chunk]) -> Iterator[Any]:
+        """Two processes: two games at a time, which take ten seconds."""
+        for k, chunk in enumerate(chunks):
+            now[0] += 10.0 * (k % 2 == 0)
+            yield chunk, dataclasses.replace(work(chunk), seconds=10.0)
+
+    def stop(games: int) -> None:
+        if now[0] == 30.0:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        judge(SMALL, "weights", tmp_path, run, repeatable=False, progress=stop)
+    judge(SMALL, "weights", tmp_path, run, repeatable=False, processes=2)
+    times = json.loads((tmp_path / TIMES).read_text())
+    assert times["seconds"] == now[0] > 30.0 and times["processes"] == 2
+    assert "torch" in times["versions"] or importlib.util.find_spec("torch") is None
 
 
 def test_a_folder_answers_one_question(tmp_path: Path) -> None:

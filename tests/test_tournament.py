@@ -81,6 +81,23 @@ def test_records_change_nothing() -> None:
     assert len(with_records.records) == 4 and not without.records
 
 
+def test_a_match_shows_its_progress_and_says_how_many_games_were_cut_off(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agents, rules, told = [load("weights"), load("random")], Rules(num_players=2, max_turns=60, stars_to_win=2), list[int]()
+    without = play_match(agents, 20, rules, seed=1)
+    assert capsys.readouterr().err == ""
+    counted = play_match(agents, 20, rules, seed=1, progress=told.append)
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = play_match(agents, 20, rules, seed=1, progress=True)
+    assert without.played == counted.played == shown.played and sum(told) == 20
+    assert "playing" in (bar := capsys.readouterr()).err and not bar.out
+    cut = sum(game.winner is None for game in without.played)
+    assert 0 < cut < 20 and str(without).startswith(f"20 games, {cut} of them cut off; won by place 0: ")
+    assert all(f"place {place}: {score}" in str(without) for place, score in enumerate(without.scores))
+
+
 # ------------------------------------------------------------------------------------------------------- intervals
 
 

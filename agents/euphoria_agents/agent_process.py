@@ -24,6 +24,7 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, answers_batches, explained
 from euphoria_agents.child_process import end_process, start_process
+from euphoria_agents.error_text import print_everything
 from euphoria_agents.registry import check_allowed, load
 from euphoria_agents.validation import checked
 from euphoria_env.envs import asking
@@ -34,10 +35,10 @@ from euphoria_env.json_reader import read_json, shown
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-FIRST_SECONDS = 300.0  # for making the agent, and for its first answer of each kind: it may have to compile
+FIRST_SECONDS = 1800.0  # for making the agent, and for its first answer of each kind: it may compile, on a busy machine
 MOST_BYTES = 1 << 24  # of an answer
 LONGEST = 500  # characters of an error's text
-LAST_WORDS = 5.0  # seconds in which a process that closed its connection must end
+LAST_WORDS = 60.0  # seconds in which a process that closed its connection must end
 
 T = TypeVar("T")
 Move = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -52,8 +53,9 @@ class AgentProcess(Agent):
             result = play_match([agent, load("weights")], games=100)
 
     The agent gets copies of what it is asked, and only its answers come back, as JSON: nothing it does reaches the objects of
-    this process. That protects from faults and from cheating by Python, not from code that attacks the machine: the process
-    has the rights of its user. Its output goes to stderr; its stdin is empty.
+    this process. Its descendants end with it, on Linux also those in other sessions. That protects from faults and from
+    cheating by Python, not from code that attacks the machine: the process has the rights of its user. Its output goes to stderr;
+    its stdin is empty.
 
     Use it from one thread at a time; `close` alone may be called from any. After an agent has raised something it can be asked
     again; after `TooSlow`, the end of its process, or an interrupt it cannot: make a new one.
@@ -292,6 +294,7 @@ def _serve(connection: socket.socket, spec: str) -> None:
     """Makes the agent, and answers what it is asked until the connection is closed."""
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
+    print_everything()  # before the output is another file, which may not be sought as this one was
     os.dup2(2, 1)  # output of this process would mix with the results of the program
     channel, agent = _Channel(connection), None
     while True:

@@ -1,8 +1,13 @@
-"""Starts processes that end with the one that started them, whatever either of them is doing."""
+"""Starts processes that run the code of the one that started them, and end with it, with all that they have started.
+
+Where processes can fork, the one that is started is a guard: it forks, the fork works, and the guard waits. When the work is
+over, or whoever started it has ended, the guard ends the worker with all its descendants, and then itself.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import multiprocessing
 import multiprocessing.resource_tracker
 import os
@@ -10,35 +15,94 @@ import signal
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
-from multiprocessing.connection import wait
+from collections.abc import Callable, Iterator, Mapping
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, NoReturn
 
-if sys.platform != "win32":
-    import fcntl
+import euphoria_agents
+import euphoria_env
 
 PRELOADED = ["euphoria_agents.agent_process", "euphoria_agents.matches.tournament"]  # imported once, in the server
 FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
 CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # quick to start, and safe beside threads
 if FORKSERVER:
     CONTEXT.set_forkserver_preload(PRELOADED)
-_STARTING = threading.Lock()  # one thread at a time, since the main module is hidden meanwhile
+SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of Linux's `prctl`
+_starting = threading.Lock()
 
 
 def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
-    """Starts a process that calls `work`. It ends with this one, ignores interrupts, and may start processes itself."""
-    process: BaseProcess = CONTEXT.Process(target=_run, args=(work, arguments), daemon=True)
-    with _STARTING, _interrupts_blocked(), _without_main():
+    """Starts a process that calls `work`. It ends with this one, ignores interrupts, and may start processes itself.
+
+    Raises:
+        RuntimeError: it imports another copy of this project, or has ended already.
+    """
+    ours, theirs = CONTEXT.Pipe(duplex=False)
+    with _starting, _variables(child_environment()) as before, _interrupts_blocked(), _without_main():
+        process: BaseProcess = CONTEXT.Process(target=_run, args=(before, theirs, homes(), work, arguments), daemon=True)
         process.start()
+    theirs.close()
+    try:
+        check_homes(ours.recv())
+    except BaseException as error:
+        end_process(process)
+        if isinstance(error, EOFError):
+            raise RuntimeError("a process ended before it began to work") from None
+        raise
+    finally:
+        ours.close()
     return process
 
 
 def end_process(process: BaseProcess) -> None:
-    """Kills a process, and closes it, which ends what it started and left."""
-    process.kill()
+    """Ends a process with all that it has started, and closes it."""
+    if FORKSERVER:
+        process.terminate()  # a guard, which ends the others first
+    else:
+        process.kill()
     process.join()
     process.close()
+
+
+def child_environment() -> dict[str, str]:
+    """The variables with which Python imports from where this process does, and not from the folder in which it is started."""
+    return {"PYTHONPATH": os.pathsep.join(folder or os.getcwd() for folder in sys.path), "PYTHONSAFEPATH": "1"}
+
+
+def homes() -> tuple[str | None, str | None]:
+    """The files of the packages that this process has imported; another copy of the project has others."""
+    return euphoria_env.__file__, euphoria_agents.__file__
+
+
+def check_homes(found: tuple[str | None, str | None]) -> None:
+    """Compares `homes()` of another process with those of this one.
+
+    Raises:
+        RuntimeError: they differ.
+    """
+    for theirs, ours in zip(found, homes(), strict=True):
+        if theirs != ours:
+            raise RuntimeError(f"one process imports {theirs}, the other {ours}: all must run the same copy of euphoria-env")
+
+
+@contextlib.contextmanager
+def _variables(new: Mapping[str, str | None]) -> Iterator[dict[str, str | None]]:
+    """Sets variables of the environment for a while; gives their values of before."""
+    before = {name: os.environ.get(name) for name in new}
+    _set_variables(new)
+    try:
+        yield before
+    finally:
+        _set_variables(before)
+
+
+def _set_variables(new: Mapping[str, str | None]) -> None:
+    for name, value in new.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 @contextlib.contextmanager
@@ -66,26 +130,128 @@ def _without_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _run(work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    """Runs in the new process."""
+def _run(
+    environment: Mapping[str, str | None],
+    starter: Connection,
+    home: tuple[str | None, str | None],
+    work: Callable[..., None],
+    arguments: tuple[Any, ...],
+) -> None:
+    """Runs in the new process, in the environment of the one that starts it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     multiprocessing.current_process().daemon = False  # daemons may have no children
+    _set_variables(environment)
     _end_with_parent()
-    work(*arguments)
+    starter.send(homes())
+    starter.close()
+    if home == homes():
+        work(*arguments)
 
 
 def _end_with_parent() -> None:
-    """Has this process, and its group, end when its parent has ended."""
+    """Has this process, and all that it starts, end when its parent has ended."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
-    sentinel = parent.sentinel  # a pipe that closes when the parent has ended
-    if sys.platform == "linux":  # the kernel kills it, even if it never returns to the interpreter
-        os.setpgid(0, 0)
-        fcntl.fcntl(sentinel, fcntl.F_SETOWN, -os.getpid())
-        fcntl.fcntl(sentinel, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) | os.O_ASYNC)
-        if wait([sentinel], 0):
-            os._exit(1)
+    if sys.platform != "win32":
+        _fork_with_guard(parent.sentinel)
     else:
-        threading.Thread(target=lambda: (wait([sentinel]), os._exit(1)), daemon=True).start()
+        threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
+
+
+# ------------------------------------------------------------------------------------------------------------- the guard
+
+if sys.platform != "win32":
+
+    def _fork_with_guard(sentinel: int) -> None:
+        """Forks this process: the fork returns, and this one becomes its guard.
+
+        Args:
+            sentinel: becomes readable when whoever started this process has ended.
+        """
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        signal.set_wakeup_fd(writer)  # signals wake the guard through the pipe: none is lost between two looks
+        for number in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
+        os.setpgid(0, 0)
+        _prctl(SET_CHILD_SUBREAPER, 1)  # descendants whose parents have ended become children of the guard
+        guard, worker = os.getpid(), os.fork()
+        if worker:
+            _guard(worker, sentinel, reader, writer)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        os.close(reader)
+        os.close(writer)
+        os.setpgid(0, 0)
+        _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)  # if somebody kills the guard
+        if os.getppid() != guard:
+            os._exit(1)
+
+    def _guard(worker: int, sentinel: int, reader: int, writer: int) -> NoReturn:
+        """Waits for the end of the worker or of whoever started it, ends all descendants, and ends as the worker did."""
+        kept = sorted((sentinel, reader, writer))
+        for low, high in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
+            os.closerange(low + 1, high)  # the worker alone holds its connections
+        status = None
+        while status is None:
+            ready = wait([sentinel, reader])
+            told = os.read(reader, 512) if reader in ready else b""
+            if sentinel in ready or signal.SIGTERM in told:
+                os.kill(worker, signal.SIGKILL)
+                status = os.waitpid(worker, 0)[1]
+            else:
+                status = _status_of(worker)
+        _end_descendants(worker)
+        code = os.waitstatus_to_exitcode(status)
+        if code < 0:
+            _end_by(-code)
+        os._exit(code)
+
+    def _status_of(worker: int) -> int | None:
+        """Returns the status of the worker if it has ended; reaps others that have ended."""
+        while True:
+            child, status = os.waitpid(-1, os.WNOHANG)
+            if child in (0, worker):
+                return status if child else None
+
+    def _end_by(number: int) -> None:
+        """Ends this process by a signal."""
+        with contextlib.suppress(OSError):  # SIGKILL has no handler
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        os.kill(os.getpid(), number)
+
+    def _end_descendants(worker: int) -> None:
+        """Kills all descendants of this process until there are none, those in other sessions too."""
+        if sys.platform != "linux":  # there nobody finds them all
+            _killed(-worker)
+            return
+        while [process for process in _descendants() if _killed(process)]:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(-1, 0)
+
+    def _descendants() -> list[int]:
+        """The processes that this one has started, and those that they have started."""
+        parents: dict[int, int] = {}
+        for process in filter(str.isdecimal, os.listdir("/proc")):
+            with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
+                parents[int(process)] = int(file.read().rpartition(b")")[2].split()[1])
+        found = [os.getpid()]
+        for one in found:
+            found += [process for process, parent in parents.items() if parent == one]
+        return found[1:]
+
+    def _killed(process: int) -> bool:
+        """Whether a process, or a group, was killed; one of another user cannot be."""
+        try:
+            os.kill(process, signal.SIGKILL)
+        except OSError:
+            return False
+        return True
+
+    def _prctl(option: int, value: int) -> None:
+        """Sets an attribute of this process, which only Linux has."""
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

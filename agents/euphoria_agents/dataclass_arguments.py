@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import importlib.util
 import inspect
+import itertools
 import os
 import sys
 import types
@@ -14,8 +16,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from euphoria_agents.error_text import BAD_INPUT, full_text, one_line
-from euphoria_agents.files import check_writable
+from euphoria_agents.error_text import BAD_INPUT, full_text, one_line, print_everything
+from euphoria_agents.files import check_writable, overlap, same_file
 from euphoria_agents.interrupts import STOPPED, interrupts_heeded
 
 if TYPE_CHECKING:
@@ -28,15 +30,16 @@ TRACEBACK = "--traceback"
 # ----------------------------------------------------------------------------------------------------------- the dataclass
 
 
-def option(default: Any, help: str, **argument: Any) -> Any:
+def option(default: Any, help: str, unless: str = "", **argument: Any) -> Any:
     """A field that is an option; a list is copied for every object.
 
     Args:
         default: its value by default.
         help: what it is.
+        unless: another option; if it is given, no file of this one is read or written.
         argument: what argparse is told besides what it knows from the type; `flag` is another name than that of the field.
     """
-    metadata = {"help": help, "argument": argument}
+    metadata = {"help": help, "argument": argument, "unless": unless}
     if isinstance(default, list):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -99,7 +102,62 @@ def parse_options(options: type[T], program: str | None = None, arguments: list[
     found.pop(shown.dest, None)  # `command` looks for it
     for name, keys in of_rules.items():
         found[name] = {key: found.pop(key) for key in keys if key in found}
-    return options(**found)
+    chosen = options(**found)
+    _check_outputs(chosen)
+    return chosen
+
+
+def _check_outputs(chosen: Any) -> None:
+    """Refuses outputs that are, hold or lie in what other options read, and outputs that are one file.
+
+    Raises:
+        ValueError: names both options.
+    """
+    found = [
+        (field.metadata.get("argument", {}).get("type"), _name_of(field), path)
+        for field in dataclasses.fields(chosen)
+        if getattr(chosen, field.metadata.get("unless") or "", None) is None
+        for path in paths_in(getattr(chosen, field.name))
+    ]
+    for kind, name, output in found:
+        for _, other, read in [one for one in found if kind in OUTPUTS and one[0] not in OUTPUTS]:
+            if overlap(output, read):
+                raise ValueError(f"{name} {output} would replace what {other} reads, {read}: choose another")
+    for (_, name, first), (_, other, second) in itertools.combinations([one for one in found if one[0] is written], 2):
+        if same_file(first, second):
+            raise ValueError(f"{name} and {other} are one file, {second}: choose another")
+
+
+def _name_of(field: dataclasses.Field[Any]) -> str:
+    """The name of an option on the command line."""
+    told = field.metadata.get("argument", {})
+    if "nargs" in told or (field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING):
+        return field.name
+    return str(told.get("flag", "--" + field.name.replace("_", "-")))
+
+
+def paths_in(value: Any) -> list[Path]:
+    """The files and folders that the value of an option may name: a path, or those in the spec of an agent."""
+    if isinstance(value, Path):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [one for part in value for one in paths_in(part)]
+    if not isinstance(value, str):
+        return []
+    ends = [value, *(value[k + 1 :] for k, character in enumerate(value) if character in ":=")]
+    return [Path(end) for end in ends if os.path.isfile(end)] + (_modules_in(value) if ":" in value else [])
+
+
+def _modules_in(spec: str) -> list[Path]:
+    """The file, or the folder of the package, that an agent of your own comes from; it may lie in the working folder."""
+    name = spec.partition(":")[0].partition(".")[0]
+    if not name.isidentifier():
+        return []
+    found = [file for file in (Path(f"{name}.py"), Path(name, "__init__.py")) if file.exists()]
+    with contextlib.suppress(ImportError, ValueError):
+        module = importlib.util.find_spec(name)
+        found += [Path(module.origin)] if module and module.has_location and module.origin else []
+    return [file.parent if file.name == "__init__.py" else file for file in found]
 
 
 def _add(parser: argparse.ArgumentParser, field: dataclasses.Field[Any], hint: Any) -> None:
@@ -112,8 +170,8 @@ def _add(parser: argparse.ArgumentParser, field: dataclasses.Field[Any], hint: A
     if default is dataclasses.MISSING or argument.get("nargs") == "?":
         parser.add_argument(field.name, **argument)
         return
-    flag = argument.pop("flag", "--" + field.name.replace("_", "-"))
-    parser.add_argument(flag, dest=field.name, default=_shown(default), **argument)
+    argument.pop("flag", None)
+    parser.add_argument(_name_of(field), dest=field.name, default=_shown(default), **argument)
 
 
 def _add_rules(parser: argparse.ArgumentParser, without: Collection[str]) -> list[str]:
@@ -169,6 +227,18 @@ def written(text: str) -> Path:
     return Path(text)
 
 
+def written_folder(text: str) -> Path:
+    """A folder in which files will be written.
+
+    Raises:
+        argparse.ArgumentTypeError: the name is empty.
+    """
+    return path(text)
+
+
+OUTPUTS = (written, written_folder)
+
+
 def reader(hint: Any) -> dict[str, Any]:
     """The function by which argparse reads a value of this type; an option that is left out is None."""
     kinds = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
@@ -183,6 +253,7 @@ def reader(hint: Any) -> dict[str, Any]:
 
 def command(main: Callable[[], None]) -> None:
     """Runs a command: what is wrong with its input or an agent is told in a line (status 2); an interrupt ends it (130)."""
+    print_everything()
     with interrupts_heeded() as interrupt:
         try:
             try:

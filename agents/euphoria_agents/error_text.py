@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import traceback
 from pathlib import Path
 
@@ -41,3 +43,10 @@ def _text(error: BaseException) -> str:
 def full_text(error: BaseException) -> str:
     """The traceback; of what went wrong in another process, the one from there."""
     return error.text if isinstance(error, WorkerError) else "".join(traceback.format_exception(error)).rstrip()
+
+
+def print_everything() -> None:
+    """Has characters that the output cannot encode printed as their numbers: none may cost the results."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("euphoria-env", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3")
+PACKAGES = ("euphoria-env", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3")
 
 
 def machine() -> dict[str, Any]:

@@ -43,7 +43,8 @@ class Progress:
         self._base: tuple[float, int] | None = None  # time and amount of the first report: earlier work may be in it
         self._over = threading.Event()
         self._wait = wait or self._over.wait
-        columns = TextColumn(name), BarColumn(20), TextColumn("{task.fields[told]}"), TimeElapsedColumn(), TimeRemainingColumn()
+        told = TextColumn("{task.fields[told]}", markup=False)
+        columns = TextColumn(name, markup=False), BarColumn(20), told, TimeElapsedColumn(), TimeRemainingColumn()
         self._bar = Bar(*columns, console=console, transient=True) if console.is_terminal and not console.quiet else None
         self._task = self._bar.add_task(name, total=total, told="") if self._bar else None
 

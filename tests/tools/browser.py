@@ -51,7 +51,7 @@ class ServerProcess:
     def end(self, how: signal.Signals) -> int:
         """Ends it by a signal; its exit status."""
         self._process.send_signal(how)
-        status = self._process.wait(300)
+        status = self._process.wait()
         assert self._process.stdout is not None
         self._process.stdout.close()
         return status

@@ -15,7 +15,7 @@ needs_fork = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_meth
 
 
 def in_a_fork(work: Callable[[], Any]) -> Any:
-    """Returns what a function returns in a fork of this process; fails if it never does."""
+    """Returns what a function returns in a fork of this process."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     with warnings.catch_warnings():
@@ -23,7 +23,6 @@ def in_a_fork(work: Callable[[], Any]) -> Any:
         child = context.Process(target=_tell, args=(work, theirs))
         child.start()
     try:
-        assert ours.poll(120), "the call in the new process never returned"
         return ours.recv()
     finally:
         child.kill()

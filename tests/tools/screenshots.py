@@ -35,7 +35,7 @@ def study(page: Any, url: str, file: Path) -> None:
     page.locator("#judge").select_option(JUDGE)
     page.locator(f'[id="analyse-{JUDGE}"]').click()
     page.locator(f'[id="lines-{JUDGE}"]').wait_for()
-    page.locator(f'[id="stop-{JUDGE}"]').wait_for(state="detached", timeout=550_000)
+    page.locator(f'[id="stop-{JUDGE}"]').wait_for(state="detached", timeout=0)
     mistakes = page.locator("#shown-tab [id^=mistake-]")
     mistakes.nth(mistakes.count() // 2).click()
     page.locator("#shown-tab [id^=mistake-][aria-current=true]").wait_for()

@@ -23,7 +23,7 @@ from euphoria_agents.web.store import Store
 ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None}
 RANDOM, GREEDY = {"name": "R", "spec": "random"}, {"name": "G", "spec": "greedy"}
 
-PATIENCE = 600  # seconds that a visitor may be silent and still be connected; uvicorn's 5 are few on a busy machine
+PATIENCE = 3600  # seconds that a visitor may be silent and still be connected; uvicorn's 5 are few on a busy machine
 
 
 class Served:
@@ -60,7 +60,7 @@ class Served:
 
     def __enter__(self) -> Served:
         self._thread.start()
-        assert self._ready.wait(300)
+        self._ready.wait()
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -86,7 +86,7 @@ class Visitor:
     def __init__(self, port: int, client: str = "127.0.0.1") -> None:
         self.port = port
         self.cookies: dict[tuple[str, str], str] = {}  # by path and name
-        self._line = http.client.HTTPConnection("127.0.0.1", port, timeout=300, source_address=(client, 0))
+        self._line = http.client.HTTPConnection("127.0.0.1", port, source_address=(client, 0))
 
     def ask(
         self, method: str, path: str, body: Any = None, headers: dict[str, str | None] | None = None

@@ -11,7 +11,6 @@ import signal
 import struct
 import sys
 import termios
-import time
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,6 @@ from euphoria_agents.__main__ import main
 from tests.tools.forking import become_a_parent
 
 PATHS = os.pathsep.join(str(Path(__file__).parents[2] / part) for part in (".", "agents"))
-LIMIT = 300.0  # seconds for an answer; a busy machine compiles, too
 PROMPT = re.compile(r"(^|\n)(\d+/\d+)?> $|[.)?:] $")
 
 
@@ -60,8 +58,8 @@ class Terminal:
 
     def until(self, pattern: str | re.Pattern[str]) -> str:
         """The output until it matches, or until the end."""
-        text, deadline = "", time.monotonic() + LIMIT
-        while time.monotonic() < deadline:
+        text = ""
+        while True:
             ready, _, _ = select.select([self._end], [], [], 0.03)
             if not ready:
                 if re.search(pattern, plain(text)):
@@ -74,8 +72,6 @@ class Terminal:
             if not piece:
                 break
             text += piece
-        else:
-            raise AssertionError(f"nothing like {pattern!r} after {LIMIT:g} s, but {text[-500:]!r}")
         self.written += text
         return plain(text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ import numpy as np
 
 from euphoria_agents.benchmark.results import FORMAT, VERSION, check_name, read_result
 from euphoria_agents.benchmark.tasks import FROZEN, Task
-from euphoria_agents.files import keep_to, write_whole
+from euphoria_agents.files import keep_to, read_text, write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.match import MatchResult, Played, Score, score
 from euphoria_agents.matches.tournament import Chunk, Journal, Run, comparison, play, play_chunk, players_ended, rate, sources
@@ -185,9 +186,15 @@ def judge(
         check_repeatable(task, spec)
     keep_to(folder, asked)  # until there is a result the version may change: an agent that failed can be corrected
     write_whole(folder / PLAN, json.dumps(plan, indent=1) + "\n")
-    began, journal = time.perf_counter(), Journal(folder / UNFINISHED)
+    began, journal = time.perf_counter() - _seconds_before(folder / TIMES), Journal(folder / UNFINISHED)
+
+    def report(games: int) -> None:
+        write_whole(folder / TIMES, json.dumps({"seconds": round(time.perf_counter() - began, 3)}))
+        if progress:
+            progress(games)
+
     chunks = [chunk for match in matches for chunk in match.chunks]
-    played = play(chunks, journal, run, progress, task.seconds)
+    played = play(chunks, journal, run, report, task.seconds)
     by_match = {match: MatchResult.joined([played[chunk] for chunk in match.chunks]) for match in matches}
     found = {
         "format": FORMAT,
@@ -201,8 +208,7 @@ def judge(
         _replay(task, spec, found, played, journal, run)
     times = {
         "games": sum(result.games for result in by_match.values()),
-        "seconds": round(sum(result.seconds for result in by_match.values()), 3),
-        "seconds since the last start": round(time.perf_counter() - began, 3),
+        "seconds": round(time.perf_counter() - began, 3),
         "milliseconds a decision": {
             _title(match): round(1000 * result.decision_times[0], 6) for match, result in by_match.items()
         },
@@ -216,6 +222,13 @@ def judge(
     write_whole(folder / RESULT, json.dumps(found, indent=1) + "\n")
     (folder / UNFINISHED).unlink(missing_ok=True)
     return found
+
+
+def _seconds_before(path: Path) -> float:
+    """The seconds that a judging had taken when it was interrupted."""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        return max(0.0, float(json.loads(read_text(path))["seconds"]))
+    return 0.0
 
 
 def _replay(task: Task, spec: str, found: Json, played: Mapping[Chunk, MatchResult], journal: Journal, run: Run) -> None:

@@ -21,12 +21,14 @@ class Subcommand(NamedTuple):
         options: "module:dataclass" of its options, in a module that needs no more than the core.
         extra: what to install with the project, if a library is missing.
         needs: a library without which it cannot begin.
+        compiled: whether it uses the engine and agents, which are compiled before it begins if they are not.
     """
 
     help: str
     options: str
     extra: str = "play"
     needs: str = "rich"
+    compiled: bool = True
 
 
 COMMANDS = {
@@ -43,9 +45,11 @@ COMMANDS = {
         "measure the speed of every layer; `speed compare` compares two measurements",
         "euphoria_agents.speed.settings:SpeedOptions",
     ),
-    "speed compare": Subcommand("compare two measurements", f"{ARGUMENTS}:CompareOptions"),
-    "convert": Subcommand("convert a player of an older version to this one", f"{ARGUMENTS}:ConvertOptions", needs="safetensors"),
-    "compile": Subcommand("compile everything ahead of time", f"{ARGUMENTS}:CompileOptions", needs=""),
+    "speed compare": Subcommand("compare two measurements", f"{ARGUMENTS}:CompareOptions", compiled=False),
+    "convert": Subcommand(
+        "convert a player of an older version to this one", f"{ARGUMENTS}:ConvertOptions", needs="safetensors", compiled=False
+    ),
+    "compile": Subcommand("compile everything ahead of time", f"{ARGUMENTS}:CompileOptions", needs="", compiled=False),
 }
 
 
@@ -66,6 +70,8 @@ def call(arguments: list[str]) -> None:
         options = parse_options(imported(chosen.options), f"euphoria {name}", left)
         if chosen.needs and not importlib.util.find_spec(chosen.needs):
             raise ModuleNotFoundError(name=chosen.needs)
+        if chosen.compiled:
+            imported("euphoria_agents.commands.compile:prepare")()
         imported(f"euphoria_agents.commands.{name.split()[-1]}:run")(options)
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]

@@ -29,7 +29,7 @@ def run(options: AnalyseOptions) -> None:
     Raises:
         ValueError: the record or an option is wrong.
     """
-    console = Console(emoji=False)
+    console = Console(emoji=False, markup=False)
     check_counts(processes=options.processes)
     if not 0 <= options.threshold <= 1:
         raise ValueError(f"threshold must be a number from 0 to 1, not {options.threshold}")
@@ -42,12 +42,12 @@ def run(options: AnalyseOptions) -> None:
         for entry in every:
             entries.append(entry)
             progress.advance()
+    if options.plot:
+        write_figure(options.plot, plot(entries, analysis.players, options.threshold))
     if all(entry["regret"] is None and entry["values"] is None for entry in entries):
         console.print(f"{options.agent} gives moves no values: it finds neither mistakes nor luck", soft_wrap=True)
     for report in reports(entries, analysis.players, options.threshold):
         report.show(console)
-    if options.plot:
-        write_figure(options.plot, plot(entries, analysis.players, options.threshold))
 
 
 def reports(entries: Sequence[Entry], players: int, threshold: float) -> list[ResultTable]:

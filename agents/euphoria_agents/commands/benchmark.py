@@ -15,7 +15,7 @@ from euphoria_agents.progress import Progress
 @players_ended()
 def run(options: BenchmarkOptions) -> None:
     """The command."""
-    console, task = Console(emoji=False), task_of(options.task)
+    console, task = Console(emoji=False, markup=False), task_of(options.task)
     check_counts(processes=options.processes)
     if options.check:
         games = check(task, options.agent, options.check, executor(options))

@@ -16,7 +16,7 @@ from euphoria_env import Rules
 def run(options: CollectOptions) -> None:
     """The command."""
     check_counts(processes=options.processes)
-    rules, console = Rules(num_players=options.players, **options.game), Console(emoji=False)
+    rules, console = Rules(num_players=options.players, **options.game), Console(emoji=False, markup=False)
     parts = parts_of(options.agents, rules, options.games, options.seed, options.reward)
     warm_up(dict.fromkeys(options.agents, rules))
     with Progress(console, "collecting", "games", options.games) as progress:

@@ -69,7 +69,7 @@ def run(options: CompareOptions) -> None:
         ValueError: a file is not a measurement.
         SystemExit: a figure is below `options.fail_below`.
     """
-    console = Console(emoji=False)
+    console = Console(emoji=False, markup=False)
     (before, first), (after, second) = read(options.before), read(options.after)
     known = {result.key: result for result in second}
     pairs = [(result, known[result.key]) for result in first if result.key in known]

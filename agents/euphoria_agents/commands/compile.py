@@ -11,6 +11,13 @@ from euphoria_env.engine import library
 from euphoria_env.engine.cache_files import cache_directory
 
 
+def prepare() -> None:
+    """Compiles what is not compiled yet, and says so on stderr, so that no clock or progress of a command counts it."""
+    if not numba.config.DISABLE_JIT:
+        for package in library.PACKAGES:
+            library.ready(package)
+
+
 def run(options: CompileOptions) -> None:
     """The command.
 
@@ -20,8 +27,7 @@ def run(options: CompileOptions) -> None:
     if numba.config.DISABLE_JIT:
         raise ValueError("NUMBA_DISABLE_JIT is set: nothing can be compiled")
     start = time.perf_counter()
-    for package in library.PACKAGES:
-        library.ready(package)
+    prepare()
     if library.times_compiled():
         print(f"compiled in {time.perf_counter() - start:.0f} s, kept in {cache_directory() or 'no folder: none can be used'}")
     else:

@@ -35,7 +35,7 @@ def match_row(agent: str, opponents: str, result: MatchResult) -> list[str]:
 
 def run(options: EvaluateOptions) -> None:
     """Plays the matches, prints a table for each number of players, and writes the results."""
-    console = Console(emoji=False)
+    console = Console(emoji=False, markup=False)
     size = seeds_of_a_chunk([options.agent, *options.against])
     matches = {
         (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, options.seed, size)
@@ -51,7 +51,7 @@ def run(options: EvaluateOptions) -> None:
         report.rows.append(match_row(options.agent, f"{n - 1} x {opponent}", result))
         about = {"agent": options.agent, "against": opponent, "players": n, "truncated": result.truncated}
         results.append({**about, **result.scores[0].to_dict()})
-    for report in reports.values():
-        report.show(console)
     if options.out:
         write_results(options.out, results, list(reports.values()))
+    for report in reports.values():
+        report.show(console)

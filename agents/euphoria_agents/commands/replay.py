@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from euphoria_agents.commands.shared_arguments import ReplayOptions
 from euphoria_agents.files import read_text, write_whole
@@ -41,7 +41,8 @@ def show(options: ReplayOptions, text: str, console: Console) -> None:
                 turn = game.turn
                 draw(game, number, options.svg, console)
             if line:
-                console.print(f"{number:5}  turn {game.turn:3}  player {game.player}  [bold]{escape(line)}[/]", highlight=False)
+                told = f"{number:5}  turn {game.turn:3}  player {game.player}  ", (line, "bold")
+                console.print(Text.assemble(*told), highlight=False)
                 wait(options)
         number += not line.startswith("load ")
     result = f"player {game.winner} has won" if game.over else "cut off" if game.truncated else "not finished"
@@ -51,7 +52,7 @@ def show(options: ReplayOptions, text: str, console: Console) -> None:
 
 def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
     """The board as text, and as a picture if there is a folder for it."""
-    console.print(board_text(game), markup=False, highlight=False)
+    console.print(board_text(game), highlight=False)
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
         write_whole(svg / f"{number:05}.svg", board_svg(game))
@@ -104,4 +105,4 @@ def run(options: ReplayOptions) -> None:
     if screen.interactive and not (options.every or options.delay or options.step or options.svg):
         Replay(screen, game, options.start).run()
     else:
-        show(options, text, Console(soft_wrap=True))
+        show(options, text, Console(soft_wrap=True, emoji=False, markup=False))

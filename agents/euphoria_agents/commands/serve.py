@@ -73,7 +73,7 @@ def run(options: ServeOptions) -> None:
             except Refused as error:
                 raise ValueError(f"{options.record}: {error}") from error
         told = f"Euphoria is served at {page} (Ctrl-C ends it; the games stay)"
-        Console(emoji=False).print(told, highlight=False, soft_wrap=True)
+        Console(emoji=False, markup=False).print(told, highlight=False, soft_wrap=True)
         config = configuration(app, timeout_graceful_shutdown=3)
         Server(config, app.state.registry, page if options.browser else None).run(sockets=[listening])
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.dataclass_arguments import option, positional, rules_options, written
+from euphoria_agents.dataclass_arguments import option, positional, rules_options, written, written_folder
 
 EVERY = ("decision", "turn", "end")
 
@@ -28,8 +28,8 @@ class MatchOptions(PlayOptions):
     players: list[int] = option([2], "numbers of players, 2 to 6")
     games: int = option(400, "the least number of games of each agent in each match, at each number of players")
     seed: int = option(0, "equal seeds give equal games, if no agent looks at the clock or searches in threads")
-    out: Path | None = option(None, "folder for results; finished games in it are not played again")
-    records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`")
+    out: Path | None = option(None, "folder for results; finished games in it are not played again", type=written_folder)
+    records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`", type=written_folder)
     game: dict[str, Any] = rules_options(without=["num_players"])
 
 
@@ -73,7 +73,9 @@ class CollectOptions(PlayOptions):
     games: int = option(1000, "number of games")
     seed: int = option(0, "equal seeds give equal games, if no agent looks at the clock or searches in threads")
     reward: str = option("win", "what the column `reward` counts, by its name in docs/environment.md")
-    out: Path = option(Path("runs/data"), "folder of the data set; finished parts are not played again", metavar="FOLDER")
+    out: Path = option(
+        Path("runs/data"), "folder of the data set; finished parts are not played again", type=written_folder, metavar="FOLDER"
+    )
     game: dict[str, Any] = rules_options(without=["num_players"])
 
 
@@ -87,7 +89,7 @@ class BenchmarkOptions(PlayOptions):
 
     task: str = positional("the task: duel-v1, table-v1, any-v1, short-v1, cards-v1, trade-v1 or partners-v1")
     agent: str = option("ppo", "the agent to judge, as for euphoria_agents.load")
-    out: Path = option(Path("runs/benchmark"), "folder of the result", metavar="FOLDER")
+    out: Path = option(Path("runs/benchmark"), "folder of the result", "check", type=written_folder, metavar="FOLDER")
     name: str | None = option(None, "the agent's name in the result; by default its spec")
     unrepeatable: bool = option(False, "also judge an agent that plays differently when it is asked again")
     check: Path | None = option(
@@ -129,8 +131,8 @@ class ReplayOptions:
     every: str | None = option(None, "when the board is printed, by default each turn; at the end it always is", choices=EVERY)
     delay: float = option(0.0, "pause after each decision", metavar="SECONDS")
     step: bool = option(False, "wait for Enter after each decision")
-    svg: Path | None = option(None, "also write each board that is shown as a picture", metavar="FOLDER")
-    html: Path | None = option(None, "write the game as one page, and show nothing here", metavar="FILE")
+    svg: Path | None = option(None, "also write each board that is shown as a picture", type=written_folder, metavar="FOLDER")
+    html: Path | None = option(None, "write the game as one page, and show nothing here", type=written, metavar="FILE")
     analysis: Path | None = option(None, "the analysis of this game by euphoria analyse --out, for the page", metavar="FILE")
     view: str | None = option(
         None,
@@ -154,7 +156,7 @@ class ServeOptions:
     host: str = option("127.0.0.1", "the address to listen at")
     port: int = option(8765, "the port; 0: any free one")
     hosts: list[str] = option([], "further names by which browsers may call this server, without port")
-    data: Path = option(Path("euphoria.sqlite"), "the file that keeps games and studies", metavar="FILE")
+    data: Path = option(Path("euphoria.sqlite"), "the file that keeps games and studies", type=written, metavar="FILE")
     agents: list[str] = option([], "agents of your own that may play, as for euphoria_agents.load")
 
 
@@ -202,4 +204,4 @@ class ConvertOptions:
     """
 
     old: Path = positional("the file of the player, such as ppo.safetensors in the folder of a run")
-    new: Path = positional("the file to write; it may be the same", type=written)
+    new: Path = positional("the file to write, another one", type=written)

@@ -13,9 +13,8 @@ from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
 from euphoria_agents.files import write_figure
 from euphoria_agents.interrupts import terminations_are_interrupts
 from euphoria_agents.progress import Progress
-from euphoria_agents.speed.layers import Plan
 from euphoria_agents.speed.measure import Measurement, readable, report, write
-from euphoria_agents.speed.settings import SpeedOptions, TrainingPlan, plan_of, training_plan_of
+from euphoria_agents.speed.settings import Plan, SpeedOptions, TrainingPlan, plan_of, training_plan_of
 from euphoria_agents.speed.turns import measure
 
 
@@ -85,25 +84,27 @@ def _line(result: Measurement) -> str:
 
 def run(options: SpeedOptions) -> None:
     """The command: measures, prints, writes and draws; only a whole measurement is written."""
-    console, plan = Console(emoji=False), training_plan_of(options) if options.training else plan_of(options)
+    console, plan = Console(emoji=False, markup=False), training_plan_of(options) if options.training else plan_of(options)
     found: dict[tuple[str, int, int], Measurement] = {}
     try:
         with terminations_are_interrupts(), Progress(console, "measuring", "figures") as progress:
             for result in _measured(plan):
                 if result.key not in found:
-                    console.print(_line(result), markup=False, highlight=False, soft_wrap=True)
+                    console.print(_line(result), highlight=False, soft_wrap=True)
                 found[result.key] = result
                 progress.show(len(found))
+        written = report(list(found.values()), dataclasses.asdict(plan))
+        if options.json:
+            write(options.json, written)
+        if options.plot:
+            plot(list(found.values()), options.plot)
     finally:  # the results so far, also after an interrupt
         results = list(found.values())
         if results:
             (table(results, plan.players) if isinstance(plan, Plan) else training_table(results)).show(console)
-    written = report(results, dataclasses.asdict(plan))
     console.print(", ".join(f"{name} {version}" for name, version in written["versions"].items()), soft_wrap=True)
     console.print(", ".join(f"{name}: {value}" for name, value in written["machine"].items()), soft_wrap=True)
     if options.json:
-        write(options.json, written)
         console.print(f"written: {options.json}", soft_wrap=True)
     if options.plot:
-        plot(results, options.plot)
         console.print(f"drawn: {options.plot}", soft_wrap=True)

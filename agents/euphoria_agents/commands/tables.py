@@ -41,8 +41,8 @@ class ResultTable:
         """Prints the table: within the width of a terminal, otherwise as wide as it needs to be."""
         wide = not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit()
         title, *lines = self.lines(None if wide else console.width)
-        console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
-        console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+        console.print(title, style="bold", highlight=False, soft_wrap=True)
+        console.print("\n".join(lines), highlight=False, soft_wrap=True)
 
     def lines(self, width: int | None = None) -> list[str]:
         """The title and the lines of the table, each at most so wide, unless a name alone is wider."""

@@ -84,15 +84,12 @@ def _share(line: Standing, opponent: str) -> float | None:
 
 def run(options: TournamentOptions) -> None:
     """Plays it, prints the standings, and writes the results."""
-    console = Console(emoji=False)
+    console = Console(emoji=False, markup=False)
     chunks = [chunk for rules in rules_of(options) for chunk in schedule(options.agents, rules, options.games, options.seed)]
     played = play_all(options, console, chunks)
     tables = standings_by_players(played)
     reports = [report(name, table) for name, table in tables.items()]
-    for one in reports:
-        one.show(console)
     games, cut_off = sum(result.games for result in played.values()), sum(result.truncated for result in played.values())
-    console.print(f"{games:,} games, {cut_off:,} of them cut off")
     if options.out:
         results = {
             "seed": options.seed,
@@ -103,3 +100,6 @@ def run(options: TournamentOptions) -> None:
         }
         write_results(options.out, results, reports)
         write_figure(options.out / "plot.png", plot(tables))
+    for one in reports:
+        one.show(console)
+    console.print(f"{games:,} games, {cut_off:,} of them cut off")

@@ -14,7 +14,7 @@ def run(options: Options) -> None:
     Raises:
         KeyboardInterrupt: it was interrupted, saved and stopped.
     """
-    console = Console(emoji=False)
+    console = Console(emoji=False, markup=False)
     trained = train(options, console)
     folder = trained.options.run
     if trained.group.first:

@@ -26,9 +26,10 @@ from euphoria_env import Batch, Rules
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.aec import raw_env
 from euphoria_env.envs.asking import BatchGames, Generators, play_agents
-from euphoria_env.trajectories import Trajectories
+from euphoria_env.observations import OBS_SIZE
+from euphoria_env.trajectories import ENDED, Trajectories
 
-FORMAT, VERSION = "euphoria-dataset", 1
+FORMAT, VERSION = "euphoria-dataset", 2
 DATASET = "dataset.json"
 PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # whose versions games or files can depend on
 SEATS = 512  # of the games of a part, which is held in memory
@@ -143,6 +144,8 @@ class _Games(BatchGames):
         self._seated = np.array([specs.index(spec) for spec in part.agents])[seated]
         self._active = np.ones(part.games, np.bool_)
         self._ranks = np.zeros(seated.shape, np.int8)
+        self._truncated = np.zeros(part.games, np.bool_)
+        self._ends = np.zeros((*seated.shape, OBS_SIZE), np.int8)  # what all seats saw of their games at the end
         self._decisions = Trajectories(self.batch, ROOM)
         self._moves: list[np.ndarray] = []
         self._seen: list[CSR] = []
@@ -171,7 +174,9 @@ class _Games(BatchGames):
         batch.step(self.moves, self._active)
         self._decisions.credit()
         ended = batch.terminated | batch.truncated
-        self._ranks[ended] = batch.ranking[ended]
+        if ended.any():
+            self._ranks[ended], self._truncated[ended] = batch.ranking[ended], batch.truncated[ended]
+            self._ends[ended] = batch.final_observation[ended]
         self._active &= ~ended
 
     def _make_room(self, more: int) -> None:
@@ -187,7 +192,8 @@ class _Games(BatchGames):
         order = np.argsort(self._decisions.game[:size], kind="stable")
         found = {name: array[:size][order] for name, array in self._decisions.arrays().items()}
         game, seat = found["game"], found["seat"]
-        begins = np.searchsorted(game, self._all)
+        begins, last = np.searchsorted(game, self._all), found["following"] == ENDED
+        shown = np.where(last[:, None], self._ends[game, seat], 0)
         scalars = {
             "game": game + self._first,
             "index": np.arange(size) - begins[game],
@@ -197,6 +203,8 @@ class _Games(BatchGames):
             "action": np.concatenate(self._moves)[order],
             "reward": found["reward"],
             "turns": found["elapsed"],
+            "terminated": last & ~self._truncated[game],
+            "truncated": last & self._truncated[game],
             "rank": self._ranks[game, seat],
         }
         seen, values = join_lists(self._seen), np.concatenate(self._values)
@@ -205,6 +213,8 @@ class _Games(BatchGames):
             chosen_lists(seen, order, size + 1),
             chosen_lists(CSR(seen.indptr, values), order, size + 1).indices,
             chosen_lists(join_lists(self._legal), order, size + 1),
+            _lists(shown != 0),
+            shown[shown != 0],
         )
 
 

@@ -21,7 +21,7 @@ from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.validation import checked
 from euphoria_env import Rules
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.json_reader import Json, read_json
+from euphoria_env.json_reader import Json, read_json, shown
 from euphoria_env.observations import OBS_SIZE
 
 WINDOW = 1_000_000  # decisions that are shuffled together
@@ -75,8 +75,10 @@ def _read_description(folder: Path) -> tuple[Json, _Description]:
         )
     try:
         found = read_json(read_text(path))
-        if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("version") != VERSION:
-            raise ValueError(f"not of the format {FORMAT}, version {VERSION}")
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise ValueError(f"not of the format {FORMAT}")
+        if found.get("version") != VERSION:
+            raise ValueError(f"of version {shown(found.get('version'))} of the format, not {VERSION}: collect it again")
         about = checked(found, _Description)
         _check(about)
         Rules.from_dict(about.rules)
@@ -108,6 +110,8 @@ class Dataset:
         seat: int8 (T,), who decided.
         reward: float32 (T,), of the seat, from this decision until its next one or the end of the game.
         turns: int32 (T,), the turns from this decision until the next one of the seat; 0 for the last.
+        terminated, truncated: bool (T,), whether the game ended, or was cut off, before the seat decided again.
+        final_observation: int8 (T, OBS_SIZE), what the seat saw at the end, where one of these is true; zeros elsewhere.
         rank: int8 (T,), the final rank of the seat, 1 is best.
         game, index: int32 (T,), the numbers of the game and of the decision in it.
         turn: int32 (T,), the number of the turn.
@@ -204,8 +208,12 @@ def _arrays(columns: Columns, rows: np.ndarray) -> dict[str, np.ndarray]:
     entries, legal = columns.entries, columns.legal
     places, values, moves = map(_read_only, (entries.indices, columns.values, legal.indices))
     expansion.expand(rows, entries.indptr, places, values, legal.indptr, moves, observation, mask)
+    final, finals = np.zeros_like(observation), columns.finals
+    places, values = map(_read_only, (finals.indices, columns.final_values))
+    expansion.expand(rows, finals.indptr, places, values, np.zeros_like(finals.indptr), moves, final, mask)  # and no moves
     found: dict[str, Any] = {name: array[rows] for name, array in columns.scalars.items()}
-    return {"observation": observation, "action_mask": mask, **found, "action": found["action"].astype(np.int64)}
+    whole = {"observation": observation, "action_mask": mask, "final_observation": final}
+    return {**whole, **found, "action": found["action"].astype(np.int64)}
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

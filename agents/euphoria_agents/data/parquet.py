@@ -27,9 +27,11 @@ SCALARS = {
     "action": np.int16,
     "reward": np.float32,
     "turns": np.int32,
+    "terminated": np.bool_,
+    "truncated": np.bool_,
     "rank": np.int8,
 }
-LISTS = {"entries": np.int16, "values": np.int8, "legal": np.int16}
+LISTS = {"entries": np.int16, "values": np.int8, "legal": np.int16, "final_entries": np.int16, "final_values": np.int8}
 
 
 class Columns(NamedTuple):
@@ -40,12 +42,22 @@ class Columns(NamedTuple):
         entries: the places of the active entries of each observation.
         values: int8, those of `entries.indices`.
         legal: the legal moves of each decision.
+        finals: the places of the active entries of what the seat saw at the end of the game; of its last decision alone.
+        final_values: int8, those of `finals.indices`.
     """
 
     scalars: dict[str, np.ndarray]
     entries: CSR
     values: np.ndarray
     legal: CSR
+    finals: CSR
+    final_values: np.ndarray
+
+    @property
+    def lists(self) -> dict[str, CSR]:
+        """The columns that are lists, by the names in `LISTS`."""
+        values = CSR(self.entries.indptr, self.values), CSR(self.finals.indptr, self.final_values)
+        return dict(zip(LISTS, (self.entries, values[0], self.legal, self.finals, values[1]), strict=True))
 
     @property
     def size(self) -> int:
@@ -56,11 +68,10 @@ class Columns(NamedTuple):
 def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
     """A part as a file of Parquet; equal parts give equal bytes with one version of pyarrow."""
     agent = pa.DictionaryArray.from_arrays(pa.array(columns.scalars["agent"]), pa.array(agents, pa.string()))
-    lists = {"entries": columns.entries, "values": CSR(columns.entries.indptr, columns.values), "legal": columns.legal}
     arrays = [pa.array(columns.scalars[name]) if name != "agent" else agent for name in SCALARS]
     arrays += [
         pa.ListArray.from_arrays(pa.array(one.indptr, pa.int32()), pa.array(one.indices), _list(LISTS[name]))
-        for name, one in lists.items()
+        for name, one in columns.lists.items()
     ]
     sink = pa.BufferOutputStream()
     pq.write_table(
@@ -102,14 +113,15 @@ def read_part(content: bytes, agents: Sequence[str]) -> Columns:
         raise ValueError("its columns are not those of a data set")
     arrays = {name: table.column(name).chunk(0) for name in table.column_names}
     arrays["agent"] = _places(arrays["agent"], agents)
-    scalars = {name: arrays[name].to_numpy() for name in SCALARS}
-    entries, values, legal = (_lists(arrays[name]) for name in LISTS)
-    if not np.array_equal(entries.indptr, values.indptr):
-        raise ValueError("there are not as many entries as values")
-    _check_range("an entry", entries.indices, OBS_SIZE)
+    scalars = {name: arrays[name].to_numpy(zero_copy_only=False) for name in SCALARS}
+    entries, values, legal, finals, final_values = (_lists(arrays[name]) for name in LISTS)
+    for places, found in ((entries, values), (finals, final_values)):
+        if not np.array_equal(places.indptr, found.indptr):
+            raise ValueError("there are not as many entries as values")
+        _check_range("an entry", places.indices, OBS_SIZE)
     _check_range("a legal move", legal.indices, NUM_ACTIONS)
     _check_range("an action", scalars["action"], NUM_ACTIONS)
-    return Columns(scalars, entries, values.indices, legal)
+    return Columns(scalars, entries, values.indices, legal, finals, final_values.indices)
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
@@ -117,8 +129,9 @@ def joined(parts: Sequence[Columns]) -> Columns:
     if len(parts) == 1:
         return parts[0]
     scalars = {name: np.concatenate([part.scalars[name] for part in parts]) for name in SCALARS}
-    entries, legal = (join_lists([getattr(part, name) for part in parts]) for name in ("entries", "legal"))
-    return Columns(scalars, entries, np.concatenate([part.values for part in parts]), legal)
+    entries, legal, finals = (join_lists([getattr(part, name) for part in parts]) for name in ("entries", "legal", "finals"))
+    values, final_values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "final_values"))
+    return Columns(scalars, entries, values, legal, finals, final_values)
 
 
 def sha256(content: bytes) -> str:

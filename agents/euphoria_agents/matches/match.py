@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -129,9 +130,9 @@ def _error(seeds: Sequence[int], values: Sequence[float]) -> float:
     return float(math.sqrt(clusters / (clusters - 1) * (off**2).sum()) / len(values))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MatchResult:
-    """The result of a match.
+    """The result of a match; printed it says how many games were cut off, which nobody has won, and who has won the others.
 
     Attributes:
         played: the games, all seats of a seed one after the other.
@@ -144,6 +145,10 @@ class MatchResult:
     thinking: list[float]
     seconds: float
     records: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        won = "; ".join(f"place {place}: {score}" for place, score in enumerate(self.scores))
+        return f"{self.games:,} games, {self.truncated:,} of them cut off; won by {won}"
 
     @property
     def games(self) -> int:
@@ -194,7 +199,7 @@ def play_match(
     games: int,
     rules: Rules | None = None,
     seed: int | Sequence[int] = 0,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | bool | None = None,
     records: bool = False,
     limit: float | None = None,
 ) -> MatchResult:
@@ -205,7 +210,7 @@ def play_match(
         games: how many; a multiple of the number of players gives everybody every seat equally often.
         rules: the options; the default are those of as many players as there are agents.
         seed: equal seeds give equal matches, if no agent looks at the clock or searches in threads.
-        progress: called when games have ended, with their number.
+        progress: called when games have ended, with their number; True: shown on stderr, as a bar if that is a terminal.
         records: whether the games are kept as records.
         limit: seconds that the first agent may take for a decision, on average where its `act_batch` answers many at once. It
             is not stopped, but found out; `AgentProcess` has a limit that stops it.
@@ -227,13 +232,30 @@ def play_match(
     rng, thinking = np.random.default_rng(choices), np.zeros(n)
     chances = {id(agent): Chance(rng) for agent in agents}
     limits = {id(agents[0]): limit}
-    for first in range(0, games, TABLES):
-        some = _Tables(tables[first : first + TABLES], agents, chances, thinking)
-        while play_agents([some], lambda agent: chances[id(agent)].own, partial(_ask_in_time, limits)):
-            if progress is not None and some.ended:
-                progress(some.ended)
+    with _reporter(progress, games) as report:
+        for first in range(0, games, TABLES):
+            some = _Tables(tables[first : first + TABLES], agents, chances, thinking)
+            while play_agents([some], lambda agent: chances[id(agent)].own, partial(_ask_in_time, limits)):
+                if some.ended:
+                    report(some.ended)
     texts = [table.game.to_record() for table in tables] if records else []
     return MatchResult([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
+
+
+@contextmanager
+def _reporter(progress: Callable[[int], None] | bool | None, games: int) -> Iterator[Callable[[int], None]]:
+    """Gives the function that is called when games have ended."""
+    if progress is not True:
+        yield progress or (lambda ended: None)
+        return
+    try:
+        from rich.console import Console
+
+        from euphoria_agents.progress import Progress
+    except ModuleNotFoundError as error:
+        raise ImportError("progress=True needs rich: pip install 'euphoria-env[play]'") from error
+    with Progress(Console(stderr=True, emoji=False, markup=False), "playing", "games", games) as bar:
+        yield bar.advance
 
 
 class Chance:

@@ -1,6 +1,7 @@
 """Work shared out over a Ray cluster; `euphoria_agents.matches.processes` does the same on one machine.
 
-The nodes need this package in the same version, and checkpoints at the same paths; `play_chunk` of a tournament looks at both.
+The nodes need this package in the same version, and checkpoints at the same paths; `play_chunk` of a tournament looks at both. On
+this machine the workers import from where this process does.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from euphoria_agents.child_process import check_homes, child_environment, homes
 from euphoria_agents.error_text import WorkerError, one_line
 from euphoria_agents.matches.processes import ATTEMPTS, Answer, Item
 
@@ -49,13 +51,16 @@ def connected(address: str | None) -> Iterator[Any]:
     try:
         import ray
     except ImportError as error:
-        raise ValueError("Ray is not installed here; docs/benchmarking-agents.md says how it is") from error
+        raise ValueError(
+            "Ray is not installed here: pip install 'euphoria-env[play,rllib]', in an environment of its own"
+        ) from error
     if ray.is_initialized():
         yield ray
         return
     try:
         _reach(address)
-        ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR)
+        here = {} if address else {"runtime_env": {"env_vars": child_environment()}}
+        ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **here)
     except (OSError, ValueError) as error:
         raise ValueError(f"no Ray cluster at {address!r}: {error}") from error
     try:
@@ -73,7 +78,14 @@ def _reach(address: str | None) -> None:
 
 def _call(ray: Any, work: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[tuple[Item, Answer]]:
     """Keeps a number of calls under way until all are done."""
-    remote = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(lambda item: work(item))  # it takes only true functions
+    host, ours = socket.gethostname(), homes()
+
+    def there(item: Item) -> Answer:
+        if socket.gethostname() == host:
+            check_homes(ours)
+        return work(item)
+
+    remote = ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(there)
     waiting = iter(items)
     pending = {remote.remote(item): item for item in islice(waiting, IN_FLIGHT)}
     try:

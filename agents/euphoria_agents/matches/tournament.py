@@ -128,14 +128,15 @@ def play_chunk(chunk: Chunk, records: bool = False, limit: float | None = None) 
 
 def sources(specs: Sequence[str]) -> str:
     """A hash of what games depend on: the code, the checkpoints that come with it, and the files of the specs."""
-    digest = hashlib.blake2b(_hash_of_code(), digest_size=8)
+    digest = hashlib.blake2b(hash_of_code(), digest_size=8)
     for spec in sorted(set(specs)):
         digest.update(_hash_once(spec))
     return digest.hexdigest()
 
 
 @cache
-def _hash_of_code() -> bytes:
+def hash_of_code() -> bytes:
+    """A hash of the code of this project, and of the checkpoints that come with it."""
     digest = hashlib.blake2b()
     for folder in (Path(euphoria_env.__file__).parent, Path(__file__).parent.parent):
         for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.safetensors")]):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from pettingzoo.utils import wrappers
 
+from euphoria_agents.child_process import child_environment
 from euphoria_agents.speed.frames import frames
 from euphoria_agents.speed.measure import Chunk, Measurement, clock, clock_of_children
 from euphoria_env import Batch, Game, Rules, actions, env, raw_env
@@ -332,7 +333,10 @@ def startup(repeats: int) -> Iterator[Measurement]:
 def _seconds(code: str, cache: str) -> float:
     start = clock_of_children()
     subprocess.run(
-        [sys.executable, "-c", code], check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache}, stderr=subprocess.DEVNULL
+        [sys.executable, "-c", code],
+        check=True,
+        env={**os.environ, **child_environment(), "NUMBA_CACHE_DIR": cache},
+        stderr=subprocess.DEVNULL,
     )
     return clock_of_children() - start
 
@@ -395,27 +399,3 @@ LAYERS = (
     Layer("frame, new", "picture", partial(frames, new=True), "frames/s", extra="render"),
     Layer("frame, little changed", "picture", partial(frames, new=False), "frames/s", extra="render"),
 )
-GROUPS = (*dict.fromkeys(layer.group for layer in LAYERS), "memory", "start")
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """The size of the measurements.
-
-    Attributes:
-        groups: which of GROUPS.
-        players: for which numbers of players.
-        sizes: with which numbers of games.
-        seconds: how long a repeat measures.
-        repeats: how many of them; those of all layers with the same number of players take turns.
-        seed: of games and moves.
-        clock: which of CLOCKS measures.
-    """
-
-    groups: list[str]
-    players: list[int]
-    sizes: list[int]
-    seconds: float
-    repeats: int
-    seed: int
-    clock: str = "cpu"

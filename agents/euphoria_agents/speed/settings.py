@@ -8,8 +8,33 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from euphoria_agents.dataclass_arguments import option, written
-from euphoria_agents.speed.layers import GROUPS, Plan
 from euphoria_agents.speed.measure import CLOCKS
+
+GROUPS = ("engine", "batch", "vector", "single", "game", "copy", "aec", "picture", "memory", "start")  # of what is measured
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The size of the measurements.
+
+    Attributes:
+        groups: which of GROUPS.
+        players: for which numbers of players.
+        sizes: with which numbers of games.
+        seconds: how long a repeat measures.
+        repeats: how many of them; those of all layers with the same number of players take turns.
+        seed: of games and moves.
+        clock: which of CLOCKS measures.
+    """
+
+    groups: list[str]
+    players: list[int]
+    sizes: list[int]
+    seconds: float
+    repeats: int
+    seed: int
+    clock: str = "cpu"
+
 
 SIZES = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536]
 FULL = Plan(list(GROUPS), [2, 4, 6], SIZES, seconds=0.5, repeats=5, seed=0)

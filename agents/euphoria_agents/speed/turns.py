@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 
-from euphoria_agents.speed.layers import LAYERS, Layer, Plan, memory, startup
+from euphoria_agents.speed.layers import LAYERS, Layer, memory, startup
 from euphoria_agents.speed.measure import Chunk, Measurement, choose_clock, rate
+from euphoria_agents.speed.settings import Plan
 
 TOGETHER = 4096  # games up to which all layers are kept in memory, to take turns
 

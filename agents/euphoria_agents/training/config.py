@@ -10,9 +10,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from euphoria_agents.dataclass_arguments import option, rules_options
+from euphoria_agents.dataclass_arguments import option, rules_options, written_folder
 from euphoria_agents.validation import checked
-from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.json_reader import Reader, shown
 from euphoria_env.rules import OPTIONS, Rules
 
@@ -45,10 +44,11 @@ class Options:
     progress. Ctrl-C ends the update under way, saves and stops; a second one stops at once.
     """
 
-    run: Path = option(Path("runs/ppo"), "folder of the run")
+    run: Path = option(Path("runs/ppo"), "folder of the run", "resume", type=written_folder)
     resume: Path | None = option(
         None,
         "continue the run in this folder; of the other options --decisions, --minutes, --finish and your --baselines count",
+        type=written_folder,
     )
     threads: Threads = option(
         os.cpu_count() or 1, "threads that play and learn; a run keeps their number, on which its games depend"
@@ -63,11 +63,11 @@ class Options:
         None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
     )
     device: str = option("cpu", "where the network learns: cpu, or cuda")
-    start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one")
+    start: Path | None = option(None, "begin with the network of this checkpoint, not with an untrained one", "resume")
     players: Annotated[list[Players], Meta(min_length=1)] = option(
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
     )
-    reward: str = option("stars", "the reward that is learned from", choices=REWARD_NAMES)
+    reward: str = option("stars", "the reward that is learned from, by its name in docs/environment.md")
     max_turns: Annotated[int, Meta(ge=1, le=2**31 - 1)] = option(600, "training games are cut off after this number of turns")
     baselines: list[str] = option(["random", "weights"], "fixed opponents in the league")
     self_play: Share = option(0.4, "share of the seats, besides one in each game, that the learner plays and learns from, too")
@@ -133,6 +133,9 @@ def check(options: Options) -> None:
         )
     if options.envs * options.rollout > MOST_IN_UPDATE:
         raise ValueError(f"rollout: envs * rollout must be at most {MOST_IN_UPDATE}, not {options.envs} * {options.rollout}")
+    from euphoria_env.engine.rewards import reward_number  # brings numba along: not for --help
+
+    reward_number(options.reward)
     Reader().mapping("game", options.game, set(OPTIONS) - set(NOT_OF_GAME))
     for n in options.players:
         Rules.from_dict({**options.game, "num_players": n, "max_turns": options.max_turns})

@@ -17,7 +17,9 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-PATIENCE = timedelta(minutes=10)  # until a process that does not answer is given up; the compiler may run meanwhile
+from euphoria_agents.matches.tournament import hash_of_code
+
+PATIENCE = timedelta(hours=1)  # until a process that does not answer is given up; the compiler may run meanwhile
 SAME = ("euphoria-env", "torch", "numba", "numpy")  # packages that must have the same versions everywhere
 
 
@@ -81,15 +83,15 @@ class Group:
         gradient.copy_(here / self.size)
 
     def agree(self) -> None:
-        """Checks that all processes have the same versions of the packages they compute with.
+        """Checks that all processes run the same code, with the same versions of the packages they compute with.
 
         Raises:
             ValueError: they have not; on the first process.
         """
-        mine = {name: version(name) for name in SAME}
+        mine = {**{name: version(name) for name in SAME}, "the code": hash_of_code().hex()[:16]}
         for rank, theirs in enumerate(self.gather(mine)):
             if self.first and theirs != mine:
-                name = next(name for name in SAME if theirs[name] != mine[name])
+                name = next(name for name in mine if theirs[name] != mine[name])
                 raise ValueError(f"process {rank} has {name} {theirs[name]}, the first one {mine[name]}: they must be the same")
 
     def close(self) -> None:
