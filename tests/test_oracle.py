@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import euphoria_env
-from euphoria_env import Batch, Game, Rules, actions, observations
+from euphoria_env import Batch, Game, Rules, actions, events, observations
 from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.envs.aec import raw_env
 from tests.test_batch import expected_rewards, stars
@@ -26,6 +26,7 @@ from tests.tools.positions import any_position
 from tests.tools.scenario_runner import FOLDER, Scenario, begun, read_files
 from tests.tools.situation import Happened, Position, Situation
 
+KINDS = events.table()
 EVENTS = 12  # in the observations of the environments
 
 
@@ -60,7 +61,10 @@ class Watched:
             agree(s, p, oracle.expected(s, p), self.game.observation(p))
 
     def check_events(self) -> None:
-        """Compares all that anybody was told since the beginning (R19)."""
+        """Compares all that anybody was told since the beginning (R19); what a kind of event does not have is -1."""
+        for kind, *fields in self.events:
+            row = KINDS[kind]
+            assert all(value == -1 for has, value in zip((row.player, row.a, row.b), fields, strict=True) if not has), row
         for p in (None, *range(self.situation.n)):
             assert [tuple(event) for event in self.game.events_for(p)] == oracle.known_to(self.events, p)
 

@@ -294,7 +294,7 @@ SEEN: dict[str, Callable[[Situation, int], Numbers]] = {
     "market_stars": lambda s, p: stars_by_seat(s, p, [s.d["markets"][name]["stars"] for name in MARKETS]),
     "territories": lambda s, p: stars_by_seat(s, p, [s.d["territories"][name] for name in TERRITORIES]),
     "first_group": first_group,
-    "partner": lambda s, p: [plus_one(s, p, s.pending["partner"]) if s.pending else 0],
+    "partner": lambda s, p: [plus_one(s, p, turn.partner(s))],
     "bumped": lambda s, p: [plus_one(s, p, found[1]) if (found := turn.bumped(s)) else 0],
     "helped": helped,
     "to_roll": to_roll,

@@ -209,3 +209,9 @@ def retrieval(s: Situation) -> bool:
 def taken(s: Situation) -> Numbers:
     number = s.pending["num_taken"] if retrieval(s) else 0
     return [s.pending["taken"][k] + 1 if k < number else 0 for k in range(4)]
+
+
+def partner(s: Situation) -> int:
+    """R15.1: the player to whom an offer is being made; -1 when there is none under way."""
+    begun = [move for move in s.moves if move.startswith("trade ")] if s.asked in ("trade", "reply") else []
+    return (s.d["active"] + int(begun[-1].removeprefix("trade +"))) % s.n if begun else -1
