@@ -258,7 +258,7 @@ class EnvMachine(RuleBasedStateMachine):
 
 
 def run(machine: type[RuleBasedStateMachine], examples: int, steps: int) -> None:
-    """Makes so many sequences of calls; the same each time."""
+    """Makes a number of sequences of calls; the same each time."""
     health = [HealthCheck.too_slow, HealthCheck.filter_too_much]
     chosen = settings(
         max_examples=examples,
