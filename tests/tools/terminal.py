@@ -40,8 +40,9 @@ class Terminal:
             warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, none of which works on what follows
             self._pid, self._end = pty.fork()
         if self._pid == 0:
+            # Set before anything is asked: a terminal that changes its size makes readline ask again.
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             _become([*map(str, words)], folder, environment or {})
-        fcntl.ioctl(self._end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
     def type(self, line: str, end: str = "\n") -> str:
         """Types a line, and gives what is written until the next prompt."""
