@@ -40,7 +40,8 @@ class Terminal:
             warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, none of which works on what follows
             self._pid, self._end = pty.fork()
         if self._pid == 0:
-            # Set before anything is asked: a terminal that changes its size makes readline ask again.
+            # Set before anything is asked, and unnoticed: readline asks again in a terminal that has changed its size.
+            signal.signal(signal.SIGWINCH, signal.SIG_IGN)
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             _become([*map(str, words)], folder, environment or {})
 
