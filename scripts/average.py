@@ -22,10 +22,10 @@ from msgspec import Meta
 from rich.console import Console
 
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
-from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint
 from euphoria_agents.training import config
 from euphoria_agents.training.config import Count0, Players, Seed, Threads
-from euphoria_agents.training.imitation import network_of
+from euphoria_agents.training.network import Network
 from euphoria_agents.training.win_probs import learn_win_probs
 from euphoria_agents.validation import checked
 
@@ -49,7 +49,8 @@ def mean(files: Sequence[Path]) -> dict[str, np.ndarray]:
     Raises:
         ValueError: a file cannot be read, or its network has another shape than that of the first file.
     """
-    network, several = network_of(read_checkpoint(files[0])[1], files[0]), []
+    first, several = parts(read_checkpoint(files[0])[1], files[0]), []
+    network = Network(first.features, [len(bias) for _, bias in first.trunk], [len(bias) for _, bias in first.policy[:-1]])
     for path in files:
         network.load(read_checkpoint(path)[1], path)
         several.append(network.tensors())

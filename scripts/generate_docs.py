@@ -296,8 +296,6 @@ where the interrupted group continues; if nothing more of that group follows, th
 
 Environments and `Batch` show the last K events with `events=K` ([environment.md](environment.md#observation-space)), players
 counted from the observer.
-[scripts/train_with_memory.py](../scripts/train_with_memory.py) learns from them by attention
-([the result](experiments-training.md#a-memory-of-events)).
 
 *Hidden* means that only the player of the event knows `a`, or nobody if the event has no player. A *meaning* that begins with a
 verb describes what the player of the event does; *they* are this player too.
