@@ -599,7 +599,7 @@ otherwise it is the 95 % interval over the deals. *decisions* counts those of th
 have none, and none are shown for frozen networks (the 157 million of *network* exceed every budget). *rank* is the mean rank;
 *rating* is openskill's, against opponents with [fixed ratings](benchmark.md#ratings); *entry* has links, the date of the judging,
 and the names of those who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](join.md). The [payoff
-tables](matrices.md) have Nash averages and alpha-ranks.
+tables](matrices.md) show the same games by opponent.
 
 ![Games won by each agent, task by task](leaderboard.svg)
 
@@ -644,46 +644,20 @@ def payoffs() -> tuple[list[matrices.Payoffs], list[matrices.Payoffs]]:
 
 def _matrix(table_: matrices.Payoffs) -> list[str]:
     """A section of docs/matrices.md."""
-    found = matrices.scores(table_)
-    rows = (
-        (
-            leaderboard.titled(agent),
-            *(f"{100 * share:.1f}" for share in table_.rates[k].mean(-1)),
-            matrices.percent(found.averages[:, k]),
-            matrices.percent(found.ranks[:, k]),
-        )
-        for k, agent in enumerate(table_.agents)
-    )
-    mixed = zip(table_.against, found.opponents.T, strict=True)
-    mixture = ", ".join(f"{FROZEN.get(name, f'`{name}`')} {matrices.percent(ends)}" for name, ends in mixed if ends[2] > 0.0005)
-    heads = "agent", *(FROZEN.get(name, f"`{name}`") for name in table_.against), "Nash average", "alpha-rank"
-    return ["", f"## {table_.title}", "", f"Opponents in the equilibrium, in percent: {mixture}.", "", *table(heads, rows)]
+    cells = zip(table_.agents, 100 * table_.rates, strict=True)
+    rows = ((leaderboard.titled(agent), *(f"{share:.1f}" for share in shares)) for agent, shares in cells)
+    heads = "agent", *(FROZEN.get(name, f"`{name}`") for name in table_.against)
+    return ["", f"## {table_.title}", "", *table(heads, rows)]
 
 
 MATRICES = f"""
-Win rates of each agent against each opponent, in percent, and two scores that are more robust than a mean. (A mean gives easy
-opponents as much weight as hard ones, and counts an opponent twice if a copy of it is added.) All intervals are 95 % intervals,
-over the deals and, where a training has several seeds, over the seeds.
-
-- The *Nash average* ([Balduzzi et al. 2018](https://arxiv.org/abs/1806.02643)) treats a table as a game in which one side chooses
-  the agent and the other one the opponent. It is the share won against the opponents in the proportions of the equilibrium (the
-  one of largest entropy).
-- *Alpha-rank* ([Omidshafiei et al. 2019](https://arxiv.org/abs/1903.01373)) is the share of time for which a population
-  consists of an agent, if other agents enter now and then, and spread if they win more (intensity 100, 50 members).
+Games won by each agent (row) against each opponent (column), in percent.
 
 ![Win rates of the row against the column](matrices.svg)
 
-*Games won by the row against the column, in percent.*
-
 The tables of the tasks come from the [results](leaderboard.md): each row is an agent alone against copies of the opponent that
-the column names. Entries (the other agents that were judged) have met the frozen opponents of the task, but never each other. The
-alpha-ranks of the opponents are computed in a population of these opponents alone. In the tasks for two players, the results also
-show how the opponents do against an entry, so the alpha-rank of an entry is computed in a population of the opponents and this
-entry. With more players it is unknown, because no opponent has been alone among copies of an entry.
-
-Wherever the frozen network is an opponent, it is the whole equilibrium and the hardest opponent of every entry, so the Nash
-average is the share won against `{NETWORK}`. With two players an entry has an alpha-rank of 100 % as soon as it wins clearly
-more than half of those games.
+the column names. Entries (the other agents that were judged) have met the frozen opponents of the task, but never each other.
+Wherever the frozen network is an opponent, it is the hardest one for every entry.
 
 The last two tables come from a tournament among the agents that ship with the project; `{CALLED[OLDER]}` is an earlier network
 (`benchmarks/players/ppo-35m.safetensors`). They show in what share of their encounters the row ranked above the column; with four
@@ -693,8 +667,6 @@ players the tables were mixed. `benchmarks/tournament.json` is the `results.json
 euphoria tournament --agents random weights greedy {NETWORK} {OLDER} \\
     --players 2 4 --games 800 --out runs/tournament
 ```
-
-An agent that searches can be added by its name; with `mcts:100:ppo` that takes hours.
 """
 
 
