@@ -104,11 +104,10 @@ def test_values_and_probabilities_are_those_of_the_formula(shape: str, kind: Any
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners: Any, rollout: Rollout) -> None:
-    """Clipped objective, entropy, divergence and the error of the values, of some decisions; some ratios are beyond the clip."""
+    """Clipped objective, entropy and the error of the values, of some decisions; some ratios are beyond the clip."""
     rng, n = np.random.default_rng(0), len(rollout.move)
-    learner, model = learners(shape, kind, clip=0.1, entropy=0.3, reference=0.2), network(shape)
+    learner, model = learners(shape, kind, clip=0.1, entropy=0.3), network(shape)
     values, chances, legal = judged(model, rollout)
-    reference = (chances.detach() + 0.5 * torch.randn(chances.shape, generator=torch.manual_seed(2))).log_softmax(1)
     chosen = chances.gather(1, torch.from_numpy(rollout.move)[:, None])[:, 0]
     old = (chosen.detach() + 0.2 * torch.randn(n, generator=torch.manual_seed(1))).numpy()
     advantages, returns = rng.normal(size=(2, n)).astype(np.float32)
@@ -116,13 +115,12 @@ def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners:
     ratio, gain = (chosen - torch.from_numpy(old)).exp(), torch.from_numpy(advantages)
     objective = torch.min(gain * ratio, gain * ratio.clamp(0.9, 1.1))
     entropy = -(chances.exp() * chances.masked_fill(~legal, 0)).sum(1)
-    divergence = (chances.exp() * (chances - reference).masked_fill(~legal, 0)).sum(1)
     error = (values - torch.from_numpy(returns)).square()
-    (0.5 * error - objective - 0.3 * entropy + 0.2 * divergence)[which].mean().backward()
-    facts = objective, entropy, ((ratio - 1).abs() > 0.1).float(), ratio - 1 - ratio.log(), divergence, error
+    (0.5 * error - objective - 0.3 * entropy)[which].mean().backward()
+    facts = objective, entropy, ((ratio - 1).abs() > 0.1).float(), ratio - 1 - ratio.log(), error
 
     learner.judge(rollout)
-    learner.begin(rollout, advantages, returns, old, reference[legal].numpy())
+    learner.begin(rollout, advantages, returns, old)
     for _ in range(2):  # nothing is left over from the time before
         found = learner.differentiate(which)
     assert found == pytest.approx([fact[which].sum().item() for fact in facts], rel=1e-3) and 0 < found[2] < len(which)
@@ -164,7 +162,7 @@ def test_an_update_learns_from_advantages_that_count_less_where_the_network_has_
     monkeypatch.setattr(learner, "step", lambda rate: (rates.append(rate), step(rate)))
     monkeypatch.setattr(learner, "differentiate", lambda which: (learnt.append(which), differentiate(which))[1])
     told = learner.update(rollout, 1e-3, np.random.default_rng(0), 3)
-    (_, advantages, wanted, log_probs, _) = taken[0]
+    (_, advantages, wanted, log_probs) = taken[0]
     closed = np.flatnonzero(rollout.following != OPEN)
     assert advantages[closed] == pytest.approx(weighted[closed], abs=1e-4)
     assert wanted[closed] == pytest.approx(returns[closed], abs=1e-4)
@@ -174,29 +172,6 @@ def test_an_update_learns_from_advantages_that_count_less_where_the_network_has_
     assert not np.array_equal(learnt[0], learnt[3])
     assert told["importance"] == pytest.approx(np.minimum(1, np.exp(log_probs - rollout.log_prob)).mean(), abs=1e-4)
     assert told["importance"] < 0.99 and set(FACTS) < told.keys() and all(np.isfinite([*told.values()]))
-
-
-@pytest.mark.parametrize("kind", [1, 2, "device"])
-def test_the_reference_policy_follows_the_network_slowly(kind: Any, learners: Any, rollout: Rollout) -> None:
-    learner = learners("trunk", kind, reference=0.1, reference_updates=4)
-    began = learner.flat.clone()
-    learner.update(rollout, 3e-3, np.random.default_rng(0), 3)
-    assert (learner.flat - began).abs().max() > 3e-3
-    assert torch.allclose(learner.reference, began + (learner.flat - began) / 4, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", [1, "device"])
-def test_a_reference_policy_holds_the_network_back(kind: Any, learners: Any, rollout: Rollout) -> None:
-    moved = []
-    for weight in (0.0, 1.0):
-        learner = learners("trunk", kind, reference=weight, reference_updates=1000, entropy=0)
-        _, before = learner.judge(rollout)
-        for seed in range(8):
-            told = learner.update(rollout, 3e-3, np.random.default_rng(seed), 3)
-        assert (told["reference_kl"] > 0) == (weight > 0)
-        _, after = learner.judge(rollout)  # with the present network, not with the reference policy
-        moved.append(float(np.abs(after - before).mean()))
-    assert moved[1] < 0.7 * moved[0]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -266,7 +241,7 @@ def test_there_may_be_more_threads_than_decisions(learners: Any, rollout: Rollou
     for kind in (1, 3):
         learner = learners("trunk", kind)
         ones = np.ones(len(rollout.move), np.float32)
-        learner.begin(rollout, ones, ones, rollout.log_prob, np.empty(0, np.float32))
+        learner.begin(rollout, ones, ones, rollout.log_prob)
         learner.differentiate(closed[:2])
         found.append(learner.gradient.clone())
     assert torch.allclose(*found, rtol=0, atol=1e-6)

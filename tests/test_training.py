@@ -363,8 +363,8 @@ def test_the_learning_rate_goes_down_with_the_time_that_there_is(tmp_path: Path,
 
 
 def test_a_resumed_run_is_the_one_that_was_not_interrupted(tmp_path: Path) -> None:
-    """With ratings, of which one is still due when the first part ends, and with a reference policy."""
-    chosen: dict[str, Any] = {"rating_games": 4, "reference": 0.1, "reference_updates": 3}
+    """With ratings, of which one is still due when the first part ends."""
+    chosen: dict[str, Any] = {"rating_games": 4}
     go(options(tmp_path / "straight", **chosen))
     go(options(tmp_path / "run", **chosen), updates=3)
     np.random.seed(99)  # anything may have happened to the generators meanwhile

@@ -85,8 +85,6 @@ class Options:
     gae_lambda: Positive = option(0.8, "of the advantage estimate")
     clip: Positive = option(0.2, "how far an update may change the probability of a move")
     entropy: Share = option(0.006, "weight of the entropy bonus")
-    reference: Share = option(0.0, "weight of the divergence from a reference policy, which follows the network slowly")
-    reference_updates: Medium = option(100, "updates that the reference policy averages over")
     trunk: Annotated[list[Width], Meta(min_length=1)] = option([256, 128], "widths of the layers that policy and value share")
     branch: list[Width] = option([], "widths of the layers that each has for itself")
     steps: bool = option(True, "whether the network sees single steps of numbers where they matter, besides the scaled entries")

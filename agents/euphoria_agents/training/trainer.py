@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import signal
 import time
 from collections.abc import Iterator
@@ -320,8 +319,6 @@ class Trainer:
         rated, ratings = self.ratings.state()
         arrays = {f"network.{name}": tensor.cpu().numpy() for name, tensor in self.network.state_dict().items()} | rated
         arrays |= {"adam.mean": learner.mean.cpu().numpy(), "adam.square": learner.square.cpu().numpy()}
-        if options.reference:
-            arrays["reference"] = learner.reference.cpu().numpy()
         for rank, (own, _) in enumerate(states):
             arrays |= {f"process.{rank}.{name}": array for name, array in own.items()}
         processes = [state for _, state in states]
@@ -358,8 +355,6 @@ class Trainer:
         parts(self.network.tensors(), "network")
         most = 1.02 * STEEPEST  # of a moment, with some room for rounding
         kept = [("adam.mean", learner.mean, -most, most), ("adam.square", learner.square, 0, most**2)]
-        if self.options.reference:
-            kept.append(("reference", learner.reference, -math.inf, math.inf))
         for name, array, low, high in kept:
             array.copy_(torch.from_numpy(read_array(arrays, name, tuple(array.shape), np.float32, low, high).copy()))
         learner.steps = metadata.steps
