@@ -25,8 +25,7 @@ from tests.tools.small_runs import go, options  # noqa: E402
 SHAPES: dict[str, dict[str, Any]] = {
     "trunk": {"trunk": [16, 12]},
     "one layer": {"trunk": [16]},
-    "trunk and branch": {"trunk": [16, 12], "branch": [8, 6]},
-    "features of cards": {"trunk": [16, 12], "branch": [8], "described": True},
+    "features of cards": {"trunk": [16, 12], "described": True},
 }
 KINDS = (1, 2, 3, "device")  # numbers of threads, or PyTorch's operations as on a card
 
@@ -45,7 +44,7 @@ def rollout(tmp_path_factory: pytest.TempPathFactory) -> Rollout:
 def network(shape: str) -> Network:
     """The same one every time, with weights that are nowhere 0."""
     torch.manual_seed(0)
-    made = Network(make_features(True), **SHAPES[shape])
+    made = Network(make_features(), **SHAPES[shape])
     with torch.no_grad():
         for parameter in made.parameters():
             parameter += 0.1 * torch.randn(parameter.shape)
@@ -81,13 +80,8 @@ def judged(model: Network, rollout: Rollout) -> tuple[Any, Any, Any]:
     hidden = torch.relu(torch.from_numpy(x).float() @ model.first.weight + model.first.bias)
     for layer in model.trunk:
         hidden = torch.relu(layer(hidden))
-    policy = value = hidden
-    for layer in model.policy:
-        policy = torch.relu(layer(policy))
-    for layer in model.value:
-        value = torch.relu(layer(value))
-    logits = model.head(policy).masked_fill(torch.from_numpy(~legal), -torch.inf)
-    return model.value_head(value)[:, 0], logits.log_softmax(1), torch.from_numpy(legal)
+    logits = model.head(hidden).masked_fill(torch.from_numpy(~legal), -torch.inf)
+    return model.value_head(hidden)[:, 0], logits.log_softmax(1), torch.from_numpy(legal)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -228,7 +222,7 @@ def test_gradients_may_be_averaged(kind: Any, learners: Any, rollout: Rollout) -
         largest.append(float(gradient.abs().max()))
         gradient.zero_()
 
-    learner = learners("trunk and branch", kind, average)
+    learner = learners("trunk", kind, average)
     before = learner.flat.clone()
     learner.update(rollout, 1e-3, np.random.default_rng(0), 3)
     assert len(largest) == 3 * learner.options.epochs and min(largest) > 0
@@ -248,7 +242,7 @@ def test_there_may_be_more_threads_than_decisions(learners: Any, rollout: Rollou
 
 
 def test_what_plays_does_not_change_while_the_network_learns(learners: Any, rollout: Rollout) -> None:
-    learner = learners("trunk and branch", 1)
+    learner = learners("trunk", 1)
     player = learner.network.player()
     before = [array.copy() for array in player]
     learner.update(rollout, 1e-2, np.random.default_rng(0), 3)

@@ -96,7 +96,7 @@ def test_equal_numbers_of_threads_give_equal_runs(threads: int, tmp_path: Path) 
     assert_same(state_of(tmp_path / "one"), state_of(tmp_path / "other"))
 
 
-@pytest.mark.parametrize("shape", [{"branch": []}, {"cards": "features"}])
+@pytest.mark.parametrize("shape", [{}, {"cards": "features"}])
 def test_a_run_with_several_threads_resumes_exactly(shape: dict[str, object], tmp_path: Path) -> None:
     for threads in (2, 3):
         straight, broken = tmp_path / f"straight{threads}", tmp_path / f"broken{threads}"

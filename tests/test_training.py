@@ -251,18 +251,18 @@ def test_the_player_the_trainer_and_the_formula_agree(tmp_path: Path) -> None:
         games, moves = n.game[new], actor._move[new]
         assert len(games) and before[1][games, moves].all()
         assert actor._log_prob[new] == pytest.approx(chances[games, moves], abs=1e-4)
-    other = Network(make_features(True), [16, 12], [8])
+    other = Network(make_features(), [16, 12])
     other.load(run.network.tensors())
     assert all(np.allclose(tensor, other.tensors()[name], atol=1e-6) for name, tensor in run.network.tensors().items())
     with pytest.raises(ValueError, match="another network: trunk.1.weight differs"):
-        other.load(Network(make_features(True), [16], [12]).tensors())
+        other.load(Network(make_features(), [16]).tensors())
     with pytest.raises(ValueError, match="trunk.0 are missing or do not fit"):
         other.load({**run.network.tensors(), "trunk.0.weight": np.zeros((3, 3))})
 
 
 def test_a_network_of_fewer_features_goes_on() -> None:
     """The policy of a player of an older version, which looks at less, stays the same."""
-    one, other = (Network(make_features(True), [16], [12]) for _ in range(2))
+    one, other = (Network(make_features(), [16]) for _ in range(2))
     tensors = one.tensors()
     kept = np.random.default_rng(0).random(len(tensors["features.source"])) < 0.9
     fewer = {name: tensor[kept] if name.startswith("features.") else tensor for name, tensor in tensors.items()}
@@ -785,6 +785,6 @@ def test_a_network_that_diverged_is_not_saved(tmp_path: Path) -> None:
     run = go(options(tmp_path / "run"), updates=1)
     saved = (tmp_path / "run" / "state.safetensors").read_bytes()
     run.network.head.bias.data[0] = float("nan")
-    with pytest.raises(ValueError, match="after update 1: the tensors of policy.1 are not finite"):
+    with pytest.raises(ValueError, match="after update 1: the tensors of policy.0 are not finite"):
         run._after_update({})
     assert (tmp_path / "run" / "state.safetensors").read_bytes() == saved

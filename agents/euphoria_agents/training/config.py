@@ -86,8 +86,6 @@ class Options:
     clip: Positive = option(0.2, "how far an update may change the probability of a move")
     entropy: Share = option(0.006, "weight of the entropy bonus")
     trunk: Annotated[list[Width], Meta(min_length=1)] = option([256, 128], "widths of the layers that policy and value share")
-    branch: list[Width] = option([], "widths of the layers that each has for itself")
-    steps: bool = option(True, "whether the network sees single steps of numbers where they matter, besides the scaled entries")
     cards: str = option(
         "names", "how the network meets recruits and tiles: by their names, or by their features", choices=tuple(CARDS)
     )

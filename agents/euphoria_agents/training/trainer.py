@@ -71,7 +71,7 @@ class Trainer:
         self.threads = threads
         bar.total = options.total
         torch.manual_seed(options.seed)  # the same network in all processes
-        network = Network(make_features(options.steps), options.trunk, options.branch, CARDS[options.cards])
+        network = Network(make_features(), options.trunk, CARDS[options.cards])
         if job.start is not None:
             network.load(job.start, options.start or "the checkpoint")
         self.network = network.to(options.device)
