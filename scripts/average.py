@@ -64,10 +64,11 @@ def main() -> None:
     checked(vars(options), Options)
     torch.set_num_threads(1)
     training = read_checkpoint(options.files[-1])[0]["training"] | {"averaged": [str(path) for path in options.files]}
-    save_checkpoint(options.out, mean(options.files), training, np.float16 if options.half else np.float32)
+    kind = np.float16 if options.half else np.float32
+    save_checkpoint(options.out, mean(options.files), training, kind)
     if options.win_probs_games:
-        same = {name: getattr(options, name) for name in ("win_probs_games", "players", "half", "threads", "seed")}
-        learn_win_probs(config.Options(**same), options.out, console)
+        same = {name: getattr(options, name) for name in ("win_probs_games", "players", "threads", "seed")}
+        learn_win_probs(config.Options(**same), options.out, console, kind)
     console.print(f"written: {options.out}")
 
 

@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.csr import places_of_members  # noqa: E402
-from euphoria_agents.training.learner import EPSILON, FACTS, STEEPEST, DeviceLearner, Learner, ThreadedLearner  # noqa: E402
+from euphoria_agents.training.learner import CLIP, EPSILON, FACTS, STEEPEST, DeviceLearner, Learner, ThreadedLearner  # noqa: E402
 from euphoria_agents.training.network import Network, make_features  # noqa: E402
 from euphoria_agents.training.rollout import Rollout  # noqa: E402
 from euphoria_agents.training.threads import Threads  # noqa: E402
@@ -100,18 +100,18 @@ def test_values_and_probabilities_are_those_of_the_formula(shape: str, kind: Any
 def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners: Any, rollout: Rollout) -> None:
     """Clipped objective, entropy and the error of the values, of some decisions; some ratios are beyond the clip."""
     rng, n = np.random.default_rng(0), len(rollout.move)
-    learner, model = learners(shape, kind, clip=0.1, entropy=0.3), network(shape)
+    learner, model = learners(shape, kind, entropy=0.3), network(shape)
     values, chances, legal = judged(model, rollout)
     chosen = chances.gather(1, torch.from_numpy(rollout.move)[:, None])[:, 0]
     old = (chosen.detach() + 0.2 * torch.randn(n, generator=torch.manual_seed(1))).numpy()
     advantages, returns = rng.normal(size=(2, n)).astype(np.float32)
     which = rng.permutation(n)[: n // 2]
     ratio, gain = (chosen - torch.from_numpy(old)).exp(), torch.from_numpy(advantages)
-    objective = torch.min(gain * ratio, gain * ratio.clamp(0.9, 1.1))
+    objective = torch.min(gain * ratio, gain * ratio.clamp(1 - CLIP, 1 + CLIP))
     entropy = -(chances.exp() * chances.masked_fill(~legal, 0)).sum(1)
     error = (values - torch.from_numpy(returns)).square()
     (0.5 * error - objective - 0.3 * entropy)[which].mean().backward()
-    facts = objective, entropy, ((ratio - 1).abs() > 0.1).float(), ratio - 1 - ratio.log(), error
+    facts = objective, entropy, ((ratio - 1).abs() > CLIP).float(), ratio - 1 - ratio.log(), error
 
     learner.judge(rollout)
     learner.begin(rollout, advantages, returns, old)

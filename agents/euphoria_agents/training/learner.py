@@ -26,6 +26,7 @@ from euphoria_agents.training.threads import Threads, ranges
 from euphoria_env.trajectories import OPEN, estimate_advantages
 
 BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
+CLIP = 0.2  # how far an update may change the probability of a move
 STEEPEST = 0.5  # gradients are scaled down to this norm
 VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
 FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # means over the decisions
@@ -213,7 +214,7 @@ class ThreadedLearner(Learner):
         by_policy, by_head, by_bias = torch.empty_like(policy), torch.zeros_like(head), torch.zeros_like(bias)
         kernels.learn_moves(
             *(one.detach().numpy() for one in (policy, head, bias)), *self.rollout.legal, which, self.rollout.move,
-            self.log_probs, self.advantages, self.options.clip, self.options.entropy, scale,
+            self.log_probs, self.advantages, CLIP, self.options.entropy, scale,
             by_policy.numpy(), by_head.numpy(), by_bias.numpy(), facts[:4],
         )  # fmt: skip
         by = by_policy, 2 * VALUE_WEIGHT * scale * error
@@ -251,12 +252,12 @@ class DeviceLearner(Learner):
         probabilities, log_chances = chances.exp(), chances.masked_fill(~legal, 0)
         difference = chances.gather(1, self._move[chosen, None])[:, 0] - old
         ratio = difference.exp()
-        objective = torch.min(advantages * ratio, advantages * ratio.clamp(1 - options.clip, 1 + options.clip))
+        objective = torch.min(advantages * ratio, advantages * ratio.clamp(1 - CLIP, 1 + CLIP))
         entropy = -(probabilities * log_chances).sum(1)
         error = (values - returns).square()
         self.gradient.zero_()
         (VALUE_WEIGHT * error - objective - options.entropy * entropy).mean().backward()
-        clipped = ((ratio - 1).abs() > options.clip).float()
+        clipped = ((ratio - 1).abs() > CLIP).float()
         facts = torch.stack([objective, entropy, clipped, ratio - 1 - difference, error]).detach()
         found: np.ndarray = facts.sum(1).cpu().numpy().astype(np.float64)
         return found

@@ -88,7 +88,7 @@ def open_job(options: Options, processes: int = 1) -> Job:
 
 
 def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
-    """Reads the run in a folder as it was saved; it keeps its options but for `decisions`, `minutes` and `finish`, if given.
+    """Reads the run in a folder as it was saved; it keeps its options but for `decisions` and `finish`, if given.
 
     Raises:
         ValueError: see `trainer.train`; or the run has made more decisions than it is now to make, or was trained by another
@@ -96,7 +96,7 @@ def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
     """
     header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
     with of_a_run(folder):
-        options = read_options(header.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
+        options = read_options(header.get("options"), run=folder, resume=None, start=None)
     for spec in options.baselines:
         _look_at(spec, given.baselines)
     with of_a_run(folder):

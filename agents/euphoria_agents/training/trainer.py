@@ -22,7 +22,7 @@ from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.registry import load
 from euphoria_agents.training.config import CARDS, Options, plain
-from euphoria_agents.training.league import League
+from euphoria_agents.training.league import PAST_SELVES, League
 from euphoria_agents.training.learner import STEEPEST, DeviceLearner, Learner, ThreadedLearner
 from euphoria_agents.training.machines import Group, ProcessLost
 from euphoria_agents.training.network import Network, make_features
@@ -89,7 +89,7 @@ class Trainer:
             Actor(size, Rules(**rules), options, seed, {spec: load(spec) for spec in options.baselines}, network.first.rows)
             for (size, rules), seed in zip(games, seeds, strict=True)
         ]
-        self.league = League(options.baselines, options.league, options.newest, options.older)
+        self.league = League(options.baselines, PAST_SELVES, options.newest, options.older)
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}
         self.ratings = Ratings(options)
         self.decisions = self.update = 0
@@ -200,12 +200,10 @@ class Trainer:
 
     def _over(self) -> bool:
         """Whether to stop here, on the word of the first process."""
-        minutes = self.options.minutes
-        late = minutes is not None and time.monotonic() - self._started > 60 * minutes
         done = self._updates is not None and self.update >= self._updates
         self._seconds = self.group.share(time.monotonic() - self._start)
         self.interrupted = self.group.share(self.interrupted)
-        return bool(self.group.share(late or done or self.interrupted or self.progress >= 1))
+        return bool(self.group.share(done or self.interrupted or self.progress >= 1))
 
     # --------------------------------------------------------------------------------------------------- between updates
 
@@ -213,14 +211,15 @@ class Trainer:
         """Does what is due; the order is part of what makes resuming exact."""
         options = self.options
         parts(self.network.tensors(), f"{options.run}, after update {self.update}")  # a network that diverged is not saved
-        if self.update % options.snapshot == 0:
+        due = self.update % options.snapshot == 0
+        if due:
             self._take_in_self()
         self._seat()
         if self.group.first and self.update % options.rate == 0:
             self._rate()
         if self._run_log is not None:
             self._report(facts, self._run_log)
-        if self.update % options.save == 0:
+        if due:
             self.save()
 
     def _conclude(self) -> bool:
