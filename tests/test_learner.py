@@ -168,6 +168,15 @@ def test_an_update_learns_from_advantages_that_count_less_where_the_network_has_
     assert told["importance"] < 0.99 and set(FACTS) < told.keys() and all(np.isfinite([*told.values()]))
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_values_may_be_so_large_that_float32_does_not_hold_their_squares(learners: Any, rollout: Rollout) -> None:
+    learner = learners("trunk", 1)
+    with torch.no_grad():
+        learner.network.value_head.weight.mul_(1e25)
+    told = learner.update(rollout, 1e-3, np.random.default_rng(0), 3)
+    assert told["explained_variance"] < 1
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_both_ways_give_the_same_network(shape: str, learners: Any, rollout: Rollout) -> None:
     found = []

@@ -81,7 +81,7 @@ class Learner(ABC):
         log_probs = log_chances[places_of_members(rollout.legal, rollout.move)]
         advantages = estimate_advantages(values, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
         (closed,) = np.nonzero(rollout.following != OPEN)
-        returns, known = advantages + values, advantages[closed]
+        returns, known = advantages + values, advantages[closed].astype(np.float64)  # whose squares float32 may not hold
         importance = np.exp(np.minimum(0.0, log_probs - rollout.log_prob))
         weighted = (advantages - known.mean()) / (known.std() + 1e-8) * importance
         facts = np.zeros(len(FACTS))
@@ -94,7 +94,7 @@ class Learner(ABC):
                     self.average(self.gradient)
                 self.steps += 1
                 self.step(rate)
-        spread = returns[closed].var()
+        spread = returns[closed].var(dtype=np.float64)
         explained = float(1 - known.var() / spread) if spread else 0.0
         means = (facts / (len(closed) * options.epochs)).tolist()
         return dict(zip(REPORTED, [*means, explained, float(importance.mean())], strict=True))
