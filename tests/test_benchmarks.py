@@ -37,7 +37,7 @@ def speed(*arguments: Any, code: int = 0) -> str:
 
 
 def test_help() -> None:
-    for script in ("peers", "playouts", "simulations"):
+    for script in ("peers", "simulations"):
         assert "--help" in call(FOLDER / f"{script}.py", "--help")
     for words in ([], ["compare"]):
         assert "--help" in speed(*words, "--help")
@@ -138,13 +138,6 @@ def test_pictures_are_measured(monkeypatch: Any, capsys: Any, missing: bool) -> 
     assert told == (left_out if missing else [])
     assert [(one.layer, one.unit, one.n) for one in found] == ([] if missing else [(name, "frames/s", 0) for name in names])
     assert all(len(one.values) == 1 and min(one.values) > 0 for one in found)
-
-
-@pytest.mark.long
-def test_playouts_are_counted() -> None:
-    text = call(FOLDER / "playouts.py", "--playouts", 3)
-    rows = [line.split()[0] for line in text.splitlines()[1:] if not line.startswith("compiling ")]  # which tells of compiling
-    assert rows == ["start", "turn", "start,"]
 
 
 def test_simulations_are_counted() -> None:

@@ -32,9 +32,7 @@ def measure_training(plan: TrainingPlan) -> Iterator[Measurement]:
     """Decisions of the learner per second with the default options in games of four; MaskablePPO learns from such games, too."""
     for size in plan.threads:
         with tempfile.TemporaryDirectory() as folder, closing(Threads(size)) as threads:
-            options = Options(
-                run=Path(folder) / "run", threads=size, players=[PLAYERS], rating_games=0, save=10**9, seed=plan.seed
-            )
+            options = Options(run=Path(folder) / "run", threads=size, players=[PLAYERS], rating_games=0, seed=plan.seed)
             bar = Progress(Console(quiet=True), "training", "decisions")
             trainer = Trainer(open_job(options), bar, Group(), threads, updates=WARM)
             trainer.train()

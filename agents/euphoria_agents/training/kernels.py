@@ -140,35 +140,29 @@ def judge_moves(x, head, bias, legal_ends, legal, which, log_probs):  # type: ig
 
 
 @entry(
-    "float32[:,:] float32[:,:] float32[:] int64[:] int16[:] int64[:] int64[:] float32[:] float32[:] float32[:] "
-    "float64 float64 float64 float64 float32[:,:] float32[:,:] float32[:] float64[:]"
+    "float32[:,:] float32[:,:] float32[:] int64[:] int16[:] int64[:] int64[:] float32[:] float32[:] "
+    "float64 float64 float64 float32[:,:] float32[:,:] float32[:] float64[:]"
 )
 def learn_moves(  # type: ignore[no-untyped-def]
-    x, head, bias, legal_ends, legal, which, move, log_prob, advantage, reference,
-    clip, entropy_weight, reference_weight, scale, by_x, by_head, by_bias, facts,
+    x, head, bias, legal_ends, legal, which, move, log_prob, advantage,
+    clip, entropy_weight, scale, by_x, by_head, by_bias, facts,
 ):  # fmt: skip
     """The clipped objective of PPO (Schulman et al. 2017) with an entropy bonus, and the gradients of its loss times `scale`.
-
-    The loss also has the divergence of the policy from a reference policy, as in magnetic mirror descent (Sokota et al. 2023).
 
     Args:
         x: float32 (B, width), the last hidden layer of each of the decisions `which`.
         log_prob, advantage: of all decisions; the ratio is that of the present probability to exp(log_prob).
-        reference: the logarithms of the reference policy's probabilities, for each of `legal`; not read if its weight is 0.
         by_x: gets the gradient; those of `head` and `bias` are added to `by_head` and `by_bias`.
-        facts: float64 (5,); the sums of objective, entropy, clipped ratios, approximate divergence and divergence from the
-            reference policy are added.
+        facts: float64 (4,); the sums of objective, entropy, clipped ratios and approximate divergence are added.
     """
     chances = np.empty(len(bias), np.float32)
     for k in range(len(which)):
         i = which[k]
         low, high = legal_ends[i], legal_ends[i + 1]
         log_chances(x[k], head, bias, legal[low:high], high - low, chances)
-        chosen, entropy, divergence = 0, 0.0, 0.0
+        chosen, entropy = 0, 0.0
         for j in range(high - low):
             entropy -= math.exp(chances[j]) * chances[j]
-            if reference_weight:
-                divergence += math.exp(chances[j]) * (chances[j] - reference[low + j])
             if legal[low + j] == move[i]:
                 chosen = j
         difference = np.float64(
@@ -181,15 +175,12 @@ def learn_moves(  # type: ignore[no-untyped-def]
         facts[1] += entropy
         facts[2] += abs(ratio - 1.0) > clip
         facts[3] += ratio - 1.0 - difference
-        facts[4] += divergence
         seen, by_seen = x[k], by_x[k]
         by_seen[:] = 0.0
         for j in range(high - low):
             chance, m = math.exp(chances[j]), legal[low + j]
             by_chance = by_chosen * ((1.0 if j == chosen else 0.0) - chance)
             by_policy = entropy_weight * (chances[j] + entropy)
-            if reference_weight:
-                by_policy += reference_weight * (chances[j] - reference[low + j] - divergence)
             by_logit = np.float32(by_chance + scale * chance * by_policy)
             by_bias[m] += by_logit
             weight, by_weight = head[m], by_head[m]

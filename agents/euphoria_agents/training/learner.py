@@ -19,16 +19,17 @@ from torch.nn import functional
 
 from euphoria_agents.training import kernels
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.csr import CSR, places_of, places_of_members
+from euphoria_agents.training.csr import CSR, places_of_members
 from euphoria_agents.training.network import Network
 from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.threads import Threads, ranges
 from euphoria_env.trajectories import OPEN, estimate_advantages
 
 BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
+CLIP = 0.2  # how far an update may change the probability of a move
 STEEPEST = 0.5  # gradients are scaled down to this norm
 VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
-FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "reference_kl", "value_loss")  # means over the decisions
+FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # means over the decisions
 REPORTED = (*FACTS, "explained_variance", "importance")  # of an update
 JUDGED = 1024  # decisions at a time
 
@@ -45,7 +46,6 @@ class Learner(ABC):
 
     Attributes:
         mean, square: (P,), the moments of Adam for all parameters.
-        reference: (P,), the parameters of the reference policy, the exponential moving average of the network's.
         steps: how many steps the optimizer has taken.
     """
 
@@ -53,7 +53,6 @@ class Learner(ABC):
         self.network, self.options, self.average = network, options, average
         self.parameters = list(network.parameters())
         self.flat = torch.cat([one.detach().reshape(-1) for one in self.parameters])
-        self.reference = self.flat.clone()
         self.gradient, self.mean, self.square = (torch.zeros_like(self.flat) for _ in range(3))
         first = 0
         for one in self.parameters:
@@ -82,11 +81,11 @@ class Learner(ABC):
         log_probs = log_chances[places_of_members(rollout.legal, rollout.move)]
         advantages = estimate_advantages(values, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
         (closed,) = np.nonzero(rollout.following != OPEN)
-        returns, known = advantages + values, advantages[closed]
+        returns, known = advantages + values, advantages[closed].astype(np.float64)  # whose squares float32 may not hold
         importance = np.exp(np.minimum(0.0, log_probs - rollout.log_prob))
         weighted = (advantages - known.mean()) / (known.std() + 1e-8) * importance
         facts = np.zeros(len(FACTS))
-        self.begin(rollout, weighted.astype(np.float32), returns, log_probs, self._judge_by_reference(rollout))
+        self.begin(rollout, weighted.astype(np.float32), returns, log_probs)
         for _ in range(options.epochs):
             order = rng.permutation(closed)
             for which in np.array_split(order, steps):
@@ -95,21 +94,10 @@ class Learner(ABC):
                     self.average(self.gradient)
                 self.steps += 1
                 self.step(rate)
-        self.reference.lerp_(self.flat, 1 / options.reference_updates)
-        spread = returns[closed].var()
+        spread = returns[closed].var(dtype=np.float64)
         explained = float(1 - known.var() / spread) if spread else 0.0
         means = (facts / (len(closed) * options.epochs)).tolist()
         return dict(zip(REPORTED, [*means, explained, float(importance.mean())], strict=True))
-
-    def _judge_by_reference(self, rollout: Rollout) -> np.ndarray:
-        """The logarithms of the probabilities of all legal moves, by the reference policy; an empty array if it has no weight."""
-        if not self.options.reference:
-            return np.empty(0, np.float32)
-        present = self.flat.clone()
-        self.flat.copy_(self.reference)
-        _, log_chances = self.judge(rollout)
-        self.flat.copy_(present)
-        return log_chances
 
     @abstractmethod
     def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
@@ -120,12 +108,9 @@ class Learner(ABC):
             `rollout.legal.indices` has the moves.
         """
 
-    def begin(
-        self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray, reference: np.ndarray
-    ) -> None:
-        """Takes the targets of an update, an entry for each decision, and what `_judge_by_reference` gives."""
+    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
+        """Takes the targets of an update, an entry for each decision."""
         self.rollout, self.advantages, self.returns, self.log_probs = rollout, advantages, returns, log_probs
-        self.log_reference = reference
 
     @abstractmethod
     def differentiate(self, which: np.ndarray) -> np.ndarray:
@@ -225,12 +210,12 @@ class ThreadedLearner(Learner):
         first = self._first(self.rollout, which).requires_grad_()
         policy, values = self.network.later(first)
         error = values.detach() - torch.from_numpy(self.returns[which])
-        facts[5] = float(error.square().sum())
+        facts[4] = float(error.square().sum())
         by_policy, by_head, by_bias = torch.empty_like(policy), torch.zeros_like(head), torch.zeros_like(bias)
         kernels.learn_moves(
             *(one.detach().numpy() for one in (policy, head, bias)), *self.rollout.legal, which, self.rollout.move,
-            self.log_probs, self.advantages, self.log_reference, self.options.clip, self.options.entropy,
-            self.options.reference, scale, by_policy.numpy(), by_head.numpy(), by_bias.numpy(), facts[:5],
+            self.log_probs, self.advantages, CLIP, self.options.entropy, scale,
+            by_policy.numpy(), by_head.numpy(), by_bias.numpy(), facts[:4],
         )  # fmt: skip
         by = by_policy, 2 * VALUE_WEIGHT * scale * error
         by_seen, *others = torch.autograd.grad([policy, values], [first, *inner, value_weight, value_bias], by)
@@ -267,18 +252,13 @@ class DeviceLearner(Learner):
         probabilities, log_chances = chances.exp(), chances.masked_fill(~legal, 0)
         difference = chances.gather(1, self._move[chosen, None])[:, 0] - old
         ratio = difference.exp()
-        objective = torch.min(advantages * ratio, advantages * ratio.clamp(1 - options.clip, 1 + options.clip))
+        objective = torch.min(advantages * ratio, advantages * ratio.clamp(1 - CLIP, 1 + CLIP))
         entropy = -(probabilities * log_chances).sum(1)
-        divergence = torch.zeros_like(entropy)
-        if options.reference:
-            reference = torch.zeros_like(chances)
-            reference[legal] = torch.from_numpy(self.log_reference[places_of(self.rollout.legal, which)[1]]).to(self.device)
-            divergence = (probabilities * (log_chances - reference)).sum(1)
         error = (values - returns).square()
         self.gradient.zero_()
-        (VALUE_WEIGHT * error - objective - options.entropy * entropy + options.reference * divergence).mean().backward()
-        clipped = ((ratio - 1).abs() > options.clip).float()
-        facts = torch.stack([objective, entropy, clipped, ratio - 1 - difference, divergence, error]).detach()
+        (VALUE_WEIGHT * error - objective - options.entropy * entropy).mean().backward()
+        clipped = ((ratio - 1).abs() > CLIP).float()
+        facts = torch.stack([objective, entropy, clipped, ratio - 1 - difference, error]).detach()
         found: np.ndarray = facts.sum(1).cpu().numpy().astype(np.float64)
         return found
 

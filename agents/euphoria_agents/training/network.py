@@ -128,50 +128,45 @@ class Network(nn.Module):
 
     Args:
         features: what goes in.
-        trunk: widths of the layers that policy and value share; at least one.
-        branch: widths of the layers that each has for itself.
+        trunk: widths of the hidden layers, which policy and value share; at least one.
         described: whether it meets cards by their features (`training.card_embedding`).
     """
 
-    def __init__(self, features: Features, trunk: Sequence[int], branch: Sequence[int] = (), described: bool = False) -> None:
+    def __init__(self, features: Features, trunk: Sequence[int], described: bool = False) -> None:
         super().__init__()
-        last = [*trunk, *branch][-1]
         self.first = FirstLayer(features, trunk[0])
         self.trunk = hidden_layers(trunk[0], trunk[1:])
-        self.policy = hidden_layers(trunk[-1], branch)
-        self.value = hidden_layers(trunk[-1], branch)
-        self.head, self.value_head = linear(last, NUM_ACTIONS, 0.01), linear(last, 1, 1.0)
+        self.head, self.value_head = linear(trunk[-1], NUM_ACTIONS, 0.01), linear(trunk[-1], 1, 1.0)
         self.described = described
         if described:
             describe(self.first, self.head, FIRST_SPREAD)
 
     def forward(self, ends: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
         """The logits of all moves, (N, NUM_ACTIONS), and the values, (N,), from the lists of rows (see `CSR`)."""
-        policy, values = self.later(self.first(ends, index))
-        return self.head(policy), values
+        last, values = self.later(self.first(ends, index))
+        return self.head(last), values
 
     def later(self, first: Tensor) -> tuple[Tensor, Tensor]:
-        """The last layer of the policy before its head, (N, width), and the values, (N,), from the first layer, (N, width)."""
-        shared = relu_layers(self.trunk, torch.relu(first))
-        return relu_layers(self.policy, shared), self.value_head(relu_layers(self.value, shared))[:, 0]
+        """The last layer of the trunk, (N, width), and the values, (N,), from the first layer, (N, width)."""
+        last = relu_layers(self.trunk, torch.relu(first))
+        return last, self.value_head(last)[:, 0]
 
     def layers(self) -> Iterator[tuple[str, Any]]:
         """All layers but the first, with their names in a checkpoint."""
-        parts = {"trunk": self.trunk, "policy": [*self.policy, self.head], "value": [*self.value, self.value_head]}
-        for part, layers in parts.items():
-            for k, one in enumerate(layers, start=part == "trunk"):
-                yield f"{part}.{k}", one
+        for k, one in enumerate(self.trunk, start=1):
+            yield f"trunk.{k}", one
+        yield from (("policy.0", self.head), ("value.0", self.value_head))
 
     def matrices(self) -> list[Tensor]:
         """Weights and bias of all layers: of the first one, those within, the head's and the value head's."""
-        layers = [self.first, *self.trunk, *self.policy, *self.value, self.head, self.value_head]
+        layers = [self.first, *self.trunk, self.head, self.value_head]
         return [matrix for layer in layers for matrix in (layer.weight, layer.bias)]
 
     def player(self) -> tuple[np.ndarray, ...]:
         """The policy as `kernels.play_and_record` plays it: copies, which do not change while the network learns."""
         bias = self.first.bias.detach().cpu().numpy()
         hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
-        for one in [*self.trunk, *self.policy]:
+        for one in self.trunk:
             hidden.append((one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy()))
         weights, (table,) = flatten([hidden])
         head = (self.head.weight.detach().cpu().numpy().copy(), self.head.bias.detach().cpu().numpy().copy())
@@ -220,12 +215,12 @@ MOST_STEPS = {"goods": 6, "hand_size": 6, "occupant": 2, "units": 3}
 FULL_SCALE = 6  # a count of this many is 1 in the plain feature of an entry
 
 
-def make_features(steps: bool) -> Features:
+def make_features() -> Features:
     """The entries of an observation, scaled; and a feature for each step of those in `STEPPED`: -1 below it, 1 from it on."""
     rows: list[tuple[int, float, float]] = []
     for field in FIELDS:
         name = field.name.rpartition(".")[2]
-        most = min(field.high, MOST_STEPS.get(name, field.high)) if steps and name in STEPPED else 0
+        most = min(field.high, MOST_STEPS.get(name, field.high)) if name in STEPPED else 0
         for entry in range(field.start, field.start + field.size):
             rows.append((entry, 0.0, 1 / min(field.high, FULL_SCALE)))
             rows += [(entry, step - 0.5, 2.0) for step in range(2, most + 1)]

@@ -23,6 +23,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 from euphoria_env.trajectories import Trajectories
 
+SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same one
 LEARNER = "learner"  # plays the seats whose decisions the network learns from
 
 
@@ -89,7 +90,7 @@ class Actor(BatchGames):
         self._opponents.set(
             pool=[self._learner, *(self._agents[name] for name in chances)],
             chances=[own, *((1 - own) * chance for chance in chances.values())],
-            same_opponent_prob=self._options.same_opponent_prob,
+            same_opponent_prob=SAME_OPPONENT,
         )
 
     def know(self, agents: Mapping[str, Agent]) -> None:
