@@ -231,7 +231,7 @@ class ThreadedLearner(Learner):
         facts[5] = float(error.square().sum())
         by_policy, by_head, by_bias = torch.empty_like(policy), torch.zeros_like(head), torch.zeros_like(bias)
         targets = Targets(self.rollout.legal, self.rollout.move, self.log_probs, self.advantages, self.log_reference)
-        loss = Loss(self.options.clip, self.options.entropy, self.options.reference, scale)
+        loss = Loss(*map(float, (self.options.clip, self.options.entropy, self.options.reference, scale)))
         by_final = Head(by_head.numpy(), by_bias.numpy())
         kernels.learn_moves(
             policy.detach().numpy(), _head(matrices), targets, which, loss, by_policy.numpy(), by_final, facts[:5]
