@@ -28,7 +28,7 @@ MASKABLE_PLAYERS = 4  # its environments are of one number
 GAMES, STEPS = 256, 16  # of MaskablePPO: side by side, and decisions of the learner in each between two updates
 UNIT = "own decisions/s"
 TASKS = Path("/proc/self/task")  # of Linux: a folder for each thread
-MOST_WAITING = 20  # per cent of the time that the threads ran; with more the figures say nothing
+MOST_WAITING = 20  # per cent of the time that the threads ran; with more the figures are worthless
 
 
 def measure_training(plan: TrainingPlan) -> Iterator[Measurement]:
@@ -54,7 +54,7 @@ def measure_training(plan: TrainingPlan) -> Iterator[Measurement]:
 
 
 def _scheduled() -> tuple[float, float] | None:
-    """How long the threads of this process have run, and how long they waited for a core meanwhile; None where Linux is not."""
+    """Returns how long the threads of this process have run, and how long they waited for a core; None if the system hides it."""
     try:
         found = [(TASKS / task / "schedstat").read_text().split() for task in os.listdir(TASKS)]
     except OSError:

@@ -29,7 +29,7 @@ BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
 
 
 class Record(NamedTuple):
-    """What is recorded of decisions, with room for more."""
+    """Decisions as they are recorded, with room for more."""
 
     move: np.ndarray  # int64
     log_prob: np.ndarray  # float32, the logarithm of its probability
@@ -38,7 +38,7 @@ class Record(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What the policy learns from, an entry for each decision."""
+    """Targets of the policy, an entry for each decision."""
 
     legal: CSR
     move: np.ndarray  # int64
