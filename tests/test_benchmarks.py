@@ -207,13 +207,32 @@ def test_training_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"WARM": 1, "UPDATES": 1, "GAMES": 4, "STEPS": 4}.items():
         monkeypatch.setattr(training, name, value)
     monkeypatch.setattr(training, "Options", lambda **given: options(**{"run": None, **given}, decisions=100 * 21 * 8))
-    found = list(training.measure_training(TrainingPlan([1, 2], repeats=2, seed=3)))
+    clock = iter([(10.0, 1.0), (20.0, 3.0), (10.0, 1.0), (20.0, 3.1)])  # run, and waited
+    monkeypatch.setattr(training, "_scheduled", lambda: next(clock))
+    measured = list(training.measure_training(TrainingPlan([1, 2], repeats=2, seed=3)))
+    found = [one for one in measured if one.unit != "%"]
+    waits = [one for one in measured if one.unit == "%"]
+    assert [round(one.median) for one in waits] == [20, 21]
+    assert ["worthless" in one.layer for one in waits] == [False, True]
     parts = ("playing alone", "learning alone", "both")
     assert [one.layer for one in found] == [
         *(f"training, {threads}: {part}" for threads in ("1 thread", "2 threads") for part in parts),
         "MaskablePPO on EuphoriaVecEnv",
     ]
     assert all(one.unit == "own decisions/s" and len(one.values) == 2 and min(one.values) > 0 for one in found)
+
+
+def test_waiting_is_read_from_the_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from euphoria_agents.speed import training
+
+    for task, times in {"1": "3000000000 500000000 7", "2": "1000000000 0 9"}.items():
+        (tmp_path / task).mkdir()
+        (tmp_path / task / "schedstat").write_text(times)
+    monkeypatch.setattr(training, "TASKS", tmp_path)
+    assert training._scheduled() == (4.0, 0.5)
+    monkeypatch.setattr(training, "TASKS", tmp_path / "missing")
+    assert training._scheduled() is None
 
 
 def test_what_is_measured_of_training_is_shown_and_written(

@@ -248,9 +248,9 @@ def test_the_player_the_trainer_and_the_formula_agree(tmp_path: Path) -> None:
         actor.step()
         new = slice(at, n.size)
         chances = agent.log_chances(*before)
-        games, moves = n.game[new], actor._move[new]
+        games, moves = n.game[new], actor._record.move[new]
         assert len(games) and before[1][games, moves].all()
-        assert actor._log_prob[new] == pytest.approx(chances[games, moves], abs=1e-4)
+        assert actor._record.log_prob[new] == pytest.approx(chances[games, moves], abs=1e-4)
     other = Network(make_features(), [16, 12])
     other.load(run.network.tensors())
     assert all(np.allclose(tensor, other.tensors()[name], atol=1e-6) for name, tensor in run.network.tensors().items())

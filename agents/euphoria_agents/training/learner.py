@@ -20,12 +20,12 @@ from torch.nn import functional
 from euphoria_agents.training import kernels
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.csr import CSR, places_of_members
+from euphoria_agents.training.kernels import BETAS, EPSILON, Head, Loss, Targets
 from euphoria_agents.training.network import Network
 from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.threads import Threads, ranges
 from euphoria_env.trajectories import OPEN, estimate_advantages
 
-BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
 CLIP = 0.2  # how far an update may change the probability of a move
 STEEPEST = 0.5  # gradients are scaled down to this norm
 VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
@@ -136,16 +136,18 @@ class ThreadedLearner(Learner):
         gradient = torch.zeros(sum(sizes)) if network.described else self.gradient  # else the matrices are the parameters
         self._gradients = [part.view_as(one) for part, one in zip(gradient.split(sizes), matrices, strict=True)]
         self._dense = gradient[sizes[0] :]  # of all but the first layer's weights
-        self._sums = torch.zeros(threads.size, len(self._dense))  # the same, by thread
+        # The same, by thread; that of the only one is the sum.
+        self._sums = torch.zeros(threads.size, len(self._dense)) if threads.size > 1 else self._dense[None]
         self._facts = np.zeros((threads.size, len(FACTS)))
         self._table = np.empty((network.first.rows, matrices[0].shape[1]), np.float32)
         begins = network.first.begins  # the rows of an entry stay together, as they share features
-        cuts = np.unique([begins[np.searchsorted(begins, first)] for first, _ in ranges(network.first.rows, 2 * threads.size)])
+        parts = 1 if threads.size == 1 else 2 * threads.size
+        cuts = np.unique([begins[np.searchsorted(begins, first)] for first, _ in ranges(network.first.rows, parts)])
         self._row_ranges = list(pairwise([*cuts.tolist(), network.first.rows]))
 
     def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
         """See `Learner.judge`."""
-        *_, head, bias, _, _ = self._weighed()
+        final = _head(self._weighed())
         values, log_chances = np.empty(len(rollout.move), np.float32), np.empty(len(rollout.legal.indices), np.float32)
 
         def judge(first: int, last: int) -> None:
@@ -153,7 +155,7 @@ class ThreadedLearner(Learner):
             with torch.no_grad():
                 policy, worth = self.network.later(self._first(rollout, which))
             values[first:last] = worth.numpy()
-            kernels.judge_moves(policy.numpy(), head.detach().numpy(), bias.detach().numpy(), *rollout.legal, which, log_chances)
+            kernels.judge_moves(policy.numpy(), final, rollout.legal, which, log_chances)
 
         self.threads.run([partial(judge, *bounds) for bounds in ranges(len(values), -(-len(values) // JUDGED))])
         return values, log_chances
@@ -164,10 +166,11 @@ class ThreadedLearner(Learner):
         by_first = np.empty((len(which), self._table.shape[1]), np.float32)
         parts = [(k, slice(*bounds)) for k, bounds in enumerate(ranges(len(which), self.threads.size))]
         self.threads.run([partial(self._differentiate, k, matrices, which, part, by_first[part]) for k, part in parts])
-        by_weight = self._gradients[0].numpy()
-        back = partial(kernels.first_layer_back, *self.rollout.rows, which, by_first, *self.network.first.row_features)
+        first, by_weight = self.network.first, self._gradients[0].numpy()
+        back = partial(kernels.first_layer_back, *first.decisions_by_row(self.rollout.rows, which), by_first, first.row_features)
         self.threads.run([partial(back, *bounds, by_weight) for bounds in self._row_ranges])
-        torch.sum(self._sums, 0, out=self._dense)
+        if self.threads.size > 1:
+            torch.sum(self._sums, 0, out=self._dense)
         if self.network.described:
             self.gradient.zero_()
             torch.autograd.backward(matrices, self._gradients)
@@ -183,7 +186,7 @@ class ThreadedLearner(Learner):
 
         def update(part: slice, scale: float) -> None:
             arrays = (one[part].numpy() for one in (self.flat, self.gradient, self.mean, self.square))
-            kernels.adam(*arrays, scale, rate, *BETAS, EPSILON, self.steps)
+            kernels.adam(*arrays, scale, rate, self.steps)
 
         self.threads.run([partial(add_squares, k) for k in range(len(parts))])
         scale = min(1.0, STEEPEST / (sum(squares) ** 0.5 + 1e-6))
@@ -192,14 +195,14 @@ class ThreadedLearner(Learner):
     def _weighed(self) -> list[Tensor]:
         """All matrices of the network, once the rows of its first layer are made of them."""
         matrices = self.network.matrices()
-        weigh = partial(kernels.weigh_rows, *self.network.first.row_features, matrices[0].detach().numpy())
+        weigh = partial(kernels.weigh_rows, self.network.first.row_features, matrices[0].detach().numpy())
         self.threads.run([partial(weigh, *bounds, self._table) for bounds in ranges(len(self._table), self.threads.size)])
         return matrices
 
     def _first(self, rollout: Rollout, which: np.ndarray) -> Tensor:
         """The first layer of some decisions, before its rectifier."""
         out = torch.empty(len(which), self._table.shape[1])
-        kernels.first_layer(*rollout.rows, which, self._table, self.network.first.bias.detach().numpy(), out.numpy())
+        kernels.first_layer(rollout.rows, which, self._table, self.network.first.bias.detach().numpy(), out.numpy())
         return out
 
     def _differentiate(self, k: int, matrices: list[Tensor], whole: np.ndarray, part: slice, by_first: np.ndarray) -> None:
@@ -212,16 +215,22 @@ class ThreadedLearner(Learner):
         error = values.detach() - torch.from_numpy(self.returns[which])
         facts[4] = float(error.square().sum())
         by_policy, by_head, by_bias = torch.empty_like(policy), torch.zeros_like(head), torch.zeros_like(bias)
+        targets = Targets(self.rollout.legal, self.rollout.move, self.log_probs, self.advantages)
+        loss = Loss(CLIP, float(self.options.entropy), float(scale))
+        by_final = Head(by_head.numpy(), by_bias.numpy())
         kernels.learn_moves(
-            *(one.detach().numpy() for one in (policy, head, bias)), *self.rollout.legal, which, self.rollout.move,
-            self.log_probs, self.advantages, CLIP, self.options.entropy, scale,
-            by_policy.numpy(), by_head.numpy(), by_bias.numpy(), facts[:4],
-        )  # fmt: skip
+            policy.detach().numpy(), _head(matrices), targets, which, loss, by_policy.numpy(), by_final, facts[:4]
+        )
         by = by_policy, 2 * VALUE_WEIGHT * scale * error
         by_seen, *others = torch.autograd.grad([policy, values], [first, *inner, value_weight, value_bias], by)
         by_first[:] = by_seen.numpy()
         dense = [by_seen.sum(0), *others[:-2], by_head, by_bias, *others[-2:]]
         torch.cat([one.reshape(-1) for one in dense], out=self._sums[k])
+
+
+def _head(matrices: list[Tensor]) -> Head:
+    """The head of the policy among `Network.matrices`."""
+    return Head(matrices[-4].detach().numpy(), matrices[-3].detach().numpy())
 
 
 class DeviceLearner(Learner):

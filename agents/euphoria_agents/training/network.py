@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from euphoria_agents.network.checkpoint import Features, Layers, widened
+from euphoria_agents.network.compiled_layers import Policy
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
 from euphoria_agents.training.card_embedding import describe
@@ -35,7 +36,7 @@ class FirstLayer(nn.Module):
     Attributes:
         weight, bias: (features, width) and (width,).
         begins: int64 (OBS_SIZE + 1,), where the rows of each entry of the observation begin.
-        row_features: which features each row stands for, with their values; see `network.weight_layout.features_of_rows`.
+        row_features: which features each row stands for, with their values; see `network.weight_layout.RowFeatures`.
     """
 
     def __init__(self, features: Features, width: int) -> None:
@@ -67,11 +68,18 @@ class FirstLayer(nn.Module):
         found: Tensor = _AddRows.apply(self.weight, self.bias, self, rows, which)
         return found
 
+    def decisions_by_row(self, rows: CSR, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """In which of some observations each row was seen; see `kernels.group_by_row`."""
+        ends = np.empty(self.rows + 2, np.int64)
+        decisions = np.empty(np.diff(rows.indptr)[which].sum(), np.int32)
+        kernels.group_by_row(rows, which, ends, decisions)
+        return ends, decisions
+
     def table(self) -> np.ndarray:
         """The contribution of each row to the layer, float32 (rows, width)."""
         weight = self.weight.detach().cpu().numpy()
         table = np.empty((self.rows, weight.shape[1]), np.float32)
-        kernels.weigh_rows(*self.row_features, weight, 0, self.rows, table)
+        kernels.weigh_rows(self.row_features, weight, 0, self.rows, table)
         return table
 
     def tensors(self, name: str) -> dict[str, np.ndarray]:
@@ -87,14 +95,16 @@ class _AddRows(torch.autograd.Function):
     def forward(ctx: Any, weight: Tensor, bias: Tensor, layer: FirstLayer, rows: CSR, which: np.ndarray) -> Tensor:
         ctx.seen = layer, rows, which, weight.shape
         out = np.empty((len(which), weight.shape[1]), np.float32)
-        kernels.first_layer(*rows, which, layer.table(), bias.detach().numpy(), out)
+        kernels.first_layer(rows, which, layer.table(), bias.detach().numpy(), out)
         return torch.from_numpy(out)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
         layer, rows, which, shape = ctx.seen
         by_weight = np.empty(shape, np.float32)
-        kernels.first_layer_back(*rows, which, gradient.contiguous().numpy(), *layer.row_features, 0, layer.rows, by_weight)
+        ends, decisions = layer.decisions_by_row(rows, which)
+        by_out = gradient.contiguous().numpy()
+        kernels.first_layer_back(ends, decisions, by_out, layer.row_features, 0, layer.rows, by_weight)
         return torch.from_numpy(by_weight), gradient.sum(0), None, None, None
 
 
@@ -162,7 +172,7 @@ class Network(nn.Module):
         layers = [self.first, *self.trunk, self.head, self.value_head]
         return [matrix for layer in layers for matrix in (layer.weight, layer.bias)]
 
-    def player(self) -> tuple[np.ndarray, ...]:
+    def player(self) -> Policy:
         """The policy as `kernels.play_and_record` plays it: copies, which do not change while the network learns."""
         bias = self.first.bias.detach().cpu().numpy()
         hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
@@ -170,7 +180,7 @@ class Network(nn.Module):
             hidden.append((one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy()))
         weights, (table,) = flatten([hidden])
         head = (self.head.weight.detach().cpu().numpy().copy(), self.head.bias.detach().cpu().numpy().copy())
-        return self.first.begins, self.first.table(), weights, table, *head
+        return Policy(self.first.begins, self.first.table(), weights, table, *head)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `network.checkpoint` has them."""
