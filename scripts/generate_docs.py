@@ -163,7 +163,7 @@ def actions_page() -> str:
     """docs/actions.md."""
     intro = [
         f"The action space has {actions.NUM_ACTIONS} actions for all numbers of players, options and seats. An action",
-        "is one line of the [notation](notation.md); ids never change within a version of the environment.",
+        "is one line of the [notation](positions.md#moves); ids never change within a version of the environment.",
         "",
         "## Formulas",
         "",
@@ -282,7 +282,7 @@ assert events.follow(start, game.events_for(None)) == events.public(game.to_dict
   ([R19](rules.md#r19-1)), `game.events_for(None)` what everybody may. Hidden numbers are -1. `game.event_array(player)` is
   `game.events_for(player)` as an array.
 - `game.decided()` lists the decisions: who made each, and which events belong to it. `words.log(game, seat, names)` tells them in
-  words, a line for each ([words and pictures](words-and-pictures.md)).
+  words, a line for each ([words and pictures](positions.md#words-and-pictures)).
 - `events.public(position)` is what everybody may know of a position ([positions.md](positions.md)), and
   `events.follow(start, events)` brings such a position up to date; the public events are enough for that.
 - If a game was made from a position, by `determinize` (a copy with everything hidden dealt again), or by `Batch.game`, its
@@ -600,7 +600,7 @@ repeated with several seeds, the interval of *all* is a bootstrap interval over 
 otherwise it is the 95 % interval over the deals. *decisions* counts those of the learner in training. Fixed players and searchers
 have none, and none are shown for frozen networks (the 157 million of *network* exceed every budget). *rank* is the mean rank;
 *rating* is openskill's, against opponents with [fixed ratings](benchmark.md#ratings); *entry* has links, the date of the judging,
-and the names of those who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](join.md). The [payoff
+and the names of those who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](benchmark.md#join). The [payoff
 tables](matrices.md) have Nash averages and alpha-ranks.
 
 ![Games won by each agent, task by task](leaderboard.svg)

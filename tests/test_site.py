@@ -136,4 +136,4 @@ def test_the_search_works_from_a_folder(chromium: Any, site: Path) -> None:
     tab.wait_for_selector("#search-results li a")
     found = tab.eval_on_selector_all("#search-results li a", "links => links.map(link => link.getAttribute('href'))")
     tab.close()
-    assert any("api/games.html" in link for link in found) and not faults
+    assert any("api.html" in link for link in found) and not faults
