@@ -600,8 +600,8 @@ repeated with several seeds, the interval of *all* is a bootstrap interval over 
 otherwise it is the 95 % interval over the deals. *decisions* counts those of the learner in training. Fixed players and searchers
 have none, and none are shown for frozen networks (the 157 million of *network* exceed every budget). *rank* is the mean rank;
 *rating* is openskill's, against opponents with [fixed ratings](benchmark.md#ratings); *entry* has links, the date of the judging,
-and the names of those who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](benchmark.md#join). The [payoff
-tables](matrices.md) have Nash averages and alpha-ranks.
+and the names of those who reproduced it. Every figure is in `benchmarks/results/`, and anybody can [join](benchmark.md#join). The
+[payoff tables](matrices.md) have Nash averages and alpha-ranks.
 
 ![Games won by each agent, task by task](leaderboard.svg)
 
