@@ -60,7 +60,7 @@ def start(folder: Path, **environment: str) -> subprocess.Popen[str]:
 
 
 def run(folder: Path, **environment: str) -> str:
-    """What the program says on stderr: nothing, or that it compiles; it must print its result."""
+    """Runs the program, which must print its result; returns its lines on stderr, which are empty or tell that it compiles."""
     running = start(folder, **environment)
     out, err = running.communicate()
     assert (out, running.returncode) == ("84 4\n", 0), err
@@ -141,7 +141,7 @@ def test_only_what_a_change_may_reach_is_compiled_again(tmp_path: Path) -> None:
     """The key of a part covers what its file imports, and nothing else; comments and docstrings do not count."""
 
     def keys() -> tuple[str, str, str]:
-        for cached in (cache_files._code, cache_files._imports, cache_files._with_imports):
+        for cached in (cache_files._hash_of_code, cache_files._imports, cache_files._with_imports):
             cached.cache_clear()
         return tuple(cache_files.code_key([package / f"{name}.py"]) for name in ("low", "high", "aside"))  # type: ignore[return-value]
 

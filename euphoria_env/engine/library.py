@@ -27,7 +27,7 @@ from numba.core.registry import cpu_target
 from euphoria_env.engine import cache_files
 from euphoria_env.engine.cache_files import cache_directory
 
-SHIPPED = cache_files.PACKAGE / "compiled"  # what a wheel carries
+SHIPPED = cache_files.PACKAGE / "compiled"  # in wheels
 PACKAGES = ("euphoria_env", "euphoria_agents")
 SECONDS_BETWEEN_LINES = 5
 LIBRARIES_KEPT = 8  # of each package, in the cache: those of the latest sources
@@ -93,7 +93,7 @@ def _symbols(library: str) -> dict[str, list[str]]:
 
 
 def _shipped(library: str) -> bytes | None:
-    """What the wheel carries, if it was made from these sources and this processor can run it; says so if it was not."""
+    """The library that the wheel carries; None, after a line that says so, if it is for other sources or another processor."""
     if library not in PACKAGES or not SHIPPED.is_dir():
         return None
     for processor in processors():
@@ -251,7 +251,7 @@ progress = _Progress()
 
 def part(function: Callable[..., Any], kinds: tuple[Any, ...], compile_it: Callable[[], Made]) -> Made:
     """A part, compiled for arguments of these types to LLVM's code, or kept from an earlier build."""
-    key = f"{_part_key(function)} {cache_files._hash(repr(kinds).encode())}"
+    key = f"{_part_key(function)} {cache_files.short_hash(repr(kinds).encode())}"
     made = _kept.get(key)
     if made is None:
         made = compile_it()
