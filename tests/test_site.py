@@ -96,7 +96,7 @@ def test_the_notebook_plays_trains_and_plots(site: Path) -> None:
 
 
 def test_the_reference_has_shapes(site: Path) -> None:
-    text = re.sub(r"<[^>]+>", "", (site / "api" / "games.html").read_text(encoding="utf-8"))
+    text = re.sub(r"<[^>]+>", "", (site / "api.html").read_text(encoding="utf-8"))
     assert "(N, OBS_SIZE) int8, what that player may see" in text and "Raises" in text
 
 
