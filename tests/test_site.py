@@ -96,7 +96,7 @@ def test_the_notebook_plays_trains_and_plots(site: Path) -> None:
 
 
 def test_the_reference_has_shapes(site: Path) -> None:
-    text = re.sub(r"<[^>]+>", "", (site / "api" / "games.html").read_text(encoding="utf-8"))
+    text = re.sub(r"<[^>]+>", "", (site / "api.html").read_text(encoding="utf-8"))
     assert "(N, OBS_SIZE) int8, what that player may see" in text and "Raises" in text
 
 
@@ -136,4 +136,4 @@ def test_the_search_works_from_a_folder(chromium: Any, site: Path) -> None:
     tab.wait_for_selector("#search-results li a")
     found = tab.eval_on_selector_all("#search-results li a", "links => links.map(link => link.getAttribute('href'))")
     tab.close()
-    assert any("api/games.html" in link for link in found) and not faults
+    assert any("api.html" in link for link in found) and not faults
