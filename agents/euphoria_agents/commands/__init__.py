@@ -46,9 +46,6 @@ COMMANDS = {
         "euphoria_agents.speed.settings:SpeedOptions",
     ),
     "speed compare": Subcommand("compare two measurements", f"{ARGUMENTS}:CompareOptions", compiled=False),
-    "convert": Subcommand(
-        "convert a player of an older version to this one", f"{ARGUMENTS}:ConvertOptions", needs="safetensors", compiled=False
-    ),
     "compile": Subcommand("compile everything ahead of time", f"{ARGUMENTS}:CompileOptions", needs="", compiled=False),
 }
 

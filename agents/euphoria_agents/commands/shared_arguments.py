@@ -194,14 +194,3 @@ class CompileOptions:
 
     The compiled code is kept, so that nothing has to wait for the compiler later; existing code is not compiled again.
     """
-
-
-@dataclasses.dataclass
-class ConvertOptions:
-    """Makes a trained player of an older version fit this one: it plays the same moves in the same games.
-
-    Entries that the observation did not have then get no weight. Runs of older versions cannot be resumed.
-    """
-
-    old: Path = positional("the file of the player, such as ppo.safetensors in the folder of a run")
-    new: Path = positional("the file to write, another one", type=written)

@@ -29,17 +29,12 @@ CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT, 
 CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY KEY (study, spec));
 CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, state TEXT, trouble TEXT, settings TEXT, client TEXT);
 CREATE TABLE counted (batch TEXT, number INTEGER, game TEXT, PRIMARY KEY (batch, number));
-"""
-_INDEXES = """
-CREATE INDEX IF NOT EXISTS game_of_client ON game (client, over, changed);
-CREATE INDEX IF NOT EXISTS game_changed ON game (changed);
-CREATE INDEX IF NOT EXISTS study_of_client ON study (client);
-CREATE INDEX IF NOT EXISTS batch_of_client ON batch (client);
+CREATE INDEX game_of_client ON game (client, over, changed);
+CREATE INDEX game_changed ON game (changed);
+CREATE INDEX study_of_client ON study (client);
+CREATE INDEX batch_of_client ON batch (client);
 """
 _PARTS = {"study": ("analysis WHERE study",), "batch": ("counted WHERE batch",)}
-_FROM_2 = "".join(f"ALTER TABLE {kind} ADD COLUMN client TEXT NOT NULL DEFAULT '';" for kind in ("game", "study", "batch"))
-_FROM_3 = "ALTER TABLE game ADD COLUMN active REAL NOT NULL DEFAULT 0;"
-_STEPS = {0: _TABLES, 2: _FROM_2 + _FROM_3, 3: _FROM_3, VERSION: ""}  # by the version that is found
 
 
 class CannotSave(OSError):
@@ -91,7 +86,7 @@ class Store:
         path: the file; made if it does not exist. ":memory:" keeps nothing.
 
     Raises:
-        ValueError: another server uses it, it is not a file of this server, or is of a later version.
+        ValueError: another server uses it, it is not a file of this server, or is of another version.
         OSError: it cannot be made.
     """
 
@@ -104,18 +99,20 @@ class Store:
         try:
             self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._db.execute("BEGIN EXCLUSIVE")  # the lock is kept until the end
-            found = self._db.execute("PRAGMA user_version").fetchone()[0]
-            for statement in (_STEPS[found] + _INDEXES).split(";"):
-                self._db.execute(statement)
-            self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._db.execute(f"PRAGMA user_version = {VERSION}")
+            if not self._db.execute("PRAGMA user_version").fetchone()[0]:  # a new file
+                for statement in (
+                    *_TABLES.split(";"),
+                    f"PRAGMA application_id = {APPLICATION}",
+                    f"PRAGMA user_version = {VERSION}",
+                ):
+                    self._db.execute(statement)
             self._db.execute("COMMIT")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             ((self._ran, self._started),) = self._all(
                 "SELECT coalesce(max(active), 0), ? FROM game WHERE active < ?", time.monotonic(), LONGEST
             )
-        except (sqlite3.Error, KeyError) as error:
+        except sqlite3.Error as error:
             self._db.close()
             locked = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
             raise ValueError(f"{path} is in use by another server" if locked else f"{path} cannot be used: {error}") from error
