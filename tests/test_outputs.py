@@ -37,7 +37,6 @@ INPUTS = {
     "serve": {"record"},
     "replay": {"record", "analysis"},
     "analyse": {"record"},
-    "speed compare": {"before", "after"},
 }
 WORDS = {"benchmark": ["duel-v1"], "replay": [str(RECORD)], "analyse": [str(RECORD)]}  # what must be named
 
@@ -217,7 +216,6 @@ def test_what_an_agent_is_made_of_is_an_input(words: list[str], read: str, tmp_p
         ("tournament", ["--agents", "random", "weights", "--out", "runs", "--records", "runs"]),
         ("tournament", ["--agents", "random", "weights", "--out", "new", "--records", "new"]),
         ("evaluate", ["--agent", "ppo:here/p", "--out", "ppo"]),
-        ("speed compare", ["a", "a"]),
     ],
 )
 def test_what_does_no_harm_is_allowed(name: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

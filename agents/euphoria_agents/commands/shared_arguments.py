@@ -1,4 +1,4 @@
-"""The options of the commands that play, show and compare, in a module that needs the core alone."""
+"""The options of the commands that play, show and judge, in a module that needs the core alone."""
 
 from __future__ import annotations
 
@@ -177,15 +177,6 @@ class AnalyseOptions:
     processes: int = option(os.cpu_count() or 1, "the number of decisions at once; any number gives the same results")
     threshold: float = option(0.06, "a larger regret is a mistake")
     plot: Path | None = option(None, "also draw the chances over the game, and the regrets: a PNG", type=written, metavar="FILE")
-
-
-@dataclasses.dataclass
-class CompareOptions:
-    """Compares two measurements that `euphoria speed --json` wrote."""
-
-    before: Path = positional("the first one")
-    after: Path = positional("the second one")
-    fail_below: float | None = option(None, "exit with 1 if the factor of any figure is below this", metavar="RATIO")
 
 
 @dataclasses.dataclass
