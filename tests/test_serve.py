@@ -490,7 +490,7 @@ def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server that takes little."""
-    kept = {"game": Kept(3, 2), "study": Kept(2, 1), "batch": Kept(2, 1)}
+    kept = {"game": Kept(3, 2), "study": Kept(2, 1)}
     few = {"listeners": 2, "listeners_per_client": 3, "connections_per_client": 12, "head_seconds": 0.5, "body_seconds": 0.5}
     with Served(tmp_path_factory.mktemp("small") / "games.sqlite", kept=kept, agents=2, idle=3600.0, **few) as found:
         yield found
@@ -502,22 +502,13 @@ def test_what_is_too_much_is_refused(small: Served, record: str) -> None:
     assert ann.post("/api/studies", {"record": record})["id"] == study  # it is there already
     jobs = small.app.state.studies.jobs
     jobs._most, before = Kept(0, 0), jobs._most
-    ann.post("/api/batches", {"records": [ended_record()]})
     for path, body in (
         ("/api/studies", {"record": Game(seed=1).to_record()}),
         (f"/api/studies/{study}/analyses", {"spec": "weights"}),
-        ("/api/batches", {"records": [ended_record()]}),
     ):
         status, content, _ = ann.ask("POST", path, body)
         assert status == 503 and list(json.loads(content)) == ["error"]
     jobs._most = before
-
-
-def ended_record() -> str:
-    game, rng = Game(Rules(num_players=2, stars_to_win=1), seed=1), random.Random(1)
-    while not game.over:
-        game.play(rng.choice(game.legal()))
-    return game.to_record()
 
 
 def test_one_client_does_not_fill_the_server(small: Served) -> None:
@@ -641,7 +632,6 @@ def test_every_endpoint_has_the_right_that_it_says(server: Served, ann: Visitor,
     names = {
         "game": made["id"],
         "study": ann.post("/api/studies", {"record": Game(Rules(num_players=2), seed=77).to_record()})["id"],
-        "batch": ann.post("/api/batches", {"records": [ended_record()]})["id"],
     }
     stranger, bob = server.visitor(), server.visitor()
     bob.post(f"/api/games/{names['game']}/sit", {"token": made["links"][0]["token"]})
@@ -659,10 +649,8 @@ def test_every_endpoint_has_the_right_that_it_says(server: Served, ann: Visitor,
             status, content, _ = visitor.ask(endpoint.method, path, body)
             assert status == 403, (called, right, content)
     assert ann.get(f"/api/games/{names['game']}/view?seat=0") == before
-    assert ann.get(f"/api/studies/{names['study']}") and ann.get(f"/api/batches/{names['batch']}")
-    for kind in ("batches", "studies"):
-        name = names["batch" if kind == "batches" else "study"]
-        assert ann.ask("DELETE", f"/api/{kind}/{name}", {})[0] == 200
+    assert ann.get(f"/api/studies/{names['study']}")
+    assert ann.ask("DELETE", f"/api/studies/{names['study']}", {})[0] == 200
 
 
 def test_a_study_that_is_there_is_found_without_a_right_over_it(server: Served, ann: Visitor) -> None:
