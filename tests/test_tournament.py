@@ -338,8 +338,6 @@ def test_a_killed_and_an_interrupted_tournament_go_on_to_the_same_results(tmp_pa
         ("tournament --trades-per-turn 11", "trades_per_turn must be an integer from 0 to 10, not 11"),
         ("tournament --out /dev/null", "/dev/null: File exists"),
         ("replay /none", "/none: no such file"),
-        ("replay x --delay -1", "--delay must be from 0 to 3600 seconds, not -1"),
-        ("replay x --every end --delay inf", "--delay must be from 0 to 3600 seconds, not inf"),
         ("evaluate --games 1000000000000000000", "games must be at most 10,000,000, not 1,000,000,000,000,000,000"),
     ],
 )
@@ -383,6 +381,18 @@ def test_replay(tmp_path: Path) -> None:
     assert printed.count("--- players") == 21 and f"\n{first:5}  turn" in printed and f"\n{first - 1:5}  turn" not in printed
     _, printed, _ = euphoria("replay", file, "--from", first)
     assert 1 < printed.count("--- players") < 21
+    for one, every in ((first, "turn"), (0, "end"), (first + 19, "decision")):
+        status, printed, _ = euphoria("replay", file, "--decision", one, "--every", every)
+        *board, line = printed.splitlines()
+        assert status == 0 and line.startswith(f"{one:5}  turn") and line.endswith(f"  {moves[one]}")
+        assert printed.count("--- players") == (every != "end") == bool(board)
+    for options, message in (
+        (["--decision", first + 20], f"--decision must be one of the {first + 20} of this game, from 0, not {first + 20}"),
+        (["--decision", -1], f"--decision must be one of the {first + 20} of this game, from 0, not -1"),
+        (["--decision", 3, "--from", 2], "--decision goes with neither --from nor --html"),
+        (["--decision", 3, "--html", tmp_path / "a.html"], "--decision goes with neither --from nor --html"),
+    ):
+        assert euphoria("replay", file, *options) == (2, "", f"error: {message}\n")
     status, printed, told = euphoria("replay", file, "--from", 99999)
     assert (status, printed) == (2, "")
     assert told == f"error: --from must be from 0 to {first + 20}, the decisions of this game, not 99999\n"

@@ -121,16 +121,14 @@ class TableOptions:
 class ReplayOptions:
     """Shows a recorded game in the terminal: moves, random outcomes, and the board at chosen points; or writes it as a page.
 
-    At a terminal you can go forward and back; with --every, --delay, --step or --svg, or without one, everything is printed.
     --html writes one page that opens anywhere from a file: the board at every decision, the log and, with --analysis, the chances
     and mistakes. It holds what --view may know and nothing else.
     """
 
     record: Path = positional("a file from --records of a tournament, or from game.to_record()")
     start: int = option(0, "begin with decision N; the first is 0", flag="--from", metavar="N")
-    every: str | None = option(None, "when the board is printed, by default each turn; at the end it always is", choices=EVERY)
-    delay: float = option(0.0, "pause after each decision", metavar="SECONDS")
-    step: bool = option(False, "wait for Enter after each decision")
+    decision: int | None = option(None, "show decision N alone: the board before it, and the move", metavar="N")
+    every: str = option("turn", "when the board is printed; at the end it always is", choices=EVERY)
     svg: Path | None = option(None, "also write each board that is shown as a picture", type=written_folder, metavar="FOLDER")
     html: Path | None = option(None, "write the game as one page, and show nothing here", type=written, metavar="FILE")
     analysis: Path | None = option(None, "the analysis of this game by euphoria analyse --out, for the page", metavar="FILE")
