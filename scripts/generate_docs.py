@@ -270,12 +270,10 @@ happen, with the cause where the rules give one.
 from euphoria_env import Game, Rules, events
 
 game = Game(Rules(num_players=2), seed=7)
-start = events.public(game.to_dict())
 while game.turn < 9:
     game.play(game.legal()[0])
 for kind, player, a, b in game.events_for(0)[-5:]:
     print(events.KINDS[kind], player, a, b)
-assert events.follow(start, game.events_for(None)) == events.public(game.to_dict())
 ```
 
 - `game.events` is everything since the start of the game, `game.events_for(player)` what that player may know of it
@@ -283,8 +281,8 @@ assert events.follow(start, game.events_for(None)) == events.public(game.to_dict
   `game.events_for(player)` as an array.
 - `game.decided()` lists the decisions: who made each, and which events belong to it. `words.log(game, seat, names)` tells them in
   words, a line for each ([words and pictures](words-and-pictures.md)).
-- `events.public(position)` is what everybody may know of a position ([positions.md](positions.md)), and
-  `events.follow(start, events)` brings such a position up to date; the public events are enough for that.
+- The public events lead from the public part of a position to that of every later one
+  ([tests/tools/following.py](../tests/tools/following.py)).
 - If a game was made from a position, by `determinize` (a copy with everything hidden dealt again), or by `Batch.game`, its
   events begin at the point where it was made, not at the setup.
 - `events.NAMES` has the names that numbers stand for: `events.NAMES["space"][a]` is a space of the board. An *item* is a good or
