@@ -159,10 +159,6 @@ def lab(rgb: np.ndarray) -> np.ndarray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def test_what_contrast_is():
-    assert contrast("#ffffff", "#000000") == pytest.approx(21) and contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
-
-
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_players_are_told_apart_by_colour(sight):
     seen = [lab(SIGHTS[sight] @ light(fill)) for fill, _ in PLAYER_COLOURS]

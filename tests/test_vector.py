@@ -552,14 +552,6 @@ def first_legal(infos: dict[str, Any]) -> np.ndarray:
     return infos["action_mask"].argmax(axis=1)
 
 
-def test_an_unknown_keyword_is_refused_as_python_does() -> None:
-    makers: list[Any] = [EuphoriaVectorEnv, vec_env, lambda n, **arguments: gymnasium.make_vec(GYMNASIUM_ID, n, **arguments)]
-    for make in makers:
-        for name in ("frameskip", "players"):
-            with pytest.raises(TypeError, match=f"got an unexpected keyword argument '{name}'"):
-                make(2, **{name: 4})
-
-
 @pytest.mark.parametrize("mode", ["NextStep", AutoresetMode.DISABLED])
 def test_other_autoreset_modes_show_the_same_games(mode: Any) -> None:
     """The games of SAME_STEP, each with one more step that shows how it ended."""
