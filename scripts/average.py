@@ -22,10 +22,10 @@ from msgspec import Meta
 from rich.console import Console
 
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
-from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint
+from euphoria_agents.network.checkpoint import parts, read_checkpoint, save_checkpoint
 from euphoria_agents.training import config
 from euphoria_agents.training.config import Count0, Players, Seed, Threads
-from euphoria_agents.training.imitation import network_of
+from euphoria_agents.training.network import Network
 from euphoria_agents.training.win_probs import learn_win_probs
 from euphoria_agents.validation import checked
 
@@ -49,7 +49,8 @@ def mean(files: Sequence[Path]) -> dict[str, np.ndarray]:
     Raises:
         ValueError: a file cannot be read, or its network has another shape than that of the first file.
     """
-    network, several = network_of(read_checkpoint(files[0])[1], files[0]), []
+    first, several = parts(read_checkpoint(files[0])[1], files[0]), []
+    network = Network(first.features, [len(bias) for _, bias in first.trunk])
     for path in files:
         network.load(read_checkpoint(path)[1], path)
         several.append(network.tensors())
@@ -63,10 +64,11 @@ def main() -> None:
     checked(vars(options), Options)
     torch.set_num_threads(1)
     training = read_checkpoint(options.files[-1])[0]["training"] | {"averaged": [str(path) for path in options.files]}
-    save_checkpoint(options.out, mean(options.files), training, np.float16 if options.half else np.float32)
+    kind = np.float16 if options.half else np.float32
+    save_checkpoint(options.out, mean(options.files), training, kind)
     if options.win_probs_games:
-        same = {name: getattr(options, name) for name in ("win_probs_games", "players", "half", "threads", "seed")}
-        learn_win_probs(config.Options(**same), options.out, console)
+        same = {name: getattr(options, name) for name in ("win_probs_games", "players", "threads", "seed")}
+        learn_win_probs(config.Options(**same), options.out, console, kind)
     console.print(f"written: {options.out}")
 
 

@@ -53,10 +53,9 @@ def learner(options: Options, player: Path, rate: float, console: Console) -> Pa
         network = parts(read_checkpoint(player)[1], player)
         choices = config.Options(
             run=folder, start=player, baselines=[spec], players=[options.players], self_play=0.0, newest=0.0, older=0.0,
-            trunk=[len(bias) for _, bias in network.trunk], branch=[len(bias) for _, bias in network.policy[:-1]],
-            decisions=options.decisions, learning_rate=rate, threads=options.threads, seed=options.seed, reward="win",
-            gamma=0.999, gae_lambda=0.95, epochs=3, entropy=0.002, rate=200, rating_players=[options.players],
-            snapshot=10**9, win_probs_games=0,
+            trunk=[len(bias) for _, bias in network.trunk], decisions=options.decisions, learning_rate=rate,
+            threads=options.threads, seed=options.seed, reward="win",
+            gamma=0.999, gae_lambda=0.95, epochs=3, entropy=0.002, rate=200, snapshot=100, win_probs_games=0,
         )  # fmt: skip
     trainer.train(choices, console)
     return folder / "ppo.safetensors"

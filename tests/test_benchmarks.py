@@ -37,7 +37,7 @@ def speed(*arguments: Any, code: int = 0) -> str:
 
 
 def test_help() -> None:
-    for script in ("peers", "playouts", "simulations"):
+    for script in ("peers", "simulations"):
         assert "--help" in call(FOLDER / f"{script}.py", "--help")
     for words in ([], ["compare"]):
         assert "--help" in speed(*words, "--help")
@@ -140,13 +140,6 @@ def test_pictures_are_measured(monkeypatch: Any, capsys: Any, missing: bool) -> 
     assert all(len(one.values) == 1 and min(one.values) > 0 for one in found)
 
 
-@pytest.mark.long
-def test_playouts_are_counted() -> None:
-    text = call(FOLDER / "playouts.py", "--playouts", 3)
-    rows = [line.split()[0] for line in text.splitlines()[1:] if not line.startswith("compiling ")]  # which tells of compiling
-    assert rows == ["start", "turn", "start,"]
-
-
 def test_simulations_are_counted() -> None:
     text = call(FOLDER / "simulations.py", "--agent", "mcts:2:greedy", "--players", 3, "--positions", 1, "--rounds", 1)
     assert re.search(r"^3 players: [\d,]+ simulations/s of mcts:2:greedy; a move takes \d+% of the time$", text, re.MULTILINE)
@@ -214,13 +207,32 @@ def test_training_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"WARM": 1, "UPDATES": 1, "GAMES": 4, "STEPS": 4}.items():
         monkeypatch.setattr(training, name, value)
     monkeypatch.setattr(training, "Options", lambda **given: options(**{"run": None, **given}, decisions=100 * 21 * 8))
-    found = list(training.measure_training(TrainingPlan([1, 2], repeats=2, seed=3)))
+    clock = iter([(10.0, 1.0), (20.0, 3.0), (10.0, 1.0), (20.0, 3.1)])  # run, and waited
+    monkeypatch.setattr(training, "_scheduled", lambda: next(clock))
+    measured = list(training.measure_training(TrainingPlan([1, 2], repeats=2, seed=3)))
+    found = [one for one in measured if one.unit != "%"]
+    waits = [one for one in measured if one.unit == "%"]
+    assert [round(one.median) for one in waits] == [20, 21]
+    assert ["worthless" in one.layer for one in waits] == [False, True]
     parts = ("playing alone", "learning alone", "both")
     assert [one.layer for one in found] == [
         *(f"training, {threads}: {part}" for threads in ("1 thread", "2 threads") for part in parts),
         "MaskablePPO on EuphoriaVecEnv",
     ]
     assert all(one.unit == "own decisions/s" and len(one.values) == 2 and min(one.values) > 0 for one in found)
+
+
+def test_waiting_is_read_from_the_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from euphoria_agents.speed import training
+
+    for task, times in {"1": "3000000000 500000000 7", "2": "1000000000 0 9"}.items():
+        (tmp_path / task).mkdir()
+        (tmp_path / task / "schedstat").write_text(times)
+    monkeypatch.setattr(training, "TASKS", tmp_path)
+    assert training._scheduled() == (4.0, 0.5)
+    monkeypatch.setattr(training, "TASKS", tmp_path / "missing")
+    assert training._scheduled() is None
 
 
 def test_what_is_measured_of_training_is_shown_and_written(

@@ -58,7 +58,7 @@ def test_the_weights_are_descriptions_times_what_all_share(tmp_path: Path) -> No
         assert difference == pytest.approx((MARKETS[tile] - MARKETS[0])[used] @ shared[-4], abs=1e-4)
     logits = policy.head.parametrizations.weight[0].shared[2].detach().numpy()
     rows = [actions.parse(f"choose {name}") for name in TILES]
-    assert tensors["policy.1.weight"][rows] == pytest.approx(MARKETS[:, used] @ logits, abs=1e-6)
+    assert tensors["policy.0.weight"][rows] == pytest.approx(MARKETS[:, used] @ logits, abs=1e-6)
 
 
 def test_a_step_of_adam_moves_the_weights_of_cards_as_far_as_others(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_step_of_adam_moves_the_weights_of_cards_as_far_as_others(tmp_path: Pa
     for one in policy.parameters():
         one.grad = torch.ones_like(one)
     optimizer.step()
-    moved = before["policy.1.weight"] - policy.tensors()["policy.1.weight"]
+    moved = before["policy.0.weight"] - policy.tensors()["policy.0.weight"]
     rows = [actions.parse(f"choose {name}") for name in RECRUIT_NAMES]
     assert moved[actions.parse("skip")] == pytest.approx(1e-3, rel=1e-3)
     assert moved[rows].mean() == pytest.approx(1e-3, rel=0.01) and moved[rows].max() < 5e-3

@@ -401,4 +401,4 @@ def test_another_version_of_an_agent_plays_its_games_again(folder: Path) -> None
 
 def test_compile_says_what_is_there(tmp_path: Path) -> None:
     euphoria("compile", cwd=tmp_path)
-    assert euphoria("compile", cwd=tmp_path)[0] == "everything was compiled already\n"
+    assert euphoria("compile", cwd=tmp_path)[1] == "everything was compiled already\n"

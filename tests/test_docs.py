@@ -12,6 +12,7 @@ import pytest
 
 from euphoria_agents.registry import BUILTIN
 from euphoria_env import actions, observations
+from euphoria_env.board import NUM_AREAS
 from euphoria_env.cards import recruits, tiles
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.spaces import SITE_COSTS
@@ -182,6 +183,15 @@ NUMBERS = [
     ("docs/environment.md", r"`player_0` to `player_(\d)`, as many as `num_players` \((\d) to (\d)\)", [MOST - 1, FEWEST, MOST]),
     ("docs/notation.md", r"There are (\d+) of\s+them", [actions.NUM_ACTIONS]),
     ("docs/notation.md", r"All (\d+)\s+`use` moves", [len(RECRUIT_NAMES)]),
+    ("docs/actions.md", r"has (\d+) actions for all", [actions.NUM_ACTIONS]),
+    ("docs/actions.md", r"first (\d) are the multi-use", [NUM_AREAS]),
+    ("docs/observations.md", r"shape `\((\d+),\)`: raw", [observations.OBS_SIZE]),
+    (
+        "docs/observations.md",
+        r"`markets` \(`(\d+):(\d+)`\)",
+        [observations.start_of("recruits"), observations.start_of("max_turns")],
+    ),
+    ("docs/observations.md", r"Each of the (\d) seats has a block of (\d+)", [MOST, observations.PLAYER_SIZE]),
     ("docs/training.md", r"logits of\s+(\d+) moves", [actions.NUM_ACTIONS]),
     ("README.md", r"for (\d) to (\d) players, with", [FEWEST, MOST]),
     ("docs/report.md", r"There are (\d+)\s+actions, of which", [actions.NUM_ACTIONS]),

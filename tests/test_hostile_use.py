@@ -68,7 +68,7 @@ def later(work: Callable[[], Any]) -> Future[Any]:
 
 def begun(server: Served, method: str, path: str, body: Any = None, visitor: Visitor | None = None) -> http.client.HTTPConnection:
     """A request that somebody sent, and may give up."""
-    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
+    line = http.client.HTTPConnection("127.0.0.1", server.port)
     here = {"Host": f"127.0.0.1:{server.port}", "Content-Type": "application/json", "Origin": f"http://127.0.0.1:{server.port}"}
     cookies = visitor._cookies(path) if visitor else None
     content = json.dumps(body or {}) if method != "GET" else None

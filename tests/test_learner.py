@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.csr import places_of_members  # noqa: E402
-from euphoria_agents.training.learner import EPSILON, FACTS, STEEPEST, DeviceLearner, Learner, ThreadedLearner  # noqa: E402
+from euphoria_agents.training.learner import CLIP, EPSILON, FACTS, STEEPEST, DeviceLearner, Learner, ThreadedLearner  # noqa: E402
 from euphoria_agents.training.network import Network, make_features  # noqa: E402
 from euphoria_agents.training.rollout import Rollout  # noqa: E402
 from euphoria_agents.training.threads import Threads  # noqa: E402
@@ -25,8 +25,7 @@ from tests.tools.small_runs import go, options  # noqa: E402
 SHAPES: dict[str, dict[str, Any]] = {
     "trunk": {"trunk": [16, 12]},
     "one layer": {"trunk": [16]},
-    "trunk and branch": {"trunk": [16, 12], "branch": [8, 6]},
-    "features of cards": {"trunk": [16, 12], "branch": [8], "described": True},
+    "features of cards": {"trunk": [16, 12], "described": True},
 }
 KINDS = (1, 2, 3, "device")  # numbers of threads, or PyTorch's operations as on a card
 
@@ -45,7 +44,7 @@ def rollout(tmp_path_factory: pytest.TempPathFactory) -> Rollout:
 def network(shape: str) -> Network:
     """The same one every time, with weights that are nowhere 0."""
     torch.manual_seed(0)
-    made = Network(make_features(True), **SHAPES[shape])
+    made = Network(make_features(), **SHAPES[shape])
     with torch.no_grad():
         for parameter in made.parameters():
             parameter += 0.1 * torch.randn(parameter.shape)
@@ -81,13 +80,8 @@ def judged(model: Network, rollout: Rollout) -> tuple[Any, Any, Any]:
     hidden = torch.relu(torch.from_numpy(x).float() @ model.first.weight + model.first.bias)
     for layer in model.trunk:
         hidden = torch.relu(layer(hidden))
-    policy = value = hidden
-    for layer in model.policy:
-        policy = torch.relu(layer(policy))
-    for layer in model.value:
-        value = torch.relu(layer(value))
-    logits = model.head(policy).masked_fill(torch.from_numpy(~legal), -torch.inf)
-    return model.value_head(value)[:, 0], logits.log_softmax(1), torch.from_numpy(legal)
+    logits = model.head(hidden).masked_fill(torch.from_numpy(~legal), -torch.inf)
+    return model.value_head(hidden)[:, 0], logits.log_softmax(1), torch.from_numpy(legal)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -104,25 +98,23 @@ def test_values_and_probabilities_are_those_of_the_formula(shape: str, kind: Any
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_gradients_are_those_of_the_formula(shape: str, kind: Any, learners: Any, rollout: Rollout) -> None:
-    """Clipped objective, entropy, divergence and the error of the values, of some decisions; some ratios are beyond the clip."""
+    """Clipped objective, entropy and the error of the values, of some decisions; some ratios are beyond the clip."""
     rng, n = np.random.default_rng(0), len(rollout.move)
-    learner, model = learners(shape, kind, clip=0.1, entropy=0.3, reference=0.2), network(shape)
+    learner, model = learners(shape, kind, entropy=0.3), network(shape)
     values, chances, legal = judged(model, rollout)
-    reference = (chances.detach() + 0.5 * torch.randn(chances.shape, generator=torch.manual_seed(2))).log_softmax(1)
     chosen = chances.gather(1, torch.from_numpy(rollout.move)[:, None])[:, 0]
     old = (chosen.detach() + 0.2 * torch.randn(n, generator=torch.manual_seed(1))).numpy()
     advantages, returns = rng.normal(size=(2, n)).astype(np.float32)
     which = rng.permutation(n)[: n // 2]
     ratio, gain = (chosen - torch.from_numpy(old)).exp(), torch.from_numpy(advantages)
-    objective = torch.min(gain * ratio, gain * ratio.clamp(0.9, 1.1))
+    objective = torch.min(gain * ratio, gain * ratio.clamp(1 - CLIP, 1 + CLIP))
     entropy = -(chances.exp() * chances.masked_fill(~legal, 0)).sum(1)
-    divergence = (chances.exp() * (chances - reference).masked_fill(~legal, 0)).sum(1)
     error = (values - torch.from_numpy(returns)).square()
-    (0.5 * error - objective - 0.3 * entropy + 0.2 * divergence)[which].mean().backward()
-    facts = objective, entropy, ((ratio - 1).abs() > 0.1).float(), ratio - 1 - ratio.log(), divergence, error
+    (0.5 * error - objective - 0.3 * entropy)[which].mean().backward()
+    facts = objective, entropy, ((ratio - 1).abs() > CLIP).float(), ratio - 1 - ratio.log(), error
 
     learner.judge(rollout)
-    learner.begin(rollout, advantages, returns, old, reference[legal].numpy())
+    learner.begin(rollout, advantages, returns, old)
     for _ in range(2):  # nothing is left over from the time before
         found = learner.differentiate(which)
     assert found == pytest.approx([fact[which].sum().item() for fact in facts], rel=1e-3) and 0 < found[2] < len(which)
@@ -164,7 +156,7 @@ def test_an_update_learns_from_advantages_that_count_less_where_the_network_has_
     monkeypatch.setattr(learner, "step", lambda rate: (rates.append(rate), step(rate)))
     monkeypatch.setattr(learner, "differentiate", lambda which: (learnt.append(which), differentiate(which))[1])
     told = learner.update(rollout, 1e-3, np.random.default_rng(0), 3)
-    (_, advantages, wanted, log_probs, _) = taken[0]
+    (_, advantages, wanted, log_probs) = taken[0]
     closed = np.flatnonzero(rollout.following != OPEN)
     assert advantages[closed] == pytest.approx(weighted[closed], abs=1e-4)
     assert wanted[closed] == pytest.approx(returns[closed], abs=1e-4)
@@ -176,27 +168,13 @@ def test_an_update_learns_from_advantages_that_count_less_where_the_network_has_
     assert told["importance"] < 0.99 and set(FACTS) < told.keys() and all(np.isfinite([*told.values()]))
 
 
-@pytest.mark.parametrize("kind", [1, 2, "device"])
-def test_the_reference_policy_follows_the_network_slowly(kind: Any, learners: Any, rollout: Rollout) -> None:
-    learner = learners("trunk", kind, reference=0.1, reference_updates=4)
-    began = learner.flat.clone()
-    learner.update(rollout, 3e-3, np.random.default_rng(0), 3)
-    assert (learner.flat - began).abs().max() > 3e-3
-    assert torch.allclose(learner.reference, began + (learner.flat - began) / 4, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", [1, "device"])
-def test_a_reference_policy_holds_the_network_back(kind: Any, learners: Any, rollout: Rollout) -> None:
-    moved = []
-    for weight in (0.0, 1.0):
-        learner = learners("trunk", kind, reference=weight, reference_updates=1000, entropy=0)
-        _, before = learner.judge(rollout)
-        for seed in range(8):
-            told = learner.update(rollout, 3e-3, np.random.default_rng(seed), 3)
-        assert (told["reference_kl"] > 0) == (weight > 0)
-        _, after = learner.judge(rollout)  # with the present network, not with the reference policy
-        moved.append(float(np.abs(after - before).mean()))
-    assert moved[1] < 0.7 * moved[0]
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_values_may_be_so_large_that_float32_does_not_hold_their_squares(learners: Any, rollout: Rollout) -> None:
+    learner = learners("trunk", 1)
+    with torch.no_grad():
+        learner.network.value_head.weight.mul_(1e25)
+    told = learner.update(rollout, 1e-3, np.random.default_rng(0), 3)
+    assert told["explained_variance"] < 1
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -253,7 +231,7 @@ def test_gradients_may_be_averaged(kind: Any, learners: Any, rollout: Rollout) -
         largest.append(float(gradient.abs().max()))
         gradient.zero_()
 
-    learner = learners("trunk and branch", kind, average)
+    learner = learners("trunk", kind, average)
     before = learner.flat.clone()
     learner.update(rollout, 1e-3, np.random.default_rng(0), 3)
     assert len(largest) == 3 * learner.options.epochs and min(largest) > 0
@@ -266,14 +244,14 @@ def test_there_may_be_more_threads_than_decisions(learners: Any, rollout: Rollou
     for kind in (1, 3):
         learner = learners("trunk", kind)
         ones = np.ones(len(rollout.move), np.float32)
-        learner.begin(rollout, ones, ones, rollout.log_prob, np.empty(0, np.float32))
+        learner.begin(rollout, ones, ones, rollout.log_prob)
         learner.differentiate(closed[:2])
         found.append(learner.gradient.clone())
     assert torch.allclose(*found, rtol=0, atol=1e-6)
 
 
 def test_what_plays_does_not_change_while_the_network_learns(learners: Any, rollout: Rollout) -> None:
-    learner = learners("trunk and branch", 1)
+    learner = learners("trunk", 1)
     player = learner.network.player()
     before = [array.copy() for array in player]
     learner.update(rollout, 1e-2, np.random.default_rng(0), 3)
@@ -283,7 +261,7 @@ def test_what_plays_does_not_change_while_the_network_learns(learners: Any, roll
 
 @pytest.mark.parametrize("cores", [1, 2, 8])
 def test_there_are_no_more_threads_than_cores_and_all_are_closed(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
     with closing(Threads(3)) as threads:
         others = threads._others
         assert len(others) == min(3, cores) - 1 and all(thread.is_alive() for thread in others)

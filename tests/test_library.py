@@ -25,14 +25,8 @@ pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is com
 ROOT = Path(__file__).parent.parent
 # A small entry point of its own, so that compiling takes a second.
 PROGRAM = """
-from euphoria_env.engine.jit import entry, jit
-from parts import doubled
-
-@jit
-def checked(x):
-    if x < 0:
-        raise ValueError("negative")
-    return doubled(x)
+from euphoria_env.engine.jit import entry
+from parts import checked
 
 @entry("int64")
 def quadruple(x):
@@ -40,7 +34,17 @@ def quadruple(x):
 
 print(quadruple(21), checked(2))
 """
-PARTS = "from euphoria_env.engine.jit import jit\n\n@jit\ndef doubled(x):\n    return 2 * x\n"
+PARTS = """
+from euphoria_env.engine.jit import jit
+from more_parts import doubled
+
+@jit
+def checked(x):
+    if x < 0:
+        raise ValueError("negative")
+    return doubled(x)
+"""
+MORE_PARTS = "from euphoria_env.engine.jit import jit\n\n@jit\ndef doubled(x):\n    return 2 * x\n"
 TELLS = "compiling __main__"
 
 
@@ -48,6 +52,7 @@ TELLS = "compiling __main__"
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "parts.py").write_text(PARTS)
+    (tmp_path / "more_parts.py").write_text(MORE_PARTS)
     return tmp_path
 
 
@@ -60,7 +65,7 @@ def start(folder: Path, **environment: str) -> subprocess.Popen[str]:
 
 
 def run(folder: Path, **environment: str) -> str:
-    """What the program says on stderr: nothing, or that it compiles; it must print its result."""
+    """Runs the program, which must print its result; returns its lines on stderr, which are empty or tell that it compiles."""
     running = start(folder, **environment)
     out, err = running.communicate()
     assert (out, running.returncode) == ("84 4\n", 0), err
@@ -96,8 +101,11 @@ def test_another_source_processor_or_setting_is_another_key(folder: Path) -> Non
     run(folder)
     (folder / "program.py").write_text("# a comment\n" + PROGRAM)
     assert run(folder) == ""
-    (folder / "parts.py").write_text(PARTS.replace("2 * x", "x + x"))
+    (folder / "more_parts.py").write_text(MORE_PARTS.replace("2 * x", "x + x"))
     assert TELLS in run(folder)
+    for change in ("1 * ", "0 + "):  # twice: what the kept parts call is kept with them
+        (folder / "program.py").write_text(PROGRAM.replace("return ", f"return {change}"))
+        assert TELLS in run(folder)
     assert TELLS in run(folder, NUMBA_BOUNDSCHECK="1")
     assert TELLS in run(folder, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
 
@@ -141,7 +149,7 @@ def test_only_what_a_change_may_reach_is_compiled_again(tmp_path: Path) -> None:
     """The key of a part covers what its file imports, and nothing else; comments and docstrings do not count."""
 
     def keys() -> tuple[str, str, str]:
-        for cached in (cache_files._code, cache_files._imports, cache_files._with_imports):
+        for cached in (cache_files._hash_of_code, cache_files._imports, cache_files._with_imports):
             cached.cache_clear()
         return tuple(cache_files.code_key([package / f"{name}.py"]) for name in ("low", "high", "aside"))  # type: ignore[return-value]
 

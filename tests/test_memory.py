@@ -14,7 +14,7 @@ from euphoria_agents.players.greedy import Greedy
 from euphoria_agents.players.search.evaluation import WEIGHTS
 from euphoria_env import Batch, Game, Rules, actions
 from euphoria_env.engine.jit import entry
-from euphoria_env.engine.state import GAME_DTYPE, STACK_DEPTH, Operation, push
+from euphoria_env.engine.state import GAME_DTYPE, ROWS, STACK_DEPTH, Operation, push
 from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.sb3 import EuphoriaVecEnv, JoinedVecEnv
@@ -225,7 +225,7 @@ def test_a_game_at_any_time_is_a_possible_one() -> None:
             assert Game.from_rows(batch.states_at_end([i])).truncated
 
 
-@entry
+@entry(ROWS, "int64")
 def fill_stack(rows, n):  # type: ignore[no-untyped-def]
     """Puts n operations on the stack of a row."""
     for _ in range(n):

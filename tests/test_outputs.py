@@ -71,7 +71,7 @@ def test_every_output_of_a_script_is_known_as_one(script: Path, monkeypatch: pyt
     except ModuleNotFoundError as error:
         pytest.skip(str(error))
     for name, kind in paths_of(options).items():
-        assert is_output(kind) == (name in ("out", "results") or (script.stem, name) == ("partners", "files")), name
+        assert is_output(kind) == (name in ("out", "results")), name
 
 
 def flags(name: str) -> list[tuple[Any, Any]]:

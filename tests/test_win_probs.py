@@ -48,10 +48,10 @@ def learnt(
 ) -> Path:
     """A copy of the player that has learned them in seconds."""
     new.write_bytes(player.read_bytes())
-    chosen = options(
-        new.parent, players=[2, 3], threads=threads, win_probs_games=games, win_probs_widths=[*widths], half=half, seed=3
-    )
-    return learn_win_probs(chosen, new, Console(quiet=True))
+    chosen = options(new.parent, players=[2, 3], threads=threads, win_probs_games=games, seed=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(win_probs, "WIDTHS", [*widths])
+        return learn_win_probs(chosen, new, Console(quiet=True), np.float16 if half else np.float32)
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,8 @@ _DIGEST_SIZE = 32
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def _hash(content: bytes) -> str:
+def short_hash(content: bytes) -> str:
+    """A hash of 24 digits."""
     return hashlib.blake2b(content, digest_size=12).hexdigest()
 
 
@@ -50,23 +51,23 @@ def source_files(library: str) -> list[Path]:
 def text_key(library: str) -> str:
     """A hash of the text of all sources that the library may come from: quick to find."""
     files = dict.fromkeys([*source_files(library), *source_files("euphoria_env")])
-    return _hash(repr([(file.name, file.read_bytes()) for file in files]).encode())
+    return short_hash(repr([(file.name, file.read_bytes()) for file in files]).encode())
 
 
 def code_key(files: Iterable[Path]) -> str:
     """A hash of the code in files and in all that they import: takes a second, and is the same for other comments."""
     found = set().union(*(_with_imports(file) for file in files))
-    return _hash("".join(sorted(f"{file.name} {_code(file)}\n" for file in found)).encode())
+    return short_hash("".join(sorted(f"{file.name} {_hash_of_code(file)}\n" for file in found)).encode())
 
 
 @cache
-def _code(file: Path) -> str:
+def _hash_of_code(file: Path) -> str:
     """A hash of the syntax tree of a file, without docstrings and places."""
     tree = ast.parse(file.read_bytes())
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, False):
             del node.body[0]
-    return _hash(ast.dump(tree).encode())
+    return short_hash(ast.dump(tree).encode())
 
 
 @cache
@@ -107,7 +108,7 @@ def _imports(file: Path) -> frozenset[Path]:
 def compiler_key(processor: str) -> str:
     """A hash of what compiles, for which processor and Python, and how."""
     options = (numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE)
-    return _hash(repr((processor, numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, options)).encode())
+    return short_hash(repr((processor, numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, options)).encode())
 
 
 def this_processor() -> str:
@@ -119,7 +120,7 @@ def this_processor() -> str:
 
 
 def read(path: Path) -> bytes | None:
-    """What `write` wrote; None if it is missing or damaged."""
+    """Reads a file that `write` wrote; None if it is missing or damaged."""
     with contextlib.suppress(OSError):
         content = path.read_bytes()
         if content[:_DIGEST_SIZE] == _digest(content[_DIGEST_SIZE:]):

@@ -65,13 +65,13 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         return self.overloads[kinds].entry_point
 
     def _part(self, kinds: tuple[Any, ...]) -> SimpleNamespace:
-        signature, fndesc, _ = library.part(self.py_func, kinds, partial(self._compile, kinds))
+        made = library.part(self.py_func, kinds, partial(self._compile, kinds))
         key = object()  # where numba has the function to call from Python
-        cpu_target.target_context.insert_user_function(key, fndesc, [])
-        return SimpleNamespace(signature=signature, fndesc=fndesc, entry_point=key, objectmode=False)
+        cpu_target.target_context.insert_user_function(key, made.fndesc, [])
+        return SimpleNamespace(signature=made.signature, fndesc=made.fndesc, entry_point=key, objectmode=False)
 
-    def _compile(self, kinds: tuple[Any, ...]) -> tuple[Any, Any, bytes]:
-        """The signature, the description of the function that callers need, and LLVM's code."""
+    def _compile(self, kinds: tuple[Any, ...]) -> library.Part:
+        """Compiles the function with numba."""
         flags = Flags()
         cpu_target.options.parse_as_flags(flags, _OPTIONS | {"no_cpython_wrapper": not isinstance(self, _Entry)})
         flags.no_compile = True
@@ -82,7 +82,8 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
             code._final_module.link_in(linked._get_module_for_linking(), preserve=True)
         library.hide(code._final_module, {result.fndesc.llvm_func_name, result.fndesc.llvm_cpython_wrapper_name})
         result.fndesc.typemap = result.fndesc.calltypes = None  # which cannot be kept
-        return result.signature, result.fndesc, code._final_module.as_bitcode()
+        calls = [one.name for one in code._final_module.functions if one.is_declaration and one.name.startswith("_ZN")]
+        return library.Part(result.signature, result.fndesc, code._final_module.as_bitcode(), calls)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)

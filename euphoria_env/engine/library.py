@@ -11,11 +11,11 @@ import json
 import pickle
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 from numba._dynfunc import make_function
@@ -27,16 +27,30 @@ from numba.core.registry import cpu_target
 from euphoria_env.engine import cache_files
 from euphoria_env.engine.cache_files import cache_directory
 
-SHIPPED = cache_files.PACKAGE / "compiled"  # what a wheel carries
+SHIPPED = cache_files.PACKAGE / "compiled"  # in wheels
 PACKAGES = ("euphoria_env", "euphoria_agents")
 SECONDS_BETWEEN_LINES = 5
 LIBRARIES_KEPT = 8  # of each package, in the cache: those of the latest sources
-Made = tuple[Any, Any, bytes]  # the signature of a part, what its callers need to know, LLVM's code
+
+
+class Part(NamedTuple):
+    """A part, compiled for arguments of some types.
+
+    Attributes:
+        signature, fndesc: how numba describes it to its callers.
+        code: of LLVM.
+        calls: the symbols of the parts that it calls.
+    """
+
+    signature: Any
+    fndesc: Any
+    code: bytes
+    calls: list[str]
+
 
 _entries: dict[str, dict[str, Any]] = {}  # by library and full name
-_code_of: dict[str, bytes] = {}  # LLVM's code of each part, by its symbol
-_kept: dict[str, Made] = {}  # the parts of earlier builds, by key
-_used: dict[str, Made] = {}  # those of this one
+_parts: dict[str, tuple[str, Part]] = {}  # every part with its key, by its symbol
+_by_key: dict[str, Part] = {}
 _built: list[str] = []  # the libraries that this process compiled
 
 
@@ -93,12 +107,13 @@ def _symbols(library: str) -> dict[str, list[str]]:
 
 
 def _shipped(library: str) -> bytes | None:
-    """What the wheel carries, if it was made from these sources and this processor can run it; says so if it was not."""
+    """The library that the wheel carries; None, after a line that says so, if it is for other sources or another processor."""
     if library not in PACKAGES or not SHIPPED.is_dir():
         return None
-    for processor in processors():
-        if (found := cache_files.read(SHIPPED / _shipped_name(library, processor))) is not None:
-            return found
+    processor = shipped_processor()
+    path = _path(library, SHIPPED, cache_files.text_key(library), processor=processor)
+    if processor is not None and (found := cache_files.read(path)) is not None:
+        return found
     print(f"the compiled {library} of the wheel is for another processor, another numba or other sources", file=sys.stderr)
     return None
 
@@ -106,11 +121,7 @@ def _shipped(library: str) -> bytes | None:
 def ship(folder: str) -> None:
     """Compiles both packages into a folder, for the processor that numba's settings name; see `hatch_build.py`."""
     for library in PACKAGES:
-        cache_files.write(Path(folder, _shipped_name(library, cache_files.this_processor())), build(library))
-
-
-def _shipped_name(library: str, processor: str) -> str:
-    return f"{library}-{cache_files.text_key(library)}-{cache_files.compiler_key(processor)}.bin"
+        cache_files.write(_path(library, Path(folder), cache_files.text_key(library)), build(library))
 
 
 def _from_cache(library: str) -> bytes:
@@ -123,7 +134,7 @@ def _from_cache(library: str) -> bytes:
 
 def _find(library: str, folder: Path) -> bytes | None:
     """A library that was kept; the key of its code is kept by that of its text, which is found sooner."""
-    quick = folder / f"{cache_files.text_key(library)}.key"
+    quick = folder / f"{library}-{cache_files.text_key(library)}.key"
     key = cache_files.read(quick)
     if key is None:
         key = cache_files.code_key(_files_with_entries(library)).encode()
@@ -131,17 +142,18 @@ def _find(library: str, folder: Path) -> bytes | None:
     return cache_files.read(_path(library, folder, key.decode()))
 
 
-def _path(library: str, folder: Path, key: str) -> Path:
-    return folder / f"{library}-{key}-{cache_files.compiler_key(cache_files.this_processor())}.bin"
+def _path(library: str, folder: Path, key: str, suffix: str = "bin", processor: str | None = None) -> Path:
+    compiler = cache_files.compiler_key(processor or cache_files.this_processor())
+    return folder / f"{library}-{key}-{compiler}.{suffix}"
 
 
-def processors() -> list[str]:
-    """The processors whose code is in wheels and can run here, as `cache_files.this_processor` names them."""
+def shipped_processor() -> str | None:
+    """The processor whose code is in wheels, as `cache_files.this_processor` names it; None if its code cannot run here."""
     triple, features = llvm.get_process_triple(), llvm.get_host_cpu_features()
-    if triple.startswith("x86_64"):
-        runs = all(features.get(name) for name in ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"))
-        return [repr((triple, "x86-64-v3", ""))] if runs else []
-    return [repr((triple, "generic", ""))]
+    if not triple.startswith("x86_64"):
+        return repr((triple, "generic", ""))
+    runs = all(features.get(name) for name in ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"))
+    return repr((triple, "x86-64-v3", "")) if runs else None
 
 
 # --------------------------------------------------------------------------------------------------------------- building
@@ -152,15 +164,18 @@ def _make(library: str, folder: Path) -> bytes:
     with cache_files.locked(folder / f"{library}.lock"):
         found = _find(library, folder)
         if found is None:
-            parts = folder / f"{library}-{cache_files.compiler_key(cache_files.this_processor())}.parts"
-            for kept in (cache_files.read(folder / parts.name.replace(library, name)) for name in ("euphoria_env", library)):
-                _use_parts(pickle.loads(kept) if kept else {})
+            for name in ("euphoria_env", library):
+                _use_kept_parts(_path(name, folder, "all", "parts"))
             found = build(library)
             key = cache_files.code_key(_files_with_entries(library))
-            if not cache_files.write(_path(library, folder, key), found) or not cache_files.write(parts, caching.dumps(_used)):
+            linked = {symbol: _parts[symbol] for symbol in _closure(_fndesc(entry) for entry in _entries[library].values())}
+            contents = {_path(library, folder, key): found, _path(library, folder, "all", "parts"): caching.dumps(linked)}
+            if not all([cache_files.write(*one) for one in contents.items()]):
                 print(f"compiled code cannot be kept in {folder}", file=sys.stderr)
-            for old in sorted(folder.glob(f"{library}-*.bin"), key=lambda file: file.stat().st_mtime)[:-LIBRARIES_KEPT]:
-                old.unlink(missing_ok=True)
+            for suffix in ("bin", "key"):
+                files = sorted(folder.glob(f"{library}-*.{suffix}"), key=lambda file: file.stat().st_mtime)
+                for old in files[:-LIBRARIES_KEPT]:
+                    old.unlink(missing_ok=True)
     return found
 
 
@@ -171,20 +186,21 @@ def build(library: str) -> bytes:
             root = next(parent for parent in file.parents if not (parent / "__init__.py").exists())
             import_module(".".join(file.relative_to(root).with_suffix("").parts))
     _built.append(library)
-    _used.clear()
     progress.begin(library)
-    compiled = {}
-    for name, entry in _entries[library].items():
+    entries = _entries[library]
+    for entry in entries.values():
         progress.begin_entry()
         entry.compile(entry.kinds)
-        compiled[name] = entry.overloads[entry.kinds].fndesc
     progress.tell("optimising all of it")
-    symbols = {name: (fndesc.llvm_cpython_wrapper_name, fndesc.env_name) for name, fndesc in compiled.items()}
-    apart = [[compiled[name]] for name, entry in _entries[library].items() if entry.apart]
-    together = [compiled[name] for name, entry in _entries[library].items() if not entry.apart]
-    machine_code = _machine_code(library, [*apart, together])
+    symbols = {name: (_fndesc(entry).llvm_cpython_wrapper_name, _fndesc(entry).env_name) for name, entry in entries.items()}
+    apart = [[_fndesc(entry)] for entry in entries.values() if entry.apart]
+    machine_code = _machine_code(library, [*apart, [_fndesc(entry) for entry in entries.values() if not entry.apart]])
     progress.tell("compiled")
     return json.dumps(symbols).encode() + b"\n" + machine_code
+
+
+def _fndesc(entry: Any) -> Any:
+    return entry.overloads[entry.kinds].fndesc
 
 
 def _files_with_entries(library: str) -> list[Path]:
@@ -204,17 +220,21 @@ def _machine_code(library: str, groups: list[list[Any]]) -> bytes:
 def _linked(group: list[Any]) -> Any:
     """Entry points with all that they call, as a module of LLVM's from which only the calls from Python can be seen."""
     module = cpu_target.target_context.codegen().create_library("linked")._final_module
-    left = {fndesc.llvm_func_name for fndesc in group}
-    linked: set[str] = set()
-    while left:
-        symbol = left.pop()
-        linked.add(symbol)
-        part_code = llvm.parse_bitcode(_code_of[symbol])
-        called = {function.name for function in part_code.functions if function.is_declaration}
-        left |= (called & _code_of.keys()) - linked
-        module.link_in(part_code)
+    for symbol in _closure(group):
+        module.link_in(llvm.parse_bitcode(_parts[symbol][1].code))
     hide(module, {fndesc.llvm_cpython_wrapper_name for fndesc in group})
     return module
+
+
+def _closure(group: Iterable[Any]) -> set[str]:
+    """The symbols of entry points and of all the parts that they call."""
+    left = [fndesc.llvm_func_name for fndesc in group]
+    found = set(left)
+    while left:
+        new = set(_parts[left.pop()][1].calls) - found
+        found |= new
+        left += new
+    return found
 
 
 def hide(module: Any, exported: set[str]) -> None:
@@ -237,7 +257,7 @@ class _Progress:
     def step(self) -> None:
         """Tells how far it is, if nothing was told for a while."""
         if time.perf_counter() - self._told > SECONDS_BETWEEN_LINES:
-            self.tell(f"{self._entries} of {len(_entries[self._library])} entry points, {len(_used)} functions")
+            self.tell(f"{self._entries} of {len(_entries[self._library])} entry points, {len(_parts)} functions")
 
     def tell(self, text: str) -> None:
         self._told = time.perf_counter()
@@ -249,21 +269,29 @@ progress = _Progress()
 # ------------------------------------------------------------------------------------------------------------------ parts
 
 
-def part(function: Callable[..., Any], kinds: tuple[Any, ...], compile_it: Callable[[], Made]) -> Made:
+def part(function: Callable[..., Any], kinds: tuple[Any, ...], compile_it: Callable[[], Part]) -> Part:
     """A part, compiled for arguments of these types to LLVM's code, or kept from an earlier build."""
-    key = f"{_part_key(function)} {cache_files._hash(repr(kinds).encode())}"
-    made = _kept.get(key)
-    if made is None:
-        made = compile_it()
+    key = f"{_part_key(function)} {cache_files.short_hash(repr(kinds).encode())}"
+    if key not in _by_key:
+        _use_part(key, compile_it())
         progress.step()
-    _use_parts({key: made})
-    _used[key] = made
-    return made
+    return _by_key[key]
 
 
-def _use_parts(parts: dict[str, Made]) -> None:
-    _kept.update(parts)
-    _code_of.update({made[1].llvm_func_name: made[2] for made in parts.values()})
+def _use_part(key: str, made: Part) -> None:
+    _by_key[key] = made
+    _parts[made.fndesc.llvm_func_name] = key, made
+
+
+def _use_kept_parts(path: Path) -> None:
+    """Adds the parts that an earlier build kept, without those that call a part that is not there."""
+    content = cache_files.read(path)
+    kept: dict[str, tuple[str, Part]] = pickle.loads(content) if content else {}
+    while incomplete := [symbol for symbol, (_, one) in kept.items() if not kept.keys() >= set(one.calls)]:
+        for symbol in incomplete:
+            del kept[symbol]
+    for key, one in kept.values():
+        _use_part(key, one)
 
 
 def _part_key(function: Callable[..., Any]) -> str:

@@ -149,7 +149,7 @@ class raw_env(AECEnv):
     def game(self) -> Game:
         """A copy of the game as it stands."""
         self._check_begun()
-        return Game.from_rows(copy_rows(self._rows))
+        return Game.taking(copy_rows(self._rows))
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts a game; equal seeds give equal games.
@@ -163,6 +163,8 @@ class raw_env(AECEnv):
         """
         given = position_from(options, others=True)
         seeds = self._seeds if seed is None else np.random.default_rng(position.read_seed(seed) % 2**64)
+        if given is not None:
+            seeds = copy.deepcopy(seeds)  # an impossible position must not move the generator
         game_seed = int(seeds.integers(2**63))
         rows = np.zeros(1, GAME_DTYPE)
         notes = tape.empty_tape(self._events)

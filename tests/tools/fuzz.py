@@ -382,8 +382,7 @@ def saved_run() -> SavedRun:
         small = {
             "decisions": 4 * 3 * 4, "players": [2, 2, 3], "threads": 1, "win_probs_games": 0, "envs": 3, "rollout": 4,
             "batch": 6, "epochs": 1, "max_turns": 40,
-            "save": 1, "snapshot": 1, "league": 2, "rate": 1, "rating_games": 1, "rating_players": [2],
-            "trunk": [4, 3], "branch": [2], "steps": False,
+            "snapshot": 1, "rate": 1, "rating_games": 1, "trunk": [4, 3],
         }  # fmt: skip
         train(Options(run=Path(folder), **small), Console(quiet=True), updates=2)
         header, arrays = read_tensors(Path(folder) / STATE, RUN_FORMAT)

@@ -40,8 +40,10 @@ class Terminal:
             warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, none of which works on what follows
             self._pid, self._end = pty.fork()
         if self._pid == 0:
+            # Set before anything is asked, and unnoticed: readline asks again in a terminal that has changed its size.
+            signal.signal(signal.SIGWINCH, signal.SIG_IGN)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             _become([*map(str, words)], folder, environment or {})
-        fcntl.ioctl(self._end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
     def type(self, line: str, end: str = "\n") -> str:
         """Types a line, and gives what is written until the next prompt."""

@@ -1,4 +1,4 @@
-"""Leads through all compiled code beyond the engine, and prints what comes of it: a line for each stop, to compare builds.
+"""Leads through all compiled code beyond the engine, and prints the results: a line for each stop, to compare builds.
 
 `python -m tests.tools.tour` prints the lines of this interpreter; NUMBA_BOUNDSCHECK=1 checks every index on the way.
 """

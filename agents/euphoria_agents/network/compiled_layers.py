@@ -7,14 +7,31 @@ are not 0 to the moves that are legal. `training.kernels` builds on it.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numba import typeof
 
 from euphoria_env.engine.byte_copies import borrowed
 from euphoria_env.engine.jit import entry, jit
 
 VALUES = 128  # that an entry of an observation can have, from 0 on
 WORD = 8  # entries of an observation that are looked at together
+
+
+class Policy(NamedTuple):
+    """A network that chooses moves."""
+
+    begins: np.ndarray  # this one and the next three as `network.weight_layout` makes them
+    rows: np.ndarray
+    weights: np.ndarray
+    table: np.ndarray
+    head: np.ndarray  # float32 (NUM_ACTIONS, width), the weights of each move's logit
+    bias: np.ndarray
+
+
+_MATRIX, _VECTOR = np.empty((0, 0), np.float32), np.empty(0, np.float32)
+POLICY = typeof(Policy(np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0), np.int64), _MATRIX, _VECTOR))
 
 
 @jit
@@ -25,8 +42,13 @@ def add_rows(x, table, index, first, last):  # type: ignore[no-untyped-def]
         e, f, g, h = table[index[k + 4]], table[index[k + 5]], table[index[k + 6]], table[index[k + 7]]
         for j in range(len(x)):
             x[j] += a[j] + b[j] + c[j] + d[j] + e[j] + f[j] + g[j] + h[j]
-    for k in range(last - (last - first) % 8, last):
-        a = table[index[k]]
+    at = last - (last - first) % 8
+    for k in range(at, last - 1, 2):
+        a, b = table[index[k]], table[index[k + 1]]
+        for j in range(len(x)):
+            x[j] = (x[j] + a[j]) + b[j]
+    if (last - at) % 2:
+        a = table[index[last - 1]]
         for j in range(len(x)):
             x[j] += a[j]
 
@@ -212,21 +234,23 @@ def later_layers(weights, table, x, y):  # type: ignore[no-untyped-def]
     return x
 
 
-@entry("int8[:,:] int8[:,:] float64[:] int64[:] float32[:,:] float32[:] int64[:,:] float32[:,:] float32[:] int64[:] float32[:,:]")
-def choose_by_network(observations, masks, uniforms, begins, rows, weights, table, head, bias, moves, chances):  # type: ignore[no-untyped-def]
-    """Writes a move of each game, by one number from [0, 1) each; -1 where none is legal.
+@entry("int8[:,:] int8[:,:] int64[:] float64[:]", POLICY, "int64[:] float32[:,:]")
+def choose_by_network(observations, masks, games, uniforms, policy, moves, chances):  # type: ignore[no-untyped-def]
+    """Writes a move of each of these games, by one number from [0, 1) each; -1 where none is legal.
 
-    `chances` gets the logarithms of the probabilities of the legal moves, if it has room.
+    `chances` gets the logarithms of the probabilities of their legal moves, if it has room.
     """
-    index = np.empty(len(begins), np.int32)
-    width = table[:, 2].max()
+    index = np.empty(len(policy.begins), np.int32)
+    width = policy.table[:, 2].max()
     x, y = np.empty(width, np.float32), np.empty(width, np.float32)
-    legal, found = np.empty(len(bias), np.int64), np.empty(len(bias), np.float32)
-    for i in range(len(observations)):
-        last = hidden(index, find_rows(observations[i], begins, index), rows, weights, table, x, y)
-        n = log_legal_chances(last, head, bias, masks[i], legal, found)
+    legal, found = np.empty(len(policy.bias), np.int64), np.empty(len(policy.bias), np.float32)
+    for i in range(len(games)):
+        g = games[i]
+        rows = find_rows(observations[g], policy.begins, index)
+        last = hidden(index, rows, policy.rows, policy.weights, policy.table, x, y)
+        n = log_legal_chances(last, policy.head, policy.bias, masks[g], legal, found)
         k = draw_by_logs(found, n, uniforms[i])
-        moves[i] = legal[k] if k >= 0 else -1
+        moves[g] = legal[k] if k >= 0 else -1
         if len(chances):
             for k in range(n):
-                chances[i, legal[k]] = found[k]
+                chances[g, legal[k]] = found[k]

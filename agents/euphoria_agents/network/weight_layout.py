@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from euphoria_agents.network.checkpoint import Features, Layers
 from euphoria_agents.network.compiled_layers import VALUES
 from euphoria_env.observations import OBS_SIZE
+
+
+class RowFeatures(NamedTuple):
+    """The features that differ from those of an observation of zeros in each row, and by how much."""
+
+    ends: np.ndarray  # int64 (R + 1,), where the features of each row end in the others
+    feature: np.ndarray  # int32, their numbers
+    value: np.ndarray  # float32, their changes
 
 
 def row_begins(features: Features) -> np.ndarray:
@@ -25,12 +34,8 @@ def row_begins(features: Features) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(most)])
 
 
-def features_of_rows(features: Features, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The features that differ from those of an observation of zeros in each row, and by how much.
-
-    Returns:
-        int64 (R + 1,), where the features of each row end in the others; int32, their numbers; float32, their changes.
-    """
+def features_of_rows(features: Features, begins: np.ndarray) -> RowFeatures:
+    """See `RowFeatures`; `begins` as `row_begins` gives them."""
     sizes = np.diff(begins)
     entry = np.repeat(np.arange(OBS_SIZE), sizes)
     seen = np.arange(begins[-1]) - begins[entry] + 1
@@ -42,7 +47,7 @@ def features_of_rows(features: Features, begins: np.ndarray) -> tuple[np.ndarray
     change = np.clip(x, -1, 1) - features.rest[index]
     differs = change != 0
     ends = np.concatenate([[0], np.cumsum(np.bincount(row[differs], minlength=len(entry)))])
-    return ends, index[differs].astype(np.int32), change[differs]
+    return RowFeatures(ends, index[differs].astype(np.int32), change[differs])
 
 
 def active_feature_rows(features: Features, layers: Layers) -> tuple[np.ndarray, np.ndarray, Layers]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,27 +22,44 @@ from euphoria_agents.training.saved_run import open_job
 from euphoria_agents.training.threads import Threads
 from euphoria_agents.training.trainer import Trainer
 
-PLAYERS = 4
 WARM = 12  # updates that do not count: playing gets slower until all games have been seated with past selves
 UPDATES = 4  # of a repeat
+MASKABLE_PLAYERS = 4  # its environments are of one number
 GAMES, STEPS = 256, 16  # of MaskablePPO: side by side, and decisions of the learner in each between two updates
 UNIT = "own decisions/s"
+TASKS = Path("/proc/self/task")  # of Linux: a folder for each thread
+MOST_WAITING = 20  # per cent of the time that the threads ran; with more the figures are worthless
 
 
 def measure_training(plan: TrainingPlan) -> Iterator[Measurement]:
-    """Decisions of the learner per second with the default options in games of four; MaskablePPO learns from such games, too."""
+    """Decisions of the learner per second with the default options of `train`, and how long the threads waited for a core.
+
+    MaskablePPO learns from games of four.
+    """
     for size in plan.threads:
         with tempfile.TemporaryDirectory() as folder, closing(Threads(size)) as threads:
-            options = Options(
-                run=Path(folder) / "run", threads=size, players=[PLAYERS], rating_games=0, save=10**9, seed=plan.seed
-            )
+            options = Options(run=Path(folder) / "run", threads=size, rating_games=0, seed=plan.seed)
             bar = Progress(Console(quiet=True), "training", "decisions")
             trainer = Trainer(open_job(options), bar, Group(), threads, updates=WARM)
             trainer.train()
+            name, before = f"training, {size} thread{'s' * (size > 1)}", _scheduled()
             for part, rates in _rates(trainer, plan.repeats).items():
-                yield Measurement(f"training, {size} thread{'s' * (size > 1)}: {part}", PLAYERS, options.envs, UNIT, rates)
+                yield Measurement(f"{name}: {part}", 0, options.envs, UNIT, rates)
+            if before is not None and (now := _scheduled()) is not None and now[0] > before[0]:
+                waited = 100 * (now[1] - before[1]) / (now[0] - before[0])
+                worthless = f", more than {MOST_WAITING} %: the figures above are worthless" * (waited > MOST_WAITING)
+                yield Measurement(f"{name}: waiting for a core, of the time run{worthless}", 0, options.envs, "%", [waited])
     if importlib.util.find_spec("sb3_contrib"):
-        yield Measurement("MaskablePPO on EuphoriaVecEnv", PLAYERS, GAMES, UNIT, _rates_of_maskable_ppo(plan))
+        yield Measurement("MaskablePPO on EuphoriaVecEnv", MASKABLE_PLAYERS, GAMES, UNIT, _rates_of_maskable_ppo(plan))
+
+
+def _scheduled() -> tuple[float, float] | None:
+    """Returns how long the threads of this process have run, and how long they waited for a core; None if the system hides it."""
+    try:
+        found = [(TASKS / task / "schedstat").read_text().split() for task in os.listdir(TASKS)]
+    except OSError:
+        return None
+    return sum(int(ran) for ran, *_ in found) / 1e9, sum(int(waited) for _, waited, _ in found) / 1e9
 
 
 def _rates(trainer: Trainer, repeats: int) -> dict[str, list[float]]:
@@ -93,7 +111,7 @@ def _rates_of_maskable_ppo(plan: TrainingPlan) -> list[float]:
     torch.set_num_threads(1)
     options = Options()
     games = EuphoriaVecEnv(
-        GAMES, pool=options.baselines, reward=options.reward, num_players=PLAYERS, max_turns=options.max_turns, threads=1
+        GAMES, pool=options.baselines, reward=options.reward, num_players=MASKABLE_PLAYERS, max_turns=options.max_turns, threads=1
     )
     model = MaskablePPO("MlpPolicy", games, n_steps=STEPS, batch_size=options.batch, n_epochs=options.epochs, seed=plan.seed)
     found = []

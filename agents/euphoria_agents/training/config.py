@@ -47,7 +47,7 @@ class Options:
     run: Path = option(Path("runs/ppo"), "folder of the run", "resume", type=written_folder)
     resume: Path | None = option(
         None,
-        "continue the run in this folder; of the other options --decisions, --minutes, --finish and your --baselines count",
+        "continue the run in this folder; of the other options --decisions, --finish and your --baselines count",
         type=written_folder,
     )
     threads: Threads = option(
@@ -55,9 +55,6 @@ class Options:
     )
     decisions: Large | None = option(
         None, f"decisions of the learner in all; default {DECISIONS:,}, or those that a resumed run was given before"
-    )
-    minutes: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
-        None, "save and stop after this number of minutes, if that comes first"
     )
     finish: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
         None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
@@ -73,9 +70,7 @@ class Options:
     self_play: Share = option(0.4, "share of the seats, besides one in each game, that the learner plays and learns from, too")
     newest: Share = option(0.2, "share of the seats for the newest past self")
     older: Share = option(0.3, "share of the seats for the older past selves; the baselines get the rest")
-    league: Small = option(6, "past selves in the league")
-    snapshot: Count = option(20, "updates between two past selves")
-    same_opponent_prob: Share = option(0.5, "share of the games in which all opponents are the same one")
+    snapshot: Count = option(20, "updates between two past selves; everything is saved with each")
     envs: Medium = option(512, "games side by side")
     rollout: Medium = option(48, "decisions in each game between two updates, of all who play")
     batch: Annotated[int, Meta(ge=2, le=10**9)] = option(1024, "decisions in a step of the optimizer")
@@ -83,26 +78,17 @@ class Options:
     learning_rate: Positive = option(1e-3, "of Adam in the first update; goes down towards 0 in a straight line")
     gamma: Positive = option(0.995, "discount of a decision")
     gae_lambda: Positive = option(0.8, "of the advantage estimate")
-    clip: Positive = option(0.2, "how far an update may change the probability of a move")
     entropy: Share = option(0.006, "weight of the entropy bonus")
-    reference: Share = option(0.0, "weight of the divergence from a reference policy, which follows the network slowly")
-    reference_updates: Medium = option(100, "updates that the reference policy averages over")
     trunk: Annotated[list[Width], Meta(min_length=1)] = option([256, 128], "widths of the layers that policy and value share")
-    branch: list[Width] = option([], "widths of the layers that each has for itself")
-    steps: bool = option(True, "whether the network sees single steps of numbers where they matter, besides the scaled entries")
     cards: str = option(
         "names", "how the network meets recruits and tiles: by their names, or by their features", choices=tuple(CARDS)
     )
     seed: Seed = option(0, "of the games and the network")
-    save: Count = option(20, "updates between two saves")
     rate: Count = option(100, "updates between two ratings")
     rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(200, "games against each baseline in a rating; 0: no ratings")
-    rating_players: list[Players] = option([2, 4], "numbers of players that are rated")
     win_probs_games: Count0 = option(
         2000, "games of each number of players, after the training, from which it learns each seat's chances to win; 0: none"
     )
-    win_probs_widths: Annotated[list[Width], Meta(min_length=1)] = option([96, 48], "widths of the layers that learn them")
-    half: bool = option(False, "write the finished player, with its win probabilities, in 16 bits, which takes half the space")
     mixed: Share = option(0.0, "share of the games in which the options below that are not set are drawn at random")
     game: dict[str, Any] = rules_options(without=NOT_OF_GAME)
 

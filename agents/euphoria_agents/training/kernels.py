@@ -1,50 +1,96 @@
 """The compiled parts of the trainer: each works on a range, so that threads can share the work.
 
 An observation is a list of *rows* (`network.weight_layout`): one for each entry that is not 0, by its value. A row stands for a
-few features of the network with their values: `ends`, `index` and `value`, see `network.weight_layout.features_of_rows`.
+few features of the network with their values: see `network.weight_layout.RowFeatures`.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numba import typeof
 
-from euphoria_agents.network.compiled_layers import add_rows, draw_by_logs, find_rows, hidden, log_chances, log_legal_chances
+from euphoria_agents.network.compiled_layers import (
+    POLICY,
+    add_rows,
+    draw_by_logs,
+    find_rows,
+    hidden,
+    log_chances,
+    log_legal_chances,
+)  # fmt: skip
+from euphoria_agents.network.weight_layout import RowFeatures
+from euphoria_agents.training.csr import CSR
 from euphoria_env.engine.jit import entry, jit
+
+BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
+
+
+class Record(NamedTuple):
+    """Decisions as they are recorded, with room for more."""
+
+    move: np.ndarray  # int64
+    log_prob: np.ndarray  # float32, the logarithm of its probability
+    rows: CSR  # what was seen
+    legal: CSR  # the legal moves
+
+
+class Targets(NamedTuple):
+    """Targets of the policy, an entry for each decision."""
+
+    legal: CSR
+    move: np.ndarray  # int64
+    log_prob: np.ndarray  # float32; the ratio is that of the present probability to exp(log_prob)
+    advantage: np.ndarray  # float32
+
+
+class Loss(NamedTuple):
+    """The parts of the policy's loss."""
+
+    clip: float
+    entropy: float  # weight of the bonus
+    scale: float  # of the gradients
+
+
+class Head(NamedTuple):
+    """The last layer of the policy, or its gradients: weights (NUM_ACTIONS, width) and bias."""
+
+    weight: np.ndarray
+    bias: np.ndarray
+
+
+# The types of arguments of entry points.
+_INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
+_LISTS = CSR(_INTS, np.empty(0, np.int16))
+LISTS, RECORD = typeof(_LISTS), typeof(Record(_INTS, _FLOATS, _LISTS, _LISTS))
+TARGETS, LOSS = typeof(Targets(_LISTS, _INTS, _FLOATS, _FLOATS)), typeof(Loss(0.0, 0.0, 0.0))
+HEAD, FEATURES = typeof(Head(np.empty((0, 0), np.float32), _FLOATS)), typeof(RowFeatures(_INTS, np.empty(0, np.int32), _FLOATS))
 
 # ------------------------------------------------------------------------------------------------------------------- playing
 
 
-@entry(
-    "int8[:,:] bool_[:,:] int64[:] float64[:] int64[:] float32[:,:] float32[:] int64[:,:] float32[:,:] float32[:] "
-    "int64 int64[:] float32[:] int64[:] int16[:] int64[:] int16[:]"
-)
-def play_and_record(  # type: ignore[no-untyped-def]
-    observations, masks, games, uniforms, begins, rows, weights, table, head, bias,
-    n, move, log_prob, row_ends, row, legal_ends, legal,
-):  # fmt: skip
-    """Draws a move in each of these games by one uniform each, and records the decision.
-
-    Decision n + k, that of games[k], gets its move, the logarithm of its probability, and what it was made from: its rows end at
-    row_ends[n + k + 1], its legal moves at legal_ends[n + k + 1].
-    """
-    width = table[:, 2].max()
+@entry("int8[:,:] int8[:,:] int64[:] float64[:]", POLICY, "int64", RECORD, "int64[:]")
+def play_and_record(observations, masks, games, uniforms, policy, n, record, moves):  # type: ignore[no-untyped-def]
+    """Draws a move in each of these games by one uniform each, and records it as decision n and those after it."""
+    width = policy.table[:, 2].max()
     x, y = np.empty(width, np.float32), np.empty(width, np.float32)
-    index, moves = np.empty(len(begins), np.int32), np.empty(len(bias), np.int64)
-    chances = np.empty(len(bias), np.float32)
+    index, legal = np.empty(len(policy.begins), np.int32), np.empty(len(policy.bias), np.int64)
+    chances = np.empty(len(policy.bias), np.float32)
     for k in range(len(games)):
-        i, first, low = games[k], row_ends[n + k], legal_ends[n + k]
-        found = find_rows(observations[i], begins, index)
-        last = hidden(index, found, rows, weights, table, x, y)
-        options = log_legal_chances(last, head, bias, masks[i], moves, chances)
+        i, first, low = games[k], record.rows.indptr[n + k], record.legal.indptr[n + k]
+        found = find_rows(observations[i], policy.begins, index)
+        last = hidden(index, found, policy.rows, policy.weights, policy.table, x, y)
+        options = log_legal_chances(last, policy.head, policy.bias, masks[i], legal, chances)
         chosen = draw_by_logs(chances, options, uniforms[k])
-        move[n + k], log_prob[n + k] = moves[chosen], chances[chosen]
+        moves[i] = record.move[n + k] = legal[chosen]
+        record.log_prob[n + k] = chances[chosen]
         for j in range(found):
-            row[first + j] = index[j]
+            record.rows.indices[first + j] = index[j]
         for j in range(options):
-            legal[low + j] = moves[j]
-        row_ends[n + k + 1], legal_ends[n + k + 1] = first + found, low + options
+            record.legal.indices[low + j] = legal[j]
+        record.rows.indptr[n + k + 1], record.legal.indptr[n + k + 1] = first + found, low + options
 
 
 @entry("int8[:,:] int64[:] int64[:] int16[:]")
@@ -75,52 +121,57 @@ def add_weighted(x, weight, index, value, first, last):  # type: ignore[no-untyp
             x[j] += p * a[j]
 
 
-@entry("int64[:] int32[:] float32[:] float32[:,:] int64 int64 float32[:,:]")
-def weigh_rows(ends, index, value, weight, first, last, out):  # type: ignore[no-untyped-def]
+@entry(FEATURES, "float32[:,:] int64 int64 float32[:,:]")
+def weigh_rows(features, weight, first, last, out):  # type: ignore[no-untyped-def]
     """Writes what rows first to last - 1 add to the first layer: the weights of their features times their values."""
     for r in range(first, last):
         out[r, :] = 0.0
-        add_weighted(out[r], weight, index, value, ends[r], ends[r + 1])
+        add_weighted(out[r], weight, features.feature, features.value, features.ends[r], features.ends[r + 1])
 
 
-@entry("int64[:] int16[:] int64[:] float32[:,:] float32[:] float32[:,:]")
-def first_layer(row_ends, row, which, table, bias, out):  # type: ignore[no-untyped-def]
+@entry(LISTS, "int64[:] float32[:,:] float32[:] float32[:,:]")
+def first_layer(rows, which, table, bias, out):  # type: ignore[no-untyped-def]
     """Writes the first layer of these decisions, before its rectifier."""
     for k in range(len(which)):
         out[k, :] = bias
-        add_rows(out[k], table, row, row_ends[which[k]], row_ends[which[k] + 1])
+        add_rows(out[k], table, rows.indices, rows.indptr[which[k]], rows.indptr[which[k] + 1])
 
 
-@entry("int64[:] int16[:] int64[:] float32[:,:] int64[:] int32[:] float32[:] int64 int64 float32[:,:]")
-def first_layer_back(row_ends, row, which, by_out, ends, index, value, first, last, by_weight):  # type: ignore[no-untyped-def]
+@entry(LISTS, "int64[:] int64[:] int32[:]")
+def group_by_row(rows, which, ends, decisions):  # type: ignore[no-untyped-def]
+    """Writes in which of these decisions each row was seen: those of row r, as places in `which`, end at ends[r + 1].
+
+    `ends` has room for two more entries than there are rows.
+    """
+    ends[:] = 0
+    for k in range(len(which)):
+        for j in range(rows.indptr[which[k]], rows.indptr[which[k] + 1]):
+            ends[rows.indices[j] + 2] += 1
+    for r in range(2, len(ends)):
+        ends[r] += ends[r - 1]
+    for k in range(len(which)):
+        for j in range(rows.indptr[which[k]], rows.indptr[which[k] + 1]):
+            r = rows.indices[j] + 1  # ends[r] is where the next decision of the row belongs
+            decisions[ends[r]] = k
+            ends[r] += 1
+
+
+@entry("int64[:] int32[:] float32[:,:]", FEATURES, "int64 int64 float32[:,:]")
+def first_layer_back(row_ends, decisions, by_out, features, first, last, by_weight):  # type: ignore[no-untyped-def]
     """Writes the gradient of the weights of the features that rows first to last - 1 stand for, and of no others.
 
-    No feature may belong both to one of these rows and to another one.
+    The first two are those of `group_by_row`. No feature may belong both to one of these rows and to another one.
     """
-    starts = np.zeros(last - first + 1, np.int64)
-    for k in range(len(which)):
-        for j in range(row_ends[which[k]], row_ends[which[k] + 1]):
-            if first <= row[j] < last:
-                starts[row[j] - first + 1] += 1
-    for r in range(last - first):
-        starts[r + 1] += starts[r]
-    where, at = np.empty(starts[last - first], np.int32), starts[:-1].copy()  # the decisions of each row, one after another
-    for k in range(len(which)):
-        for j in range(row_ends[which[k]], row_ends[which[k] + 1]):
-            if first <= row[j] < last:
-                where[at[row[j] - first]] = k
-                at[row[j] - first] += 1
-    for r in range(first, last):
-        for j in range(ends[r], ends[r + 1]):
-            by_weight[index[j], :] = 0.0
+    for j in range(features.ends[first], features.ends[last]):
+        by_weight[features.feature[j], :] = 0.0
     total = np.empty(by_weight.shape[1], np.float32)
     for r in range(first, last):
-        if starts[r - first] == starts[r - first + 1]:
+        if row_ends[r] == row_ends[r + 1]:
             continue
         total[:] = 0.0
-        add_rows(total, by_out, where, starts[r - first], starts[r - first + 1])
-        for j in range(ends[r], ends[r + 1]):
-            by, v = by_weight[index[j]], value[j]
+        add_rows(total, by_out, decisions, row_ends[r], row_ends[r + 1])
+        for j in range(features.ends[r], features.ends[r + 1]):
+            by, v = by_weight[features.feature[j]], features.value[j]
             for c in range(len(total)):
                 by[c] += v * total[c]
 
@@ -128,71 +179,54 @@ def first_layer_back(row_ends, row, which, by_out, ends, index, value, first, la
 # --------------------------------------------------------------------------------------------------------------- the moves
 
 
-@entry("float32[:,:] float32[:,:] float32[:] int64[:] int16[:] int64[:] float32[:]")
-def judge_moves(x, head, bias, legal_ends, legal, which, log_probs):  # type: ignore[no-untyped-def]
+@entry("float32[:,:]", HEAD, LISTS, "int64[:] float32[:]")
+def judge_moves(x, head, legal, which, log_probs):  # type: ignore[no-untyped-def]
     """Writes the logarithms of the probabilities of the legal moves of these decisions to where `legal` has the moves.
 
     x has the last hidden layer of each of these decisions.
     """
     for k in range(len(which)):
-        low, high = legal_ends[which[k]], legal_ends[which[k] + 1]
-        log_chances(x[k], head, bias, legal[low:high], high - low, log_probs[low:high])
+        low, high = legal.indptr[which[k]], legal.indptr[which[k] + 1]
+        log_chances(x[k], head.weight, head.bias, legal.indices[low:high], high - low, log_probs[low:high])
 
 
-@entry(
-    "float32[:,:] float32[:,:] float32[:] int64[:] int16[:] int64[:] int64[:] float32[:] float32[:] float32[:] "
-    "float64 float64 float64 float64 float32[:,:] float32[:,:] float32[:] float64[:]"
-)
-def learn_moves(  # type: ignore[no-untyped-def]
-    x, head, bias, legal_ends, legal, which, move, log_prob, advantage, reference,
-    clip, entropy_weight, reference_weight, scale, by_x, by_head, by_bias, facts,
-):  # fmt: skip
-    """The clipped objective of PPO (Schulman et al. 2017) with an entropy bonus, and the gradients of its loss times `scale`.
-
-    The loss also has the divergence of the policy from a reference policy, as in magnetic mirror descent (Sokota et al. 2023).
+@entry("float32[:,:]", HEAD, TARGETS, "int64[:]", LOSS, "float32[:,:]", HEAD, "float64[:]")
+def learn_moves(x, head, targets, which, loss, by_x, by_head, facts):  # type: ignore[no-untyped-def]
+    """The clipped objective of PPO (Schulman et al. 2017) with an entropy bonus, and the gradients of its loss.
 
     Args:
         x: float32 (B, width), the last hidden layer of each of the decisions `which`.
-        log_prob, advantage: of all decisions; the ratio is that of the present probability to exp(log_prob).
-        reference: the logarithms of the reference policy's probabilities, for each of `legal`; not read if its weight is 0.
-        by_x: gets the gradient; those of `head` and `bias` are added to `by_head` and `by_bias`.
-        facts: float64 (5,); the sums of objective, entropy, clipped ratios, approximate divergence and divergence from the
-            reference policy are added.
+        by_x: gets the gradient; that of `head` is added to `by_head`.
+        facts: float64 (4,); the sums of objective, entropy, clipped ratios and approximate divergence are added.
     """
-    chances = np.empty(len(bias), np.float32)
+    legal, chances = targets.legal.indices, np.empty(len(head.bias), np.float32)
     for k in range(len(which)):
         i = which[k]
-        low, high = legal_ends[i], legal_ends[i + 1]
-        log_chances(x[k], head, bias, legal[low:high], high - low, chances)
-        chosen, entropy, divergence = 0, 0.0, 0.0
+        low, high = targets.legal.indptr[i], targets.legal.indptr[i + 1]
+        log_chances(x[k], head.weight, head.bias, legal[low:high], high - low, chances)
+        chosen, entropy = 0, 0.0
         for j in range(high - low):
             entropy -= math.exp(chances[j]) * chances[j]
-            if reference_weight:
-                divergence += math.exp(chances[j]) * (chances[j] - reference[low + j])
-            if legal[low + j] == move[i]:
+            if legal[low + j] == targets.move[i]:
                 chosen = j
-        difference = np.float64(
-            chances[chosen] - log_prob[i]
-        )  # float64, so that the two products below are equal within the clip
-        ratio, gain = math.exp(difference), np.float64(advantage[i])
-        clipped = gain * min(max(ratio, 1.0 - clip), 1.0 + clip)
-        by_chosen = -gain * ratio * scale if gain * ratio <= clipped else 0.0
+        # float64, so that the two products below are equal within the clip
+        difference = np.float64(chances[chosen] - targets.log_prob[i])
+        ratio, gain = math.exp(difference), np.float64(targets.advantage[i])
+        clipped = gain * min(max(ratio, 1.0 - loss.clip), 1.0 + loss.clip)
+        by_chosen = -gain * ratio * loss.scale if gain * ratio <= clipped else 0.0
         facts[0] += min(gain * ratio, clipped)
         facts[1] += entropy
-        facts[2] += abs(ratio - 1.0) > clip
+        facts[2] += abs(ratio - 1.0) > loss.clip
         facts[3] += ratio - 1.0 - difference
-        facts[4] += divergence
         seen, by_seen = x[k], by_x[k]
         by_seen[:] = 0.0
         for j in range(high - low):
             chance, m = math.exp(chances[j]), legal[low + j]
             by_chance = by_chosen * ((1.0 if j == chosen else 0.0) - chance)
-            by_policy = entropy_weight * (chances[j] + entropy)
-            if reference_weight:
-                by_policy += reference_weight * (chances[j] - reference[low + j] - divergence)
-            by_logit = np.float32(by_chance + scale * chance * by_policy)
-            by_bias[m] += by_logit
-            weight, by_weight = head[m], by_head[m]
+            by_policy = loss.entropy * (chances[j] + entropy)
+            by_logit = np.float32(by_chance + loss.scale * chance * by_policy)
+            by_head.bias[m] += by_logit
+            weight, by_weight = head.weight[m], by_head.weight[m]
             for c in range(len(seen)):
                 by_seen[c] += by_logit * weight[c]
                 by_weight[c] += by_logit * seen[c]
@@ -201,12 +235,13 @@ def learn_moves(  # type: ignore[no-untyped-def]
 # --------------------------------------------------------------------------------------------------------------- optimizer
 
 
-@entry("float32[:] float32[:] float32[:] float32[:] float64 float64 float64 float64 float64 int64")
-def adam(parameters, gradient, mean, square, scale, rate, beta1, beta2, epsilon, step):  # type: ignore[no-untyped-def]
+@entry("float32[:] float32[:] float32[:] float32[:] float64 float64 int64")
+def adam(parameters, gradient, mean, square, scale, rate, step):  # type: ignore[no-untyped-def]
     """A step of Adam (Kingma and Ba 2015), with the gradient times `scale`; all arrays are of one length."""
+    beta1, beta2 = BETAS
     a, b = np.float32(1.0 - beta1), np.float32(1.0 - beta2)
     size, root = np.float32(rate / (1.0 - beta1**step)), np.float32(1.0 / math.sqrt(1.0 - beta2**step))
-    low, by = np.float32(epsilon), np.float32(scale)
+    low, by = np.float32(EPSILON), np.float32(scale)
     for k in range(len(parameters)):
         g = gradient[k] * by
         m, v = mean[k] + a * (g - mean[k]), square[k] + b * (g * g - square[k])

@@ -17,6 +17,7 @@ import numpy as np
 from euphoria_agents.training.config import Number, Share
 from euphoria_env.json_reader import Reader, shown
 
+PAST_SELVES = 6  # in the league of a run
 MEMORY = 400.0  # games that a score looks back on
 FLOOR = 0.05  # pfsp_weight of somebody who is always beaten
 

@@ -19,16 +19,17 @@ from torch.nn import functional
 
 from euphoria_agents.training import kernels
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.csr import CSR, places_of, places_of_members
+from euphoria_agents.training.csr import CSR, places_of_members
+from euphoria_agents.training.kernels import BETAS, EPSILON, Head, Loss, Targets
 from euphoria_agents.training.network import Network
 from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.threads import Threads, ranges
 from euphoria_env.trajectories import OPEN, estimate_advantages
 
-BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
+CLIP = 0.2  # how far an update may change the probability of a move
 STEEPEST = 0.5  # gradients are scaled down to this norm
 VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
-FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "reference_kl", "value_loss")  # means over the decisions
+FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # means over the decisions
 REPORTED = (*FACTS, "explained_variance", "importance")  # of an update
 JUDGED = 1024  # decisions at a time
 
@@ -45,7 +46,6 @@ class Learner(ABC):
 
     Attributes:
         mean, square: (P,), the moments of Adam for all parameters.
-        reference: (P,), the parameters of the reference policy, the exponential moving average of the network's.
         steps: how many steps the optimizer has taken.
     """
 
@@ -53,7 +53,6 @@ class Learner(ABC):
         self.network, self.options, self.average = network, options, average
         self.parameters = list(network.parameters())
         self.flat = torch.cat([one.detach().reshape(-1) for one in self.parameters])
-        self.reference = self.flat.clone()
         self.gradient, self.mean, self.square = (torch.zeros_like(self.flat) for _ in range(3))
         first = 0
         for one in self.parameters:
@@ -82,11 +81,11 @@ class Learner(ABC):
         log_probs = log_chances[places_of_members(rollout.legal, rollout.move)]
         advantages = estimate_advantages(values, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
         (closed,) = np.nonzero(rollout.following != OPEN)
-        returns, known = advantages + values, advantages[closed]
+        returns, known = advantages + values, advantages[closed].astype(np.float64)  # whose squares float32 may not hold
         importance = np.exp(np.minimum(0.0, log_probs - rollout.log_prob))
         weighted = (advantages - known.mean()) / (known.std() + 1e-8) * importance
         facts = np.zeros(len(FACTS))
-        self.begin(rollout, weighted.astype(np.float32), returns, log_probs, self._judge_by_reference(rollout))
+        self.begin(rollout, weighted.astype(np.float32), returns, log_probs)
         for _ in range(options.epochs):
             order = rng.permutation(closed)
             for which in np.array_split(order, steps):
@@ -95,21 +94,10 @@ class Learner(ABC):
                     self.average(self.gradient)
                 self.steps += 1
                 self.step(rate)
-        self.reference.lerp_(self.flat, 1 / options.reference_updates)
-        spread = returns[closed].var()
+        spread = returns[closed].var(dtype=np.float64)
         explained = float(1 - known.var() / spread) if spread else 0.0
         means = (facts / (len(closed) * options.epochs)).tolist()
         return dict(zip(REPORTED, [*means, explained, float(importance.mean())], strict=True))
-
-    def _judge_by_reference(self, rollout: Rollout) -> np.ndarray:
-        """The logarithms of the probabilities of all legal moves, by the reference policy; an empty array if it has no weight."""
-        if not self.options.reference:
-            return np.empty(0, np.float32)
-        present = self.flat.clone()
-        self.flat.copy_(self.reference)
-        _, log_chances = self.judge(rollout)
-        self.flat.copy_(present)
-        return log_chances
 
     @abstractmethod
     def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
@@ -120,12 +108,9 @@ class Learner(ABC):
             `rollout.legal.indices` has the moves.
         """
 
-    def begin(
-        self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray, reference: np.ndarray
-    ) -> None:
-        """Takes the targets of an update, an entry for each decision, and what `_judge_by_reference` gives."""
+    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
+        """Takes the targets of an update, an entry for each decision."""
         self.rollout, self.advantages, self.returns, self.log_probs = rollout, advantages, returns, log_probs
-        self.log_reference = reference
 
     @abstractmethod
     def differentiate(self, which: np.ndarray) -> np.ndarray:
@@ -151,16 +136,18 @@ class ThreadedLearner(Learner):
         gradient = torch.zeros(sum(sizes)) if network.described else self.gradient  # else the matrices are the parameters
         self._gradients = [part.view_as(one) for part, one in zip(gradient.split(sizes), matrices, strict=True)]
         self._dense = gradient[sizes[0] :]  # of all but the first layer's weights
-        self._sums = torch.zeros(threads.size, len(self._dense))  # the same, by thread
+        # The same, by thread; that of the only one is the sum.
+        self._sums = torch.zeros(threads.size, len(self._dense)) if threads.size > 1 else self._dense[None]
         self._facts = np.zeros((threads.size, len(FACTS)))
         self._table = np.empty((network.first.rows, matrices[0].shape[1]), np.float32)
         begins = network.first.begins  # the rows of an entry stay together, as they share features
-        cuts = np.unique([begins[np.searchsorted(begins, first)] for first, _ in ranges(network.first.rows, 2 * threads.size)])
+        parts = 1 if threads.size == 1 else 2 * threads.size
+        cuts = np.unique([begins[np.searchsorted(begins, first)] for first, _ in ranges(network.first.rows, parts)])
         self._row_ranges = list(pairwise([*cuts.tolist(), network.first.rows]))
 
     def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
         """See `Learner.judge`."""
-        *_, head, bias, _, _ = self._weighed()
+        final = _head(self._weighed())
         values, log_chances = np.empty(len(rollout.move), np.float32), np.empty(len(rollout.legal.indices), np.float32)
 
         def judge(first: int, last: int) -> None:
@@ -168,7 +155,7 @@ class ThreadedLearner(Learner):
             with torch.no_grad():
                 policy, worth = self.network.later(self._first(rollout, which))
             values[first:last] = worth.numpy()
-            kernels.judge_moves(policy.numpy(), head.detach().numpy(), bias.detach().numpy(), *rollout.legal, which, log_chances)
+            kernels.judge_moves(policy.numpy(), final, rollout.legal, which, log_chances)
 
         self.threads.run([partial(judge, *bounds) for bounds in ranges(len(values), -(-len(values) // JUDGED))])
         return values, log_chances
@@ -179,10 +166,11 @@ class ThreadedLearner(Learner):
         by_first = np.empty((len(which), self._table.shape[1]), np.float32)
         parts = [(k, slice(*bounds)) for k, bounds in enumerate(ranges(len(which), self.threads.size))]
         self.threads.run([partial(self._differentiate, k, matrices, which, part, by_first[part]) for k, part in parts])
-        by_weight = self._gradients[0].numpy()
-        back = partial(kernels.first_layer_back, *self.rollout.rows, which, by_first, *self.network.first.row_features)
+        first, by_weight = self.network.first, self._gradients[0].numpy()
+        back = partial(kernels.first_layer_back, *first.decisions_by_row(self.rollout.rows, which), by_first, first.row_features)
         self.threads.run([partial(back, *bounds, by_weight) for bounds in self._row_ranges])
-        torch.sum(self._sums, 0, out=self._dense)
+        if self.threads.size > 1:
+            torch.sum(self._sums, 0, out=self._dense)
         if self.network.described:
             self.gradient.zero_()
             torch.autograd.backward(matrices, self._gradients)
@@ -198,7 +186,7 @@ class ThreadedLearner(Learner):
 
         def update(part: slice, scale: float) -> None:
             arrays = (one[part].numpy() for one in (self.flat, self.gradient, self.mean, self.square))
-            kernels.adam(*arrays, scale, rate, *BETAS, EPSILON, self.steps)
+            kernels.adam(*arrays, scale, rate, self.steps)
 
         self.threads.run([partial(add_squares, k) for k in range(len(parts))])
         scale = min(1.0, STEEPEST / (sum(squares) ** 0.5 + 1e-6))
@@ -207,14 +195,14 @@ class ThreadedLearner(Learner):
     def _weighed(self) -> list[Tensor]:
         """All matrices of the network, once the rows of its first layer are made of them."""
         matrices = self.network.matrices()
-        weigh = partial(kernels.weigh_rows, *self.network.first.row_features, matrices[0].detach().numpy())
+        weigh = partial(kernels.weigh_rows, self.network.first.row_features, matrices[0].detach().numpy())
         self.threads.run([partial(weigh, *bounds, self._table) for bounds in ranges(len(self._table), self.threads.size)])
         return matrices
 
     def _first(self, rollout: Rollout, which: np.ndarray) -> Tensor:
         """The first layer of some decisions, before its rectifier."""
         out = torch.empty(len(which), self._table.shape[1])
-        kernels.first_layer(*rollout.rows, which, self._table, self.network.first.bias.detach().numpy(), out.numpy())
+        kernels.first_layer(rollout.rows, which, self._table, self.network.first.bias.detach().numpy(), out.numpy())
         return out
 
     def _differentiate(self, k: int, matrices: list[Tensor], whole: np.ndarray, part: slice, by_first: np.ndarray) -> None:
@@ -225,18 +213,24 @@ class ThreadedLearner(Learner):
         first = self._first(self.rollout, which).requires_grad_()
         policy, values = self.network.later(first)
         error = values.detach() - torch.from_numpy(self.returns[which])
-        facts[5] = float(error.square().sum())
+        facts[4] = float(error.square().sum())
         by_policy, by_head, by_bias = torch.empty_like(policy), torch.zeros_like(head), torch.zeros_like(bias)
+        targets = Targets(self.rollout.legal, self.rollout.move, self.log_probs, self.advantages)
+        loss = Loss(CLIP, float(self.options.entropy), float(scale))
+        by_final = Head(by_head.numpy(), by_bias.numpy())
         kernels.learn_moves(
-            *(one.detach().numpy() for one in (policy, head, bias)), *self.rollout.legal, which, self.rollout.move,
-            self.log_probs, self.advantages, self.log_reference, self.options.clip, self.options.entropy,
-            self.options.reference, scale, by_policy.numpy(), by_head.numpy(), by_bias.numpy(), facts[:5],
-        )  # fmt: skip
+            policy.detach().numpy(), _head(matrices), targets, which, loss, by_policy.numpy(), by_final, facts[:4]
+        )
         by = by_policy, 2 * VALUE_WEIGHT * scale * error
         by_seen, *others = torch.autograd.grad([policy, values], [first, *inner, value_weight, value_bias], by)
         by_first[:] = by_seen.numpy()
         dense = [by_seen.sum(0), *others[:-2], by_head, by_bias, *others[-2:]]
         torch.cat([one.reshape(-1) for one in dense], out=self._sums[k])
+
+
+def _head(matrices: list[Tensor]) -> Head:
+    """The head of the policy among `Network.matrices`."""
+    return Head(matrices[-4].detach().numpy(), matrices[-3].detach().numpy())
 
 
 class DeviceLearner(Learner):
@@ -267,18 +261,13 @@ class DeviceLearner(Learner):
         probabilities, log_chances = chances.exp(), chances.masked_fill(~legal, 0)
         difference = chances.gather(1, self._move[chosen, None])[:, 0] - old
         ratio = difference.exp()
-        objective = torch.min(advantages * ratio, advantages * ratio.clamp(1 - options.clip, 1 + options.clip))
+        objective = torch.min(advantages * ratio, advantages * ratio.clamp(1 - CLIP, 1 + CLIP))
         entropy = -(probabilities * log_chances).sum(1)
-        divergence = torch.zeros_like(entropy)
-        if options.reference:
-            reference = torch.zeros_like(chances)
-            reference[legal] = torch.from_numpy(self.log_reference[places_of(self.rollout.legal, which)[1]]).to(self.device)
-            divergence = (probabilities * (log_chances - reference)).sum(1)
         error = (values - returns).square()
         self.gradient.zero_()
-        (VALUE_WEIGHT * error - objective - options.entropy * entropy + options.reference * divergence).mean().backward()
-        clipped = ((ratio - 1).abs() > options.clip).float()
-        facts = torch.stack([objective, entropy, clipped, ratio - 1 - difference, divergence, error]).detach()
+        (VALUE_WEIGHT * error - objective - options.entropy * entropy).mean().backward()
+        clipped = ((ratio - 1).abs() > CLIP).float()
+        facts = torch.stack([objective, entropy, clipped, ratio - 1 - difference, error]).detach()
         found: np.ndarray = facts.sum(1).cpu().numpy().astype(np.float64)
         return found
 

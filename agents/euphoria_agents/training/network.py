@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from euphoria_agents.network.checkpoint import Features, Layers, widened
+from euphoria_agents.network.compiled_layers import Policy
 from euphoria_agents.network.weight_layout import features_of_rows, flatten, row_begins
 from euphoria_agents.training import kernels
 from euphoria_agents.training.card_embedding import describe
@@ -35,7 +36,7 @@ class FirstLayer(nn.Module):
     Attributes:
         weight, bias: (features, width) and (width,).
         begins: int64 (OBS_SIZE + 1,), where the rows of each entry of the observation begin.
-        row_features: which features each row stands for, with their values; see `network.weight_layout.features_of_rows`.
+        row_features: which features each row stands for, with their values; see `network.weight_layout.RowFeatures`.
     """
 
     def __init__(self, features: Features, width: int) -> None:
@@ -67,11 +68,18 @@ class FirstLayer(nn.Module):
         found: Tensor = _AddRows.apply(self.weight, self.bias, self, rows, which)
         return found
 
+    def decisions_by_row(self, rows: CSR, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """In which of some observations each row was seen; see `kernels.group_by_row`."""
+        ends = np.empty(self.rows + 2, np.int64)
+        decisions = np.empty(np.diff(rows.indptr)[which].sum(), np.int32)
+        kernels.group_by_row(rows, which, ends, decisions)
+        return ends, decisions
+
     def table(self) -> np.ndarray:
         """The contribution of each row to the layer, float32 (rows, width)."""
         weight = self.weight.detach().cpu().numpy()
         table = np.empty((self.rows, weight.shape[1]), np.float32)
-        kernels.weigh_rows(*self.row_features, weight, 0, self.rows, table)
+        kernels.weigh_rows(self.row_features, weight, 0, self.rows, table)
         return table
 
     def tensors(self, name: str) -> dict[str, np.ndarray]:
@@ -87,14 +95,16 @@ class _AddRows(torch.autograd.Function):
     def forward(ctx: Any, weight: Tensor, bias: Tensor, layer: FirstLayer, rows: CSR, which: np.ndarray) -> Tensor:
         ctx.seen = layer, rows, which, weight.shape
         out = np.empty((len(which), weight.shape[1]), np.float32)
-        kernels.first_layer(*rows, which, layer.table(), bias.detach().numpy(), out)
+        kernels.first_layer(rows, which, layer.table(), bias.detach().numpy(), out)
         return torch.from_numpy(out)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
         layer, rows, which, shape = ctx.seen
         by_weight = np.empty(shape, np.float32)
-        kernels.first_layer_back(*rows, which, gradient.contiguous().numpy(), *layer.row_features, 0, layer.rows, by_weight)
+        ends, decisions = layer.decisions_by_row(rows, which)
+        by_out = gradient.contiguous().numpy()
+        kernels.first_layer_back(ends, decisions, by_out, layer.row_features, 0, layer.rows, by_weight)
         return torch.from_numpy(by_weight), gradient.sum(0), None, None, None
 
 
@@ -128,54 +138,49 @@ class Network(nn.Module):
 
     Args:
         features: what goes in.
-        trunk: widths of the layers that policy and value share; at least one.
-        branch: widths of the layers that each has for itself.
+        trunk: widths of the hidden layers, which policy and value share; at least one.
         described: whether it meets cards by their features (`training.card_embedding`).
     """
 
-    def __init__(self, features: Features, trunk: Sequence[int], branch: Sequence[int] = (), described: bool = False) -> None:
+    def __init__(self, features: Features, trunk: Sequence[int], described: bool = False) -> None:
         super().__init__()
-        last = [*trunk, *branch][-1]
         self.first = FirstLayer(features, trunk[0])
         self.trunk = hidden_layers(trunk[0], trunk[1:])
-        self.policy = hidden_layers(trunk[-1], branch)
-        self.value = hidden_layers(trunk[-1], branch)
-        self.head, self.value_head = linear(last, NUM_ACTIONS, 0.01), linear(last, 1, 1.0)
+        self.head, self.value_head = linear(trunk[-1], NUM_ACTIONS, 0.01), linear(trunk[-1], 1, 1.0)
         self.described = described
         if described:
             describe(self.first, self.head, FIRST_SPREAD)
 
     def forward(self, ends: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
         """The logits of all moves, (N, NUM_ACTIONS), and the values, (N,), from the lists of rows (see `CSR`)."""
-        policy, values = self.later(self.first(ends, index))
-        return self.head(policy), values
+        last, values = self.later(self.first(ends, index))
+        return self.head(last), values
 
     def later(self, first: Tensor) -> tuple[Tensor, Tensor]:
-        """The last layer of the policy before its head, (N, width), and the values, (N,), from the first layer, (N, width)."""
-        shared = relu_layers(self.trunk, torch.relu(first))
-        return relu_layers(self.policy, shared), self.value_head(relu_layers(self.value, shared))[:, 0]
+        """The last layer of the trunk, (N, width), and the values, (N,), from the first layer, (N, width)."""
+        last = relu_layers(self.trunk, torch.relu(first))
+        return last, self.value_head(last)[:, 0]
 
     def layers(self) -> Iterator[tuple[str, Any]]:
         """All layers but the first, with their names in a checkpoint."""
-        parts = {"trunk": self.trunk, "policy": [*self.policy, self.head], "value": [*self.value, self.value_head]}
-        for part, layers in parts.items():
-            for k, one in enumerate(layers, start=part == "trunk"):
-                yield f"{part}.{k}", one
+        for k, one in enumerate(self.trunk, start=1):
+            yield f"trunk.{k}", one
+        yield from (("policy.0", self.head), ("value.0", self.value_head))
 
     def matrices(self) -> list[Tensor]:
         """Weights and bias of all layers: of the first one, those within, the head's and the value head's."""
-        layers = [self.first, *self.trunk, *self.policy, *self.value, self.head, self.value_head]
+        layers = [self.first, *self.trunk, self.head, self.value_head]
         return [matrix for layer in layers for matrix in (layer.weight, layer.bias)]
 
-    def player(self) -> tuple[np.ndarray, ...]:
+    def player(self) -> Policy:
         """The policy as `kernels.play_and_record` plays it: copies, which do not change while the network learns."""
         bias = self.first.bias.detach().cpu().numpy()
         hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
-        for one in [*self.trunk, *self.policy]:
+        for one in self.trunk:
             hidden.append((one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy()))
         weights, (table,) = flatten([hidden])
         head = (self.head.weight.detach().cpu().numpy().copy(), self.head.bias.detach().cpu().numpy().copy())
-        return self.first.begins, self.first.table(), weights, table, *head
+        return Policy(self.first.begins, self.first.table(), weights, table, *head)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `network.checkpoint` has them."""
@@ -220,12 +225,12 @@ MOST_STEPS = {"goods": 6, "hand_size": 6, "occupant": 2, "units": 3}
 FULL_SCALE = 6  # a count of this many is 1 in the plain feature of an entry
 
 
-def make_features(steps: bool) -> Features:
+def make_features() -> Features:
     """The entries of an observation, scaled; and a feature for each step of those in `STEPPED`: -1 below it, 1 from it on."""
     rows: list[tuple[int, float, float]] = []
     for field in FIELDS:
         name = field.name.rpartition(".")[2]
-        most = min(field.high, MOST_STEPS.get(name, field.high)) if steps and name in STEPPED else 0
+        most = min(field.high, MOST_STEPS.get(name, field.high)) if name in STEPPED else 0
         for entry in range(field.start, field.start + field.size):
             rows.append((entry, 0.0, 1 / min(field.high, FULL_SCALE)))
             rows += [(entry, step - 0.5, 2.0) for step in range(2, most + 1)]

@@ -25,6 +25,7 @@ from euphoria_agents.training.config import Large, Number, Options, Players, Tim
 from euphoria_env import Rules
 
 NICENESS = 5  # of the process
+RATED = {2, 4}  # numbers of players, if the run has one of them
 SELF = "self"  # the learner among the baselines of a rating
 PREFIX = "rating."  # of the tensors of those who wait, in the state of a run
 MOST_STRENGTH = 1e4  # of openskill; ratings begin at 25
@@ -167,7 +168,7 @@ def _rate(options: Options, item: tuple[Due, list[Rating], Strengths]) -> tuple[
     results, lines = list[Rating](), list[str]()
     games: list[tuple[tuple[str, ...], Played]] = []
     names = list(dict.fromkeys(options.baselines))
-    for n in sorted(set(options.players) & set(options.rating_players)) or sorted(set(options.players)):
+    for n in sorted(set(options.players) & RATED) or sorted(set(options.players)):
         for name in names:
             match = play_match(
                 [agent, *[_opponent(name)] * (n - 1)],

@@ -9,9 +9,12 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from euphoria_agents.agent import Agent
+from euphoria_agents.network.compiled_layers import Policy
+from euphoria_agents.players.ppo import PPO
 from euphoria_agents.training import kernels
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
+from euphoria_agents.training.kernels import Record
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.batch import Batch
 from euphoria_env.envs.asking import BatchGames, Generators, ask
@@ -23,6 +26,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 from euphoria_env.trajectories import Trajectories
 
+SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same one
 LEARNER = "learner"  # plays the seats whose decisions the network learns from
 
 
@@ -66,14 +70,15 @@ class Actor(BatchGames):
         self._options, self._limit, self._left = options, rows, 0
         self._learner = _Learner()
         self._fixed: dict[str, Any] = {LEARNER: self._learner, **baselines}
+        self._seen = self.batch.observation, self.batch.mask.view(np.int8)  # what those see who decide, and may do
         self._agents = self._fixed  # by name, with the past selves
         self._opponents = Opponents(games, rules.num_players, self._learner)
         self._seats = np.zeros(games, np.int64)  # where the learner always sits; it may sit elsewhere, too
         self.ended: list[tuple[list[str], list[int]]] = []
         self._decisions = Trajectories(self.batch, games * (options.rollout + rules.num_players))
         room = self._decisions.capacity
-        self._move, self._log_prob = np.zeros(room, np.int64), np.zeros(room, np.float32)
-        self._rows, self._legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
+        lists = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
+        self._record = Record(np.zeros(room, np.int64), np.zeros(room, np.float32), *lists)
 
     # --------------------------------------------------------------------------------------------------------- who plays
 
@@ -89,7 +94,7 @@ class Actor(BatchGames):
         self._opponents.set(
             pool=[self._learner, *(self._agents[name] for name in chances)],
             chances=[own, *((1 - own) * chance for chance in chances.values())],
-            same_opponent_prob=self._options.same_opponent_prob,
+            same_opponent_prob=SAME_OPPONENT,
         )
 
     def know(self, agents: Mapping[str, Agent]) -> None:
@@ -117,7 +122,7 @@ class Actor(BatchGames):
 
     # ------------------------------------------------------------------------------------------------------- collecting
 
-    def begin(self, player: tuple[np.ndarray, ...]) -> None:
+    def begin(self, player: Policy) -> None:
         """Begins to collect decisions, with the network that `Network.player` gave."""
         self._player, self._left, self.ended = player, self._options.rollout, []
         self._generators = Generators(self.rng)
@@ -130,6 +135,8 @@ class Actor(BatchGames):
         for agent, games in self._opponents.asked(others, batch.player[others]):
             if agent is self._learner:
                 learns[games] = True
+            elif type(agent) is PPO:  # needs no copies, and its moves are legal
+                agent.answer(*self._seen, games, self._generators(agent), self.moves)
             else:
                 self.take(games, *ask(agent, *self.seen(games), self._generators(agent), partial(self._deal, games)))
         self._decide(np.flatnonzero(learns))
@@ -145,14 +152,11 @@ class Actor(BatchGames):
     def _decide(self, games: np.ndarray) -> None:
         """Decides for the learner in these games, and records it."""
         new = self._decisions.add(games)
-        first, count = new.start, len(games)
-        rows = self._rows = self._room(self._rows, int(self._rows.indptr[first]) + count * OBS_SIZE)
-        legal = self._legal = self._room(self._legal, int(self._legal.indptr[first]) + count * NUM_ACTIONS)
-        kernels.play_and_record(
-            self.batch.observation, self.batch.mask, games, self.rng.random(count), *self._player, first, self._move,
-            self._log_prob, *rows, *legal,
-        )  # fmt: skip
-        self.moves[games] = self._move[new]
+        first, count, record = new.start, len(games), self._record
+        rows = self._room(record.rows, int(record.rows.indptr[first]) + count * OBS_SIZE)
+        legal = self._room(record.legal, int(record.legal.indptr[first]) + count * NUM_ACTIONS)
+        self._record = Record(record.move, record.log_prob, rows, legal)
+        kernels.play_and_record(*self._seen, games, self.rng.random(count), self._player, first, self._record, self.moves)
 
     def _deal(self, games: np.ndarray, k: int) -> Game:
         """Game k of some, as an agent gets it that needs one."""
@@ -176,17 +180,19 @@ class Actor(BatchGames):
         """Hands over what was collected; the open decisions, which are part of it, also begin what is collected next."""
         rollout = self._rollout()
         kept = self._decisions.carry_over()
-        for array in (self._move, self._log_prob):
+        move, log_prob, *lists = self._record
+        for array in (move, log_prob):
             array[: len(kept)] = array[kept]
-        self._rows, self._legal = (chosen_lists(lists, kept, len(lists.indptr)) for lists in (self._rows, self._legal))
+        self._record = Record(move, log_prob, *(chosen_lists(one, kept, len(one.indptr)) for one in lists))
         return rollout
 
     def _rollout(self) -> Rollout:
         """Copies of what was collected."""
         n, decisions = self._decisions.size, self._decisions
-        own = (self._move, self._log_prob, decisions.reward, decisions.following)
+        move, log_prob, *lists = self._record
+        own = (move, log_prob, decisions.reward, decisions.following)
         move, log_prob, reward, following = (array[:n].copy() for array in own)
-        rows, legal = (CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in (self._rows, self._legal))
+        rows, legal = (CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in lists)
         return Rollout(move, log_prob, reward, following, rows, legal)
 
     # ----------------------------------------------------------------------------------------------------------- saving
@@ -231,8 +237,9 @@ class Actor(BatchGames):
         if not np.isin(np.arange(n), of_decision[legal.indices == move[of_decision]]).all():
             Reader.must("decisions.move", "be among the legal ones")
         self._decisions.restore(arrays, "decisions.")
-        self._rows, self._legal = (chosen_lists(lists, np.arange(n), self._decisions.capacity + 1) for lists in (rows, legal))
-        self._move[:n], self._log_prob[:n] = move, log_prob
+        self._record.move[:n], self._record.log_prob[:n] = move, log_prob
+        lists = (chosen_lists(one, np.arange(n), self._decisions.capacity + 1) for one in (rows, legal))
+        self._record = Record(*self._record[:2], *lists)
 
 
 def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int) -> CSR:

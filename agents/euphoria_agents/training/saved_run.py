@@ -88,7 +88,7 @@ def open_job(options: Options, processes: int = 1) -> Job:
 
 
 def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
-    """Reads the run in a folder as it was saved; it keeps its options but for `decisions`, `minutes` and `finish`, if given.
+    """Reads the run in a folder as it was saved; it keeps its options but for `decisions` and `finish`, if given.
 
     Raises:
         ValueError: see `trainer.train`; or the run has made more decisions than it is now to make, or was trained by another
@@ -96,7 +96,7 @@ def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
     """
     header, arrays = read_tensors(folder / STATE, RUN_FORMAT)
     with of_a_run(folder):
-        options = read_options(header.get("options"), run=folder, resume=None, start=None, minutes=given.minutes)
+        options = read_options(header.get("options"), run=folder, resume=None, start=None)
     for spec in options.baselines:
         _look_at(spec, given.baselines)
     with of_a_run(folder):
@@ -120,12 +120,10 @@ def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
     Raises:
         ValueError: the number of games, or the widths of the network, differ.
     """
-    trunk = ["first", *(f"trunk.{k}" for k in range(len(options.trunk) - 1))]
-    branch = [f"policy.{k}" for k in range(len(options.branch))]
-    for name, widths, layers in (("trunk", options.trunk, trunk), ("branch", options.branch, branch)):
-        found = [arrays.get(f"network.{layer}.bias", np.zeros(0)).size for layer in layers]
-        if found != widths:
-            Reader.fail(f"options.{name}", f"{widths} are not the widths of the network, {found}")
+    layers = ["first", *(f"trunk.{k}" for k in range(len(options.trunk) - 1))]
+    found = [arrays.get(f"network.{layer}.bias", np.zeros(0)).size for layer in layers]
+    if found != options.trunk:
+        Reader.fail("options.trunk", f"{options.trunk} are not the widths of the network, {found}")
     sizes = [games for games, _ in game_parts(options, 0)]
     found = [len(np.atleast_1d(arrays.get(f"process.0.actor.{k}.games", ()))) for k in range(len(sizes))]
     if found != sizes:

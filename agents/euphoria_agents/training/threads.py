@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
+
+from euphoria_agents.machine import usable_cores
 
 Task = Callable[[], Any]
 KINDS = ("urgent", "background")  # of tasks: the urgent ones come first
@@ -20,7 +23,9 @@ KINDS = ("urgent", "background")  # of tasks: the urgent ones come first
 class Threads:
     """A number of threads, the caller's among them.
 
-    Compiled kernels and PyTorch's operations release the interpreter's lock, so that the threads run side by side.
+    Compiled kernels and PyTorch's operations release the interpreter's lock, so that the threads run side by side. If there are
+    exactly as many threads as cores, each stays on a core of its own while it works. With fewer the system chooses, as two runs
+    would take the same cores otherwise.
 
     Args:
         size: into how many parts work is divided, at least 1. No more threads run than there are cores.
@@ -33,8 +38,11 @@ class Threads:
         self._running = dict.fromkeys(KINDS, 0)
         self._error: BaseException | None = None
         self._closed = False
+        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
+        self._cores = cores if len(cores) == size > 1 else []  # the one of each thread, the caller's first; empty: any
         torch.set_num_threads(1)
-        self._others = [threading.Thread(target=self._serve, daemon=True) for _ in range(min(size, os.cpu_count() or 1) - 1)]
+        running = range(1, min(size, usable_cores()))
+        self._others = [threading.Thread(target=self._serve, args=(k,), daemon=True) for k in running]
         for thread in self._others:
             thread.start()
 
@@ -72,14 +80,30 @@ class Threads:
             self._waiting[kind].extend(tasks)
             self._changed.notify_all()
 
-    def _serve(self) -> None:
+    @contextmanager
+    def _on_own_core(self, k: int) -> Iterator[None]:
+        """Keeps thread k, which calls this, on its core; what it starts later may run on all again."""
+        if not self._cores:
+            yield
+            return
+        with suppress(OSError):  # the core was taken away from the process
+            os.sched_setaffinity(0, self._cores[k : k + 1])
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                os.sched_setaffinity(0, self._cores)
+
+    def _serve(self, k: int) -> None:
         """Runs in each of the other threads: does tasks until the end."""
         torch.set_num_threads(1)
-        self._work(KINDS, lambda: self._closed)
+        with self._on_own_core(k):
+            self._work(KINDS, lambda: self._closed)
 
     def _help(self, kind: str) -> None:
         """Works until no task of this kind waits or runs."""
-        self._work((kind,), lambda: not (self._waiting[kind] or self._running[kind]))
+        with self._on_own_core(0):
+            self._work((kind,), lambda: not (self._waiting[kind] or self._running[kind]))
         if self._error is not None:
             error, self._error = self._error, None
             raise error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import signal
 import time
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.registry import load
 from euphoria_agents.training.config import CARDS, Options, plain
-from euphoria_agents.training.league import League
+from euphoria_agents.training.league import PAST_SELVES, League
 from euphoria_agents.training.learner import STEEPEST, DeviceLearner, Learner, ThreadedLearner
 from euphoria_agents.training.machines import Group, ProcessLost
 from euphoria_agents.training.network import Network, make_features
@@ -72,7 +71,7 @@ class Trainer:
         self.threads = threads
         bar.total = options.total
         torch.manual_seed(options.seed)  # the same network in all processes
-        network = Network(make_features(options.steps), options.trunk, options.branch, CARDS[options.cards])
+        network = Network(make_features(), options.trunk, CARDS[options.cards])
         if job.start is not None:
             network.load(job.start, options.start or "the checkpoint")
         self.network = network.to(options.device)
@@ -90,7 +89,7 @@ class Trainer:
             Actor(size, Rules(**rules), options, seed, {spec: load(spec) for spec in options.baselines}, network.first.rows)
             for (size, rules), seed in zip(games, seeds, strict=True)
         ]
-        self.league = League(options.baselines, options.league, options.newest, options.older)
+        self.league = League(options.baselines, PAST_SELVES, options.newest, options.older)
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}
         self.ratings = Ratings(options)
         self.decisions = self.update = 0
@@ -201,12 +200,10 @@ class Trainer:
 
     def _over(self) -> bool:
         """Whether to stop here, on the word of the first process."""
-        minutes = self.options.minutes
-        late = minutes is not None and time.monotonic() - self._started > 60 * minutes
         done = self._updates is not None and self.update >= self._updates
         self._seconds = self.group.share(time.monotonic() - self._start)
         self.interrupted = self.group.share(self.interrupted)
-        return bool(self.group.share(late or done or self.interrupted or self.progress >= 1))
+        return bool(self.group.share(done or self.interrupted or self.progress >= 1))
 
     # --------------------------------------------------------------------------------------------------- between updates
 
@@ -214,14 +211,15 @@ class Trainer:
         """Does what is due; the order is part of what makes resuming exact."""
         options = self.options
         parts(self.network.tensors(), f"{options.run}, after update {self.update}")  # a network that diverged is not saved
-        if self.update % options.snapshot == 0:
+        due = self.update % options.snapshot == 0
+        if due:
             self._take_in_self()
         self._seat()
         if self.group.first and self.update % options.rate == 0:
             self._rate()
         if self._run_log is not None:
             self._report(facts, self._run_log)
-        if self.update % options.save == 0:
+        if due:
             self.save()
 
     def _conclude(self) -> bool:
@@ -320,8 +318,6 @@ class Trainer:
         rated, ratings = self.ratings.state()
         arrays = {f"network.{name}": tensor.cpu().numpy() for name, tensor in self.network.state_dict().items()} | rated
         arrays |= {"adam.mean": learner.mean.cpu().numpy(), "adam.square": learner.square.cpu().numpy()}
-        if options.reference:
-            arrays["reference"] = learner.reference.cpu().numpy()
         for rank, (own, _) in enumerate(states):
             arrays |= {f"process.{rank}.{name}": array for name, array in own.items()}
         processes = [state for _, state in states]
@@ -358,8 +354,6 @@ class Trainer:
         parts(self.network.tensors(), "network")
         most = 1.02 * STEEPEST  # of a moment, with some room for rounding
         kept = [("adam.mean", learner.mean, -most, most), ("adam.square", learner.square, 0, most**2)]
-        if self.options.reference:
-            kept.append(("reference", learner.reference, -math.inf, math.inf))
         for name, array, low, high in kept:
             array.copy_(torch.from_numpy(read_array(arrays, name, tuple(array.shape), np.float32, low, high).copy()))
         learner.steps = metadata.steps

@@ -29,6 +29,7 @@ from euphoria_agents.training.network import FirstLayer, hidden_layers, layer_te
 from euphoria_agents.training.self_play import MOST_TURNS, Positions, play_round
 from euphoria_env.board import MAX_PLAYERS
 
+WIDTHS = [96, 48]  # of the hidden layers
 ROUND = 256  # games of each number of players
 STEEPEST = 1.0  # gradients are cut to this norm
 BATCH, EPOCHS, RATE = 1024, 2, 1e-3  # positions in a step, passes through them, and the rate of Adam, which goes down to 0
@@ -65,13 +66,14 @@ class WinProbs(nn.Module):
         return found
 
 
-def learn_win_probs(options: Options, player: Path, console: Console) -> Path:
+def learn_win_probs(options: Options, player: Path, console: Console, kind: type[np.floating] = np.float32) -> Path:
     """Gives a player these layers, in place of those it may have; equal options give equal ones, whatever the number of threads.
 
     Args:
-        options: `win_probs_games` of each number of players, `win_probs_widths`, `players`, `half`, `threads` and `seed` count.
+        options: `win_probs_games` of each number of players, `players`, `threads` and `seed` count.
         player: its file, which is replaced.
         console: for a progress bar.
+        kind: of the numbers that are written; float16 takes half the space.
 
     Raises:
         ValueError: the player cannot be read, or wins no game.
@@ -79,7 +81,7 @@ def learn_win_probs(options: Options, player: Path, console: Console) -> Path:
     """
     header, tensors = read_checkpoint(player)
     torch.manual_seed(options.seed)
-    model = WinProbs(parts(tensors, player).features, options.win_probs_widths)
+    model = WinProbs(parts(tensors, player).features, WIDTHS)
     optimizer = torch.optim.Adam(model.parameters(), eps=1e-5, fused=True)
     players = tuple(sorted(set(options.players)))
     rounds, games = -(-options.win_probs_games // ROUND), min(ROUND, options.win_probs_games)
@@ -94,9 +96,8 @@ def learn_win_probs(options: Options, player: Path, console: Console) -> Path:
     found = {str(n): round(losses[n], 4) for n in players if not np.isnan(losses[n])}
     if not found:
         raise ValueError(f"{player}: none of its games was won within {MOST_TURNS} turns, so there is nothing to learn from")
-    learned = {"games": options.win_probs_games, "widths": options.win_probs_widths, "losses": found}
+    learned = {"games": options.win_probs_games, "widths": WIDTHS, "losses": found}
     training = {**header.get("training", {}), "outlook": learned}
-    kind = np.float16 if options.half else np.float32
     return save_checkpoint(player, without_outlook(tensors) | model.tensors(), training, kind)
 
 
