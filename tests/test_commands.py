@@ -221,13 +221,9 @@ SMALL_RUN = (
     ("stage", "words"),
     [
         ("euphoria_agents.commands", ""),
-        ("euphoria_agents.dataclass_arguments", "--help"),
         ("argparse", "play --help"),
-        ("euphoria_agents.commands.shared_arguments", "evaluate"),
-        ("numpy", "evaluate"),
         ("rich", "evaluate"),
         ("torch", SMALL_RUN),
-        ("tensorboard", SMALL_RUN),
         ("torch.distributed", SMALL_RUN),
     ],
 )

@@ -707,7 +707,9 @@ def test_every_array_of_a_run_is_checked(straight: Path, tmp_path: Path) -> None
     shutil.copytree(straight, run)
     facts, arrays = checkpoint.read_tensors(run / "state.safetensors", RUN_FORMAT)
     assert len(arrays) > 40
-    for name, array in arrays.items():
+    kinds = {re.sub(r"\d+", "", name): name for name in arrays}  # one of those that differ in a number alone
+    for name in kinds.values():
+        array = arrays[name]
         changes = {"missing": None, "flat": np.append(array.ravel(), array.ravel()[:1]), "typed": array.astype(np.uint16)}
         for how, change in changes.items():
             kept = {key: value for key, value in {**arrays, name: change}.items() if value is not None}
