@@ -75,8 +75,8 @@ def test_metadata() -> None:
         ({"render_size": 5}, "render_size"),
         ({"reward": "money"}, "reward"),
         ({"render_mode": "hologram"}, "render_mode"),
-        ({"mask": "nowhere"}, "mask must be one of info, observation, not 'nowhere'"),
-        ({"mask_dtype": "float32"}, "mask_dtype must be one of int8, bool, not 'float32'"),
+        ({"mask": "nowhere"}, "mask must"),
+        ({"mask_dtype": "float32"}, "mask_dtype must"),
     ],
 )
 @MAKERS
@@ -288,7 +288,7 @@ def test_the_size_of_pictures() -> None:
         picture = environment.render()
         assert picture.shape == (size[1], size[0], 3) and picture.dtype == np.uint8 and picture.std() > 5
     for size in ((160,), (0, 100), (True, 100), "160", (160.0, 100)):
-        with pytest.raises(ValueError, match=r"render_size must be \(width, height\)"):
+        with pytest.raises(ValueError, match="render_size must"):
             raw_env(num_players=2, render_size=size)
 
 

@@ -400,7 +400,7 @@ def test_rules_take_numbers_of_numpy() -> None:
     assert [type(value) for value in (rules.num_players, rules.trading, rules.max_turns)] == [int, bool, int]
     json.dumps(rules.to_dict())
     for wrong in (np.float64(2), np.bool_(True), np.array([2]), True):
-        with pytest.raises(ValueError, match=r"rules\.num_players must be an integer from 2 to 6"):
+        with pytest.raises(ValueError, match=r"rules\.num_players must"):
             Rules(num_players=wrong)  # type: ignore[arg-type]
 
 

@@ -69,7 +69,7 @@ def test_options_that_are_no_dict(options: Any) -> None:
     environment = raw_env(num_players=2)
     environment.reset(seed=1)
     before = environment.game
-    with pytest.raises(ValueError, match="options must be a dict or None"):
+    with pytest.raises(ValueError, match="options must"):
         environment.reset(options=options)
     assert environment.game == before
 

