@@ -20,7 +20,7 @@ DQN := .venv-dqn
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/cache_files.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it. Nothing in PLAIN runs the engine, and once is enough.
-PLAIN := tests/test_references.py tests/test_layout.py tests/test_english.py
+PLAIN := tests/test_references.py tests/test_layout.py
 CHECKED := $(PLAIN) tests/test_complete.py tests/test_docs.py
 PINS := pyproject.toml requirements.lock
 BUILDING := hatchling numba gymnasium pettingzoo

@@ -14,7 +14,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the t
 
 # The files that take longest, as measured with `--durations=0`: they begin, so that no worker is left with one at the end.
 FIRST = (
-    *("workers", "words", "hidden", "study", "tasks", "differential", "commands", "outlook", "sessions", "picture", "serve"),
+    *("workers", "words", "hidden", "study", "tasks", "differential", "commands", "sessions", "picture", "serve"),
     "oracle",
     *("training", "browser", "render", "files", "fuzz_files", "vector", "docs", "scenarios", "plain_python", "fuzz", "scripts"),
 )

@@ -116,16 +116,6 @@ def test_after_an_illegal_action_the_usual_loop_shows_no_legal_move(make: Any) -
     assert rewards == {agent: -1 if agent == culprit else 0 for agent in game.possible_agents} and not game.agents
 
 
-def test_a_mask_is_only_for_the_one_who_decides() -> None:
-    game, rng = env(num_players=4, max_turns=9), random.Random(3)
-    game.reset(seed=3)
-    while not any(game.truncations.values()):
-        decider = f"player_{game.unwrapped.game.player}"
-        seen = {agent: (game.observe(agent)["action_mask"], game.infos[agent]["action_mask"]) for agent in game.agents}
-        assert all(mask.any() == (agent == decider) for agent, both in seen.items() for mask in both)
-        game.step(int(rng.choice(legal_moves(game))))
-
-
 @pytest.mark.parametrize("end", [by_illegal_action, by_truncation, by_the_position])
 def test_a_reset_leaves_nothing_of_the_game_before(end: Any) -> None:
     """Also in the middle of the steps of the dead; the new game is that of an environment without a past."""
@@ -193,15 +183,6 @@ def test_what_parallel_games_gave_away_never_changes(make: Any) -> None:
         told = game.step(dict.fromkeys(game.agents, int(legal_moves(game)[-1])))
     for told, before in kept:
         np.testing.assert_equal(told, before)
-
-
-def test_the_list_of_parallel_agents_never_changes() -> None:
-    game = parallel_env(num_players=3)
-    game.reset(seed=1)
-    game.step(dict.fromkeys(game.agents, int(legal_moves(game)[0])))
-    agents = game.agents
-    game.step(dict.fromkeys(game.agents, ILLEGAL))
-    assert agents == game.possible_agents and game.agents == []
 
 
 def test_info_and_what_others_write_into_it_are_of_one_step() -> None:

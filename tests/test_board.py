@@ -94,16 +94,6 @@ def test_cells_are_apart_and_on_the_board():
     assert all(x >= 0 and y >= 0 and x + w <= BOARD.w and y + h <= BOARD.h for x, y, w, h in PLACES.values())
 
 
-@pytest.mark.parametrize("num_players", [2, 6])
-def test_there_are_few_words_on_the_board_and_five_sizes(num_players):
-    for game in positions(num_players):
-        root = drawn(game, theme="dark")
-        texts = [text for text in root.iter(f"{SVG}text") if text.text]
-        words = [word for text in texts for word in (text.text or "").split()]
-        assert 40 < len(words) <= 250
-        assert {float(text.get("font-size", 0)) for text in texts} <= {12, 14, 16, 20, 28}
-
-
 def test_marks():
     game = Game.from_dict(
         {"rules": {"num_players": 2}, "players": [{"workers": [2]}, {"workers": [3]}], "miners": {"subterran": 9}}

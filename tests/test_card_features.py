@@ -103,7 +103,7 @@ def test_a_resumed_run_is_the_one_that_was_not_interrupted(straight: Path, tmp_p
 
 
 def test_what_cannot_be(straight: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="cards must be one of names, features, not 'colours'"):
+    with pytest.raises(ValueError, match="cards must"):
         go(options(tmp_path / "run", cards="colours"))
     with pytest.raises(ValueError, match="a network that meets cards by their features begins untrained"):
         go(options(tmp_path / "run", cards="features", start=straight / "ppo.safetensors"))

@@ -91,11 +91,6 @@ def test_the_workers_that_build_a_market(players: int) -> None:
     assert all(words.NEEDED in words.space_words(slot) for slot in SLOTS)
 
 
-def test_words_are_short_enough_for_a_list_of_moves() -> None:
-    lengths = sorted(len(words.recruit_words(name)) for name in RECRUIT_NAMES)
-    assert lengths[-1] <= 210 and lengths[-3] <= 200
-
-
 # --------------------------------------------------------------------------------------------------------------- prompts
 
 

@@ -12,19 +12,14 @@ from hypothesis import strategies as st
 from euphoria_env import Game, Rules
 from tests.referee import Referee, tracks
 from tests.referee.tables import RECRUITS, TILES
-from tests.tools import differential
 from tests.tools.differential import (
     CHUNK,
     NEVER_LEGAL,
     Pair,
-    Plan,
-    append_line,
     normal,
-    play_chunk,
     play_chunks,
     play_game,
     random_plan,
-    read_finished,
     report,
 )
 from tests.tools.positions import any_position, positions
@@ -217,51 +212,3 @@ def test_a_difference_is_found_and_shrunk_to_a_scenario(faulty_referee):
     assert len(found.given) <= 5
     with pytest.raises(ScenarioFailed, match="morale"):
         run(found)
-
-
-def test_a_difference_in_the_setup_is_shrunk_too(monkeypatch):
-    """Such a game has no start of a turn to begin with."""
-    monkeypatch.setattr("tests.referee.setup.MARKETS", ("euphorian_market_2", "euphorian_market_1"))
-    start = {"new": {"rules": {"num_players": 2}, "seed": 3}}
-    failure = play_game(Plan(start, "random", 20), random.Random(0)).failure
-    assert failure is not None
-    text = report(failure)
-    (found,) = read_text(text)
-    assert isinstance(found, Scenario), found
-    assert "new:" in text and len(found.play) <= 4
-
-
-def test_a_chunk_is_the_same_whenever_it_is_played():
-    one, other = (play_chunk(7, 3, 150) for _ in range(2))
-    assert (one.decisions, one.games, one.moves) == (other.decisions, other.games, other.moves)
-    assert one.decisions >= 150 and not one.failures
-
-
-def test_finished_chunks_are_remembered(tmp_path):
-    file = tmp_path / "chunks.jsonl"
-    chunk = play_chunk(7, 3, 40, "abc")
-    append_line(file, chunk.to_line())
-    file.write_text(file.read_text() + '{"seed": 7, "chu')  # stopped while writing
-    append_line(file, play_chunk(7, 4, 40, "abc").to_line())
-    assert sorted(read_finished(file, 7, "abc")) == [3, 4]
-    assert read_finished(file, 7, "abc")[3] == chunk
-    assert not read_finished(file, 8, "abc")
-    assert not read_finished(file, 7, "other sources")
-    assert not read_finished(tmp_path / "none", 7, "abc")
-
-
-def test_the_command_goes_on_where_it_was_stopped(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(differential, "CHUNK", 50)
-    arguments = ["--processes", "1", "--seed", "3", "--out", str(tmp_path / "chunks.jsonl"), "--decisions"]
-    assert differential.main([*arguments, "100"]) == 0
-    played = []
-    monkeypatch.setattr(differential, "play_chunk", lambda *a: played.append(a[1]) or play_chunk(*a))
-    assert differential.main([*arguments, "150"]) == 0
-    assert played == [2]
-    assert "no differing" in capsys.readouterr().out
-
-
-def test_the_command_prints_scenarios_and_fails(faulty_referee, monkeypatch, capsys):
-    monkeypatch.setattr(differential, "CHUNK", 400)
-    assert differential.main(["--processes", "1", "--seed", "3", "--decisions", "400"]) == 1
-    assert "- id: differential-" in capsys.readouterr().out

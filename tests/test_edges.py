@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import pickle
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,7 @@ import pytest
 from euphoria_agents.files import read_text
 from euphoria_agents.record_steps import Replayed
 from euphoria_agents.study.game_analysis import about
-from euphoria_env import Batch, Game, IllegalMove, Rules, actions, raw_env
+from euphoria_env import Game, IllegalMove, Rules, actions, raw_env
 from euphoria_env.json_reader import read_json
 from euphoria_env.render import board_svg, board_text
 from euphoria_env.words import legal_moves, log, question
@@ -72,50 +69,12 @@ def test_options_that_are_no_dict(options: Any) -> None:
     environment = raw_env(num_players=2)
     environment.reset(seed=1)
     before = environment.game
-    with pytest.raises(ValueError, match="options must be a dict or None"):
+    with pytest.raises(ValueError, match="options must"):
         environment.reset(options=options)
     assert environment.game == before
 
 
 # ---------------------------------------------------------------------------------------------------------- copies, long tapes
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, Game.clone, lambda game: pickle.loads(pickle.dumps(game))])
-def test_a_copy_of_a_game_is_one_of_its_own(copied: Callable[[Game], Game]) -> None:
-    game = Game(TWO, seed=1)
-    game.play(game.legal()[0])
-    game.load(dice=[1, 2, 3])
-    before, twin = game.fingerprint(), copied(game)
-    assert twin == game and twin.history == game.history
-    while twin.legal() and len(twin.history) < 30:
-        twin.play(twin.legal()[0])
-    assert game.fingerprint() == before and len(game.history) == 1
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))])
-def test_a_copy_of_a_batch_with_threads(copied: Callable[[Batch], Batch]) -> None:
-    batch = Batch(512, TWO, seed=3, threads=2)
-    batch.step(batch.mask.argmax(axis=1))
-    twin = copied(batch)
-    assert twin.threads == 2
-    before = batch.states.copy()
-    for _ in range(3):
-        twin.step(twin.mask.argmax(axis=1))
-    assert (batch.states == before).all()
-    for _ in range(3):
-        batch.step(batch.mask.argmax(axis=1))
-    assert (batch.states == twin.states).all() and (batch.observation == twin.observation).all()
-
-
-def test_loading_takes_time_in_proportion() -> None:
-    def seconds(n: int) -> float:
-        game = Game(TWO, seed=1)
-        began = time.process_time()
-        game.load(dice=[1, 2] * n)
-        return time.process_time() - began
-
-    seconds(10)
-    assert min(seconds(32_000) for _ in range(3)) < 40 * min(seconds(4_000) for _ in range(3))
 
 
 TIE: dict[str, Any] = {

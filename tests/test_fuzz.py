@@ -137,11 +137,6 @@ def test_loaded_outcomes_that_turn_out_impossible_when_they_are_drawn(rules, loa
     assert game.turn == 0 and game.fingerprint() == before
 
 
-def test_the_sources_are_sound() -> None:
-    for number, text in enumerate(sources()[::2]):
-        is_sound(Game.from_dict(json.loads(text)), number)
-
-
 @FUZZ
 @given(st.data())
 def test_mutated_positions(data: st.DataObject) -> None:

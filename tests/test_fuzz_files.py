@@ -43,29 +43,6 @@ def test_records_and_files(kind: str, inputs: int) -> None:
     assert found.refused and found.used and found.refused + found.used == inputs
 
 
-def test_the_tool_tells_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def crash() -> None:
-        raise IndexError("out of bounds")
-
-    def refuse(text: str, kind: type[Exception] = ValueError) -> Any:
-        raise kind(text)
-
-    cases = [
-        fuzz.Case(lambda: refuse("name: is wrong"), lambda made: None, "^name"),
-        fuzz.Case(lambda: refuse("is wrong"), lambda made: None, "^name"),
-        fuzz.Case(lambda: refuse("name: is\nwrong"), lambda made: None, "^name"),
-        fuzz.Case(lambda: refuse("name: is wrong", UnicodeError), lambda made: None, "^name"),
-        fuzz.Case(lambda: refuse("name: is wrong", KeyError), lambda made: None, "^name"),
-        fuzz.Case(lambda: None, lambda made: crash(), "^name"),
-        fuzz.Case(lambda: None, lambda made: np.float32(3e38) * np.float32(10), "^name"),
-        fuzz.Case(lambda: None, lambda made: None, "^name"),
-    ]
-    monkeypatch.setitem(fuzz.KINDS, "record", lambda rng, folder: cases.pop(0))
-    found = fuzz.fuzz("record", 8, seed=1)
-    assert (found.refused, found.used, len(found.failures)) == (1, 1, 6)
-    assert [failure.split(": ")[0] for failure in found.failures] == [f"record {k}" for k in range(1, 7)]
-
-
 # -------------------------------------------------------------------------------------------------------------------- records
 
 

@@ -6,8 +6,6 @@ The files are written by `scripts/regenerate_golden.py` alone.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -46,9 +44,3 @@ def test_the_recorded_game_is_played_again_from_its_seed(name: str) -> None:
 @pytest.mark.parametrize("name", POSITIONS)
 def test_numbers_of_continuations(name: str) -> None:
     assert golden_games.counts(name) == json.loads(COUNTS.read_text())[name]
-
-
-def test_the_script_has_help() -> None:
-    script = Path(__file__).parent.parent / "scripts" / "regenerate_golden.py"
-    text = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=True).stdout
-    assert "--check" in text and "tests/golden" in text

@@ -8,8 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 PRIVATE_OF_LIBRARIES = {("numba.extending", "_Intrinsic")}  # as which what is copied byte by byte is compiled
 MODULES = sorted([*(ROOT / "euphoria_env").rglob("*.py"), *(ROOT / "agents").rglob("*.py")])
@@ -58,29 +56,6 @@ def test_no_module_uses_what_another_one_keeps_to_itself() -> None:
         elsewhere = {name for name, paths in owners.items() if paths - {path}}
         found += [f"{path.relative_to(ROOT)}, {what}" for what in borrowed(tree, elsewhere)]
     assert found == []
-
-
-@pytest.mark.parametrize(
-    ("code", "found"),
-    [
-        ("from x import _y", ["line 1: import of _y"]),
-        ("from . import _y as y", ["line 1: import of _y"]),
-        ("from x import __version__", []),
-        ("from numba.extending import _Intrinsic", []),
-        ("from numba.core.dispatcher import _Overloads", ["line 1: import of _Overloads"]),
-        ("import game\ngame._row = 1 + game._rows", ["line 2: game._rows"]),
-        ("env.game()._rows[0]", ["line 1: env.game()._rows"]),
-        ("class A:\n    def f(self): return self._rows", []),
-        ("class A:\n    def f(self, other): self._rows = other._rows", []),
-        ("row._replace(a=1)", []),
-    ],
-)
-def test_borrowed_names_are_found(code: str, found: list[str]) -> None:
-    assert list(borrowed(ast.parse(code), {"_rows"})) == found
-
-
-def test_there_are_modules() -> None:
-    assert {"game.py", "batch.py", "registry.py", "tree_search.py"} <= {path.name for path in MODULES}
 
 
 SCRIPTS = sorted((ROOT / "agents" / "euphoria_agents" / "web" / "static").glob("*.js"))

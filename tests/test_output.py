@@ -60,14 +60,6 @@ def test_a_bar_and_a_table_show_names_as_they_are() -> None:
     assert address("::1", 80) == "http://[::1]:80/"
 
 
-@pytest.mark.parametrize("name", ["[bold]out", "[/]", "[red]a[/red]"])
-def test_paths_are_printed_as_they_are(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    words = ["collect", "--agents", "random", "--games", "1", "--max-turns", "3", "--processes", "1", "--out", name]
-    status, printed, told = euphoria(*words, cwd=tmp_path)
-    assert status == 0 and printed.rstrip().endswith(f": {name}"), told
-
-
 def run_with(encoding: str, words: list[str], folder: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
     environment = {**os.environ, "PYTHONPATH": PATHS, "PYTHONIOENCODING": encoding, "NUMBA_DISABLE_JIT": "1"}
     options = {"stdout": subprocess.PIPE, **options}

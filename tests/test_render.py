@@ -138,7 +138,7 @@ def test_names_in_the_headline_and_the_offer():
     trade.play("trade +1")
     assert view_of(trade, None, NAMES).offer == "Bob offers you nothing yet for nothing yet"
     assert view_of(trade, 1, NAMES).offer == "you offer player 2 nothing yet for nothing yet"
-    with pytest.raises(ValueError, match="names must be None or 3 texts"):
+    with pytest.raises(ValueError, match="names must"):
         view_of(game, 0, ["Ann"])
 
 

@@ -14,7 +14,6 @@ from rich.console import Console  # noqa: E402
 
 from euphoria_agents.__main__ import main  # noqa: E402
 from euphoria_agents.commands.evaluate import match_report  # noqa: E402
-from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable  # noqa: E402
 from euphoria_agents.progress import EVERY, Progress  # noqa: E402
 
 SPEC = "my_agents:A_search_agent_with_a_long_name:/some/where/else/ppo.safetensors"
@@ -39,12 +38,6 @@ def test_no_figure_and_no_name_is_cropped_or_broken(width: int | None, agent: st
         left_out = re.search(rf"\(not shown in {width} columns: (.*)\)", text.replace("\n", " "))
         assert (shown == FIGURES) == (left_out is None) and {"49.2%", "43.6-54.9"} <= {*shown}
         assert left_out is None or len(left_out[1].split(", ")) == len(FIGURES) - len(shown)
-
-
-def test_a_column_of_text_stays_beside_its_figures() -> None:
-    table = ResultTable("", [Column("layer", NAME), Column("2p"), Column("unit", TEXT)], [["Game.play(id)", "1.2k", "calls/s"]])
-    assert table.lines(80) == ["layer            2p  unit", "----------------------------", "Game.play(id)  1.2k  calls/s"]
-    assert table.lines(20)[2:] == ["Game.play(id)", "  1.2k  calls/s"]
 
 
 @pytest.mark.parametrize("command", ["evaluate --against random", "tournament --agents weights random"])
@@ -93,13 +86,6 @@ def test_without_a_terminal_there_is_a_line_every_30_seconds(capsys: Any) -> Non
         "playing: 200 of 1,000 games (going well), 0:01:30, about 0:04:00 left",
     ]
     assert console.file.getvalue() == ""  # type: ignore[attr-defined]
-
-
-def test_a_quiet_console_shows_nothing(capsys: Any) -> None:
-    waiting = Waiting(lambda: None)
-    with Progress(Console(quiet=True), "playing", "games", 10, waiting, waiting.wait) as progress:
-        progress.advance()
-    assert capsys.readouterr() == ("", "")
 
 
 def test_a_terminal_has_a_bar_that_vanishes(capsys: Any) -> None:
