@@ -12,7 +12,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# The processors that the wheel is for, in LLVM's names; `library.processors` knows which of them can run it.
+# The processors that the wheel is for, in LLVM's names; `library.shipped_processor` knows which of them can run it.
 PROCESSORS = {"x86_64": "x86-64-v3", "AMD64": "x86-64-v3"}
 
 

@@ -530,7 +530,7 @@ class Game:
         return record.decision_lines(self._moves, marks, first, self._outcomes)
 
     def to_record(self) -> str:
-        """The whole game as text, replayable to the identical final state on any machine (docs/records.md)."""
+        """The whole game as text, replayable to the identical final state on any machine (docs/positions.md)."""
         start = {"position": position.to_dict(self._start[0])} if isinstance(self._start, np.ndarray) else self._start
         of_setup = np.count_nonzero(_OUTCOME_KINDS[self._all_events()[: self._setup_events, 0]])
         return record.format_record(start, self._outcomes[:of_setup], self.history, self._loads, self.fingerprint())

@@ -1,4 +1,4 @@
-"""Game records: text that replays to the identical final state on any machine (docs/records.md).
+"""Game records: text that replays to the identical final state on any machine (docs/positions.md).
 
 Line 1 is JSON: format, version, where the game starts, and what chance gave before the first decision. Then a line for each
 decision, `MOVE | dice 3 5 | artifacts book`, with only what occurred, and a line `load {...}` where outcomes were loaded. The

@@ -2,7 +2,7 @@
 
 In a game of several players the decisions of a seat lie far apart, and its rewards come in between, whoever moves. `Trajectories`
 keeps for chosen decisions what a learner needs: the reward until the same seat's next decision, how many turns that took, and
-which decision that was. docs/tutorials/batch-self-play.md has a learner of 30 lines that is built on it.
+which decision that was. docs/tutorials/own-algorithm.md has a learner of 30 lines that is built on it.
 """
 
 from __future__ import annotations

@@ -39,8 +39,7 @@ def speed(*arguments: Any, code: int = 0) -> str:
 def test_help() -> None:
     for script in ("peers", "simulations"):
         assert "--help" in call(FOLDER / f"{script}.py", "--help")
-    for words in ([], ["compare"]):
-        assert "--help" in speed(*words, "--help")
+    assert "--help" in speed("--help")
 
 
 @pytest.mark.parametrize(
@@ -165,22 +164,6 @@ def test_every_layer_runs_and_is_written(tmp_path: Path) -> None:
     for row in written["results"]:
         assert row["median"] > 0 and row["unit"] and row["players"] == 2
         assert len(row["values"]) == (1 if row["unit"] == "bytes" else 2)
-
-    text = speed("compare", found, found, "--fail-below", 0.99)
-    assert "1.00" in text and "AEC raw" in text
-    for row in written["results"]:
-        row["values"] = [value * (0.5 if row["unit"].endswith("/s") else 2) for value in row["values"]]
-    slower = tmp_path / "slower.json"
-    slower.write_text(json.dumps(written))
-    assert "are below 0.9" in speed("compare", found, slower, "--fail-below", 0.9, code=1)
-    assert "2.00" in speed("compare", slower, found)
-
-
-def test_compare_refuses_what_is_no_benchmark(tmp_path: Path) -> None:
-    other = tmp_path / "other.json"
-    other.write_text("{}")
-    assert "is not a measurement" in speed("compare", other, other, code=2)
-    assert "no such file" in speed("compare", tmp_path / "none.json", other, code=2)
 
 
 @pytest.mark.slow

@@ -208,68 +208,6 @@ def test_a_study_gives_its_position_to_the_editor(server: ServerProcess, tab: Ta
     assert "pending" not in position(tab) and position(tab)["turn"] == 1
 
 
-def test_a_batch_from_the_form_to_its_tables(server: ServerProcess, tab: Tab) -> None:
-    page = tab.page
-    page.goto(server.url)
-    page.get_by_role("link", name="Statistics").click()
-    page.locator("#begin").wait_for()
-    check_eyes(tab)
-    page.locator("#agent-0").select_option("weights")
-    page.locator("#agent-1").select_option("random")
-    page.locator("#games").fill("6")
-    page.get_by_text("Rules of these games").click()
-    page.locator("#rule-stars_to_win").fill("2")
-    tab_to(tab, "begin")
-    page.keyboard.press("Enter")
-    page.get_by_text("6 of 6 games; it is finished").wait_for()
-    page.get_by_role("heading", name="Who wins").wait_for()
-    assert page.locator("#story .interval").count() == 2 and page.locator("#story .star-line").count() == 12
-    assert page.locator("#tables summary").all_inner_texts()[:2] == ["Wins by agent", "Wins by seat"]
-    page.get_by_text("Wins by agent").first.click()
-    assert page.get_by_role("row", name="weights").get_by_role("cell").first.inner_text() == "6"
-    assert page.locator("#table-stars tbody tr").count() == 6 and page.locator("svg.bar").count() > 10
-    assert page.locator("th[scope=col]").count() > 20 and page.locator("th[scope=row]").count() > 20
-    with page.expect_download() as waiting:
-        page.get_by_role("link", name="CSV of: Wins by agent").click()
-    assert Path(waiting.value.path()).read_text().startswith("agent,games,won,rate")
-    for width in (1280, 360):
-        page.set_viewport_size({"width": width, "height": 800})
-        check_eyes(tab)
-    name = page.url.rpartition("/")[2]
-    page.locator("#forget").click()
-    page.get_by_text("None yet.").wait_for()
-    assert page.evaluate("async (path) => (await fetch(path, {method: 'HEAD'})).status", f"/api/batches/{name}") == 404
-    assert tab.faults.pop().count("404") == 1
-
-
-def test_records_are_counted_on_a_phone(server: ServerProcess, chromium: Any, tmp_path: Path) -> None:
-    tab = Tab(chromium, 360, 740, has_touch=True, is_mobile=True)
-    files = []
-    for seed in range(2):
-        game, rng = Game(Rules(num_players=3, max_turns=30), seed=seed), random.Random(seed)
-        while game.ranking is None:
-            game.play(rng.choice(game.legal()))
-        files.append(tmp_path / f"{seed}.record")
-        files[-1].write_text(game.to_record())
-    page = tab.page
-    page.goto(f"{server.url}/statistics")
-    page.locator("#files").set_input_files(files)
-    page.get_by_text("2 of 2 games; it is finished").wait_for()
-    assert page.locator("#table-seats tbody tr").count() == 3 and page.locator("#table-agents").count() == 0
-    check_eyes(tab)
-    page.get_by_text("2 records").wait_for()
-    page.goto(f"{server.url}/edit")
-    page.locator(RIGHT).wait_for()
-    page.locator("#part-player-0 > summary").tap()
-    check_eyes(tab)
-    assert tab.faults == []
-    files[0].write_text("nothing")
-    page.goto(f"{server.url}/statistics")
-    page.locator("#files").set_input_files(files)
-    page.get_by_text("records[0]: line 1").wait_for()
-    tab.context.close()
-
-
 @pytest.mark.parametrize("width", [1280, 360])
 def test_how_to_play_is_a_click_away(server: ServerProcess, chromium: Any, width: int) -> None:
     tab = Tab(chromium, width=width)

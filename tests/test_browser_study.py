@@ -158,7 +158,7 @@ def test_all_pages_in_both_themes_and_five_sizes_of_type(server: ServerProcess, 
     opened(tab, server, tmp_path, players=4)
     analysed(tab)
     page = tab.page
-    for address in (page.url, f"{server.url}/", f"{server.url}/edit", f"{server.url}/statistics"):
+    for address in (page.url, f"{server.url}/", f"{server.url}/edit"):
         page.goto(address)
         page.locator("main button").first.wait_for()
         for scheme in ("dark", "light"):

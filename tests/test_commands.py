@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from euphoria_agents.__main__ import main
-from euphoria_agents.commands import COMMANDS, imported, split
+from euphoria_agents.commands import COMMANDS, imported
 from euphoria_agents.dataclass_arguments import Parser, command, parse_options, rules_options
 from euphoria_agents.error_text import one_line
 from euphoria_env import Rules
@@ -58,7 +58,7 @@ def test_help_names_every_command(capsys: Any) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str, capsys: Any) -> None:
     with pytest.raises(SystemExit) as ended:
-        main([*name.split(), "--help"])
+        main([name, "--help"])
     printed = capsys.readouterr().out
     assert ended.value.code == 0 and printed.startswith(f"usage: euphoria {name} ")
     assert dataclasses.fields(imported(COMMANDS[name].options)) is not None
@@ -69,7 +69,7 @@ def test_help_imports_no_big_library() -> None:
     big = {"rich", "torch", "stable_baselines3", "safetensors", "matplotlib", "openskill", "pyarrow", "ray", "numba", "llvmlite"}
     program = (
         "import sys\nfrom euphoria_agents.__main__ import main\n"
-        f"for words in {[[], *(name.split() for name in COMMANDS)]}:\n"
+        f"for words in {[[], *([name] for name in COMMANDS)]}:\n"
         "    try: main([*words, '--help'])\n    except SystemExit: pass\n    print('loaded', *sys.modules)"
     )
     done = subprocess.run(
@@ -79,11 +79,6 @@ def test_help_imports_no_big_library() -> None:
     assert not overview & {"numpy", "numba"} and len(others) == len(COMMANDS)
     for name, loaded in zip(COMMANDS, others, strict=True):
         assert not loaded & big, name
-
-
-def test_a_longer_command_goes_first() -> None:
-    assert split(["speed", "compare", "a"]) == ("speed compare", ["a"])
-    assert split(["speed", "--quick"]) == ("speed", ["--quick"])
 
 
 @pytest.mark.parametrize(

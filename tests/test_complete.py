@@ -151,9 +151,6 @@ OPEN = {
     "GET /api/studies/{study}/analyses/lines",
     "POST /api/positions/new",
     "POST /api/positions/check",
-    "POST /api/batches",
-    "GET /api/batches/{batch}",
-    "GET /api/batches/{batch}/{table}.csv",
 }
 # Endpoints that always depend on a token; the others give strangers what is no secret, without a right to change anything.
 RIGHTS = {"MAKER", "MEMBER", "SEATED", "HELPER", "BEGINNER"}

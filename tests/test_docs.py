@@ -107,7 +107,6 @@ def test_there_are_examples():
     assert TUTORIALS and {name.rpartition("-")[0] for name, _ in examples()} >= {
         "README",
         "positions",
-        "records",
         "environment",
         "architecture",
     }
@@ -181,8 +180,8 @@ NUMBERS = [
     ("docs/environment.md", r"`observation` \| `int8`, `\((\d+),\)`", [observations.OBS_SIZE]),
     ("docs/environment.md", r"`action_mask` \| `int8`, `\((\d+),\)`", [actions.NUM_ACTIONS]),
     ("docs/environment.md", r"`player_0` to `player_(\d)`, as many as `num_players` \((\d) to (\d)\)", [MOST - 1, FEWEST, MOST]),
-    ("docs/notation.md", r"There are (\d+) of\s+them", [actions.NUM_ACTIONS]),
-    ("docs/notation.md", r"All (\d+)\s+`use` moves", [len(RECRUIT_NAMES)]),
+    ("docs/positions.md", r"There are (\d+) of\s+them", [actions.NUM_ACTIONS]),
+    ("docs/positions.md", r"All (\d+)\s+`use` moves", [len(RECRUIT_NAMES)]),
     ("docs/actions.md", r"has (\d+) actions for all", [actions.NUM_ACTIONS]),
     ("docs/actions.md", r"first (\d) are the multi-use", [NUM_AREAS]),
     ("docs/observations.md", r"shape `\((\d+),\)`: raw", [observations.OBS_SIZE]),
@@ -340,9 +339,9 @@ def test_both_chains_know_every_reward():
     for text, function in ((engine, "fill_rewards"), (search, "chance_to_win")):
         body = text[text.index(f"def {function}") :].partition("\n\n\n")[0]
         assert {name for name in re.findall(r"reward == Reward\.(\w+)", body)} == {reward.name for reward in Reward}, function
-    page = (ROOT / "docs" / "searching-agents.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
     counts = page[page.index("The meaning of a network's value") :].partition("\n\n")[0]
-    assert not (missing := [name for name in REWARD_NAMES if f"`{name}`" not in counts]), f"docs/searching-agents.md: {missing}"
+    assert not (missing := [name for name in REWARD_NAMES if f"`{name}`" not in counts]), f"docs/agents.md: {missing}"
 
 
 def test_no_text_lists_the_rewards_by_hand():

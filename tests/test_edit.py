@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from euphoria_agents.web.positions import complaints, scenario
+from euphoria_agents.web.positions import complaints
 from euphoria_env import Game, Rules
 from tests.tools.positions import any_position
-from tests.tools.scenario_runner import Scenario, read_text, run
 from tests.tools.served import Served, Visitor
 
 CHECK = "/api/positions/check"
@@ -51,16 +50,6 @@ def test_a_position_of_a_game_comes_back_in_every_form(ann: Visitor, decisions: 
     assert found["errors"] == []
     assert Game.from_dict(found["position"]) == game == Game.from_record(found["record"])
     assert found["view"]["turn"] == game.turn and len(found["view"]["players"]) == 3
-    (one,) = read_text(found["scenario"])
-    assert isinstance(one, Scenario), one
-    assert one.legal == tuple(game.legal())
-    run(one)
-
-
-def test_a_scenario_that_is_not_so_fails() -> None:
-    (one,) = read_text(scenario(played(1, 30)).replace("place", "retrieve", 1))
-    with pytest.raises(Exception, match="retrieve"):
-        run(one)  # type: ignore[arg-type]
 
 
 def test_a_new_game_stands_behind_its_setup(ann: Visitor) -> None:

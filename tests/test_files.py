@@ -264,7 +264,6 @@ def test_what_is_read_has_a_limit(tmp_path: Path) -> None:
         "analyse a.record --out",
         "speed --json",
         "speed --plot",
-        "convert ppo.safetensors",
     ],
 )
 def test_commands_refuse_what_they_cannot_replace_before_they_begin(

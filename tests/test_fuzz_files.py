@@ -80,12 +80,9 @@ def test_json_that_is_nested_without_end(line: int, text: str) -> None:
 
 def test_deep_json_in_other_files(tmp_path: Path) -> None:
     from euphoria_agents.matches.tournament import Journal
-    from euphoria_agents.speed.measure import read
 
     path = tmp_path / "file.json"
     path.write_text(DEEP)
-    with pytest.raises(ValueError, match="file.json is not a measurement: JSON that is nested too deep"):
-        read(path)
     assert list(Journal(path)._entries()) == []
 
 

@@ -233,7 +233,6 @@ DAMAGE = [
     ("game", "state", [None, "{", "[]", "{}", '{"session": {}, "pace": null}', '{"session": 1, "pace": "x"}', b"\xff\xfe"]),
     ("study", "names", [None, "{", "{}", "[1]", '["one"]']),
     ("study", "record", [None, "", "{}", "[]\nplace 4 farm\n", b"\xff"]),
-    ("batch", "settings", [None, "{", "[]", '{"agents": 1, "games": 2}']),
 ]
 
 
@@ -245,12 +244,8 @@ def test_what_is_damaged_is_told_as_that_and_can_be_deleted(tmp_path: Path, kind
         for k in range(len(values)):
             if kind == "game":
                 names.append(new(ann, ANN, RANDOM)["id"])
-            elif kind == "study":
-                names.append(ann.post("/api/studies", {"record": Game(Rules(num_players=2), seed=k).to_record()})["id"])
             else:
-                made = ann.post("/api/batches", {"agents": ["random", "random"], "games": 2})["id"]
-                wait_for(ann, f"/api/batches/{made}", lambda batch: batch["state"] == "done")
-                names.append(made)
+                names.append(ann.post("/api/studies", {"record": Game(Rules(num_players=2), seed=k).to_record()})["id"])
     with closing(Store(tmp_path / "games.sqlite")) as store:
         for name, value in zip(names, values, strict=True):
             store._db.execute(f"UPDATE {kind} SET {column} = ? WHERE id = ?", (value, name))

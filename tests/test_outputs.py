@@ -29,7 +29,6 @@ OUTPUTS = {
     "replay": {"svg", "html"},
     "analyse": {"out", "plot"},
     "speed": {"json", "plot"},
-    "convert": {"new"},
 }
 INPUTS = {
     "train": {"start"},
@@ -38,8 +37,6 @@ INPUTS = {
     "serve": {"record"},
     "replay": {"record", "analysis"},
     "analyse": {"record"},
-    "speed compare": {"before", "after"},
-    "convert": {"old"},
 }
 WORDS = {"benchmark": ["duel-v1"], "replay": [str(RECORD)], "analyse": [str(RECORD)]}  # what must be named
 
@@ -94,7 +91,7 @@ FOLDERS = [pair for pair in PAIRS if pair not in FILES]
 
 
 def test_there_are_pairs_of_every_command() -> None:
-    assert {name for name, *_ in PAIRS} >= {"train", "replay", "analyse", "serve", "speed", "convert"}
+    assert {name for name, *_ in PAIRS} >= {"train", "replay", "analyse", "serve", "speed"}
 
 
 def words_for(name: str, paths: dict[str, Any]) -> list[str]:
@@ -197,7 +194,6 @@ def test_outputs_that_are_not_there_yet_are_one_file_in_any_case(tmp_path: Path,
         (["benchmark", "duel-v1", "--agent", "ppo:p", "--out", "."], "p"),
         (["collect", "--agents", "pack:Agent", "--out", "pack/data"], "pack/__init__.py"),
         (["serve", "--agents", "mine:Agent", "--data", "mine.py"], "mine.py"),
-        (["convert", "p", "p"], "p"),
         (["replay", "p", "--html", "p"], "p"),
     ],
     ids=lambda one: "-".join(one[:1]) if isinstance(one, list) else None,
@@ -220,7 +216,6 @@ def test_what_an_agent_is_made_of_is_an_input(words: list[str], read: str, tmp_p
         ("tournament", ["--agents", "random", "weights", "--out", "runs", "--records", "runs"]),
         ("tournament", ["--agents", "random", "weights", "--out", "new", "--records", "new"]),
         ("evaluate", ["--agent", "ppo:here/p", "--out", "ppo"]),
-        ("speed compare", ["a", "a"]),
     ],
 )
 def test_what_does_no_harm_is_allowed(name: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""`euphoria play` and `euphoria replay` in a pseudo-terminal: whole games, secrets at one screen, faults, every width."""
+"""`euphoria play` in a pseudo-terminal: whole games, secrets at one screen, faults, every width."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from euphoria_agents.terminal.explaining import NAMES, explain
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.render import board_text
-from euphoria_env.render.text import short_board
-from euphoria_env.render.view import view_of
 from euphoria_env.words import title
 
 pytest.importorskip("pty")
@@ -320,45 +318,3 @@ def test_names_are_found_and_explained() -> None:
         explain("genrator", markets)
     with pytest.raises(ValueError, match="which one: jonathan_the_gambler, jonathan_the_artist"):
         explain("jonathan", markets)
-
-
-# ------------------------------------------------------------------------------------------------------------------ replay
-
-
-def test_replay_forward_and_back(opened: Open, tmp_path: Path) -> None:
-    game = played(2, 60)
-    (tmp_path / "a.record").write_text(game.to_record())
-    terminal = opened("replay a.record --from 3")
-    start = terminal.until_prompt()
-    assert "A game of 2 players, 60 decisions" in start and start.endswith("3/60> ")
-    forward = terminal.type("")
-    assert forward.endswith("4/60> ")
-    board = forward[forward.index("Euphoria, ") :]
-    assert terminal.type("n 5").endswith("9/60> ")
-    assert terminal.type("back 5").partition("back 5\n")[2] == board == terminal.type("go 4").partition("go 4\n")[2]
-    seat = game.player
-    mine, everybody = terminal.type(f"seat {seat}"), terminal.type("all")
-    assert f"as player {seat} sees it" in mine and "as everybody sees it" in everybody and mine != everybody
-    assert short_board(view_of(game, None, ["Player 0", "Player 1"]), ["P0", "P1"], 80) in terminal.type(
-        "end"
-    ) and "this is the end" in terminal.type("")
-    assert board_text(game, None, 80, moves=False) in terminal.type("board")
-    assert "this is the beginning" in terminal.type("start") + terminal.type("b")
-    turns = [terminal.type("turn") for _ in range(3)]
-    assert [re.search(r"turn (\d+)", text)[1] for text in turns] == ["1", "2", "3"]  # type: ignore[index]
-    for typed, told in (
-        ("go x", "a number of decisions"),
-        ("seat 2", "from 0 to 1"),
-        ("fly", "is not a command"),
-        ("card farm", "Farm"),
-    ):
-        assert told in terminal.type(typed)
-    assert "forward by one decision" in terminal.type("?")
-    terminal.send("q\n")
-    assert terminal.status() == 0 and longest(terminal.written) <= 80
-
-
-def test_replay_prints_when_it_is_told_to(opened: Open, tmp_path: Path) -> None:
-    (tmp_path / "a.record").write_text(played(2, 20).to_record())
-    terminal = opened("replay a.record --every end", columns=200)
-    assert terminal.status() == 0 and plain(terminal.written).count("--- players") == 1

@@ -14,7 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from euphoria_agents.web import endpoints as rights
 from euphoria_agents.web.request_guard import HEADERS
 from euphoria_agents.web.server_limits import Kept
 from euphoria_agents.web.store import CannotSave, Store
-from euphoria_agents.web.store_file import APPLICATION
+from euphoria_agents.web.store_file import APPLICATION, VERSION
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
@@ -490,7 +490,7 @@ def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server that takes little."""
-    kept = {"game": Kept(3, 2), "study": Kept(2, 1), "batch": Kept(2, 1)}
+    kept = {"game": Kept(3, 2), "study": Kept(2, 1)}
     few = {"listeners": 2, "listeners_per_client": 3, "connections_per_client": 12, "head_seconds": 0.5, "body_seconds": 0.5}
     with Served(tmp_path_factory.mktemp("small") / "games.sqlite", kept=kept, agents=2, idle=3600.0, **few) as found:
         yield found
@@ -502,22 +502,13 @@ def test_what_is_too_much_is_refused(small: Served, record: str) -> None:
     assert ann.post("/api/studies", {"record": record})["id"] == study  # it is there already
     jobs = small.app.state.studies.jobs
     jobs._most, before = Kept(0, 0), jobs._most
-    ann.post("/api/batches", {"records": [ended_record()]})
     for path, body in (
         ("/api/studies", {"record": Game(seed=1).to_record()}),
         (f"/api/studies/{study}/analyses", {"spec": "weights"}),
-        ("/api/batches", {"records": [ended_record()]}),
     ):
         status, content, _ = ann.ask("POST", path, body)
         assert status == 503 and list(json.loads(content)) == ["error"]
     jobs._most = before
-
-
-def ended_record() -> str:
-    game, rng = Game(Rules(num_players=2, stars_to_win=1), seed=1), random.Random(1)
-    while not game.over:
-        game.play(rng.choice(game.legal()))
-    return game.to_record()
 
 
 def test_one_client_does_not_fill_the_server(small: Served) -> None:
@@ -641,7 +632,6 @@ def test_every_endpoint_has_the_right_that_it_says(server: Served, ann: Visitor,
     names = {
         "game": made["id"],
         "study": ann.post("/api/studies", {"record": Game(Rules(num_players=2), seed=77).to_record()})["id"],
-        "batch": ann.post("/api/batches", {"records": [ended_record()]})["id"],
     }
     stranger, bob = server.visitor(), server.visitor()
     bob.post(f"/api/games/{names['game']}/sit", {"token": made["links"][0]["token"]})
@@ -659,10 +649,8 @@ def test_every_endpoint_has_the_right_that_it_says(server: Served, ann: Visitor,
             status, content, _ = visitor.ask(endpoint.method, path, body)
             assert status == 403, (called, right, content)
     assert ann.get(f"/api/games/{names['game']}/view?seat=0") == before
-    assert ann.get(f"/api/studies/{names['study']}") and ann.get(f"/api/batches/{names['batch']}")
-    for kind in ("batches", "studies"):
-        name = names["batch" if kind == "batches" else "study"]
-        assert ann.ask("DELETE", f"/api/{kind}/{name}", {})[0] == 200
+    assert ann.get(f"/api/studies/{names['study']}")
+    assert ann.ask("DELETE", f"/api/studies/{names['study']}", {})[0] == 200
 
 
 def test_a_study_that_is_there_is_found_without_a_right_over_it(server: Served, ann: Visitor) -> None:
@@ -715,24 +703,14 @@ def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
             assert len(files) > 1 and {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
-def test_a_file_of_the_versions_before_goes_on(tmp_path: Path) -> None:
+def test_a_game_that_was_changed_meanwhile_is_not_saved_over(tmp_path: Path) -> None:
     old, new = ({"session": k, "pace": None} for k in (1, 2))
-    for version in (2, 3):
-        path = tmp_path / f"{version}.sqlite"
-        with closing(Store(path)) as store:
-            store.add_game("x", "", {0: "token"}, 5, False, {}, old)
-            store._db.execute("ALTER TABLE game DROP COLUMN active")
-            for kind in ("game", "study", "batch") if version == 2 else ():
-                store._db.execute(f"DROP INDEX {kind}_of_client")
-                store._db.execute(f"ALTER TABLE {kind} DROP COLUMN client")
-            store._db.execute("PRAGMA application_id = 0")
-            store._db.execute(f"PRAGMA user_version = {version}")
-        with closing(Store(path)) as store:
-            assert store.game("x") == (old, "") and store.count("game", "") == 1
-            store.save_game("x", 5, False, {}, new, [0], {})
-            with pytest.raises(CannotSave, match="changed by somebody else"):
-                store.save_game("x", 4, False, {}, old, [], {})
-            assert store.game("x") == (new, "") and list(store.hashes("x")) == [0]
+    with closing(Store(tmp_path / "games.sqlite")) as store:
+        store.add_game("x", "", {0: "token"}, 5, False, {}, old)
+        store.save_game("x", 5, False, {}, new, [0], {})
+        with pytest.raises(CannotSave, match="changed by somebody else"):
+            store.save_game("x", 4, False, {}, old, [], {})
+        assert store.game("x") == (new, "") and list(store.hashes("x")) == [0]
 
 
 # ------------------------------------------------------------------------------------------------------------- what happens
@@ -862,13 +840,9 @@ def empty(store: Store, pages: int) -> None:
     store._db.execute("DELETE FROM token WHERE game LIKE 'filler%'")
 
 
-OURS = ("game", "token", "study", "analysis", "batch", "counted")
-
-
-def database(path: Path, version: int = 0, application: int = 0, tables: Sequence[str] = ()) -> None:
+def database(path: Path, version: int = 0, application: int = 0) -> None:
     with closing(sqlite3.connect(path)) as db:
-        for statement in ("VACUUM", *(f"CREATE TABLE {table} (id)" for table in tables)):
-            db.execute(statement)
+        db.execute("VACUUM")
         db.execute(f"PRAGMA application_id = {application}")
         db.execute(f"PRAGMA user_version = {version}")
 
@@ -877,11 +851,10 @@ NOT_OURS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a text": (lambda path: path.write_text("no database " * 100), "is not a file of"),
     "a short text": (lambda path: path.write_text("x"), "is not a file of"),
     "an empty database": (database, "is not a file of"),
-    "a database": (lambda path: database(path, 3, 0, OURS[:2]), "is not a file of"),
-    "a database with one table more": (lambda path: database(path, 3, 0, [*OURS, "more"]), "is not a file of"),
-    "our tables in another version": (lambda path: database(path, 0, 0, OURS), "is not a file of"),
-    "a file of another program": (lambda path: database(path, 3, 1, OURS), "is not a file of"),
-    "a file of a later version": (lambda path: database(path, 99, APPLICATION), "is of version 99"),
+    "a file of another program": (lambda path: database(path, VERSION, 1), "is not a file of"),
+    "a file without a version": (lambda path: database(path, 0, APPLICATION), "is of version 0"),
+    "a file of an earlier version": (lambda path: database(path, VERSION - 1, APPLICATION), f"is of version {VERSION - 1}"),
+    "a file of a later version": (lambda path: database(path, VERSION + 1, APPLICATION), f"is of version {VERSION + 1}"),
     "a folder": (lambda path: path.mkdir(), "is not a file"),
     "a pipe": (os.mkfifo, "is not a file"),
     "a link to nothing": (lambda path: path.symlink_to("nothing"), "is not a file"),

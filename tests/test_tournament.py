@@ -338,8 +338,6 @@ def test_a_killed_and_an_interrupted_tournament_go_on_to_the_same_results(tmp_pa
         ("tournament --trades-per-turn 11", "trades_per_turn must"),
         ("tournament --out /dev/null", "/dev/null: File exists"),
         ("replay /none", "/none: no such file"),
-        ("replay x --delay -1", "--delay must"),
-        ("replay x --every end --delay inf", "--delay must"),
         ("evaluate --games 1000000000000000000", "games must"),
     ],
 )
@@ -368,6 +366,25 @@ def test_specs_are_printed_as_they_are(tmp_path: Path) -> None:
     assert status == 0 and "mcts:100:greedy" in printed.replace("\n", "")
 
 
+def test_the_report_of_kept_records_has_the_stars_by_source(tmp_path: Path) -> None:
+    words = ("--agents", "weights", "greedy", "--games", 4, "--processes", 1, "--max-turns", 60, "--players", 2, 3)
+    assert "by what placed them" not in euphoria("tournament", *words)[1]
+    records = tmp_path / "records"
+    status, printed, _ = euphoria("tournament", *words, "--out", tmp_path, "--records", records)
+    assert status == 0 and "stars a game, by what placed them" in printed
+    placed, seats = Counter[str](), Counter[str]()
+    for file in records.iterdir():
+        seated = file.stem.split("_")[1:]
+        for agent, player in zip(seated, Game.from_record(file.read_text()).to_dict()["players"], strict=True):
+            placed[agent] += 10 - player["stars"]
+            seats[agent] += 1
+    table = (tmp_path / "table.md").read_text().partition("by what placed them")[2]
+    for agent, stars in placed.items():
+        cells = next(line for line in table.splitlines() if line.startswith(f"| {agent} |")).strip("| ").split(" | ")[1:]
+        assert sum(map(float, cells)) == pytest.approx(stars / seats[agent], abs=0.03)
+    assert min(placed.values()) > 0
+
+
 def test_replay(tmp_path: Path) -> None:
     (text,) = play_match([load("weights")] * 2, 1, seed=1, records=True).records
     file = tmp_path / "a.record"
@@ -383,6 +400,18 @@ def test_replay(tmp_path: Path) -> None:
     assert printed.count("--- players") == 21 and f"\n{first:5}  turn" in printed and f"\n{first - 1:5}  turn" not in printed
     _, printed, _ = euphoria("replay", file, "--from", first)
     assert 1 < printed.count("--- players") < 21
+    for one, every in ((first, "turn"), (0, "end"), (first + 19, "decision")):
+        status, printed, _ = euphoria("replay", file, "--decision", one, "--every", every)
+        *board, line = printed.splitlines()
+        assert status == 0 and line.startswith(f"{one:5}  turn") and line.endswith(f"  {moves[one]}")
+        assert printed.count("--- players") == (every != "end") == bool(board)
+    for options, message in (
+        (["--decision", first + 20], f"--decision must be one of the {first + 20} of this game, from 0, not {first + 20}"),
+        (["--decision", -1], f"--decision must be one of the {first + 20} of this game, from 0, not -1"),
+        (["--decision", 3, "--from", 2], "--decision goes with neither --from nor --html"),
+        (["--decision", 3, "--html", tmp_path / "a.html"], "--decision goes with neither --from nor --html"),
+    ):
+        assert euphoria("replay", file, *options) == (2, "", f"error: {message}\n")
     status, printed, told = euphoria("replay", file, "--from", 99999)
     assert (status, printed) == (2, "")
     assert told == f"error: --from must be from 0 to {first + 20}, the decisions of this game, not 99999\n"

@@ -112,7 +112,7 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path, monkeypatch
             load(f"ppo:{path}")
     with monkeypatch.context() as other:
         other.setattr(checkpoint, "CHECKPOINT_VERSION", 4)
-        with pytest.raises(ValueError, match="is a checkpoint of version 3, older than 4"):
+        with pytest.raises(ValueError, match="is a checkpoint of version 3; this is version 4"):
             load(f"ppo:{path}")
 
 
@@ -261,7 +261,7 @@ def test_the_player_the_trainer_and_the_formula_agree(tmp_path: Path) -> None:
 
 
 def test_a_network_of_fewer_features_goes_on() -> None:
-    """The policy of a player of an older version, which looks at less, stays the same."""
+    """The policy of a player that looks at less stays the same."""
     one, other = (Network(make_features(), [16]) for _ in range(2))
     tensors = one.tensors()
     kept = np.random.default_rng(0).random(len(tensors["features.source"])) < 0.9

@@ -78,7 +78,7 @@ def test_a_long_job_lets_those_of_others_go_on(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(jobs, "SLICE", -1.0)
 
     async def work() -> list[str]:
-        some, order = Jobs("works", Kept(4, 2)), list[str]()
+        some, order = Jobs(Kept(4, 2)), list[str]()
 
         async def does(name: str, parts: list[int]) -> bool:
             while parts:

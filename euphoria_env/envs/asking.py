@@ -36,8 +36,7 @@ class Player(Protocol):
     It may also have:
         needs_game: if true, `act` is called with a fourth argument, a `Game` that was determinized for its seat (R19).
         act_batch: `act_batch(observations, masks, rng)` answers many games at once; not called if it needs a game.
-        answers_alike: if true for the class itself, `act` answers one game as `act_batch` would, with the same draws from `rng`,
-            and is called for one game alone, which is faster.
+        answers_alike: if true for the class itself, `act` answers one game alone as `act_batch` would, with the same draws.
         name: by which errors name it, instead of its class.
 
     `euphoria_agents.Agent` has all of them.

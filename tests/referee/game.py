@@ -14,7 +14,7 @@ from .state import Player, Rules, Table
 from .tables import ARTIFACTS, FACES, RECRUITS, TILES
 from .turns import play_on
 
-# docs/records.md: the kinds of random outcomes, and what they can be at all
+# docs/positions.md: the kinds of random outcomes, and what they can be at all
 KINDS: dict[str, Iterable[Any]] = {
     "dice": FACES,
     "artifacts": ARTIFACTS,

@@ -50,7 +50,7 @@ SEEDS = (0, 1, 2)  # a shrunk case must fail with all of them: the runner of the
 TURNS_KEPT = 40  # so far back a failing game is looked at for a shorter start
 LONGEST_SHRINK = 60.0  # seconds
 
-# Moves that parse, and are never legal: these recruits are never asked (R13.1, docs/notation.md); no artifact market is in
+# Moves that parse, and are never legal: these recruits are never asked (R13.1, docs/positions.md); no artifact market is in
 # Icarus (R10.1).
 NEVER_LEGAL = {"star icarite_territory"} | {
     f"use {recruit}"

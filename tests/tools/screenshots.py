@@ -52,8 +52,8 @@ def turns(text: str, file: Path) -> None:
     """Two turns of each player, a picture for each decision: what happened, and the spaces where it did."""
     session = Session.of(Game.from_record(text), [Seat(name) for name in AGENT_NAMES[:PLAYERS]])
     first = int(SHOWN * session.decisions)
-    turn = session.turn_at(first)
-    shown = [k for k in range(first, session.decisions) if turn < session.turn_at(k) <= turn + 2 * PLAYERS]
+    turn = session.game_at(first).turn
+    shown = [k for k in range(first, session.decisions) if turn < session.game_at(k).turn <= turn + 2 * PLAYERS]
     frames = []
     for k in shown:
         last = session.log(None, k)[0]

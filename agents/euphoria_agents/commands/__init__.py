@@ -41,14 +41,7 @@ COMMANDS = {
     "serve": Subcommand("games in the browser: play, watch, study", f"{ARGUMENTS}:ServeOptions", "web", "starlette"),
     "replay": Subcommand("show a recorded game", f"{ARGUMENTS}:ReplayOptions"),
     "analyse": Subcommand("have an agent judge every decision of a recorded game", f"{ARGUMENTS}:AnalyseOptions"),
-    "speed": Subcommand(
-        "measure the speed of every layer; `speed compare` compares two measurements",
-        "euphoria_agents.speed.settings:SpeedOptions",
-    ),
-    "speed compare": Subcommand("compare two measurements", f"{ARGUMENTS}:CompareOptions", compiled=False),
-    "convert": Subcommand(
-        "convert a player of an older version to this one", f"{ARGUMENTS}:ConvertOptions", needs="safetensors", compiled=False
-    ),
+    "speed": Subcommand("measure the speed of every layer", "euphoria_agents.speed.settings:SpeedOptions"),
     "compile": Subcommand("compile everything ahead of time", f"{ARGUMENTS}:CompileOptions", needs="", compiled=False),
 }
 
@@ -64,15 +57,19 @@ def call(arguments: list[str]) -> None:
     if not arguments or arguments[0] in ("-h", "--help", "--version"):
         print(f"euphoria-env {importlib.metadata.version('euphoria-env')}" if "--version" in arguments[:1] else overview())
         raise SystemExit(0)
-    name, left = split(arguments)
+    name = arguments[0]
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, 1)
+        meant = f"; do you mean {near[0]}?" if near else ""
+        raise ValueError(f"there is no command {name[:40]!r}{meant} (euphoria --help lists them)")
     chosen = COMMANDS[name]
     try:
-        options = parse_options(imported(chosen.options), f"euphoria {name}", left)
+        options = parse_options(imported(chosen.options), f"euphoria {name}", arguments[1:])
         if chosen.needs and not importlib.util.find_spec(chosen.needs):
             raise ModuleNotFoundError(name=chosen.needs)
         if chosen.compiled:
             imported("euphoria_agents.commands.compile:prepare")()
-        imported(f"euphoria_agents.commands.{name.split()[-1]}:run")(options)
+        imported(f"euphoria_agents.commands.{name}:run")(options)
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         if not library or library in ("euphoria_agents", "euphoria_env"):
@@ -93,20 +90,6 @@ def overview() -> str:
             *(f"  {name:{width}}  {chosen.help}" for name, chosen in COMMANDS.items()),
         ]
     )
-
-
-def split(arguments: list[str]) -> tuple[str, list[str]]:
-    """The command, which may have two words, and what follows it.
-
-    Raises:
-        ValueError: there is no such command.
-    """
-    for words in (2, 1):
-        if (name := " ".join(arguments[:words])) in COMMANDS:
-            return name, arguments[words:]
-    near = difflib.get_close_matches(arguments[0], COMMANDS, 1)
-    meant = f"; do you mean {near[0]}?" if near else ""
-    raise ValueError(f"there is no command {arguments[0][:40]!r}{meant} (euphoria --help lists them)")
 
 
 def imported(place: str) -> Any:

@@ -1,8 +1,7 @@
-"""`euphoria replay`: a recorded game in the terminal, or as a page."""
+"""`euphoria replay`: a recorded game as text, or as a page."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from rich.console import Console
@@ -12,11 +11,8 @@ from euphoria_agents.commands.shared_arguments import ReplayOptions
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.record_steps import Replayed, steps
 from euphoria_agents.sessions import Seat
-from euphoria_agents.terminal import Replay, Screen
 from euphoria_env import Game
 from euphoria_env.render import board_svg, board_text
-
-LONGEST_DELAY = 3600
 
 
 def checked(record: Path, text: str) -> Game:
@@ -32,18 +28,20 @@ def checked(record: Path, text: str) -> Game:
 
 
 def show(options: ReplayOptions, text: str, console: Console) -> None:
-    """Shows the game of a record from a decision on."""
+    """Shows the game of a record from a decision on, or one decision."""
     turn, number = -1, 0  # of the last board, of the next decision
+    first = options.start if options.decision is None else options.decision
     for game, line in steps(text):
-        if number >= options.start:
-            due = {"decision": bool(line), "turn": game.turn != turn, "end": False}[options.every or "turn"] or not line
+        if number > first and options.decision is not None:
+            return
+        if number >= first:
+            due = {"decision": bool(line), "turn": game.turn != turn, "end": False}[options.every] or not line
             if due:
                 turn = game.turn
                 draw(game, number, options.svg, console)
             if line:
                 told = f"{number:5}  turn {game.turn:3}  player {game.player}  ", (line, "bold")
                 console.print(Text.assemble(*told), highlight=False)
-                wait(options)
         number += not line.startswith("load ")
     result = f"player {game.winner} has won" if game.over else "cut off" if game.truncated else "not finished"
     ranks = f", ranks {', '.join(map(str, game.ranking))}" if game.ranking else ""
@@ -56,14 +54,6 @@ def draw(game: Game, number: int, svg: Path | None, console: Console) -> None:
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
         write_whole(svg / f"{number:05}.svg", board_svg(game))
-
-
-def wait(options: ReplayOptions) -> None:
-    """Waits for Enter, or a while."""
-    if options.step:
-        input()
-    elif options.delay:
-        time.sleep(options.delay)
 
 
 def write_page(page: Path, options: ReplayOptions, text: str) -> None:
@@ -90,19 +80,17 @@ def run(options: ReplayOptions) -> None:
     Raises:
         ValueError: the record is damaged, or a number is wrong.
     """
-    if not 0 <= options.delay <= LONGEST_DELAY:
-        raise ValueError(f"--delay must be from 0 to {LONGEST_DELAY} seconds, not {options.delay:g}")
     text = read_text(options.record)
     game = checked(options.record, text)
     if not 0 <= options.start <= len(game.history):
         raise ValueError(f"--from must be from 0 to {len(game.history)}, the decisions of this game, not {options.start}")
+    if options.decision is not None and (options.start or options.html):
+        raise ValueError("--decision goes with neither --from nor --html")
+    if options.decision is not None and not 0 <= options.decision < len(game.history):
+        raise ValueError(f"--decision must be one of the {len(game.history)} of this game, from 0, not {options.decision}")
     if options.html:
         write_page(options.html, options, text)
         return
     if alone := [f"--{name}" for name in ("analysis", "view", "names") if getattr(options, name) is not None]:
         raise ValueError(f"{alone[0]} is of the page: name its file by --html")
-    screen = Screen()
-    if screen.interactive and not (options.every or options.delay or options.step or options.svg):
-        Replay(screen, game, options.start).run()
-    else:
-        show(options, text, Console(soft_wrap=True, emoji=False, markup=False))
+    show(options, text, Console(soft_wrap=True, emoji=False, markup=False))

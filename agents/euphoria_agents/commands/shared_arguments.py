@@ -1,4 +1,4 @@
-"""The options of the commands that play, show and compare, in a module that needs the core alone."""
+"""The options of the commands that play, show and judge, in a module that needs the core alone."""
 
 from __future__ import annotations
 
@@ -121,16 +121,14 @@ class TableOptions:
 class ReplayOptions:
     """Shows a recorded game in the terminal: moves, random outcomes, and the board at chosen points; or writes it as a page.
 
-    At a terminal you can go forward and back; with --every, --delay, --step or --svg, or without one, everything is printed.
     --html writes one page that opens anywhere from a file: the board at every decision, the log and, with --analysis, the chances
     and mistakes. It holds what --view may know and nothing else.
     """
 
     record: Path = positional("a file from --records of a tournament, or from game.to_record()")
     start: int = option(0, "begin with decision N; the first is 0", flag="--from", metavar="N")
-    every: str | None = option(None, "when the board is printed, by default each turn; at the end it always is", choices=EVERY)
-    delay: float = option(0.0, "pause after each decision", metavar="SECONDS")
-    step: bool = option(False, "wait for Enter after each decision")
+    decision: int | None = option(None, "show decision N alone: the board before it, and the move", metavar="N")
+    every: str = option("turn", "when the board is printed; at the end it always is", choices=EVERY)
     svg: Path | None = option(None, "also write each board that is shown as a picture", type=written_folder, metavar="FOLDER")
     html: Path | None = option(None, "write the game as one page, and show nothing here", type=written, metavar="FILE")
     analysis: Path | None = option(None, "the analysis of this game by euphoria analyse --out, for the page", metavar="FILE")
@@ -180,28 +178,8 @@ class AnalyseOptions:
 
 
 @dataclasses.dataclass
-class CompareOptions:
-    """Compares two measurements that `euphoria speed --json` wrote."""
-
-    before: Path = positional("the first one")
-    after: Path = positional("the second one")
-    fail_below: float | None = option(None, "exit with 1 if the factor of any figure is below this", metavar="RATIO")
-
-
-@dataclasses.dataclass
 class CompileOptions:
     """Compiles the engine, the environments, the agents and the training, once after each installation.
 
     The compiled code is kept, so that nothing has to wait for the compiler later; existing code is not compiled again.
     """
-
-
-@dataclasses.dataclass
-class ConvertOptions:
-    """Makes a trained player of an older version fit this one: it plays the same moves in the same games.
-
-    Entries that the observation did not have then get no weight. Runs of older versions cannot be resumed.
-    """
-
-    old: Path = positional("the file of the player, such as ppo.safetensors in the folder of a run")
-    new: Path = positional("the file to write, another one", type=written)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +21,10 @@ from euphoria_agents.commands.match_output import (
 )
 from euphoria_agents.commands.shared_arguments import TournamentOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
-from euphoria_agents.files import write_figure
+from euphoria_agents.files import read_text, write_figure
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.tournament import Chunk, Standing, schedule, standings
+from euphoria_agents.study.stars import STAR_SOURCES, stars_by_source
 
 ALL = "all"  # the standings over all numbers of players
 
@@ -43,6 +47,21 @@ def report(name: str, table: list[Standing]) -> ResultTable:
         for line in table
     ]
     return ResultTable(title, [Column("agent", NAME), Column("rating\n±95 %"), *SCORE_COLUMNS, Column("ms", drop=2)], rows)
+
+
+def star_report(chunks: Iterable[Chunk], records: Path) -> ResultTable:
+    """The stars that each agent placed in a game, by what placed them, from the records of the games."""
+    stars: dict[str, Counter[str]] = defaultdict(Counter)
+    games = Counter[str]()
+    for chunk in chunks:
+        for k, name in enumerate(chunk.record_names()):
+            for seat, placed in enumerate(stars_by_source(read_text(records / name))):
+                agent = chunk.lineup[(seat - k) % len(chunk.lineup)]
+                stars[agent].update(placed)
+                games[agent] += 1
+    rows = [[agent, *(f"{placed[source] / games[agent]:.2f}" for source in STAR_SOURCES)] for agent, placed in stars.items()]
+    columns = [Column("agent", NAME), *(Column(source.replace(" ", "\n")) for source in STAR_SOURCES)]
+    return ResultTable("stars a game, by what placed them", columns, sorted(rows))
 
 
 def plot(tables: dict[str, list[Standing]]) -> Any:
@@ -89,6 +108,8 @@ def run(options: TournamentOptions) -> None:
     played = play_all(options, console, chunks)
     tables = standings_by_players(played)
     reports = [report(name, table) for name, table in tables.items()]
+    if options.records:
+        reports.append(star_report(played, options.records))
     games, cut_off = sum(result.games for result in played.values()), sum(result.truncated for result in played.values())
     if options.out:
         results = {

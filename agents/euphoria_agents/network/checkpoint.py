@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -116,31 +116,6 @@ def read_tensors(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
         ValueError: there is no such file, it is damaged or of another kind, or it belongs to other observations or actions.
         ImportError: safetensors is not installed.
     """
-
-    def check(header: dict[str, Any]) -> None:
-        version = header.get("version")
-        if header.get("format") != kind or type(version) is not int or version > CHECKPOINT_VERSION:
-            raise ValueError(f"{path} is not a checkpoint of version {CHECKPOINT_VERSION} of this project ({kind})")
-        if version < CHECKPOINT_VERSION:
-            hint = f": `euphoria convert {path} NEW` makes one of it" if kind == CHECKPOINT_FORMAT else ""
-            raise ValueError(f"{path} is a checkpoint of version {version}, older than {CHECKPOINT_VERSION}{hint}")
-        for key, value in layout().items():
-            if header.get(key) != value:
-                raise ValueError(
-                    f"{path} was trained with another version of the environment: its {key} is {shown(header.get(key))}, "
-                    f"that of this one {value!r}"
-                )
-
-    return open_tensors(path, check)
-
-
-def open_tensors(path: str | Path, check: Callable[[dict[str, Any]], None]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and tensors of a file, of which nothing but the header is read until `check` has accepted it.
-
-    Raises:
-        ValueError: there is no such file, it is damaged, or what `check` raises.
-        ImportError: safetensors is not installed.
-    """
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError as error:
@@ -151,10 +126,24 @@ def open_tensors(path: str | Path, check: Callable[[dict[str, Any]], None]) -> t
     try:
         with safe_open(path, framework="numpy") as file:
             header = _header(path, file.metadata() or {})
-            check(header)
+            _check(path, kind, header)
             return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     except (OSError, SafetensorError, TypeError, AttributeError) as error:  # the latter two: a type unknown to numpy
         raise ValueError(f"{path} cannot be read as a checkpoint: {one_line(error)}") from error
+
+
+def _check(path: str | Path, kind: str, header: Mapping[str, Any]) -> None:
+    """Checks that a header is of this kind, version and layout, before any tensor is read."""
+    if header.get("format") != kind or type(version := header.get("version")) is not int:
+        raise ValueError(f"{path} is not a checkpoint of version {CHECKPOINT_VERSION} of this project ({kind})")
+    if version != CHECKPOINT_VERSION:
+        raise ValueError(f"{path} is a checkpoint of version {version}; this is version {CHECKPOINT_VERSION}")
+    for key, value in layout().items():
+        if header.get(key) != value:
+            raise ValueError(
+                f"{path} was trained with another version of the environment: its {key} is {shown(header.get(key))}, "
+                f"that of this one {value!r}"
+            )
 
 
 def _header(path: str | Path, metadata: Mapping[str, str]) -> dict[str, Any]:
@@ -260,44 +249,3 @@ def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:
     if outlook and len(seats) != MAX_PLAYERS:
         raise ValueError(f"{path}: the outlook has {len(seats)} seats, not {MAX_PLAYERS}")
     return Parts(features, trunk, policy, value, outlook)
-
-
-# ------------------------------------------------------------------------------------------------- players of older versions
-
-# By the hash of an older layout: the fields of today's observation that it lacks. The network gives them no weight.
-ADDED_SINCE: dict[str, tuple[str, ...]] = {
-    "c7af5d3b7b17f199": ("stars_to_win", "recruits", "markets"),  # version 2
-}
-
-
-def convert(old: str | Path, new: str | Path) -> Path:
-    """Writes a checkpoint of this version from one of an older one: it plays the same moves in the same games.
-
-    Raises:
-        ValueError: the old file cannot be read, is no player, fits already, or has a layout that is not known.
-        OSError: the new one cannot be written.
-    """
-
-    def check(header: dict[str, Any]) -> None:
-        if header.get("format") != CHECKPOINT_FORMAT or type(header.get("version")) is not int:
-            raise ValueError(f"{old} is not a trained player of this project ({CHECKPOINT_FORMAT})")
-        if header["version"] >= CHECKPOINT_VERSION:
-            raise ValueError(f"{old} is of version {header['version']} already; only older ones are converted")
-        if header.get("layout") not in tuple(ADDED_SINCE) or header.get("actions") != actions.NUM_ACTIONS:
-            raise ValueError(f"{old} has the layout {shown(header.get('layout'))}; known are {', '.join(ADDED_SINCE)}")
-
-    header, tensors = open_tensors(old, check)
-    kept = entries_kept(ADDED_SINCE[header["layout"]])
-    source = tensors.get("features.source", np.zeros(0, np.int32))
-    if source.dtype.kind != "i" or not len(source) or source.min() < 0 or source.max() >= len(kept):
-        raise ValueError(f"{old}: features.source must be integers from 0 to {len(kept) - 1}")
-    tensors["features.source"] = kept[source].astype(np.int32)
-    parts(tensors, old)
-    training = header.get("training")
-    return save_checkpoint(new, tensors, training if isinstance(training, dict) else {})
-
-
-def entries_kept(added: tuple[str, ...]) -> np.ndarray:
-    """The present places of the entries of an older observation, int64 (old OBS_SIZE,), if these fields have been added since."""
-    lost = {i for field in observations.table() if field.name in added for i in range(field.start, field.start + field.size)}
-    return np.array([i for i in range(observations.OBS_SIZE) if i not in lost])

@@ -29,7 +29,7 @@ from euphoria_env.board import ITEMS, SPACES
 from euphoria_env.envs import asking
 from euphoria_env.events import Event, EventKind
 from euphoria_env.json_reader import as_key, read_json, shown
-from euphoria_env.render.text import TEXT_WIDTH, board_text
+from euphoria_env.render.text import board_text
 from euphoria_env.render.view import View, view_of
 
 SESSION_FORMAT, SESSION_VERSION = "euphoria-session", 1
@@ -248,17 +248,13 @@ class Session:
             self._views[key] = view_of(self.game_at(decision), seat, self.names)
         return self._views[key]
 
-    def board(self, seat: int | None = None, width: int = TEXT_WIDTH, decision: int | None = None) -> str:
-        """The view as text, without the legal moves, in lines of a width; before a decision that was made, if one is named.
+    def board(self, seat: int | None, width: int) -> str:
+        """The view as text, without the legal moves, in lines of a width.
 
         Raises:
             ValueError: too little width.
         """
-        return board_text(self.game_at(decision), seat, width, moves=False)
-
-    def turn_at(self, decision: int) -> int:
-        """The turn in which a decision was made, or the last one."""
-        return self.game_at(decision).turn
+        return board_text(self._game, seat, width, moves=False)
 
     @property
     def names(self) -> list[str]:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from euphoria_agents.files import read_text, write_whole
+from euphoria_agents.files import write_whole
 from euphoria_agents.machine import machine, versions
-from euphoria_env.json_reader import read_json
 
 FORMAT, VERSION = "euphoria-benchmark", 1
 
@@ -47,7 +46,7 @@ class Measurement:
         layer: the name of what was measured.
         players: number of players; 0 where there are none.
         n: number of games side by side; 0 where that means nothing.
-        unit: what is counted; more is better if it ends in "/s", neither if it is "%", less otherwise.
+        unit: what is counted; a speed ends in "/s".
         values: one for each repeat.
     """
 
@@ -64,13 +63,8 @@ class Measurement:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """The properties that the same figure of another run shares with this one."""
+        """The properties that no two figures of a run share."""
         return self.layer, self.players, self.n
-
-    @property
-    def more_is_better(self) -> bool:
-        """Whether this is a speed."""
-        return self.unit.endswith("/s")
 
 
 def rates(chunk: Chunk, seconds: float, repeats: int) -> list[float]:
@@ -105,27 +99,6 @@ def report(results: Iterable[Measurement], options: dict[str, Any]) -> dict[str,
 def write(path: str | Path, found: dict[str, Any]) -> None:
     """Writes a report as JSON; missing folders are made."""
     write_whole(path, json.dumps(found, indent=1) + "\n")
-
-
-def read(path: str | Path) -> tuple[dict[str, Any], list[Measurement]]:
-    """A report and its results.
-
-    Raises:
-        ValueError: there is no such file, or it is not one of ours.
-    """
-    text = read_text(path)
-    try:
-        found = read_json(text)
-    except ValueError as error:
-        why = "" if isinstance(error, json.JSONDecodeError) else f": {error}"
-        raise ValueError(f"{path} is not a measurement{why}") from error
-    if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
-        raise ValueError(f"{path} is not a measurement of version {VERSION} of this project")
-    names = [field.name for field in dataclasses.fields(Measurement)]
-    try:
-        return found, [Measurement(**{name: row[name] for name in names}) for row in found["results"]]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is damaged: {type(error).__name__}: {error}") from error
 
 
 def readable(value: float, unit: str) -> str:

@@ -67,7 +67,6 @@ class SpeedOptions:
 
     Layers take turns, in processor time, so that their ratios hold on a busy machine too; figures of different runs differ by its
     load. Each figure is printed when it is first measured, and the medians at the end, or at Ctrl-C, which writes nothing.
-    `euphoria speed compare BEFORE AFTER` compares two runs that were written with --json.
     """
 
     quick: bool = option(

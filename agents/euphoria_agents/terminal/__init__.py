@@ -1,9 +1,8 @@
-"""Games in the terminal: played by people and agents at one screen, and looked at again."""
+"""Games in the terminal: played by people and agents at one screen."""
 
 from __future__ import annotations
 
 from euphoria_agents.terminal.playing import TerminalGame
-from euphoria_agents.terminal.replay import Replay
 from euphoria_agents.terminal.screen import Screen
 
-__all__ = ["Replay", "Screen", "TerminalGame"]
+__all__ = ["Screen", "TerminalGame"]

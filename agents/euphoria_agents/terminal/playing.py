@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import wait
 from pathlib import Path
+from typing import NamedTuple
 
 from euphoria_agents import background
 from euphoria_agents.agent import MoveThought
@@ -15,7 +16,6 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.sessions import AGENT_NAMES, AgentFailed, Agents, Seat, Session
 from euphoria_agents.terminal.explaining import NAMES, explain
 from euphoria_agents.terminal.screen import HEADING, QUIET, WARNING, Screen
-from euphoria_agents.terminal.typed import TypedCommand, by_word
 from euphoria_env.board import STARS
 from euphoria_env.render.text import short_board
 from euphoria_env.render.theme import PLAYER_COLOURS
@@ -27,6 +27,14 @@ PATIENCE = 10.0  # seconds until it is said that an agent is still thinking
 BEST = 5  # moves that a hint names
 LINES = 20  # of the log
 UNNAMED = "euphoria-game.json"  # where a game is saved, if no file is named
+
+
+class TypedCommand(NamedTuple):
+    """A command that people type: its form, what it does, and what does it with the words that follow."""
+
+    form: str
+    help: str
+    do: Callable[[str], bool]
 
 
 class Left(Exception):
@@ -46,7 +54,7 @@ class TerminalGame:
     def __init__(self, screen: Screen, session: Session, agents: Agents, file: Path | None = None) -> None:
         self.screen, self.session, self.agents, self.file = screen, session, agents, file
         self._sit_down()
-        self._commands = by_word(
+        commands = (
             TypedCommand("?", "all that can be typed", self._help),
             TypedCommand("moves", "the moves again", self._moves),
             TypedCommand("board", "the whole board: every space and card, by the names of the notation", self._whole_board),
@@ -61,6 +69,7 @@ class TerminalGame:
             TypedCommand("load FILE", "continue a game that was saved", self._load),
             TypedCommand("quit", "leave the table", self._quit),
         )
+        self._commands = {command.form.partition(" ")[0]: command for command in commands}
         self._commands |= {"help": self._commands["?"], "explain": self._commands["card"], "exit": self._commands["quit"]}
 
     def _sit_down(self) -> None:

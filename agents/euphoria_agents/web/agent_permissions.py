@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from euphoria_agents.players.search.searcher import Budget, read_budget
+from euphoria_agents.players.search.searcher import read_budget
 from euphoria_agents.sessions import Agents, Session
 from euphoria_agents.web.game_registry import AgentExecutor
 from euphoria_agents.web.refusals import Refused
@@ -66,19 +66,10 @@ def _check_budget(spec: str) -> None:
     Raises:
         ValueError: its budget is too big, or none.
     """
-    budget = budget_of(spec)
+    kind, _, rest = spec.partition(":")
+    number = rest.partition(":")[0]
+    budget = read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None
     if budget is not None and budget.seconds * budget.threads > MOST_SECONDS and budget.simulations > MOST_SIMULATIONS:
         raise ValueError(
             f"agent {spec!r} thinks too long: at most {MOST_SIMULATIONS} simulations or {MOST_SECONDS:g} s of all threads"
         )
-
-
-def budget_of(spec: str) -> Budget | None:
-    """The budget of a built-in agent per decision; None for others, and for those without a budget.
-
-    Raises:
-        ValueError: it says a budget that is none.
-    """
-    kind, _, rest = spec.partition(":")
-    number = rest.partition(":")[0]
-    return read_budget(number) if kind in ("mcts", "boardspace", "greedy") and number else None

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.sessions import Agents
-from euphoria_agents.web import batches, endpoints, games, studies
+from euphoria_agents.web import endpoints, games, studies
 from euphoria_agents.web.agent_permissions import Specs
 from euphoria_agents.web.board_data import bare_board, colours, facts, page_icon, symbols
 from euphoria_agents.web.game_registry import GameRegistry
@@ -34,8 +34,6 @@ PAGES = {
     "/study/{study}": "study.html",
     "/edit": "edit.html",
     "/help": "help.html",
-    "/statistics": "statistics.html",
-    "/statistics/{batch}": "statistics.html",
 }
 AGENTS = {  # offered, the default first
     "ppo": "hard: the trained player",
@@ -64,19 +62,17 @@ def make_app(
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
     specs = Specs(list(offered), agents, registry.executor, limits.waiting.per_client)
     all_studies = studies.Studies(registry, specs)
-    all_batches = batches.Batches(store, specs, limits)
-    table = route_table(games.Games(registry, specs, all_studies), all_studies, all_batches, facts(offered))
+    table = route_table(games.Games(registry, specs, all_studies), all_studies, facts(offered))
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
-        all_batches.resume()
         first = asyncio.create_task(specs.check(specs.offered[0]))  # most games want it, and it takes a second to load
         yield
         first.cancel()
-        for one in (registry, all_studies.jobs, all_batches.jobs):
+        for one in (registry, all_studies.jobs):
             one.close()
 
-    finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find, "batch": all_batches.find}
+    finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find}
     app = Starlette(
         routes=[*_pages(), *(endpoints.route(one, store, limits, finders, registry.desk) for one in table)],
         middleware=[Middleware(Guard, hosts=hosts)],

@@ -1,6 +1,6 @@
 """Endpoints: each declares who may call it and with what body. Both are checked here and nowhere else.
 
-What a server keeps (games, studies, batches) has a name, and tokens for whoever made it (`HOST`) and for the people on the seats
+What a server keeps (games, studies) has a name, and tokens for whoever made it (`HOST`) and for the people on the seats
 of a game. They stand in cookies that scripts cannot read, for the endpoints of that thing alone.
 """
 
@@ -34,7 +34,7 @@ Finder = Callable[[str, str], Awaitable[Any]]
 
 MAX_DEPTH = 32  # of nested JSON
 COOKIE_AGE = 90 * 24 * 3600  # seconds
-PLACES = {"game": "/api/games", "study": "/api/studies", "batch": "/api/batches"}
+PLACES = {"game": "/api/games", "study": "/api/studies"}
 
 Spec = Annotated[str, Meta(min_length=1, max_length=100)]
 SeatNumber = Annotated[int, Meta(ge=0, le=5)]
@@ -59,8 +59,8 @@ class Asked:
         endpoint: what is asked for.
         store: has the tokens.
         desk: the threads for what is done at once.
-        kind, name: what it is about: "game", "study" or "batch", and which; empty if nothing that is kept.
-        thing: the game (`RunningGame`), study or batch itself; None if the endpoint does without.
+        kind, name: what it is about: "game" or "study", and which; empty if nothing that is kept.
+        thing: the game (`RunningGame`) or study itself; None if the endpoint does without.
         held: the seats whose tokens it brought, `HOST` among them; those of agents are nobody's.
     """
 
@@ -166,7 +166,7 @@ def route(endpoint: Endpoint, store: Store, limits: Limits, finders: Mapping[str
         endpoint: which.
         store: has the tokens.
         limits: those of the server.
-        finders: give a game, study or batch by its name, for a client; they raise `Refused` if there is none.
+        finders: give a game or study by its name, for a client; they raise `Refused` if there is none.
         desk: the threads for what is done at once.
     """
 
@@ -224,7 +224,7 @@ def give(answer: Response, kind: str, name: str, tokens: Mapping[int, str]) -> R
 
 
 def set_cookie(answer: Response, cookie: str, value: str, kind: str, name: str) -> Response:
-    """Puts a cookie into an answer, for the endpoints of a game, a study or a batch."""
+    """Puts a cookie into an answer, for the endpoints of a game or a study."""
     answer.set_cookie(cookie, value, max_age=COOKIE_AGE, path=f"{PLACES[kind]}/{name}", httponly=True, samesite="strict")
     return answer
 

@@ -304,7 +304,7 @@ class GameRegistry:
 
 
 def check_room(store: Store, limits: Limits, kind: str, client: str) -> None:
-    """Refuses another study or batch if there are too many.
+    """Refuses another study if there are too many.
 
     Raises:
         Refused: there are.

@@ -6,7 +6,6 @@ import asyncio
 import dataclasses
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -16,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from euphoria_agents.sessions import Seat, Session, Stale
 from euphoria_agents.sessions.names import told_apart
-from euphoria_agents.study.statistics import count
+from euphoria_agents.study.stars import stars_by_source
 from euphoria_agents.web import endpoints
 from euphoria_agents.web.agent_permissions import Specs
 from euphoria_agents.web.board_data import board_patches
@@ -382,9 +381,3 @@ def _board(session: Session, seat: int | None, decision: int | None = None) -> J
     view = session.view(seat, decision)
     board = board_patches(view, session.changed(seat, decision), session.names)
     return {"view": dataclasses.asdict(view), "board": board}
-
-
-@lru_cache(64)
-def stars_by_source(record: str) -> list[dict[str, int]]:
-    """The stars that each seat placed in a game that has ended, by source."""
-    return count(record).stars

@@ -20,15 +20,14 @@ SLICE = 5.0  # seconds after which a job lets those of others go on
 
 
 class Jobs:
-    """Jobs that are done one at a time, in turn for each client; each is found by its key.
+    """Analyses that are done one at a time, in turn for each client; each is found by its key.
 
     Args:
-        kind: what they are, in the plural.
         most: how many may be under way or wait.
     """
 
-    def __init__(self, kind: str, most: Kept) -> None:
-        self._kind, self._most = kind, most
+    def __init__(self, most: Kept) -> None:
+        self._most = most
         self._tasks: dict[Hashable, tuple[str, asyncio.Task[None]]] = {}  # with the client of each
         self._turns = Turns(1, 1)
         self._since = 0.0  # when the one at work began
@@ -46,7 +45,7 @@ class Jobs:
         waiting = [whose for whose, task in self._tasks.values() if not task.done()]
         if len(waiting) >= self._most.in_all or waiting.count(client) >= self._most.per_client:
             limits = f"{self._most.in_all} in all, {self._most.per_client} for each address"
-            raise Refused(503, f"too many {self._kind} are waiting already: at most {limits}")
+            raise Refused(503, f"too many analyses are waiting already: at most {limits}")
 
     def begin(self, key: Hashable, client: str, work: Callable[[], Coroutine[Any, Any, bool]]) -> None:
         """Has a job done when its turn has come: `work` continues it, until it is done (True) or `must_yield`."""

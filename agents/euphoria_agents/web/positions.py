@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import json
 import random
 import re
 from typing import Any
@@ -74,7 +73,6 @@ def _checked(position: Any) -> Json:
         "board": board_fragment(dataclasses.replace(view, legal=())),
         "question": words.question(game),
         "record": game.to_record(),
-        "scenario": scenario(game),
     }
 
 
@@ -121,20 +119,3 @@ def _leave_out(position: Any, key: str) -> bool:
         for name in hanging if isinstance(one, dict) else ():
             one.pop(name, None)
     return True
-
-
-def scenario(game: Game) -> str:
-    """A position as a scenario of the kind that tests/scenarios has: what the game says of it there."""
-    end = {"over": game.over, "truncated": game.truncated}
-    says: Json = {key: value for key, value in end.items() if value} or {"legal": game.legal()}
-    return "\n".join(
-        [
-            "# Say which rule it is about, add moves to `play`, and what is to come of them to `then`.",
-            f"- id: position-{game.fingerprint()[:8]}",
-            "  rule: R3.1",
-            "  given:",
-            *(f"    {key}: {json.dumps(value)}" for key, value in game.to_dict().items()),
-            *(f"  {key}: {json.dumps(value)}" for key, value in says.items()),
-            "",
-        ]
-    )

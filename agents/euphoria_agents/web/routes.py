@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from euphoria_agents.web import batches, endpoints, games, positions, studies
+from euphoria_agents.web import endpoints, games, positions, studies
 from euphoria_agents.web.endpoints import (
     ANYBODY,
     BEGINNER,
@@ -18,13 +18,13 @@ from euphoria_agents.web.endpoints import (
 from euphoria_env.json_reader import Json
 
 
-def route_table(game: games.Games, study: studies.Studies, batch: batches.Batches, known: Json) -> list[Endpoint]:
-    """Every endpoint, its right and the type of its body. Anybody who knows the name of a study or batch may look at it."""
+def route_table(game: games.Games, study: studies.Studies, known: Json) -> list[Endpoint]:
+    """Every endpoint, its right and the type of its body. Anybody who knows the name of a study may look at it."""
 
     async def everything_known(_: Asked) -> Json:
         return known
 
-    a_game, a_study, a_batch = (f"{endpoints.PLACES[kind]}/{{{kind}}}" for kind in ("game", "study", "batch"))
+    a_game, a_study = (f"{endpoints.PLACES[kind]}/{{{kind}}}" for kind in ("game", "study"))
     at, analyses = f"{a_study}/at/{{ply:int}}", f"{a_study}/analyses"
     return [
         Endpoint("GET", "/api/facts", ANYBODY, everything_known),
@@ -56,10 +56,4 @@ def route_table(game: games.Games, study: studies.Studies, batch: batches.Batche
         Endpoint("GET", f"{analyses}/lines", ANYBODY, study.lines, studies.Part),
         Endpoint("POST", "/api/positions/new", ANYBODY, positions.new, positions.NewPosition),
         Endpoint("POST", "/api/positions/check", ANYBODY, positions.check, positions.CheckPosition),
-        Endpoint("POST", "/api/batches", ANYBODY, batch.make, batches.NewBatch),
-        Endpoint("GET", a_batch, ANYBODY, batch.show),
-        Endpoint("DELETE", a_batch, MAKER, batch.delete, reads=False),
-        Endpoint("POST", f"{a_batch}/stop", MAKER, batch.stop),
-        Endpoint("POST", f"{a_batch}/go-on", MAKER, batch.go_on),
-        Endpoint("GET", f"{a_batch}/{{table}}.csv", ANYBODY, batch.csv),
     ]

@@ -22,7 +22,7 @@ class Limits:
     """The limits of a server.
 
     Attributes:
-        kept: how many games, studies and batches are kept.
+        kept: how many games and studies are kept.
         idle: seconds without a change after which a game may leave for another one, if there is no room.
         expiry: the same after which a game without an end is deleted; cookies are as old.
         listeners: of one game; those who take part in it have as many places again.
@@ -37,12 +37,10 @@ class Limits:
         thinking: how many agents think at once; the others wait, fairly between clients.
         working: how many threads read and draw games at once, in the same way.
         processes: the same for what is long enough for a process of its own.
-        waiting: how many analyses, or batches, are under way or wait; for one client also how many hints of an agent wait.
+        waiting: how many analyses are under way or wait; for one client also how many hints of an agent wait.
     """
 
-    kept: dict[str, Kept] = field(
-        default_factory=lambda: {"game": Kept(5_000, 500), "study": Kept(5_000, 500), "batch": Kept(500, 100)}
-    )
+    kept: dict[str, Kept] = field(default_factory=lambda: {"game": Kept(5_000, 500), "study": Kept(5_000, 500)})
     idle: float = DAY
     expiry: float = 90 * DAY
     listeners: int = 64

@@ -14,7 +14,6 @@ from typing import Annotated, Any
 import msgspec
 
 from euphoria_agents.study.game_analysis import SavedEntry
-from euphoria_agents.study.statistics import Counted
 from euphoria_agents.validation import checked, decoded
 from euphoria_agents.web.store_file import APPLICATION, VERSION, take_file
 
@@ -27,19 +26,11 @@ CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTE
 CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
 CREATE TABLE study (id TEXT PRIMARY KEY, changed REAL, names TEXT, record TEXT, client TEXT);
 CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY KEY (study, spec));
-CREATE TABLE batch (id TEXT PRIMARY KEY, changed REAL, state TEXT, trouble TEXT, settings TEXT, client TEXT);
-CREATE TABLE counted (batch TEXT, number INTEGER, game TEXT, PRIMARY KEY (batch, number));
+CREATE INDEX game_of_client ON game (client, over, changed);
+CREATE INDEX game_changed ON game (changed);
+CREATE INDEX study_of_client ON study (client);
 """
-_INDEXES = """
-CREATE INDEX IF NOT EXISTS game_of_client ON game (client, over, changed);
-CREATE INDEX IF NOT EXISTS game_changed ON game (changed);
-CREATE INDEX IF NOT EXISTS study_of_client ON study (client);
-CREATE INDEX IF NOT EXISTS batch_of_client ON batch (client);
-"""
-_PARTS = {"study": ("analysis WHERE study",), "batch": ("counted WHERE batch",)}
-_FROM_2 = "".join(f"ALTER TABLE {kind} ADD COLUMN client TEXT NOT NULL DEFAULT '';" for kind in ("game", "study", "batch"))
-_FROM_3 = "ALTER TABLE game ADD COLUMN active REAL NOT NULL DEFAULT 0;"
-_STEPS = {0: _TABLES, 2: _FROM_2 + _FROM_3, 3: _FROM_3, VERSION: ""}  # by the version that is found
+_PARTS = {"study": ("analysis WHERE study",)}
 
 
 class CannotSave(OSError):
@@ -75,15 +66,6 @@ class SavedGame(msgspec.Struct):
     pace: Annotated[float, msgspec.Meta(ge=0)] | None
 
 
-class Plan(msgspec.Struct):
-    """The games of a batch; `rules` and `seed` are left out where records were counted."""
-
-    agents: list[str]
-    games: int
-    rules: dict[str, Any] = {}
-    seed: int = 0
-
-
 class Store:
     """The file of a server, which nobody else can use meanwhile, and only its owner can read: it has the secrets of all games.
 
@@ -91,7 +73,7 @@ class Store:
         path: the file; made if it does not exist. ":memory:" keeps nothing.
 
     Raises:
-        ValueError: another server uses it, it is not a file of this server, or is of a later version.
+        ValueError: another server uses it, it is not a file of this server, or is of another version.
         OSError: it cannot be made.
     """
 
@@ -104,18 +86,20 @@ class Store:
         try:
             self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._db.execute("BEGIN EXCLUSIVE")  # the lock is kept until the end
-            found = self._db.execute("PRAGMA user_version").fetchone()[0]
-            for statement in (_STEPS[found] + _INDEXES).split(";"):
-                self._db.execute(statement)
-            self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._db.execute(f"PRAGMA user_version = {VERSION}")
+            if not self._db.execute("PRAGMA user_version").fetchone()[0]:  # a new file
+                for statement in (
+                    *_TABLES.split(";"),
+                    f"PRAGMA application_id = {APPLICATION}",
+                    f"PRAGMA user_version = {VERSION}",
+                ):
+                    self._db.execute(statement)
             self._db.execute("COMMIT")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             ((self._ran, self._started),) = self._all(
                 "SELECT coalesce(max(active), 0), ? FROM game WHERE active < ?", time.monotonic(), LONGEST
             )
-        except (sqlite3.Error, KeyError) as error:
+        except sqlite3.Error as error:
             self._db.close()
             locked = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
             raise ValueError(f"{path} is in use by another server" if locked else f"{path} cannot be used: {error}") from error
@@ -201,22 +185,22 @@ class Store:
     # ------------------------------------------------------------------------------------------------------- all of a kind
 
     def count(self, kind: str, client: str | None = None) -> int:
-        """The number of rows in the table `kind`: "game", "study" or "batch"; those of a client, if one is named."""
+        """The number of rows in the table `kind`: "game" or "study"; those of a client, if one is named."""
         of_client = "WHERE client = ?" if client is not None else ""
         rows = self._all(f"SELECT count(*) FROM {kind} {of_client}", *(() if client is None else (client,)))
         return int(rows[0][0])
 
     def exists(self, kind: str, name: str) -> bool:
-        """Whether there is a game, a study or a batch of this name, damaged or not."""
+        """Whether there is a game or a study of this name, damaged or not."""
         return bool(self._all(f"SELECT 1 FROM {kind} WHERE id = ?", name))
 
     def delete(self, kind: str, name: str) -> None:
-        """Forgets a game, a study or a batch, with all that belongs to it; raises as `add_game`."""
+        """Forgets a game or a study, with all that belongs to it; raises as `add_game`."""
         places = [f"{kind} WHERE id", "token WHERE game", *_PARTS.get(kind, ())]
         self._write(*((f"DELETE FROM {place} = ?", [(name,)]) for place in places))
 
     def hashes(self, name: str) -> dict[int, bytes]:
-        """The hashed tokens of a game, a study or a batch, by seat."""
+        """The hashed tokens of a game or a study, by seat."""
         rows = self._all("SELECT seat, hash FROM token WHERE game = ? AND typeof(hash) = 'blob'", name)
         return {seat: kept for seat, kept in rows if seat in range(HOST, 6)}
 
@@ -253,52 +237,6 @@ class Store:
             return (_read("analysis", rows[0][0], Any), _read("analysis", rows[0][1], list[SavedEntry])) if rows else (None, [])
         except Damaged:
             return None, []  # it is made again
-
-    # ------------------------------------------------------------------------------------------------------------ batches
-
-    def add_batch(self, name: str, client: str, tokens: dict[int, str], state: str, settings: Any, games: list[Any]) -> None:
-        """Keeps a new batch with the games that are counted already; raises as `add_game`."""
-        self._write(
-            ("INSERT INTO batch VALUES (?, ?, ?, '', ?, ?)", [(name, time.time(), state, _text(settings), client)]),
-            _tokens(name, tokens),
-            ("INSERT INTO counted VALUES (?, ?, ?)", [(name, k, _text(game)) for k, game in enumerate(games)]),
-        )
-
-    def add_counted(self, batch: str, first: int, games: list[Any]) -> None:
-        """Keeps more games of a batch, the first of which has this number; raises as `add_game`."""
-        rows = [(batch, number, _text(game)) for number, game in enumerate(games, first)]
-        self._write(("INSERT INTO counted VALUES (?, ?, ?)", rows))
-
-    def set_batch(self, name: str, state: str, trouble: str = "") -> None:
-        """Keeps how a batch stands; raises as `add_game`."""
-        change = "UPDATE batch SET changed = ?, state = ?, trouble = ? WHERE id = ?"
-        self._write((change, [(time.time(), state, trouble, name)]))
-
-    def batch(self, name: str) -> dict[str, Any] | None:
-        """The state, the client and the plan of a batch; None if no batch has this name.
-
-        Raises:
-            Damaged: it cannot be read.
-        """
-        rows = self._all("SELECT state, trouble, settings FROM batch WHERE id = ?", name)
-        return {"state": rows[0][0], "trouble": rows[0][1], **_read("batch", rows[0][2], Plan)} if rows else None
-
-    def batches(self, state: str) -> list[tuple[str, str]]:
-        """The names of the batches in a state, and the addresses of those who made them, those first that came first."""
-        return self._all("SELECT id, client FROM batch WHERE state = ? ORDER BY changed", state)
-
-    def counted(self, batch: str) -> list[Any]:
-        """The games of a batch that are counted.
-
-        Raises:
-            Damaged: one cannot be read.
-        """
-        rows = self._all("SELECT game FROM counted WHERE batch = ? ORDER BY number", batch)
-        return [_read("batch", game, Counted) for (game,) in rows]
-
-    def count_counted(self, batch: str) -> int:
-        """The number of games of a batch that are counted."""
-        return int(self._all("SELECT count(*) FROM counted WHERE batch = ?", batch)[0][0])
 
     # ------------------------------------------------------------------------------------------------------------ writing
 

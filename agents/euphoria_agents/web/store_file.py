@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sqlite3
 import stat
 from pathlib import Path
 
 APPLICATION = int.from_bytes(b"Euph", "big")  # in the header of our files, as SQLite's `application_id`
-VERSION = 4  # of the tables
-VERSIONS = (2, 3, VERSION)  # that can be opened
-_UNNAMED = (2, 3)  # the versions whose files have no application id, and are known by their tables
-_TABLES = {"game", "token", "study", "analysis", "batch", "counted"}
+VERSION = 5  # of the tables
 
 
 def take_file(path: Path) -> None:
@@ -52,18 +47,7 @@ def _identify(path: Path) -> None:
     with path.open("rb") as file:
         head = file.read(100)
     version, application = (int.from_bytes(head[at : at + 4], "big") for at in (60, 68))
-    unnamed = not application and version in _UNNAMED and _tables(path) == _TABLES
-    if not head.startswith(b"SQLite format 3\0") or not (application == APPLICATION or unnamed):
+    if not head.startswith(b"SQLite format 3\0") or application != APPLICATION:
         raise ValueError(f"{path} is not a file of `euphoria serve`; nothing in it is changed")
-    if version not in VERSIONS:
+    if version != VERSION:
         raise ValueError(f"{path} is of version {version}; this is version {VERSION}")
-
-
-def _tables(path: Path) -> set[str]:
-    """The tables of a database, which is not even locked for that."""
-    question = "SELECT name FROM sqlite_master WHERE type = 'table'"
-    try:
-        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
-            return {name for (name,) in db.execute(question)}
-    except sqlite3.Error:
-        return set()

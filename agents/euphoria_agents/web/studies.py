@@ -150,7 +150,7 @@ class Studies:
         self._loading = Loading[Study]()
         self._analyses: dict[str, dict[str, Analysed]] = {}
         self._processes = Turns(registry.limits.processes.in_all, registry.limits.processes.per_client)
-        self.jobs = Jobs("analyses", registry.limits.waiting)
+        self.jobs = Jobs(registry.limits.waiting)
 
     async def find(self, name: str, client: str) -> Study:
         """A study by its name, for a client.

@@ -14,16 +14,18 @@ from euphoria_agents import background
 from euphoria_agents.web.refusals import Refused
 
 T = TypeVar("T")
+STOP_EVERY = 0.1  # seconds
 
 
 async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
-    """Runs something in a thread of its own. If whoever waits is cancelled, `stop` is called, and the end of the work awaited."""
+    """Runs something in a thread of its own. If whoever waits is cancelled, `stop` is called until the work has ended."""
     result = asyncio.wrap_future(background.begin(work))
     try:
         return await asyncio.shield(result)
     except asyncio.CancelledError:
-        background.begin(stop)  # which may have to wait for the end of a process
-        await asyncio.wait([result])  # its place, and what it works on, are free only then
+        while not result.done():  # again, since the work may only be about to begin what is to be stopped
+            background.begin(stop)  # which may have to wait for the end of a process
+            await asyncio.wait([result], timeout=STOP_EVERY)  # its place, and what it works on, are free only at its end
         result.exception()  # nobody asks for it
         raise
 

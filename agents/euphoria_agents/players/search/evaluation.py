@@ -2,7 +2,7 @@
 
 A player's standing is the weighted sum of their features; the chances are the softmax of the standings, so that only differences
 count. Hidden information about the others is read from the row, which is one deal of many. The weights are those of a
-conditional logit fitted to self-play (docs/searching-agents.md).
+conditional logit fitted to self-play (docs/agents.md).
 """
 
 from __future__ import annotations

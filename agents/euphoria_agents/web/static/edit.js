@@ -472,7 +472,6 @@ function drawVerdict() {
       { class: "row" },
       save("Save as JSON", "json", () => at("json").value),
       save("as a record", "record", () => checked.record),
-      save("as a scenario", "yaml", () => checked.scenario),
       button("complete", "Fill in what is left out", () => take(checked.position), !right),
     ),
     el(

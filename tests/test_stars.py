@@ -1,0 +1,79 @@
+"""The stars of a game by source: those of a plain recount from positions and lines."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from euphoria_agents.study.stars import STAR_SOURCES, stars_by_source
+from euphoria_env import Game, Rules
+
+
+def a_record(seed: int, **rules: Any) -> str:
+    """A game in which workers are placed, and stars, as often as possible."""
+    game, rng = Game(Rules(**rules), seed), random.Random(seed)
+    while game.ranking is None:
+        legal = game.legal()
+        eager = [move for move in legal if move.startswith(("star", "dilemma", "place"))]
+        far = [move for move in eager if move.split()[-1] not in ("generator", "aquifer", "farm", "cloud_mine")]
+        game.play(rng.choice(far if far and rng.random() < 0.6 else eager if eager and rng.random() < 0.4 else legal))
+    return game.to_record()
+
+
+def recount(record: str) -> list[dict[str, int]]:
+    """The same as `stars_by_source`, from the positions and the lines alone."""
+    final = Game.from_record(record)
+    first = json.loads(record.partition("\n")[0])
+    game = Game.from_dict(first["position"]) if "position" in first else Game(Rules.from_dict(first["rules"]), first["seed"])
+    stars = [Counter[str]() for _ in range(game.rules.num_players)]
+    space = ""
+    for line in final.history:
+        move = line.partition(" | ")[0]
+        old = game.to_dict()
+        space = move.split()[2] if move.startswith("place ") else space
+        game.play(move)
+        new = game.to_dict()
+        for name, market in new["markets"].items():
+            for p in set(market["stars"]) - set(old["markets"][name]["stars"]):
+                stars[p]["artifact market" if old["markets"][name]["built"] else "construction"] += 1
+        for name, owners in new["territories"].items():
+            for p in (Counter(owners) - Counter(old["territories"][name])).elements():
+                where = (
+                    "market" if "_market_" in space else "icarus" if space in ("wind_salon", "nimbus_loft") else "artifact market"
+                )
+                stars[p][where] += 1
+        for p, player in enumerate(new["players"]):
+            had = {card["name"] for card in old["players"][p]["recruits"] if card["star"]}
+            stars[p]["allegiance"] += sum(card["star"] and card["name"] not in had for card in player["recruits"])
+            stars[p]["dilemma"] += player["dilemma"]["resolved"] == "star" != old["players"][p]["dilemma"]["resolved"]
+    return [{source: k for source, k in one.items() if k} for one in stars]
+
+
+def test_the_stars_are_those_of_a_plain_recount() -> None:
+    sources = Counter[str]()
+    for seed in range(14):
+        record = a_record(seed, num_players=2 + seed % 5, max_turns=500)
+        found = stars_by_source(record)
+        assert found == recount(record)
+        sources.update(sum(map(Counter, found), Counter[str]()))
+    assert set(sources) == set(STAR_SOURCES)
+
+
+def test_a_record_that_begins_with_a_position() -> None:
+    tile = {"tile": "spa_of_fleeting_pleasure", "built": True, "stars": [0]}
+    position = {"rules": {"num_players": 2, "max_turns": 30}, "seed": 4, "markets": {"euphorian_market_1": tile}}
+    game, rng = Game.from_dict(position), random.Random(1)
+    while game.ranking is None:
+        game.play(rng.choice(game.legal()))
+    placed = [10 - player["stars"] for player in game.to_dict()["players"]]
+    assert [sum(one.values()) for one in stars_by_source(game.to_record())] == [placed[0] - 1, placed[1]]
+
+
+@pytest.mark.parametrize(("record", "said"), [("x", "line"), ("x\ny", "line 1")])
+def test_what_is_no_record(record: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        stars_by_source(record)
