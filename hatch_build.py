@@ -27,7 +27,7 @@ class CompiledEngine(BuildHookInterface):
         environment = os.environ | {
             "NUMBA_CPU_NAME": PROCESSORS.get(platform.machine(), "generic"),
             "NUMBA_CPU_FEATURES": "",
-            "PYTHONPATH": os.pathsep.join([self.root, str(Path(self.root, "agents"))]),
+            "PYTHONPATH": os.pathsep.join([self.root, str(Path(self.root, "agents")), *filter(None, sys.path)]),
         }
         program = "import sys; from euphoria_env.engine import library; library.ship(sys.argv[1])"
         subprocess.run([sys.executable, "-P", "-c", program, self._folder.name], env=environment, check=True)
