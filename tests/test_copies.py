@@ -16,6 +16,7 @@ from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.trajectories import Trajectories
+from tests.tools.playing import SHOWN
 
 Copied = Callable[[Any], Any]
 WAYS: dict[str, Copied] = {
@@ -23,18 +24,6 @@ WAYS: dict[str, Copied] = {
     "old pickle": lambda one: pickle.loads(pickle.dumps(one, 2)), "twice": lambda one: pickle.loads(pickle.dumps(copy.copy(one))),
 }  # fmt: skip
 SHORT = Rules(num_players=3, max_turns=6)
-NAMES = (
-    "player",
-    "mask",
-    "observation",
-    "events",
-    "rewards",
-    "terminated",
-    "truncated",
-    "ranking",
-    "final_observation",
-    "states",
-)
 
 
 @pytest.fixture(params=WAYS)
@@ -43,7 +32,7 @@ def copied(request: pytest.FixtureRequest) -> Copied:
 
 
 def shown(batch: Batch) -> dict[str, bytes]:
-    return {name: getattr(batch, name).tobytes() for name in NAMES}
+    return {name: getattr(batch, name).tobytes() for name in SHOWN}
 
 
 @pytest.mark.parametrize(("n", "threads", "events"), [(1, 1, 0), (3, 1, 4), (520, 2, 2)])
@@ -53,11 +42,11 @@ def test_batches(copied: Copied, n: int, threads: int, events: int) -> None:
         batch.step(batch.sample(rng))
     twin, before = copied(batch), shown(batch)
     assert shown(twin) == before and twin.threads == batch.threads
-    for name in NAMES:
+    for name in SHOWN:
         array = getattr(twin, name)
         assert (array.ctypes.data % 64 == 0 or not array.size) and array.flags.writeable
         assert not np.shares_memory(array, getattr(batch, name))
-    arrays = {name: getattr(twin, name) for name in NAMES}
+    arrays = {name: getattr(twin, name) for name in SHOWN}
     moves = []
     for k in range(30):
         moves.append(twin.sample(np.random.default_rng(k)))
@@ -65,7 +54,7 @@ def test_batches(copied: Copied, n: int, threads: int, events: int) -> None:
     assert shown(batch) == before
     for move in moves:
         batch.step(move)
-    assert shown(batch) == shown(twin) and all(getattr(twin, name) is arrays[name] for name in NAMES)
+    assert shown(batch) == shown(twin) and all(getattr(twin, name) is arrays[name] for name in SHOWN)
     for one in (batch, twin):
         one.restart([0])
     assert shown(batch) == shown(twin)

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions, raw_env
 from euphoria_env.engine.rewards import REWARD_NAMES
+from tests.tools.playing import SHOWN
 
 RULES = [
     Rules(num_players=2, max_turns=4),
@@ -24,18 +25,6 @@ RULES = [
 ]
 OTHER = Rules(num_players=5)
 COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
-SHOWN = (
-    "player",
-    "mask",
-    "observation",
-    "events",
-    "rewards",
-    "terminated",
-    "truncated",
-    "ranking",
-    "final_observation",
-    "states",
-)
 NO_GAMES = [[-1], [99], [0, 0], [0.0], [True], [None], "0", 0, [[0]], [2**63]]
 NO_ACTIONS = [-1, actions.NUM_ACTIONS, 2**40, 1.0, True, float("nan"), "end", None, [0], np.array([0])]
 

@@ -15,6 +15,10 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.rules import OPTIONS
 
+# What a `Batch` shows.
+SHOWN = (
+    "player", "mask", "observation", "events", "rewards", "terminated", "truncated", "ranking", "final_observation", "states",
+)  # fmt: skip
 FLAGS = tuple(name for name, option in OPTIONS.items() if option.kind is bool)
 
 
