@@ -1,4 +1,4 @@
-"""What the pages tell readers to type exists: commands, options, targets of make, extras; and every requirement is locked."""
+"""Checks that commands, options, make targets and extras that the pages name exist, and that every requirement is locked."""
 
 from __future__ import annotations
 
