@@ -21,7 +21,7 @@ class Subcommand(NamedTuple):
         options: "module:dataclass" of its options, in a module that needs no more than the core.
         extra: what to install with the project, if a library is missing.
         needs: a library without which it cannot begin.
-        compiled: whether it uses the engine and agents, which are compiled before it begins if they are not.
+        compiled: whether it uses agents; they and the engine are compiled before it begins, if they are not.
     """
 
     help: str
@@ -39,7 +39,7 @@ COMMANDS = {
     "collect": Subcommand("play games and write every decision, to learn from", f"{ARGUMENTS}:CollectOptions", "data", "pyarrow"),
     "play": Subcommand("play a game in the terminal, against agents or people", f"{ARGUMENTS}:TableOptions"),
     "serve": Subcommand("games in the browser: play, watch, study", f"{ARGUMENTS}:ServeOptions", "web", "starlette"),
-    "replay": Subcommand("show a recorded game", f"{ARGUMENTS}:ReplayOptions"),
+    "replay": Subcommand("show a recorded game", f"{ARGUMENTS}:ReplayOptions", compiled=False),
     "analyse": Subcommand("have an agent judge every decision of a recorded game", f"{ARGUMENTS}:AnalyseOptions"),
     "speed": Subcommand("measure the speed of every layer", "euphoria_agents.speed.settings:SpeedOptions"),
     "compile": Subcommand("compile everything ahead of time", f"{ARGUMENTS}:CompileOptions", needs="", compiled=False),
