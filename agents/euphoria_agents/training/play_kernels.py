@@ -17,10 +17,12 @@ from euphoria_env.engine.batch_kernels import play_on, restart
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
 from euphoria_env.engine.chance import random_below, seed_rng
 from euphoria_env.engine.jit import array, entry, jit
+from euphoria_env.engine.legal_moves import answer
+from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import fill_mask, list_moves
 from euphoria_env.engine.observe import fill_observation
 from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
-from euphoria_env.engine.tape import TAPE
+from euphoria_env.engine.tape import TAPE, TAPE_HEADER
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
 from euphoria_env.observations import OBS_SIZE
 
@@ -124,6 +126,16 @@ def begin_games(games, players):  # type: ignore[no-untyped-def]
     for i in range(len(games.rows)):
         seed_rng(games.generator[i], games.seed, i, PLAYERS_EPISODE)
         begin_game(games, i, players)
+
+
+@jit
+def new_workspace(width):  # type: ignore[no-untyped-def]
+    """A workspace for policies whose layers are at most so wide."""
+    return _Workspace(
+        np.empty(OBS_SIZE, np.int8), np.empty(OBS_SIZE + 1, np.int32), np.empty(width, np.float32), np.empty(width, np.float32),
+        np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(NUM_ACTIONS, np.float32),
+        np.empty(MAX_PLAYERS, np.int8), np.empty(MAX_PLAYERS, np.float32),
+    )  # fmt: skip
 
 
 @jit
@@ -234,11 +246,7 @@ def play_games(games, chosen, players, policies, record):  # type: ignore[no-unt
     width = 0
     for policy in policies:
         width = max(width, policy.table[:, 2].max())
-    work = _Workspace(
-        np.empty(OBS_SIZE, np.int8), np.empty(OBS_SIZE + 1, np.int32), np.empty(width, np.float32), np.empty(width, np.float32),
-        np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(NUM_ACTIONS, np.float32),
-        np.empty(MAX_PLAYERS, np.int8), np.empty(MAX_PLAYERS, np.float32),
-    )  # fmt: skip
+    work = new_workspace(width)
     for k in range(len(chosen)):
         if not play_game(games, chosen[k], players, policies, record, work):
             return k
@@ -252,3 +260,34 @@ def show_decisions(rows, chosen, observations, masks):  # type: ignore[no-untype
         g = rows[chosen[k]]
         fill_observation(g, int(g["player"]), observations[k])
         fill_mask(g["legal"], masks[k])
+
+
+@entry(ROWS, POLICY, "int64[:,:] float64", ROWS, "int64[:,:] int64[:]")
+def play_to_the_end(rows, policy, generators, epsilon, kept, when, lengths):  # type: ignore[no-untyped-def]
+    """Plays games to their ends with one policy at all seats, and keeps some positions of each, chosen at random.
+
+    Args:
+        rows: (N,), the games; their last states in the end.
+        generators: int64 (N, 2), what moves and choices are drawn from.
+        epsilon: the share of the moves that are drawn from all that are legal.
+        kept: (N * K,), gets K positions of each game.
+        when: int64 (N, K), gets the number of the decision of each position in its game.
+        lengths: int64 (N,), gets the numbers of decisions.
+    """
+    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max())
+    for i in range(len(rows)):
+        g, generator, n = rows[i], generators[i], 0
+        while g["status"] < OVER:
+            k = n if n < when.shape[1] else random_below(generator, n + 1)
+            if k < when.shape[1]:
+                kept[i * when.shape[1] + k], when[i, k] = g, n
+            n += 1
+            legal, chance = list_moves(g["legal"], work.moves), random_unit(generator)
+            if chance < epsilon:
+                chosen = int(legal * chance / epsilon)
+            else:
+                choose_by_policy(g, policy, legal, work)
+                chosen = draw_by_logs(work.logs, legal, (chance - epsilon) / (1.0 - epsilon))
+            answer(g, pointer_to(tape, 0), int(work.moves[chosen]))
+            advance(g, pointer_to(tape, 0))
+        lengths[i] = n
