@@ -262,14 +262,15 @@ def show_decisions(rows, chosen, observations, masks):  # type: ignore[no-untype
         fill_mask(g["legal"], masks[k])
 
 
-@entry(ROWS, POLICY, "int64[:,:] float64", ROWS, "int64[:,:] int64[:]")
-def play_to_the_end(rows, policy, generators, epsilon, kept, when, lengths):  # type: ignore[no-untyped-def]
-    """Plays games to their ends with one policy at all seats, and keeps some positions of each, chosen at random.
+@entry(ROWS, POLICY, "int64[:,:] float64 int64[:]", ROWS, "int64[:,:] int64[:]")
+def play_by_policy(rows, policy, generators, epsilon, until, kept, when, lengths):  # type: ignore[no-untyped-def]
+    """Plays games on with one policy at all seats, and keeps some positions of each, chosen at random.
 
     Args:
-        rows: (N,), the games; their last states in the end.
+        rows: (N,), the games; in the end, their last states.
         generators: int64 (N, 2), what moves and choices are drawn from.
         epsilon: the share of the moves that are drawn from all that are legal.
+        until: int64 (N,), the seat whose next decision is waited for; NOBODY: the end of the game is.
         kept: (N * K,), gets K positions of each game.
         when: int64 (N, K), gets the number of the decision of each position in its game.
         lengths: int64 (N,), gets the numbers of decisions.
@@ -277,7 +278,7 @@ def play_to_the_end(rows, policy, generators, epsilon, kept, when, lengths):  # 
     tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max())
     for i in range(len(rows)):
         g, generator, n = rows[i], generators[i], 0
-        while g["status"] < OVER:
+        while g["status"] < OVER and (n == 0 or int(g["player"]) != until[i]):
             k = n if n < when.shape[1] else random_below(generator, n + 1)
             if k < when.shape[1]:
                 kept[i * when.shape[1] + k], when[i, k] = g, n

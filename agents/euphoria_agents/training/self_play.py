@@ -10,8 +10,10 @@ import numpy as np
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.training import kernels, play_kernels
 from euphoria_agents.training.csr import CSR, join_lists
+from euphoria_agents.training.play_kernels import NOBODY
 from euphoria_agents.training.rules_mixture import draw_options
 from euphoria_env.batch import Batch
+from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import show_seats
 from euphoria_env.engine.determinize import deal_hidden
 from euphoria_env.engine.state import GAME_DTYPE, OVER
@@ -65,7 +67,7 @@ def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, e
     """Plays games to their ends, and keeps some positions of each; `epsilon` is the share of the moves that anything legal is."""
     rows = Batch(games, rules, int(rng.integers(2**62)), threads=1, observe=False).states
     positions, when, lengths = np.zeros(games * kept, GAME_DTYPE), np.zeros((games, kept), np.int64), np.zeros(games, np.int64)
-    play_kernels.play_to_the_end(rows, agent.policy, _seeds(games, rng), epsilon, positions, when, lengths)
+    play_kernels.play_by_policy(rows, agent.policy, _seeds(games, rng), epsilon, np.full(games, NOBODY), positions, when, lengths)
     winner = np.repeat(winners(rows), kept)
     known = (winner >= 0) & (np.arange(kept) < lengths[:, None]).ravel()
     return Kept(positions[known], winner[known], (when / lengths[:, None]).ravel()[known])
@@ -79,24 +81,32 @@ def winners(rows: np.ndarray) -> np.ndarray:
 def play_out(agent: PPO, positions: np.ndarray, playouts: int, rng: np.random.Generator) -> np.ndarray:
     """How often each seat wins when the agent plays on from a position for everybody.
 
-    Each time, the cards that the mover of the position cannot know are dealt again (R19).
-
     Args:
         agent: plays all seats.
         positions: (N,), typed as `Game.states`.
-        playouts: of each position.
+        playouts: of each position; each time, the cards that its mover cannot know are dealt again (R19).
         rng: of the deals, the dice and the moves.
 
     Returns:
         float64 (N, MAX_PLAYERS), the shares of the playouts; those of a position add up to less than 1 if games were cut off.
     """
-    rows = np.repeat(positions, playouts)
+    rows = continued(agent, positions, playouts, rng, np.full(len(positions), NOBODY))
+    won = winners(rows)[:, None] == np.arange(MAX_PLAYERS)
+    return won.reshape(len(positions), playouts, -1).mean(1)
+
+
+def continued(agent: PPO, positions: np.ndarray, times: int, rng: np.random.Generator, until: np.ndarray) -> np.ndarray:
+    """The states, (N * times,), in which the agent's games from these positions end; arguments as of `play_out`.
+
+    Args:
+        until: int64 (N,), the seat before whose next decision to stop, or NOBODY.
+    """
+    rows, until = np.repeat(positions, times), np.repeat(until, times)
     for i, seed in enumerate(rng.integers(2**62, size=len(rows)).tolist()):
         deal_hidden(rows, i, int(rows["player"][i]), seed)
     none = np.zeros(0, GAME_DTYPE), np.zeros((len(rows), 0), np.int64), np.zeros(len(rows), np.int64)
-    play_kernels.play_to_the_end(rows, agent.policy, _seeds(len(rows), rng), 0.0, *none)
-    won = winners(rows)[:, None] == np.arange(rows["ranking"].shape[1])
-    return won.reshape(len(positions), playouts, -1).mean(1)
+    play_kernels.play_by_policy(rows, agent.policy, _seeds(len(rows), rng), 0.0, until, *none)
+    return rows
 
 
 def _seeds(games: int, rng: np.random.Generator) -> np.ndarray:
