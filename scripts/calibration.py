@@ -30,7 +30,7 @@ from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.files import write_whole
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, outlook
+from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
 from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, play_out
 from euphoria_env import Rules
 from euphoria_env.board import MAX_PLAYERS
@@ -74,20 +74,20 @@ def judge(net, reward, positions, features, by_outlook, by_value, by_evaluation)
     """Writes everybody's chances in some positions: (K, MAX_PLAYERS) each, those of the value not yet divided by their sum."""
     for k in range(len(positions)):
         g = positions[k]
-        if inference.has_outlook(net):
-            inference.look(net, g, int(g["player"]))
-            inference.outlook(net, g, int(g["player"]), by_outlook[k])
+        if inference.has_win_probs(net):
+            inference.encode(net, g, int(g["player"]))
+            inference.win_probs(net, g, int(g["player"]), by_outlook[k])
         for p in range(int(g["num_players"])):
-            inference.observe(net, g, p)
+            inference.evaluate(net, g, p)
             by_value[k, p] = max(SMALLEST, inference.chance_to_win(g, p, inference.value(net), reward))
-        outlook(g, WEIGHTS, features, by_evaluation[k])
+        seat_chances(g, WEIGHTS, features, by_evaluation[k])
 
 
 def judged(net: inference.Network, reward: int, positions: np.ndarray, n: int) -> dict[str, np.ndarray]:
     """Everybody's chances in all positions, (K, n) each, by their source."""
     found = {name: np.zeros((len(positions), MAX_PLAYERS)) for name in ("outlook", "value", "evaluation")}
     judge(net, reward, positions, np.zeros(NUM_FEATURES), *found.values())
-    if not inference.has_outlook(net):
+    if not inference.has_win_probs(net):
         del found["outlook"]
     found["value"] /= found["value"].sum(1, keepdims=True)
     over = positions["status"] >= OVER

@@ -8,8 +8,8 @@ them with a plus between share the work: `ppo+greedy` has the priors of the netw
 
 from __future__ import annotations
 
+from euphoria_agents.players.search.evaluators import BY_NETWORK, EVALUATORS, PUCT, SearchPlan
 from euphoria_agents.players.search.searcher import Searcher, read_budget
-from euphoria_agents.players.search.tree_search import BY_NETWORK, EVALUATORS, PUCT, SearchPlan
 from euphoria_env.engine.rewards import Reward
 
 FORM = "mcts:BUDGET[:EVALUATOR[:PATH]]"

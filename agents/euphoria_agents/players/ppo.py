@@ -146,7 +146,7 @@ class PPO(Agent):
 
     def _seats(self, game: Game | None) -> list[float] | None:
         """The probability that each seat wins; None if it cannot be computed."""
-        if game is None or (self._reward is None and not self._parts.outlook):
+        if game is None or (self._reward is None and not self._parts.win_probs):
             return None
         chances = np.zeros(game.rules.num_players)
         judge_by_network(game.states.copy(), self._judge, self._reward or 0, chances)

@@ -234,7 +234,7 @@ class Trainer:
         if not self.group.first or self.progress < 1 or not self.options.win_probs_games:
             return due
         player = self.options.run / PLAYER
-        lacking = not parts(read_checkpoint(player)[1], player).outlook
+        lacking = not parts(read_checkpoint(player)[1], player).win_probs
         if lacking:
             learn_win_probs(self.options, player, self._bar.console)
         return due or lacking
