@@ -463,19 +463,26 @@ def test_a_killed_run_loses_no_more_than_since_its_last_save(threads: int, tmp_p
     assert table == [[row[name] for name in row if name != "decisions_per_second"] for row in logged(straight)]
 
 
-def interrupting(monkeypatch: pytest.MonkeyPatch, *steps: int) -> None:
-    """Sends an interrupt before these steps of the games, each once the one before was heard; an update has 16 steps."""
-    played, step, lock, handler = iter(range(10**6)), Actor.step, threading.Lock(), signal.getsignal(signal.SIGINT)
+def interrupting(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Sends interrupts in the middle of the second update, one for each step of the games, each once the one before was heard."""
+    play, step, lock, handler = Trainer.play, Actor.step, threading.Lock(), signal.getsignal(signal.SIGINT)
+    updates, sent = list[Trainer](), list[int]()
+
+    def counted(self: Trainer) -> Any:
+        updates.append(self)
+        return play(self)
 
     def interrupted(self: Any) -> bool:
         with lock:
-            number = next(played)
-        while number in steps[1:] and signal.getsignal(signal.SIGINT) is not handler:
-            time.sleep(0.001)
-        if number in steps:
-            signal.raise_signal(signal.SIGINT)
+            due = len(updates) == 2 and len(sent) < times
+            if due:
+                sent.append(len(sent))
+                while len(sent) > 1 and signal.getsignal(signal.SIGINT) is not handler:
+                    time.sleep(0.001)
+                signal.raise_signal(signal.SIGINT)
         return step(self)
 
+    monkeypatch.setattr(Trainer, "play", counted)
     monkeypatch.setattr(Actor, "step", interrupted)
 
 
@@ -483,7 +490,7 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, *steps: int) -> None:
 def test_ctrl_c_ends_the_update_and_saves(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, there = tmp_path / "run", threading.active_count()
     with monkeypatch.context() as patch:
-        interrupting(patch, 16 * threads + 4)  # in the middle of the second update; two threads have begun one before the first
+        interrupting(patch, 1)
         assert go(options(run, threads=threads)).interrupted
     assert state_of(run)[0]["updates"] == 2 and threading.active_count() == there
     go(Options(resume=run))
@@ -493,7 +500,7 @@ def test_ctrl_c_ends_the_update_and_saves(threads: int, tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_second_ctrl_c_stops_at_once(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupting(monkeypatch, 16 * threads + 4, 16 * threads + 6)
+    interrupting(monkeypatch, 2)
     before, there = signal.getsignal(signal.SIGINT), threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         go(options(tmp_path / "run", threads=threads))

@@ -75,7 +75,9 @@ class PPO(Agent):
         *hidden, (head, bias) = found.trunk + found.policy
         begins, rows, hidden = active_feature_rows(found.features, hidden)
         weights, (table,) = flatten([hidden])
-        self.policy = Policy(begins, rows, weights, table, np.ascontiguousarray(head.T), np.ascontiguousarray(bias))
+        no_value = np.zeros(0, np.float32)
+        head, bias = np.ascontiguousarray(head.T), np.ascontiguousarray(bias)
+        self.policy = Policy(begins, rows, weights, table, head, bias, no_value, no_value)
 
     @classmethod
     def load(cls, path: str | Path) -> PPO:

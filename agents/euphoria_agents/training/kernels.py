@@ -145,17 +145,6 @@ def first_layer_back(ends, decisions, by_out, features, first, last, by_weight):
 # --------------------------------------------------------------------------------------------------------------- the moves
 
 
-@entry("float32[:,:]", HEAD, LISTS, "int64[:] float32[:]")
-def judge_moves(x, head, legal, which, log_probs):  # type: ignore[no-untyped-def]
-    """Writes the logarithms of the probabilities of the legal moves of these decisions to where `legal` has the moves.
-
-    x has the last hidden layer of each of these decisions.
-    """
-    for k in range(len(which)):
-        low, high = legal.indptr[which[k]], legal.indptr[which[k] + 1]
-        log_chances(x[k], head.weight, head.bias, legal.indices[low:high], high - low, log_probs[low:high])
-
-
 @entry("float32[:,:]", HEAD, TARGETS, "int64[:]", LOSS, "float32[:,:]", HEAD, "float64[:]")
 def learn_moves(x, head, targets, which, loss, by_x, by_head, facts):  # type: ignore[no-untyped-def]
     """The clipped objective of PPO (Schulman et al. 2017) with an entropy bonus, and the gradients of its loss.

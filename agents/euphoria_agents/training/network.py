@@ -174,14 +174,15 @@ class Network(nn.Module):
         return [matrix for layer in layers for matrix in (layer.weight, layer.bias)]
 
     def player(self) -> Policy:
-        """The policy as `play_kernels.play_games` plays it: copies, which do not change while the network learns."""
+        """Policy and value as `play_kernels.play_games` plays with them: copies, which do not change while the network learns."""
         bias = self.first.bias.detach().cpu().numpy()
         hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
         for one in self.trunk:
             hidden.append((one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy()))
         weights, (table,) = flatten([hidden])
-        head = (self.head.weight.detach().cpu().numpy().copy(), self.head.bias.detach().cpu().numpy().copy())
-        return Policy(self.first.begins, self.first.table(), weights, table, *head)
+        parameters = self.head.weight, self.head.bias, self.value_head.weight[0], self.value_head.bias
+        heads = (one.detach().cpu().numpy().copy() for one in parameters)
+        return Policy(self.first.begins, self.first.table(), weights, table, *heads)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `network.checkpoint` has them."""

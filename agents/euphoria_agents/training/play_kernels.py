@@ -65,6 +65,7 @@ class Record(NamedTuple):
     size: np.ndarray  # int64 (2,), the numbers of decisions and of games that ended
     move: np.ndarray  # int64
     log_prob: np.ndarray  # float32, the logarithm of the probability with which the move was chosen
+    value: np.ndarray  # float32, what the seat was expected to get from here on
     reward: np.ndarray  # float32, of the seat until its next decision or the end of the game
     following: np.ndarray  # int64, the number of the seat's next decision, OPEN or ENDED
     rows: CSR  # what was seen, see `training.kernels`
@@ -82,6 +83,7 @@ class _Workspace(NamedTuple):
     y: np.ndarray
     moves: np.ndarray
     numbers: np.ndarray  # the weights of `weights`
+    value: np.ndarray  # of the last observation
     logs: np.ndarray
     stars: np.ndarray
     rewards: np.ndarray
@@ -91,7 +93,7 @@ _INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
 _LISTS = CSR(_INTS, np.empty(0, np.int16))
 PLAYERS = typeof(Players(_INTS, _INTS, np.empty(0)))
 _ENDED = np.empty((0, 0), np.int16), np.empty((0, 0), np.int8)
-RECORD = typeof(Record(_INTS, _INTS, _FLOATS, _FLOATS, _INTS, _LISTS, _LISTS, *_ENDED))
+RECORD = typeof(Record(_INTS, _INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _LISTS, _LISTS, *_ENDED))
 _NUMBERS, _MATRIX = array(np.int64), array(np.int64, 2)
 _OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
 GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, types.int64, TAPE), Games)
@@ -133,18 +135,22 @@ def new_workspace(width):  # type: ignore[no-untyped-def]
     """A workspace for policies whose layers are at most so wide."""
     return _Workspace(
         np.empty(OBS_SIZE, np.int8), np.empty(OBS_SIZE + 1, np.int32), np.empty(width, np.float32), np.empty(width, np.float32),
-        np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(NUM_ACTIONS, np.float32),
+        np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(1, np.float32), np.empty(NUM_ACTIONS, np.float32),
         np.empty(MAX_PLAYERS, np.int8), np.empty(MAX_PLAYERS, np.float32),
     )  # fmt: skip
 
 
 @jit
 def choose_by_policy(g, policy, n, work):  # type: ignore[no-untyped-def]
-    """Writes the logarithms of the probabilities of the n legal moves; returns how many rows the observation adds up."""
+    """Writes the logarithms of the probabilities of the n legal moves, and the value; returns how many rows are seen."""
     fill_observation(g, int(g["player"]), work.observation)
     found = find_rows(work.observation, policy.begins, work.seen)
     last = hidden(work.seen, found, policy.rows, policy.weights, policy.table, work.x, work.y)
     log_chances(last, policy.head, policy.bias, work.moves, n, work.logs)
+    value = policy.value_bias[0] if len(policy.value) else np.float32(0.0)
+    for j in range(len(policy.value)):
+        value += last[j] * policy.value[j]
+    work.value[0] = value
     return found
 
 
@@ -158,7 +164,7 @@ def record_decision(games, i, record, n, found, chosen, work):  # type: ignore[n
     games.latest[i, p] = k
     record.size[0] = k + 1
     record.move[k], record.log_prob[k] = work.moves[chosen], work.logs[chosen]
-    record.reward[k], record.following[k] = 0.0, OPEN
+    record.value[k], record.reward[k], record.following[k] = work.value[0], 0.0, OPEN
     first, low = record.rows.indptr[k], record.legal.indptr[k]
     for j in range(found):
         record.rows.indices[first + j] = work.seen[j]

@@ -42,7 +42,7 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
 LEARNER = "learner"  # plays the seats whose decisions the network learns from
-GAMES_AT_A_TIME = 2  # that are played on between two looks for something more urgent
+GAMES_AT_A_TIME = 16  # that are played on between two looks for an interrupt
 
 
 class Rollout(NamedTuple):
@@ -50,6 +50,7 @@ class Rollout(NamedTuple):
 
     move: np.ndarray  # int64 (N,)
     log_prob: np.ndarray  # float32 (N,), the logarithm of the probability with which it was chosen
+    value: np.ndarray  # float32 (N,), what the network expected then
     reward: np.ndarray  # this one and the next as in `Trajectories`
     following: np.ndarray
     rows: CSR  # what was seen; see `training.kernels`
@@ -134,6 +135,11 @@ class Actor:
         self.games.left[:] = self._options.rollout
         self.record.size[1] = 0
 
+    def play(self) -> None:
+        """Plays until the next update."""
+        while self.step():
+            pass
+
     def step(self) -> bool:
         """Plays some games as far as it goes; returns whether there is more to play until the next update."""
         if not len(self._queue):
@@ -181,7 +187,7 @@ class Actor:
         """Hands over what was collected; the open decisions, which are part of it, also begin what is collected next."""
         rollout, record = self._rollout(), self.record
         kept = np.flatnonzero(rollout.following == OPEN)
-        for array in (record.move, record.log_prob, record.reward, record.following):
+        for array in (record.move, record.log_prob, record.value, record.reward, record.following):
             array[: len(kept)] = array[kept]
         rows, legal = (chosen_lists(lists, kept, len(lists.indptr)) for lists in (record.rows, record.legal))
         self.record = record._replace(rows=rows, legal=legal)
@@ -193,19 +199,19 @@ class Actor:
     def _rollout(self) -> Rollout:
         """Copies of what was collected."""
         record, n = self.record, int(self.record.size[0])
-        arrays = record.move, record.log_prob, record.reward, record.following
-        move, log_prob, reward, following = (array[:n].copy() for array in arrays)
+        arrays = record.move, record.log_prob, record.value, record.reward, record.following
+        move, log_prob, value, reward, following = (array[:n].copy() for array in arrays)
         rows, legal = (
             CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in (record.rows, record.legal)
         )
-        return Rollout(move, log_prob, reward, following, rows, legal)
+        return Rollout(move, log_prob, value, reward, following, rows, legal)
 
     # ----------------------------------------------------------------------------------------------------------- saving
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the games to come depend on but the agents and `rng`, as arrays for `restore`."""
         games, collected = self.games, self._rollout()
-        decisions = {name: getattr(collected, name) for name in ("move", "log_prob", "reward", "following")}
+        decisions = {name: getattr(collected, name) for name in ("move", "log_prob", "value", "reward", "following")}
         for name, lists in (("row", collected.rows), ("legal", collected.legal)):
             decisions |= {name: lists.indices, f"{name}_ends": lists.indptr}
         named = {f"decisions.{name}": array for name, array in decisions.items()}
@@ -250,6 +256,7 @@ class Actor:
         n = min(np.size(arrays.get("decisions.move", ())), len(record.move))
         move = read_array(arrays, "decisions.move", (n,), np.int64, 0, NUM_ACTIONS - 1)
         log_prob = read_array(arrays, "decisions.log_prob", (n,), np.float32, -np.inf, 0.001)
+        value = read_array(arrays, "decisions.value", (n,), np.float32, -np.inf, np.inf)
         reward = read_array(arrays, "decisions.reward", (n,), np.float32, -np.inf, np.inf)
         following = read_array(arrays, "decisions.following", (n,), np.int64, ENDED, n - 1)
         rows, legal = _read_lists(arrays, "decisions.row", n, self._limit), _read_lists(arrays, "decisions.legal", n, NUM_ACTIONS)
@@ -261,13 +268,8 @@ class Actor:
             Reader.fail("decisions.following", "a decision is followed by an earlier one or by itself")
         if not np.array_equal(np.sort(opened[opened != NOBODY]), np.flatnonzero(following == OPEN)):
             Reader.must("latest", "have each open decision once")
-        for array, new in (
-            (record.move, move),
-            (record.log_prob, log_prob),
-            (record.reward, reward),
-            (record.following, following),
-        ):
-            array[:n] = new
+        record.move[:n], record.log_prob[:n], record.value[:n] = move, log_prob, value
+        record.reward[:n], record.following[:n] = reward, following
         rows, legal = (chosen_lists(one, np.arange(n), len(record.move) + 1) for one in (rows, legal))
         self.record = record._replace(rows=rows, legal=legal)
         record.size[0], latest[:] = n, opened
@@ -286,10 +288,10 @@ def _new_record(games: int, rollout: int) -> Record:
     """A record with room for the decisions of an update, and those that are open before it."""
     room, most = games * (rollout + MAX_PLAYERS), games * rollout
     move, following = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    log_prob, reward = np.zeros(room, np.float32), np.zeros(room, np.float32)
+    log_prob, value, reward = np.zeros((3, room), np.float32)
     rows, legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
     ended = np.zeros((most, MAX_PLAYERS), np.int16), np.zeros((most, MAX_PLAYERS), np.int8)
-    return Record(np.zeros(2, np.int64), move, log_prob, reward, following, rows, legal, *ended)
+    return Record(np.zeros(2, np.int64), move, log_prob, value, reward, following, rows, legal, *ended)
 
 
 def _check_game(i: int, row: np.ndarray, rules: Rules) -> None:
@@ -313,8 +315,8 @@ def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int)
 
 def join(rollouts: Sequence[Rollout]) -> Rollout:
     """The decisions of several rollouts, one after another."""
-    move, log_prob, reward, following, rows, legal = zip(*rollouts, strict=True)
+    move, log_prob, value, reward, following, rows, legal = zip(*rollouts, strict=True)
     firsts = np.cumsum([0, *map(len, move)])
     numbered = [np.where(one >= 0, one + first, one) for one, first in zip(following, firsts, strict=False)]
-    moves, log_probs, rewards, nexts = (np.concatenate(arrays) for arrays in (move, log_prob, reward, numbered))
-    return Rollout(moves, log_probs, rewards, nexts, join_lists(rows), join_lists(legal))
+    moves, log_probs, values, rewards, nexts = map(np.concatenate, (move, log_prob, value, reward, numbered))
+    return Rollout(moves, log_probs, values, rewards, nexts, join_lists(rows), join_lists(legal))

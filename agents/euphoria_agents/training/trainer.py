@@ -81,7 +81,6 @@ class Trainer:
             if options.device == "cpu"
             else DeviceLearner(self.network, options, average)
         )
-        self.lagging = options.threads > 1  # the games go on while the network learns from the ones before
         self._rng = np.random.default_rng([options.seed, group.rank])
         games = game_parts(options, group.rank)
         seeds = np.random.SeedSequence([options.seed, group.rank]).generate_state(len(games)).tolist()
@@ -148,43 +147,20 @@ class Trainer:
             actor.begin_games()
         if self.group.first:
             self._rate()
-        if self.lagging:
-            self.play()
-            self.await_games()
-            self._seat()
 
     def advance(self) -> dict[str, float]:
-        """Makes an update; returns what is to be reported.
+        """Makes an update; returns what is to be reported."""
+        return self.learn(self.play())
 
-        With one thread the network learns from decisions that it has just made; with several from those of the network before,
-        while this one makes the next.
-        """
-        if self.lagging:
-            rollout = self.take()
-            self.play()
-            facts = self.learn(rollout)
-            self.await_games()
-            return facts
-        self.play()
-        self.await_games()
-        return self.learn(self.take())
-
-    def play(self) -> None:
-        """Has the games played with the network as it is now, until `await_games`."""
+    def play(self) -> Rollout:
+        """Plays the games of an update with the network as it is; returns the decisions, and scores the games that ended."""
         player = self.network.player()
         for actor in self.actors:
             actor.begin(player)
-        self.threads.start([actor.step for actor in self.actors])
-
-    def await_games(self) -> None:
-        """Waits until the decisions of an update are made, and counts the games that have ended for the scores of the league."""
-        self.threads.finish()
+        self.threads.run([actor.play for actor in self.actors])
         for games in self.group.gather([game for actor in self.actors for game in actor.ended()]):
             for names, ranking in games:
                 self.league.record_game(LEARNER, names, ranking)
-
-    def take(self) -> Rollout:
-        """The decisions that were collected."""
         return join([actor.collected() for actor in self.actors])
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
