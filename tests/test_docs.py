@@ -70,7 +70,7 @@ def test_example_runs(code):
     exec(compile(code, "<example>", "exec"), {"__name__": "__example__"})
 
 
-TRAINING = {"tutorials/train", "tutorials/study", "tutorials/own-algorithm"}  # what these do takes its time
+TRAINING = {"tutorials/study", "tutorials/own-algorithm"}  # what these do takes its time
 
 
 @pytest.mark.slow
