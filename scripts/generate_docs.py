@@ -87,12 +87,12 @@ def formula_rows() -> Iterator[Cells]:
             for pattern, template, which in _SPECIAL[verb]:
                 formula = template.format(first=first.action)
                 ids = formula_ids(verb, formula, which)
-                yield f"{ids[0]} to {ids[-1]}", f"`{verb} {pattern}`", f"`{formula}`", first.meaning
+                yield f"{ids[0]}-{ids[-1]}", f"`{verb} {pattern}`", f"`{formula}`", first.meaning
         elif last == first:
             yield first.action, f"`{first.name}`", f"`{first.action}`", first.meaning
         else:
             moves = f"`{first.name}` to `{last.name}`"
-            yield f"{first.action} to {last.action}", moves, f"`{first.action} + k`", first.meaning
+            yield f"{first.action}-{last.action}", moves, f"`{first.action} + k`", first.meaning
 
 
 def spaces_list() -> list[str]:
@@ -110,7 +110,12 @@ def field_table(wanted: Callable[[observations.Field], bool], base: int = 0) -> 
 
     def row(one: observations.Field) -> Cells:
         start = one.start - base
-        return f"`{one.name.split('.')[-1]}`", f"`{start}:{start + one.size}`", f"{one.low} to {one.high}", one.meaning
+        return (
+            f"`{one.name.split('.')[-1]}`",
+            f"`{start}:{start + one.size}`",
+            f"{one.low}-{one.high}",
+            one.meaning.removeprefix("rules option: "),
+        )
 
     return table(("field", "slice", "range", "meaning"), (row(one) for one in observations.table() if wanted(one)))
 
