@@ -92,7 +92,10 @@ TABLES = [
     (Rules(num_players=3), ["greedy", "mcts:12:ppo", "mcts:12:greedy"]),
     (Rules(num_players=3, max_turns=40, **EVERYTHING), ["mcts:3:weights", "boardspace:6", "greedy"]),
     (Rules(num_players=6, **EVERYTHING), ["greedy", "mcts:6:greedy", "mcts:6:ppo", "greedy", "mcts:6:greedy", "weights"]),
-    (Rules(num_players=6, max_turns=60), ["mcts:2:weights", "boardspace:4", "mcts:6:ppo+greedy", "greedy", "random", "mcts:6"]),
+    (
+        Rules(num_players=6, max_turns=60),
+        ["mcts:2:weights", "boardspace:4", "mcts:6:ppo+greedy", "greedy", "mcts:3:ppo+rollouts", "mcts:6"],
+    ),
 ]
 
 
@@ -433,10 +436,23 @@ def test_greedy_deals_as_often_as_it_is_told() -> None:
 
 @pytest.mark.parametrize(
     "evaluator",
-    ["", "random", "greedy:", "weights:3", "ppo:", "ppo+", "+ppo", "ppo+random", "greedy+weights:3", "ppo+ppo+ppo"],
+    [
+        "",
+        "random",
+        "greedy:",
+        "weights:3",
+        "ppo:",
+        "ppo+",
+        "+ppo",
+        "ppo+random",
+        "greedy+weights:3",
+        "ppo+ppo+ppo",
+        "rollouts",
+        "rollouts+ppo",
+    ],
 )
 def test_evaluators_that_are_none(evaluator: str) -> None:
-    with pytest.raises(ValueError, match="the evaluator is weights, greedy, ppo, ppo:PATH or two as in ppo\\+greedy, not"):
+    with pytest.raises(ValueError, match="is weights, greedy, ppo, ppo:PATH or two as in ppo\\+greedy or ppo\\+rollouts, not"):
         load(f"mcts:10:{evaluator}")
 
 

@@ -7,17 +7,18 @@ from typing import NamedTuple
 from euphoria_agents.players.search import inference
 from euphoria_agents.players.search.atomics import lock_row, unlock_row
 from euphoria_agents.players.search.evaluation import WEIGHTS, seat_chances
-from euphoria_agents.players.search.playouts import ALL_TURNS, play_out
-from euphoria_agents.players.search.tree import SEEN_COUNT, allocate
+from euphoria_agents.players.search.playouts import ALL_TURNS, play_out, random_unit
+from euphoria_agents.players.search.tree import SEEN_COUNT, allocate, play
 from euphoria_agents.players.weights import weigh
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import pointer_to
 from euphoria_env.engine.jit import jit
+from euphoria_env.engine.move_set import list_moves
 from euphoria_env.engine.state import OVER
 
 # The sources of the probabilities of a new node's moves (priors) and of its value.
-EVALUATORS = ("weights", "greedy", "ppo")
-BY_WEIGHTS, BY_GREEDY, BY_NETWORK = range(len(EVALUATORS))
+EVALUATORS = ("weights", "greedy", "ppo", "rollouts")
+BY_WEIGHTS, BY_GREEDY, BY_NETWORK, BY_ROLLOUTS = range(len(EVALUATORS))
 PUCT, BOARDSPACE = range(2)
 
 
@@ -123,10 +124,31 @@ def judge(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
             last_turn = ALL_TURNS
         elif plan.values == BY_GREEDY:
             last_turn = int(g["turn"])
+        elif plan.values == BY_ROLLOUTS:
+            last_turn = -1
+            roll_out(g, workspace, net)
         else:
             raise ValueError("no such evaluator")
         play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
     seat_chances(g, WEIGHTS, workspace.features, workspace.values)
+
+
+@jit
+def roll_out(g, workspace, net):  # type: ignore[no-untyped-def]
+    """Plays to the end of the game by the network's policy, with the chance of the row."""
+    for _ in range(LONGEST_PLAYOUT):
+        if g["status"] >= OVER:
+            return
+        n = list_moves(g["legal"], workspace.moves)
+        chosen = 0
+        if n > 1:
+            inference.evaluate(net, g, int(g["player"]))
+            inference.policy(net, workspace.moves, n, 1.0, workspace.weights)
+            left = random_unit(g["rng"]) - workspace.weights[0]
+            while left >= 0.0 and chosen < n - 1:
+                chosen += 1
+                left -= workspace.weights[chosen]
+        play(workspace, int(workspace.moves[chosen]))
 
 
 @jit
