@@ -3,8 +3,8 @@
 The budget is a number of simulations or a time per decision, after a star with the number of threads that share it, as in 0.5s*2.
 The evaluator says which moves are tried first (priors) and what a new position is worth (values): `weights` plays on to the end
 of the game by the weights, `greedy` asks our own evaluation at the end of the turn, `ppo` or `ppo:PATH` a trained network. Two of
-them with a plus between share the work: `ppo+greedy` has the priors of the network and the values of `greedy`; `ppo+rollouts` plays
-on to the end by the policy of the network (Tesauro and Galperin 1996), which has no bias but takes a millisecond.
+them with a plus between share the work: `ppo+greedy` has the priors of the network and the values of `greedy`; `ppo+rollouts`
+plays on to the end by the policy of the network (Tesauro and Galperin 1996), which has no bias but takes a millisecond.
 """
 
 from __future__ import annotations
