@@ -13,6 +13,7 @@ import numpy as np
 from euphoria_env.cards.recruits import ESME, GAMBLER, GEEK
 from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS, KINDS, NAMES, SECRET, EventKind
 
+_CAUSES = [row.causes for row in KIND_ROWS.values()]
 _INTERRUPT = (ESME, GAMBLER, GEEK)  # recruits that act in the middle of something else
 
 __all__ = ["EVENT_SIZE", "KINDS", "NAMES", "Event", "EventKind", "Row", "table"]
@@ -53,7 +54,7 @@ def table() -> list[Row]:
 
 def causes(kind: int, a: int) -> str:
     """The later events that an event causes, according to `KindRow.causes`."""
-    return "interruption" if kind == EventKind.ABILITY and a in _INTERRUPT else KIND_ROWS[EventKind(kind)].causes
+    return "interruption" if kind == EventKind.ABILITY and a in _INTERRUPT else _CAUSES[kind]
 
 
 def hide(events: np.ndarray, player: int | None) -> np.ndarray:

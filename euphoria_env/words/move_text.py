@@ -27,13 +27,13 @@ from euphoria_env.cards.recruits import AMANDA, FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
-from euphoria_env.engine.foresight import foretold
 from euphoria_env.engine.loop import step
 from euphoria_env.engine.retrieval import WORKER_SPACE
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_rows
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.prompts import prompt
 from euphoria_env.words.card_text import cost_words, recruit_words, tile_words
+from euphoria_env.words.continuations import consequences
 from euphoria_env.words.names import (
     amount,
     called,
@@ -42,13 +42,14 @@ from euphoria_env.words.names import (
     faction,
     gain_name,
     listed,
+    named,
     short_name,
     signed,
     space_name,
     territory_name,
     title,
 )
-from euphoria_env.words.preview import Foretold, Parts, named
+from euphoria_env.words.preview import Parts, Preview
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
@@ -182,10 +183,10 @@ def _foretold(decision: _Decision, moves: np.ndarray) -> list[Parts]:
     if g["status"] == SETUP or g["ask"] in (Decision.TRADE, Decision.TILE, Decision.TRACK):
         return [_NOTHING] * len(moves)
     trades = (moves >= actions.TRADE) & (moves < actions.ACCEPT)
-    facts, sizes, lines, chances = foretold(decision.rows, moves[~trades])
+    told = moves[~trades].tolist()
     found = [
-        Foretold(g, action, facts[k, : sizes[k]].tolist(), lines[k].tolist(), chances[k].tolist(), decision.names).parts()
-        for k, action in enumerate(moves[~trades].tolist())
+        Preview(g, action, future, decision.names).parts()
+        for action, future in zip(told, consequences(decision.rows, told), strict=True)
     ] + [_NOTHING] * int(trades.sum())  # the ids of trades come last
     if g["ask"] in (Decision.OPEN, Decision.FURTHER):
         return found
