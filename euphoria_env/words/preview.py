@@ -29,10 +29,10 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import FACTION_OF, GAMBLER, RECRUIT_NAMES, RECRUITS
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import CAFETERIA, FACE_PENALTY, LABORATORY, TILES
-from euphoria_env.cards.vocabulary import Effect, Event
+from euphoria_env.cards.vocabulary import Effect, Event, When
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.state import RETRIEVE_FREE
-from euphoria_env.words.card_text import A_GOOD, condition_words
+from euphoria_env.words.card_text import A_GOOD
 from euphoria_env.words.facts import CHANGES, CHOICE, MAY_PLACE, MAY_USE, Consequences, Fact, K
 from euphoria_env.words.names import amount, faction, listed, possessive, short_name, short_title, space_name, star_place, totals
 
@@ -45,6 +45,14 @@ _STAR_SPACES = {
     k for k in range(NUM_SPACES) if {*SPACE_PROGRAM[k, :, 0].tolist()} & {Effect.STAR_IN_TERRITORY, Effect.STAR_IN_REGION}
 }
 _FACE_OF = {int(tile): face for face, tile in enumerate(FACE_PENALTY) if face}
+_CONDITIONS = {  # of automatic abilities, that may hold or not
+    When.PAID_GOLD: "if you paid gold",
+    When.PAID_ARTIFACT: "if you paid an artifact",
+    When.PAID_ONE_ARTIFACT: "if you paid 1 artifact",
+    When.PAID_FOOD_FOR_BLISS: "if you paid food for bliss",
+    When.TOOK_RESOURCE: "if you take its resource and have no artifact in hand",
+    When.ALL_FROM_SUBTERRA: "if all those workers stood in Subterra",
+}
 _LEAST_CHANCE = 0.0005  # that is told
 
 
@@ -312,8 +320,8 @@ class Preview:
             if cause.kind == K.ABILITY:
                 ability = next(iter(RECRUITS[cause.a].abilities), None)
                 lost = ability is not None and ability.on == Event.LOST_WORKER
-                when = "if you lose a worker" if lost else condition_words(ability.when) if ability else ""
-                text = f"{when}: {text}" if when.startswith("if") else f"perhaps {text}"
+                when = "if you lose a worker" if lost else _CONDITIONS.get(ability.when) if ability else None
+                text = f"{when}: {text}" if when else f"perhaps {text}"
                 notes.append(f"{text} ({short_name(RECRUIT_NAMES[cause.a])})")
             else:
                 notes.append(f"perhaps {text}")
