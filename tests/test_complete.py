@@ -68,9 +68,9 @@ CHAINS: tuple[tuple[type[IntEnum], tuple[str, ...]], ...] = (
     (When, ("holds",)),
     (Price, ("affords",)),
     (Price, ("pay_price",)),
-    (Effect, ("apply_effect",)),
-    (Operation, ("carry_out", "carry_out_setup")),
-    (Decision, ("find_legal",)),
+    (Effect, ("apply_effect", "apply_special_effect")),
+    (Operation, ("carry_out", "carry_out_rare", "carry_out_setup")),
+    (Decision, ("find_legal", "allow_listed")),
     (Verb, ("finish_series",)),
     (Reward, ("fill_rewards",)),
 )

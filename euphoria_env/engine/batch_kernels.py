@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numba import types
 
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
 from euphoria_env.engine.chance import seed_rng
-from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import count_legal, fill_mask, is_legal, nth_legal
@@ -16,6 +19,32 @@ from euphoria_env.engine.rewards import fill_rewards
 from euphoria_env.engine.setup import begin_setup
 from euphoria_env.engine.state import OVER, ROWS, TRUNCATED
 from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
+
+
+class Games(NamedTuple):
+    """Games, and what the players see who decide."""
+
+    states: np.ndarray  # rows (N,)
+    tapes: np.ndarray  # of each game, or one that all share
+    player: np.ndarray  # int8 (N,)
+    mask: np.ndarray  # bool (N, NUM_ACTIONS)
+    observation: np.ndarray  # int8 (N, OBS_SIZE), or (0, OBS_SIZE): nothing is observed
+    events: np.ndarray  # int8 (N, K, EVENT_SIZE)
+
+
+class Results(NamedTuple):
+    """The results of a step."""
+
+    rewards: np.ndarray  # float32 (N, P)
+    terminated: np.ndarray  # bool (N,)
+    truncated: np.ndarray  # bool (N,)
+    ranking: np.ndarray  # int8 (N, P)
+
+
+_BYTES, _FLAGS = array(np.int8), array(np.bool_)
+_TABLE = array(np.int8, 2)
+GAMES = types.NamedTuple((ROWS, TAPES, _BYTES, array(np.bool_, 2), _TABLE, array(np.int8, 3)), Games)
+RESULTS = types.NamedTuple((array(np.float32, 2), _FLAGS, _FLAGS, _TABLE), Results)
 
 
 @jit
@@ -45,10 +74,10 @@ def play(games, i, action, tape, kind, rewards, mask):
 
 
 @jit
-def restart(games, i, blank, seed, episode, tape):
+def restart(states, i, blank, seed, episode, tape):
     """Begins an episode of game i; it depends on the seed, the game and the number of the episode alone."""
-    games[i] = blank[0]
-    g = games[i]
+    states[i] = blank[0]
+    g = states[i]
     seed_rng(g["rng"], seed, i, episode)
     forget_events(tape)
     begin_setup(g, tape)
@@ -56,29 +85,30 @@ def restart(games, i, blank, seed, episode, tape):
 
 
 @jit
-def write_next(g, i, tapes, player, mask, observation, observe, events):
-    """Writes who decides next, the mask, and the observation and the events as that player sees them."""
-    player[i] = g["player"]
-    fill_mask(g["legal"], mask[i])
-    if observe:
-        fill_observation(g, int(g["player"]), observation[i])
-    if events.shape[1]:
-        fill_events(tape_of(tapes, i), int(g["player"]), int(g["num_players"]), events[i])
+def show(games, i):
+    """Writes who decides in game i, the mask, and the observation and the events as that player sees them."""
+    g = games.states[i]
+    games.player[i] = g["player"]
+    fill_mask(g["legal"], games.mask[i])
+    if len(games.observation):
+        fill_observation(g, int(g["player"]), games.observation[i])
+    if games.events.shape[1]:
+        fill_events(tape_of(games.tapes, i), int(g["player"]), int(g["num_players"]), games.events[i])
 
 
-@entry(ROWS, "int64[:]", ROWS, "int64[:] int64", TAPES, "int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:]")
-def start_games(games, chosen, blank, episodes, seed, tapes, player, mask, observation, observe, events):
+@entry(GAMES, "int64[:]", ROWS, "int64[:] int64")
+def start_games(games, chosen, blank, episodes, seed):
     """Begins the chosen games, by their numbers."""
     for i in chosen:
-        restart(games, i, blank, seed, episodes[i], tape_of(tapes, i))
-        write_next(games[i], i, tapes, player, mask, observation, observe, events)
+        restart(games.states, i, blank, seed, episodes[i], tape_of(games.tapes, i))
+        show(games, i)
 
 
-@entry(ROWS, TAPES, "int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:]")
-def show_games(games, tapes, player, mask, observation, observe, events):
-    """Writes who decides next in all games, the masks, the observations and the events."""
-    for i in range(len(games)):
-        write_next(games[i], i, tapes, player, mask, observation, observe, events)
+@entry(GAMES, "int64 int64")
+def show_games(games, first, last):
+    """Shows games first to last - 1 to the players who decide."""
+    for i in range(first, last):
+        show(games, i)
 
 
 @entry(ROWS, "int64[:] int8[:,:,:]")
@@ -120,37 +150,26 @@ def choose_legal(games, chances, moves):
         moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))
 
 
-@entry(
-    ROWS,
-    "int64 int64 int64[:] bool_[:]",
-    TAPES,
-    "int64 int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:] float32[:,:] bool_[:] bool_[:] int8[:,:]",
-    apart=True,
-)
-def step_games(
-    games, first, last, actions, active, tapes, kind, player, mask, observation, observe, events, rewards, terminated, truncated,
-    ranking,
-):  # fmt: skip
+@entry(GAMES, "int64 int64 int64[:] bool_[:] int64", RESULTS, apart=True)
+def step_games(games, first, last, actions, active, kind, results):
     """Plays one decision in the active ones of games first to last - 1; returns the number that ended, which are not shown."""
-    games, tapes, rewards, mask, observation, events = (
-        borrowed(games), borrowed(tapes), borrowed(rewards), borrowed(mask), borrowed(observation), borrowed(events),
-    )  # fmt: skip
+    games, results = borrowed(games), borrowed(results)
     before, ends = np.empty(MAX_PLAYERS, np.int8), 0
     for i in range(first, last):
         if not active[i]:
-            rewards[i] = 0.0
-            terminated[i] = False
-            truncated[i] = False
+            results.rewards[i] = 0.0
+            results.terminated[i] = False
+            results.truncated[i] = False
             continue
-        g = games[i]
-        play_on(g, int(actions[i]), tape_of(tapes, i), kind, before, rewards[i])
+        g = games.states[i]
+        play_on(g, int(actions[i]), tape_of(games.tapes, i), kind, before, results.rewards[i])
         ended = g["status"] >= OVER
-        truncated[i] = g["status"] == TRUNCATED
-        terminated[i] = ended and not truncated[i]
+        results.truncated[i] = g["status"] == TRUNCATED
+        results.terminated[i] = ended and not results.truncated[i]
         if ended:
             ends += 1
             for p in range(int(g["num_players"])):
-                ranking[i, p] = g["ranking"][p]
+                results.ranking[i, p] = g["ranking"][p]
         else:
-            write_next(g, i, tapes, player, mask, observation, observe, events)
+            show(games, i)
     return ends

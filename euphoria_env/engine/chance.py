@@ -10,7 +10,7 @@ from euphoria_env.board import ARTIFACTS
 from euphoria_env.engine.bits import count_bits, lowest_bit
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import ABSENT, HELD, IN_DECK, ON_SITE, OUT_BY
-from euphoria_env.engine.tape import KINDS, TAPE_ERROR, loaded, note
+from euphoria_env.engine.tape import KINDS, TAPE_ERROR, loaded, log_event
 from euphoria_env.event_kinds import EventKind
 
 DICE, ARTIFACT_CARDS, RECRUIT_CARDS, MARKET_TILES, DILEMMAS, LOTS = range(len(KINDS))
@@ -76,7 +76,7 @@ def draw_lot(g, tape, players):
         player = random_member(g["rng"], players)
     elif not (players >> player) & 1:
         tape[TAPE_ERROR] = LOTS + 1
-    note(tape, EventKind.LOT, -1, player, -1)
+    log_event(tape, EventKind.LOT, -1, player, -1)
     return player
 
 
@@ -109,7 +109,7 @@ def draw_artifact(g, tape):
             g["discards"][k] = 0
         if n == 0:
             return -1
-        note(tape, EventKind.SHUFFLED, -1, -1, -1)
+        log_event(tape, EventKind.SHUFFLED, -1, -1, -1)
     kind = loaded(tape, ARTIFACT_CARDS)
     if kind < 0 or deck[kind] == 0:
         if kind >= 0:

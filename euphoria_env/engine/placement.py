@@ -26,7 +26,7 @@ from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.artifacts import discard_artifact, limits
 from euphoria_env.engine.bits import lowest_bit
-from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, markers_due, note_payment, payable
+from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, log_payment, markers_due, payable
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import pay_knowledge, pay_morale, take_goods
@@ -44,7 +44,7 @@ from euphoria_env.engine.state import (
     push_program,
     push_trigger,
 )
-from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 
 
@@ -62,14 +62,14 @@ def place(g, tape, p, face, space, extra_morale):
     for f in range(len(FACTIONS)):
         g["before"][f] = g["allegiance"][f]
     g["available"][p, face - 1] -= 1
-    note_cause(tape, EventKind.PLACED, p, space, face)
+    log_cause(tape, EventKind.PLACED, p, space, face)
 
     if FIRST_TANK <= space < FIRST_SLOT:
         push(g, Operation.CHASE, p, 0, 0)
     push(g, Operation.CLOSE, p, 0, 0)
     if FIRST_SLOT <= space < FIRST_MARKET:
         push(g, Operation.CONSTRUCT, p, 0, 0)
-        note_first_on_site(g, tape, p, (space - FIRST_SLOT) // SLOTS_PER_SITE)
+        log_first_on_site(g, tape, p, (space - FIRST_SLOT) // SLOTS_PER_SITE)
     push(g, Operation.PAY, p, 0, 0)
 
     g["bumped"] = -1
@@ -84,12 +84,12 @@ def place(g, tape, p, face, space, extra_morale):
 
 
 @jit
-def note_first_on_site(g, tape, p, market):
+def log_first_on_site(g, tape, p, market):
     """Notes that a worker is the first on a construction site, if it is."""
     for slot in range(FIRST_SLOT + SLOTS_PER_SITE * market, FIRST_SLOT + SLOTS_PER_SITE * (market + 1)):
         if g["occupant"][slot] >= 0:
             return
-    note(tape, EventKind.SITE_BEGUN, p, market, -1)
+    log_event(tape, EventKind.SITE_BEGUN, p, market, -1)
 
 
 @jit
@@ -98,7 +98,7 @@ def bump(g, tape, p, space):
     owner = int(g["occupant"][space])
     g["bumped"] = owner
     g["bumped_face"] = g["face"][space]
-    note(tape, EventKind.BUMPED, owner, space, g["bumped_face"])
+    log_event(tape, EventKind.BUMPED, owner, space, g["bumped_face"])
     g["back_owner"][0] = owner
     g["back_face"][0] = g["bumped_face"]
     g["available"][owner, int(g["bumped_face"]) - 1] += 1
@@ -116,7 +116,7 @@ def pay(g, tape, p):
     space = int(g["space"])
     bumped_other = g["bumped"] >= 0 and g["bumped"] != p
     if not payable(g, p, space, bumped_other, int(g["due_morale"]), holdings(g, p)):
-        note_cause(tape, EventKind.STAYS, p, space, -1)
+        log_cause(tape, EventKind.STAYS, p, space, -1)
         return
     morale, knowledge = markers_due(g, p, space)
     g["due_morale"] += morale
@@ -176,8 +176,8 @@ def paid(g, tape, p):
         FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS and g["chosen"][FOOD] > TILE_FOOD[int(g["tile"][space - FIRST_MARKET])]
     ):
         g["paid"] |= PAID_FOOD_FOR_BLISS
-    gain(g, p)
-    note_payment(g, tape, p, space)
+    push_gain(g, p)
+    log_payment(g, tape, p, space)
     if g["due_morale"]:
         pay_morale(g, tape, p, int(g["due_morale"]))
     knowledge = int(g["due_knowledge"]) + int(g["chosen"][KNOWLEDGE_ITEM])
@@ -185,14 +185,14 @@ def paid(g, tape, p):
         pay_knowledge(g, tape, p, knowledge)
     take_chosen(g, tape, p)
     if SPACE_PROGRAM[space, 0, 0] >= 0:
-        note_cause(tape, EventKind.GAINS, p, space, -1)
+        log_cause(tape, EventKind.GAINS, p, space, -1)
     g["due_morale"] = 0
     g["due_knowledge"] = 0
     push(g, Operation.LIMITS, p, 0, 0)
 
 
 @jit
-def gain(g, p):
+def push_gain(g, p):
     """Lays out what the space gives, then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
     push_trigger(g, p, Event.PLACED)
     push(g, Operation.LIMITS, p, 0, 0)

@@ -21,12 +21,12 @@ from euphoria_env.engine.state import (
     Operation,
     ask_for,
     ask_use,
-    has,
+    has_ability,
+    has_penalty,
     push,
     push_trigger,
-    under,
 )
-from euphoria_env.engine.tape import note, note_cause, note_interruption, note_resumption
+from euphoria_env.engine.tape import log_cause, log_event, log_interruption, log_resumption
 from euphoria_env.event_kinds import EventKind
 
 _AREA_WORKERS = 6 * NUM_AREAS
@@ -56,7 +56,7 @@ def take_off(g, tape, kind, p, worker):
         face = int(g["face"][space])
         g["occupant"][space] = -1
         g["face"][space] = 0
-    note(tape, kind, p, space, face)
+    log_event(tape, kind, p, space, face)
     return face
 
 
@@ -64,7 +64,7 @@ def take_off(g, tape, kind, p, worker):
 def retrieve(g, tape, p):
     """Begins a retrieval: the payment is chosen, now the workers are (R3.5)."""
     g["payment"] = int(g["answer"]) - RETRIEVE
-    note_cause(tape, EventKind.RETRIEVES, p, g["payment"], -1)
+    log_cause(tape, EventKind.RETRIEVES, p, g["payment"], -1)
     push(g, Operation.NEXT_TURN, p, 0, 0)
     push(g, Operation.END_CHECK, p, 0, 0)
     push(g, Operation.RETRIEVE_PAID, p, 0, 0)
@@ -72,7 +72,7 @@ def retrieve(g, tape, p):
 
 
 @jit
-def take(g, p):
+def take_worker(g, p):
     """Notes a worker to retrieve."""
     n = int(g["num_taken"])
     g["taken"][n] = int(g["answer"]) - TAKE
@@ -94,15 +94,15 @@ def retrieve_paid(g, tape, p):
     payment = int(g["payment"])
     if payment == RETRIEVE_FREE:
         lose_morale(g, tape, p, 1)
-        if under(g, p, CAFETERIA) and g["morale"][p] > 1:
-            note_interruption(tape, EventKind.PENALTY, p, CAFETERIA, -1)
+        if has_penalty(g, p, CAFETERIA) and g["morale"][p] > 1:
+            log_interruption(tape, EventKind.PENALTY, p, CAFETERIA, -1)
             lose_morale(g, tape, p, 1)
     elif payment == RETRIEVE_FOOD:
         take_goods(g, tape, EventKind.PAID, p, FOOD, 1)
         gain_morale(g, tape, p, 2)
     elif payment == RETRIEVE_BLISS:
         take_goods(g, tape, EventKind.PAID, p, BLISS, 1)
-        if has(g, p, GIDGET):
+        if has_ability(g, p, GIDGET):
             push(g, Operation.HYPNOSIS_ANSWERED, p, 0, 0)
             ask_use(g, p, GIDGET)
         else:
@@ -119,10 +119,10 @@ def retrieve_paid(g, tape, p):
 def hypnosis_answered(g, tape, p):
     """Gidget: lose 2 knowledge instead of gaining 2 morale."""
     if g["answer"] == USE + GIDGET:
-        note_cause(tape, EventKind.ABILITY, p, GIDGET, -1)
+        log_cause(tape, EventKind.ABILITY, p, GIDGET, -1)
         lose_knowledge(g, tape, p, 2)
     else:
-        note(tape, EventKind.DECLINED, p, GIDGET, -1)
+        log_event(tape, EventKind.DECLINED, p, GIDGET, -1)
         gain_morale(g, tape, p, 2)
 
 
@@ -145,7 +145,7 @@ def sacrificed(g, tape, p):
 def retrieve_roll(g, tape, p):
     """Rolls all retrieved workers together, if any is left."""
     n = int(g["num_taken"])
-    note_resumption(tape, p)
+    log_resumption(tape, p)
     faces = 0
     for k in range(n):
         faces = with_face(faces, k, take_off(g, tape, EventKind.RETRIEVED, p, int(g["taken"][k])))

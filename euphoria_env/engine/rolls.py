@@ -9,8 +9,8 @@ from euphoria_env.cards.vocabulary import Event
 from euphoria_env.decisions import Verb
 from euphoria_env.engine.chance import roll_die
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import HELD, Operation, ask_series, push, push_trigger, under
-from euphoria_env.engine.tape import note, note_cause, note_interruption
+from euphoria_env.engine.state import HELD, Operation, ask_series, has_penalty, push, push_trigger
+from euphoria_env.engine.tape import log_cause, log_event, log_interruption
 from euphoria_env.event_kinds import EventKind
 
 
@@ -29,7 +29,7 @@ def knowledge_check(g, tape, p):
     g["available"][p, highest] -= 1
     g["owned"][p] -= 1
     g["lost_worker"][p] = 1
-    note(tape, EventKind.WORKER_LOST, p, highest + 1, total)
+    log_event(tape, EventKind.WORKER_LOST, p, highest + 1, total)
     return True
 
 
@@ -45,16 +45,16 @@ def roll(g, tape, p, n, old_faces):
 
     Returns the last face. The workers are no longer available with their old faces (`with_face`; 0: a new one has none).
     """
-    note_cause(tape, EventKind.ROLL, p, n, -1)
+    log_cause(tape, EventKind.ROLL, p, n, -1)
     face = rolled = 0
     for k in range(n):
         old_face = old_faces >> 3 * k & 7 or -1
         if k == 0 and g["set_face"]:
             face = int(g["set_face"])
-            note(tape, EventKind.FACE_SET, p, face, old_face)
+            log_event(tape, EventKind.FACE_SET, p, face, old_face)
         else:
             face = roll_die(g, tape)
-            note(tape, EventKind.DIE, p, face, old_face)
+            log_event(tape, EventKind.DIE, p, face, old_face)
         g["available"][p, face - 1] += 1
         rolled = with_face(rolled, k, face)
     g["set_face"] = 0
@@ -63,9 +63,9 @@ def roll(g, tape, p, n, old_faces):
     losses = 0
     for k in range(n):
         tile = int(FACE_PENALTY[rolled >> 3 * k & 7])
-        if under(g, p, tile):
+        if has_penalty(g, p, tile):
             losses += 1
-            note_interruption(tape, EventKind.PENALTY, p, tile, -1)
+            log_interruption(tape, EventKind.PENALTY, p, tile, -1)
     if lost:
         push_trigger(g, p, Event.LOST_WORKER)
     ben = int(g["recruit_place"][BEN]) - HELD
@@ -101,6 +101,6 @@ def reroll(g, tape):
         p = int(g["turn_player"])
         g["new_worker"] = 0
         g["owned"][p] += 1
-        note_cause(tape, EventKind.WORKER_GAINED, p, -1, -1)
+        log_cause(tape, EventKind.WORKER_GAINED, p, -1, -1)
         push_trigger(g, p, Event.NEW_WORKER)
         g["new_face"] = roll(g, tape, p, 1, 0)

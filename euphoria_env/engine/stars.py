@@ -11,8 +11,8 @@ from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import ask_discards
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge
-from euphoria_env.engine.state import HELD, Operation, ask_for, ask_series, push, seat_after, under, update_penalties
-from euphoria_env.engine.tape import note, note_interruption
+from euphoria_env.engine.state import HELD, Operation, ask_for, ask_series, has_penalty, push, seat_after, update_penalties
+from euphoria_env.engine.tape import log_event, log_interruption
 from euphoria_env.event_kinds import EventKind
 
 _BOOK = ARTIFACTS.index("book")
@@ -42,7 +42,7 @@ def territory_has_room(g, faction):
 @jit
 def star_on_market(g, tape, p, market):
     """Puts a taken star on a built market, which ends its penalty for the player (R9.4)."""
-    note(tape, EventKind.STAR, p, len(TERRITORIES) + market, -1)
+    log_event(tape, EventKind.STAR, p, len(TERRITORIES) + market, -1)
     g["market_stars"][market] |= 1 << p
     update_penalties(g)
 
@@ -52,7 +52,7 @@ def star_on_recruit(g, tape, p, card):
     """Places a star on a recruit, one ever, as far as the player has stars (R7.6)."""
     if not (g["starred"] >> card) & 1 and take_star(g, p):
         g["starred"] |= BIT[card]
-        note(tape, EventKind.STAR_ON_RECRUIT, p, card, -1)
+        log_event(tape, EventKind.STAR_ON_RECRUIT, p, card, -1)
 
 
 @jit
@@ -60,7 +60,7 @@ def star_in_territory(g, tape, p, faction):
     """The star of a built market, the wind salon or the nimbus loft (R10.2, R11.1)."""
     if territory_has_room(g, faction) and take_star(g, p):
         g["territory"][faction, p] += 1
-        note(tape, EventKind.STAR, p, faction, -1)
+        log_event(tape, EventKind.STAR, p, faction, -1)
         g["star_placed"] = 1
         push(g, Operation.STAR_REACTIONS, p, 0, 0)
 
@@ -97,8 +97,8 @@ def star_reactions(g, tape):
     """All stars of one event are placed: the Theater acts, then Esme is asked once for each star of the owner (R4.12, R12.5)."""
     for k in range(int(g["num_players"])):
         p = seat_after(g, k)
-        if g["fresh_stars"][p] and under(g, p, THEATER) and g["knowledge"][p] < TRACK_END:
-            note_interruption(tape, EventKind.PENALTY, p, THEATER, -1)
+        if g["fresh_stars"][p] and has_penalty(g, p, THEATER) and g["knowledge"][p] < TRACK_END:
+            log_interruption(tape, EventKind.PENALTY, p, THEATER, -1)
             gain_knowledge(g, tape, p, int(g["fresh_stars"][p]))
     owner = int(g["recruit_place"][ESME]) - HELD
     for p in range(int(g["num_players"])):

@@ -351,23 +351,23 @@ def ask_series(g, player, verb, units_a, set_a, units_b, set_b):
 
 
 @jit
-def under(g, player, tile):
+def has_penalty(g, player, tile):
     """Whether the penalty of a market is in force for a player (R12.1)."""
     return (int(g["penalty"][player]) >> tile) & 1
 
 
 @jit
-def powers(g, player):
+def enabled_recruits(g, player):
     """The recruits of a player whose abilities act, as a set (R1.7, R12.3)."""
-    if under(g, player, ACADEMY):
+    if has_penalty(g, player, ACADEMY):
         return 0
     return int(g["active_cards"][player])
 
 
 @jit
-def has(g, player, card):
+def has_ability(g, player, card):
     """Whether a player has the ability of a recruit now."""
-    return (powers(g, player) >> card) & 1
+    return (enabled_recruits(g, player) >> card) & 1
 
 
 @jit
@@ -377,9 +377,9 @@ def member(g, player, faction):
 
 
 @jit
-def bonus(g, player, faction, tier):
+def has_bonus(g, player, faction, tier):
     """Whether a player has the allegiance bonus of a tier (R7.2, R7.3, R12.4), as before this placement (R4.4)."""
-    return g["before"][faction] >= tier and member(g, player, faction) and not under(g, player, REGISTRY)
+    return g["before"][faction] >= tier and member(g, player, faction) and not has_penalty(g, player, REGISTRY)
 
 
 @jit

@@ -88,7 +88,7 @@ def loaded(tape, kind):
 
 
 @jit
-def note(tape, kind, player, a, b):
+def log_event(tape, kind, player, a, b):
     """Notes an event, if the caller wants events."""
     at = int(tape[TAPE_NEXT])
     if at:
@@ -102,23 +102,23 @@ def note(tape, kind, player, a, b):
 
 
 @jit
-def note_cause(tape, kind, player, a, b):
+def log_cause(tape, kind, player, a, b):
     """Notes an event that opens a group: the cause of those that follow."""
-    note(tape, kind, player, a, b)
+    log_event(tape, kind, player, a, b)
     if tape[TAPE_INTERRUPTED]:
         tape[TAPE_INTERRUPTED] = 0
 
 
 @jit
-def note_interruption(tape, kind, player, a, b):
+def log_interruption(tape, kind, player, a, b):
     """Notes an event that is the cause of those that follow until the group goes on that it interrupts."""
-    note(tape, kind, player, a, b)
+    log_event(tape, kind, player, a, b)
     if tape[TAPE_NEXT]:
         tape[TAPE_INTERRUPTED] = 1
 
 
 @jit
-def note_resumption(tape, player):
+def log_resumption(tape, player):
     """Notes that what was interrupted goes on, if anything was."""
     if tape[TAPE_INTERRUPTED]:
-        note_cause(tape, EventKind.RESUMED, player, -1, -1)
+        log_cause(tape, EventKind.RESUMED, player, -1, -1)

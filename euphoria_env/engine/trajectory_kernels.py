@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
 from euphoria_env.engine.jit import array, entry
 from euphoria_env.engine.state import GAME_DTYPE
 
 OPEN, ENDED = -1, -2  # in place of the following decision: none yet; none, as the game is over
 
 
-@entry(
-    "int64[:] int8[:]",
-    array(GAME_DTYPE, read_only=True),
-    "int64[:,:] int64 int64[:] int64[:] int64[:] float32[:] int64[:] int64[:]",
-)
-def link_decisions(games, player, rows, latest, n, game, seat, turn, reward, elapsed, following):  # type: ignore[no-untyped-def]
+class Decisions(NamedTuple):
+    """The columns of the decisions, as `euphoria_env.trajectories` describes them."""
+
+    game: np.ndarray
+    seat: np.ndarray
+    turn: np.ndarray
+    reward: np.ndarray
+    elapsed: np.ndarray
+    following: np.ndarray
+
+
+_INTS = array(np.int64)
+DECISIONS = types.NamedTuple((_INTS, _INTS, _INTS, array(np.float32), _INTS, _INTS), Decisions)
+
+
+@entry("int64[:] int8[:]", array(GAME_DTYPE, read_only=True), "int64[:,:] int64", DECISIONS)
+def link_decisions(games, player, rows, latest, n, decisions):  # type: ignore[no-untyped-def]
     """Adds a decision of the player to move in each of these games, from number n on, and links the one before to it."""
+    game, seat, turn, reward, elapsed, following = decisions
     for k in range(len(games)):
         i, p = games[k], player[games[k]]
         before = latest[i, p]
