@@ -41,7 +41,7 @@ from euphoria_env.words.names import amount, either, gains, star_place, units
 _ALWAYS, _UNEQUAL = 2, 4
 _ROLLS = ([1] * 16, [6] * 16, [1, 2, 3, 4] * 4, [6, 5, 4, 3] * 4, *([face] * 16 for face in range(2, 6)))
 _MOST_LINES = 250  # continuations of a move for each of these rolls
-_EVENTS = 200  # of one step, at most
+_EVENTS = 600  # of one step, at most
 _SUMS = [np.ones(1)]  # the chance of each sum of faces, by the number of dice
 for _ in range(MAX_WORKERS):
     _SUMS.append(np.convolve(_SUMS[-1], [0, *[1 / 6] * 6]))
