@@ -8,7 +8,7 @@ import re
 import pytest
 
 from euphoria_env import Game, Rules, words
-from euphoria_env.board import GAINS, MAX_WORKERS, SLOTS, SPACES, WORKERS_TO_BUILD
+from euphoria_env.board import GAINS, SLOTS, SPACES, WORKERS_TO_BUILD
 from euphoria_env.cards.recruits import RECRUIT_NAMES, RECRUITS
 from euphoria_env.cards.vocabulary import CHOICES, Effect, Price, When
 from tests.tools.positions import any_position
@@ -48,37 +48,6 @@ def test_a_tie_fails_where_the_highest_or_lowest_acts() -> None:
     assert len(compared) == 3
     for name in compared:
         assert re.search(r"alone there or (higher|lower) than every other", words.recruit_words(name))
-
-
-# Cards of which something was not said, or said of the wrong worker or player: what their words must hold, and must not.
-FACTS = {
-    "amanda_the_broker": ("set that worker", "one of"),
-    "ben_the_ludologist": ("after another player's roll and knowledge check.*at least two.*once per roll", "their owner"),
-    "brian_the_viticulturist": ("once per placement", "must"),
-    "chase_the_miner": ("extra placement", "further"),
-    "dr_nakagawa_the_tribute": ("before the market is built", "after"),
-    "jefferson_the_shock_artist": ("gain 1 morale instead of 2", "free"),
-    "matthew_the_thief": ("instead of paying the tunnel's cost", "pay for it"),
-    "yordy_the_demotivator": ("one of those workers.*same batch", "that worker"),
-}
-
-
-@pytest.mark.parametrize("name", FACTS)
-def test_facts_of_single_recruits(name: str) -> None:
-    said, (there, absent) = words.recruit_words(name).lower(), FACTS[name]
-    assert re.search(there, said) and absent not in said
-
-
-def test_facts_of_tiles_and_spaces() -> None:
-    assert "except on the Theater" in words.tile_words("theater_of_revelatory_propaganda")
-    assert "Wind Salon" in words.tile_words("courthouse_of_hasty_judgment")
-    assert words.tile_words("academy_of_mandatory_equality").startswith("your recruits")
-    for space in ("incinerator_of_historical_accuracy", "ark_of_fractured_memories"):
-        assert "if it has room" in words.space_words(space) and "lacks your star" in words.space_words(space)
-    assert "if it has room" in words.space_words("euphorian_market_1")
-    for space in ("tank_energy", "tank_water"):  # the marker moves first, then the worker is rolled (R6.3)
-        assert re.search(rf"(knowledge|morale), then .* roll it .*{MAX_WORKERS}", words.space_words(space))
-    assert "all your available workers" in words.CHECK and "at most one a turn" in words.CHECK
 
 
 @pytest.mark.parametrize("players", range(2, 7))

@@ -177,22 +177,6 @@ def test_a_move_that_gives_somebody_else_the_win_says_so() -> None:
     assert "gives Bob the win" in move.risk and "Bob places 1 star" in move.gain
 
 
-def test_a_discard_that_the_payment_may_spare_is_perhaps() -> None:
-    """R17.4, Flartner: the artifact may be paid, or the stone."""
-    player = {
-        "workers": [2, 2],
-        "morale": 2,
-        "goods": {"stone": 1, "energy": 1},
-        "artifacts": {"bat": 1, "book": 1},
-        "recruits": _active("flartner_the_scammer"),
-    }
-    position = {"rules": {"num_players": 3, "doubles_cost_morale": True}, "players": [player, {"workers": [1]}, {"workers": [1]}]}
-    game = Game.from_dict({**position, "seed": 1})
-    game.play("place 2 generator")
-    move = _said(game, "place 2 subterran_site_1_2")
-    assert "hand limit: perhaps discard 1 artifact" in move.risk and move.cost.startswith("morale -1") or "morale -1" in move.cost
-
-
 def test_a_recruit_kept_is_told_whole() -> None:
     """Whether they become active, and their star at the end of the track (R7.5, R14.1)."""
     players = [{"workers": [2], "artifacts": {"bat": 2}, "dilemma": {"artifact": "bat"}, "morale": 6}, {"workers": [1]}]
@@ -242,35 +226,6 @@ def test_an_ability_begins_with_who_pays() -> None:
     named = _said(game, "place 3 subterran_tunnel_end", ["Ada", "Bob"])
     assert "and Bob gains 1 knowledge (Lee)" in named.gain and "bumps Bob's 2" in named.risk
     assert "Lee may follow" in _said(_bumping("lee_the_gossip", at="subterran_tunnel", miner=0), "place 3 subterran_tunnel").gain
-
-
-@pytest.mark.parametrize(
-    ("recruit", "space", "player"),
-    [
-        ("geek_the_oracle", "breeze_bar", {"goods": {"bliss": 1, "food": 1}}),
-        ("jonathan_the_gambler", "breeze_bar", {"goods": {"bliss": 1, "food": 1}}),
-        ("chase_the_miner", "tank_energy", {"goods": {"energy": 3}}),
-        ("pete_the_cannibal", "tank_energy", {"goods": {"energy": 3}}),
-    ],
-)
-def test_abilities_that_were_left_out_are_announced(recruit: str, space: str, player: dict[str, object]) -> None:
-    players = [{"workers": [1, 2], "knowledge": 3, "recruits": _active(recruit), **player}, {"workers": [1]}]
-    game = Game.from_dict({"rules": {"num_players": 2}, "players": players, "seed": 1})
-    assert re.search("Geek|Jonathan the Gambler|Chase|Pete", _said(game, f"place 1 {space}").gain)
-
-
-def test_others_who_may_act_and_who_gain_are_told() -> None:
-    """Ben when somebody else rolls, Ray when anybody builds, and the stars of those who helped."""
-    others = [
-        {"workers": [1], "morale": 3, "recruits": _active("ben_the_ludologist")},
-        {"workers": [1], "recruits": _active("ray_the_foreman")},
-    ]
-    players = [{"workers": [2, 3], "goods": {"gold": 1}}, *others]
-    position = {"rules": {"num_players": 3}, "players": players, "workers": {"euphorian_site_1_1": [[1, 4]]}, "seed": 1}
-    move = _said(Game.from_dict(position), "place 2 euphorian_site_1_2")
-    assert "player 1 places 1 star" in move.gain and "perhaps player 2 loses 2 knowledge" not in move.cost
-    assert re.search("player 2 .*knowledge", move.gain) and "Ben" in move.gain
-    assert "your worker and player 1's worker return and are rolled" in move.risk
 
 
 @pytest.mark.parametrize("part", range(2))

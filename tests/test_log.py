@@ -253,12 +253,6 @@ CASES = [
         markets=market("bemusement_park"),
         **RETRIEVES,
     ),
-    case(
-        "are under the penalty of the Laboratory of Selective Genetics",
-        "place 4 tank_energy",
-        players=ada(workers=[4, 3], goods={"energy": 3}),
-        markets=market("laboratory_of_selective_genetics"),
-    ),
     # which worker came back where only one could; which die the check took, and the sum
     case(
         "You retrieve workers for free; take back the 2 from the Farm; roll 3; lose the 6 (knowledge check: 18)",
@@ -289,25 +283,6 @@ CASES = [
         players=ada("matthew_the_thief"),
         workers={"euphorian_tunnel": [[1, 3]]},
     ),
-    case(
-        "Bo gains 1 knowledge (Josiah); you gain 1 morale (Josiah)",
-        "place 4 generator",
-        players=ada("josiah_the_hacker"),
-        workers={"generator": [[1, 1]]},
-    ),
-    case("gain 1 energy (Faith)", "place 4 aquifer", players=ada("faith_the_hydroelectrician")),
-    case(
-        "you gain 2 morale (Ray)",
-        "place 4 euphorian_site_1_2",
-        players=ada("ray_the_foreman", goods={"gold": 1}),
-        workers={"euphorian_site_1_1": [[1, 2]]},
-    ),
-    case(
-        "You sacrifice the 2 on the Farm (Pete); gain 4 food (Pete) / You gain 1 gold (Pete)",
-        "retrieve free, use pete_the_cannibal, gain gold",
-        players=ada("pete_the_cannibal"),
-        **RETRIEVES,
-    ),
     # the star of a recruit that is kept
     case(
         "are dealt Lee and Matthew / You put Matthew out of the game; keep Lee; have Lee active; place a star on Lee",
@@ -336,7 +311,6 @@ CASES = [
         "trade +1, ask food, offer, accept",
         **TRADE,
     ),
-    case("Bo refuses your offer", "trade +1, ask food, offer, refuse", **TRADE),
     case("Bo cannot meet your offer", "trade +1, ask book", **TRADE),
     # the end of a game that is cut off
     case("; the game is cut off; you end on", "place 4 generator", rules={"num_players": 2, "max_turns": 1}, players=ada()),
