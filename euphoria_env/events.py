@@ -16,7 +16,7 @@ from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS, KINDS, NAMES, SECRET
 _CAUSES = [row.causes for row in KIND_ROWS.values()]
 _INTERRUPT = (ESME, GAMBLER, GEEK)  # recruits that act in the middle of something else
 
-__all__ = ["EVENT_SIZE", "KINDS", "NAMES", "Event", "EventKind", "Row", "table"]
+__all__ = ["EVENT_SIZE", "KINDS", "NAMES", "Event", "EventKind", "EventRow", "table"]
 
 
 class Event(NamedTuple):
@@ -34,7 +34,7 @@ class Event(NamedTuple):
     b: int = -1
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """A line of the table of events; `KindRow` says what its columns mean."""
 
     kind: int
@@ -47,9 +47,9 @@ class Row(NamedTuple):
     secret: bool
 
 
-def table() -> list[Row]:
+def table() -> list[EventRow]:
     """Every kind of event with the meaning of its fields."""
-    return [Row(int(kind), KINDS[kind], *row[:-1]) for kind, row in KIND_ROWS.items()]
+    return [EventRow(int(kind), KINDS[kind], *row[:-1]) for kind, row in KIND_ROWS.items()]
 
 
 def causes(kind: int, a: int) -> str:
@@ -57,7 +57,7 @@ def causes(kind: int, a: int) -> str:
     return "interruption" if kind == EventKind.ABILITY and a in _INTERRUPT else _CAUSES[kind]
 
 
-def hide(events: np.ndarray, player: int | None) -> np.ndarray:
+def without_secrets(events: np.ndarray, player: int | None) -> np.ndarray:
     """Events, (n, EVENT_SIZE), as a player may know them, or the public (None); a copy."""
     seen = events.copy()
     hidden = SECRET[events[:, 0]] & (events[:, 1] != player if player is not None else True)

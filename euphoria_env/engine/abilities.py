@@ -16,20 +16,20 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import (
     BRIAN,
-    EVENT_CARDS,
     ROW,
     ROW_AT,
     ROW_CARD,
-    ROW_EVENT,
     ROW_KNOWLEDGE,
     ROW_MAY,
     ROW_MORALE,
     ROW_NUMBER,
     ROW_PRICE,
     ROW_PROGRAM,
+    ROW_TRIGGER,
     ROW_WHEN,
+    TRIGGER_CARDS,
 )
-from euphoria_env.cards.vocabulary import Event, Price, When
+from euphoria_env.cards.vocabulary import Price, Trigger, When
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import add_goods, has_room, pay_knowledge, pay_morale, take_goods
 from euphoria_env.engine.state import (
@@ -54,7 +54,7 @@ from euphoria_env.event_kinds import EventKind
 def trigger(g, tape, p, event, slot):
     """Lets the recruits of a player act on an event, from recruit `slot` on, in the order in which they became active."""
     cards = enabled_recruits(g, p)
-    if not cards & EVENT_CARDS[event]:
+    if not cards & TRIGGER_CARDS[event]:
         return
     for k in range(slot, int(g["num_active"][p])):
         card = int(g["recruits"][p, k])
@@ -73,8 +73,8 @@ def trigger(g, tape, p, event, slot):
 @jit
 def may_act(g, p, row):
     """Whether an ability acts here: its spaces, its condition (R13.8), and room and means for its price."""
-    event = ROW_EVENT[row]
-    if (event == Event.PLACED or event == Event.BUMPED) and not (ROW_AT[row] >> int(g["space"])) & 1:
+    event = ROW_TRIGGER[row]
+    if (event == Trigger.PLACED or event == Trigger.BUMPED) and not (ROW_AT[row] >> int(g["space"])) & 1:
         return False
     return (
         holds(g, p, int(ROW_WHEN[row]))
@@ -86,7 +86,7 @@ def may_act(g, p, row):
 @jit
 def start_ability(g, p, row):
     """Carries out an ability; then the hand limit, unless the ability is part of the event it acts on (R5.6)."""
-    if ROW_EVENT[row] != Event.STAR:
+    if ROW_TRIGGER[row] != Trigger.STAR:
         push(g, Operation.LIMITS, p, 0, 0)
     push_program(g, ROW_PROGRAM, row, p)
 
@@ -98,7 +98,7 @@ def ability_answered(g, tape, p, row):
     if g["answer"] != USE + card:
         log_event(tape, EventKind.DECLINED, p, card, -1)
         return
-    if ROW_EVENT[row] == Event.STAR:  # in the middle of what gave the star
+    if ROW_TRIGGER[row] == Trigger.STAR:  # in the middle of what gave the star
         log_interruption(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
     else:
         log_cause(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from euphoria_env.board import FIRST_SLOT, SLOTS_PER_SITE, WORKERS_TO_BUILD
-from euphoria_env.cards.vocabulary import Event
+from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement_legality import update_open_spaces
 from euphoria_env.engine.stars import star_on_market, take_star
@@ -39,7 +39,7 @@ def construct(g, tape, p):
     update_open_spaces(g)
     update_penalties(g)
     for k in range(int(g["num_players"]) - 1, -1, -1):
-        push_trigger(g, seat_after(g, k), Event.BUILT)
+        push_trigger(g, seat_after(g, k), Trigger.BUILT)
     push(g, Operation.STAR_REACTIONS, p, 0, 0)
     for k in range(int(g["num_players"])):
         q = seat_after(g, k)

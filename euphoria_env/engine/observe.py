@@ -20,7 +20,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
-from euphoria_env.cards.vocabulary import Event
+from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.byte_copies import borrowed, copy_bytes, pointer_to
 from euphoria_env.engine.jit import entry, jit
@@ -218,7 +218,7 @@ def fill_decision(g, p, n, out):
             out[_DRAWS_LEFT] = g["stack"][k, 2]
         elif op == Operation.DILEMMA_PAID:
             out[_RESOLVING] = g["stack"][k, 2]
-        elif op == Operation.TRIGGER and g["stack"][k, 2] == Event.STAR and g["stack"][k, 3] == 0:
+        elif op == Operation.TRIGGER and g["stack"][k, 2] == Trigger.STAR and g["stack"][k, 3] == 0:
             out[_BARGAINS_LEFT] += 1
 
 

@@ -21,7 +21,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_FOOD
-from euphoria_env.cards.vocabulary import Event
+from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.artifacts import discard_artifact, limits
@@ -103,11 +103,11 @@ def bump(g, tape, p, space):
     g["back_face"][0] = g["bumped_face"]
     g["available"][owner, int(g["bumped_face"]) - 1] += 1
     if owner != p:
-        push_trigger(g, p, Event.BUMPED)
+        push_trigger(g, p, Trigger.BUMPED)
     push(g, Operation.REROLL, p, 0, 0)
     if owner != p:
-        push_trigger(g, p, Event.BUMPING)
-    push_trigger(g, owner, Event.GETTING_BUMPED)
+        push_trigger(g, p, Trigger.BUMPING)
+    push_trigger(g, owner, Trigger.GETTING_BUMPED)
 
 
 @jit
@@ -194,7 +194,7 @@ def paid(g, tape, p):
 @jit
 def push_gain(g, p):
     """Lays out what the space gives, then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
-    push_trigger(g, p, Event.PLACED)
+    push_trigger(g, p, Trigger.PLACED)
     push(g, Operation.LIMITS, p, 0, 0)
     push_program(g, SPACE_PROGRAM, int(g["space"]), p)
 

@@ -8,7 +8,7 @@ from euphoria_env.actions import NUM_BOARD_WORKERS, RETRIEVE, SACRIFICE, TAKE, U
 from euphoria_env.board import BLISS, ENERGY, FOOD, MAX_WORKERS, NUM_AREAS, REGION, SUBTERRAN
 from euphoria_env.cards.recruits import GIDGET
 from euphoria_env.cards.tiles import CAFETERIA
-from euphoria_env.cards.vocabulary import Event
+from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale, take_goods
@@ -86,10 +86,10 @@ def retrieve_paid(g, tape, p):
     for k in range(int(g["num_taken"])):
         if REGION[int(WORKER_SPACE[int(g["taken"][k])])] != SUBTERRAN:
             g["all_subterra"] = 0
-    push_trigger(g, p, Event.RETRIEVED)
+    push_trigger(g, p, Trigger.RETRIEVED)
     push(g, Operation.RETRIEVE_ROLL, p, 0, 0)
-    push_trigger(g, p, Event.BEFORE_ROLL)
-    push_trigger(g, p, Event.RETRIEVING)
+    push_trigger(g, p, Trigger.BEFORE_ROLL)
+    push_trigger(g, p, Trigger.RETRIEVING)
     push(g, Operation.LIMITS, p, 0, 0)
     payment = int(g["payment"])
     if payment == RETRIEVE_FREE:

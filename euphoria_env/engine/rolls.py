@@ -5,7 +5,7 @@ from __future__ import annotations
 from euphoria_env.board import GOODS, GOODS_SET, KNOWLEDGE_LIMIT, MAX_WORKERS
 from euphoria_env.cards.recruits import BEN
 from euphoria_env.cards.tiles import FACE_PENALTY
-from euphoria_env.cards.vocabulary import Event
+from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Verb
 from euphoria_env.engine.chance import roll_die
 from euphoria_env.engine.jit import jit
@@ -67,10 +67,10 @@ def roll(g, tape, p, n, old_faces):
             losses += 1
             log_interruption(tape, EventKind.PENALTY, p, tile, -1)
     if lost:
-        push_trigger(g, p, Event.LOST_WORKER)
+        push_trigger(g, p, Trigger.LOST_WORKER)
     ben = int(g["recruit_place"][BEN]) - HELD
     if 0 <= ben < g["num_players"] and ben != p:
-        push_trigger(g, ben, Event.OTHERS_ROLLED)
+        push_trigger(g, ben, Trigger.OTHERS_ROLLED)
     if losses:
         goods = 0
         for item in range(len(GOODS)):
@@ -102,5 +102,5 @@ def reroll(g, tape):
         g["new_worker"] = 0
         g["owned"][p] += 1
         log_cause(tape, EventKind.WORKER_GAINED, p, -1, -1)
-        push_trigger(g, p, Event.NEW_WORKER)
+        push_trigger(g, p, Trigger.NEW_WORKER)
         g["new_face"] = roll(g, tape, p, 1, 0)

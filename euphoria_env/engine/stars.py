@@ -6,7 +6,7 @@ from euphoria_env.actions import STAR
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, BIT, ENERGY, FIRST_ARTIFACT, TERRITORIES, TRACK_END, gain_set
 from euphoria_env.cards.recruits import ESME
 from euphoria_env.cards.tiles import THEATER
-from euphoria_env.cards.vocabulary import CHOICES, Event
+from euphoria_env.cards.vocabulary import CHOICES, Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import ask_discards
 from euphoria_env.engine.jit import jit
@@ -104,7 +104,7 @@ def star_reactions(g, tape):
     for p in range(int(g["num_players"])):
         if p == owner:
             for _ in range(int(g["fresh_stars"][p])):
-                push(g, Operation.TRIGGER, p, Event.STAR, 0)
+                push(g, Operation.TRIGGER, p, Trigger.STAR, 0)
         g["fresh_stars"][p] = 0
 
 

@@ -29,7 +29,7 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import FACTION_OF, GAMBLER, RECRUIT_NAMES, RECRUITS
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import CAFETERIA, FACE_PENALTY, LABORATORY, TILES
-from euphoria_env.cards.vocabulary import Effect, Event, When
+from euphoria_env.cards.vocabulary import Effect, Trigger, When
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.state import RETRIEVE_FREE
 from euphoria_env.words.card_text import A_GOOD
@@ -319,7 +319,7 @@ class Preview:
             text = listed(self.amounts(run, sources=cause.kind != K.ABILITY))
             if cause.kind == K.ABILITY:
                 ability = next(iter(RECRUITS[cause.a].abilities), None)
-                lost = ability is not None and ability.on == Event.LOST_WORKER
+                lost = ability is not None and ability.on == Trigger.LOST_WORKER
                 when = "if you lose a worker" if lost else _CONDITIONS.get(ability.when) if ability else None
                 text = f"{when}: {text}" if when else f"perhaps {text}"
                 notes.append(f"{text} ({short_name(RECRUIT_NAMES[cause.a])})")
