@@ -1,4 +1,4 @@
-"""Events: what happened in a game, as data, noted by the engine (docs/events.md).
+"""Events: what happened in a game, as data, logged by the engine (docs/events.md).
 
 `Game.events` has them all, `Game.events_for` what one player may know of them (R19). The public events lead from the public part
 of a position to the public part of every later one, which `tests/tools/following.py` shows.

@@ -60,7 +60,9 @@ def test_the_engine_knows_every_member(kind: type[IntEnum]) -> None:
         name for tree in ENGINE.values() for node in ast.walk(tree) if isinstance(node, wanted) for name in members(node, kind)
     }
     missing = [member.name for member in kind if member.name not in known]
-    assert not missing, f"no branch of the engine {'triggers' if kind is Trigger else 'compares with'} {kind.__name__}.{missing[0]}"
+    assert not missing, (
+        f"no branch of the engine {'triggers' if kind is Trigger else 'compares with'} {kind.__name__}.{missing[0]}"
+    )
 
 
 # Each of these functions decides by all members of an enum; two of them by what they call as well.

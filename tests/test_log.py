@@ -14,7 +14,7 @@ import pytest
 from euphoria_env import Game, Rules, words
 from euphoria_env.board import ARTIFACTS, FACTIONS, GOODS, TUNNELS
 from euphoria_env.event_kinds import KIND_ROWS, EventKind
-from euphoria_env.words.event_text import TOLD
+from euphoria_env.words.event_text import EVENT_WORDS
 from euphoria_env.words.names import second_person
 from tests.tools.playing import all_rules, prefer, random_move
 from tests.tools.positions import any_position
@@ -118,11 +118,11 @@ def test_a_reader_of_the_log_alone_knows_how_the_game_stands(rules: Rules) -> No
 
 def test_every_kind_of_event_has_words() -> None:
     """Events without words of their own are causes of others, or nothing happens."""
-    assert list(TOLD) == list(EventKind) == list(KIND_ROWS)
-    silent = {kind for kind, told in TOLD.items() if not told.says}
+    assert list(EVENT_WORDS) == list(EventKind) == list(KIND_ROWS)
+    silent = {kind for kind, told in EVENT_WORDS.items() if not told.says}
     assert silent == {EventKind[name] for name in ("NOTHING", "ASKED", "PAYS", "GAINS", "WAY", "RESUMED")}
     for kind, row in KIND_ROWS.items():
-        told = TOLD[kind]
+        told = EVENT_WORDS[kind]
         used = set(re.findall(r"{(a|b|whose)}", told.item + told.why))
         assert ("{}" in told.says) == bool(told.item), kind
         assert bool(told.hidden) == row.secret and (
@@ -144,7 +144,7 @@ def test_the_reader_is_you_and_the_others_have_their_names(rules: Rules) -> None
     """The verbs agree; but for cards that only the reader knows the lines are those of everybody."""
     game, _ = played(rules)
     n = rules.num_players
-    says = {told.says.split()[0] for told in TOLD.values() if told.says} | {"chooses", "wants", "takes", "places"}
+    says = {told.says.split()[0] for told in EVENT_WORDS.values() if told.says} | {"chooses", "wants", "takes", "places"}
     for seat in range(n):
         own, every = words.log(game, seat, NAMES[:n]), words.log(game, None, NAMES[:n])
         for mine, line in zip(own, every, strict=True):

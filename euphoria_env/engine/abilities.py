@@ -72,7 +72,7 @@ def trigger(g, tape, p, event, slot):
 
 @jit
 def may_act(g, p, row):
-    """Whether an ability acts here: its spaces, its condition (R13.8), and room and means for its price."""
+    """Returns whether an ability can act here: the space, the condition (R13.8) and the price allow it."""
     event = ROW_TRIGGER[row]
     if (event == Trigger.PLACED or event == Trigger.BUMPED) and not (ROW_AT[row] >> int(g["space"])) & 1:
         return False
@@ -93,7 +93,7 @@ def start_ability(g, p, row):
 
 @jit
 def ability_answered(g, tape, p, row):
-    """`use`: the price is paid in the order morale, knowledge, goods (R13.10); what is chosen, the program asks."""
+    """Uses an ability or not, as the player answered; the price is paid in the order morale, knowledge, goods (R13.10)."""
     card = int(ROW_CARD[row])
     if g["answer"] != USE + card:
         log_event(tape, EventKind.DECLINED, p, card, -1)
@@ -112,7 +112,7 @@ def ability_answered(g, tape, p, row):
 
 @jit
 def pay_price(g, tape, p, price):
-    """Takes what is paid at once; what is chosen, the effects take."""
+    """Takes the part of a price that leaves no choice; the effects of the ability take the rest."""
     if price == Price.ENERGY:
         take_goods(g, tape, EventKind.PAID, p, ENERGY, 1)
     elif price == Price.GOLD_TO_BUMPED:
@@ -187,7 +187,7 @@ def holds(g, p, when):
 
 @jit
 def compares(g, p, when):
-    """Conditions on the other workers there: same face, alone, highest or lowest (R13.3)."""
+    """Returns whether a condition on the other workers there holds: same face, alone, highest or lowest (R13.3)."""
     mine = int(g["placed_face"])
     lowest, highest, same, others = 7, 0, 0, -1  # the placed worker itself is among those counted
     space = int(g["space"])

@@ -66,7 +66,7 @@ def hidden_revealed(g, p, revealed):
 
 @jit
 def activate_revealed(g, tape, p):
-    """Hidden recruits of factions revealed during this placement become active, in turn order (R4.9, R16.1)."""
+    """Makes the hidden recruits of factions that this placement revealed active, in turn order (R4.9, R16.1)."""
     revealed = revealed_factions(g)
     if revealed == g["revealed"]:
         return

@@ -32,7 +32,7 @@ def discard_artifact(g, tape, event, p, kind, n):
 
 @jit
 def draw_plain(g, tape, p):
-    """Draws one card without asking anybody; its type, or -1 if there is none."""
+    """Draws one card without asking anybody; returns its type, or -1 if there is none."""
     kind = draw_artifact(g, tape)
     if kind >= 0:
         move_artifact(g, p, kind, 1)
@@ -62,7 +62,7 @@ def draw_artifacts(g, tape, p, n, slot):
 
 @jit
 def draw_answered(g, tape, p, n, slot):
-    """Geek or the Gambler replaces one card of a draw by plain ones, or does not."""
+    """Continues a draw: Geek or the Gambler draws several cards in place of one, if the player said so."""
     card = int(g["recruits"][p, slot])
     if g["answer"] != USE + card:
         log_event(tape, EventKind.DECLINED, p, card, -1)
@@ -106,7 +106,7 @@ def ask_discards(g, p, n, items):
 
 @jit
 def future(g, tape, p):
-    """Bradley: draws 2 cards, discards 1 of those two if both came (R5.7)."""
+    """Bradley: draws 2 cards and asks which of the two is discarded, if there were 2 (R5.7)."""
     first = draw_plain(g, tape, p)
     second = draw_plain(g, tape, p)
     if second >= 0:
@@ -115,7 +115,7 @@ def future(g, tape, p):
 
 @jit
 def limits(g, tape):
-    """Hand limits of everybody in turn order (R5.6, R4.8)."""
+    """Asks everybody who holds too many cards to discard, in turn order (R5.6, R4.8)."""
     n = int(g["num_players"])
     over = False
     for p in range(n):

@@ -1,4 +1,4 @@
-"""The kernels of `Batch` and of the environments: a step with everything that is written after it."""
+"""The kernels of `Batch` and of the environments: they play a move and write everything that is seen after it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ RESULTS = types.NamedTuple((array(np.float32, 2), _FLAGS, _FLAGS, _TABLE), Resul
 
 @jit
 def play_on(g, action, tape, kind, before, rewards):
-    """Plays a legal move and writes its rewards; `before` is room for the stars to place before it."""
+    """Plays a legal move and writes its rewards; `before`, int8 (MAX_PLAYERS,), is scratch."""
     before = borrowed(before)
     for p in range(MAX_PLAYERS):
         before[p] = g["stars"][p]
@@ -121,14 +121,14 @@ def show_ends(ends, ended, observations):
 
 @entry(ROWS, "int64[:] int64[:] int8[:,:]")
 def show_seats(ends, which, players, observations):
-    """Writes what a player of each of these games saw."""
+    """Writes the observation of one player of each of these games."""
     for k in range(len(which)):
         fill_observation(ends[which[k]], players[k], observations[k])
 
 
 @entry(ROWS, TAPES, "int64[:] int64[:] int8[:,:,:]")
 def show_last_events(ends, tapes, which, players, events):
-    """Writes the last events of each of these games as a player of it saw them."""
+    """Writes the last events of each of these games, as one player of it saw them."""
     for k in range(len(which)):
         fill_events(tape_of(tapes, which[k]), players[k], int(ends[which[k]]["num_players"]), events[k])
 
@@ -144,7 +144,7 @@ def first_illegal(games, actions, active):
 
 @entry(ROWS, "float64[:] int64[:]")
 def choose_legal(games, chances, moves):
-    """Writes a legal move of each game, by one number from [0, 1) each; every game must have one."""
+    """Writes a legal move of each game, drawn by one number from [0, 1) each; every game must have a legal move."""
     for i in range(len(games)):
         words = games[i]["legal"]
         moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))

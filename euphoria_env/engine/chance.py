@@ -1,7 +1,7 @@
 """Chance: loaded outcomes from the tape first (`engine.tape`), then a small generator in the row.
 
 The generator is a multiply-with-carry of 64 bits (multiplier 698769069, Marsaglia's KISS99), kept in two integers so that it
-runs the same in numba and in plain Python. The caller notes the outcome as an event.
+runs the same in numba and in plain Python. The caller logs the outcome as an event.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def random_below(rng, n):
 
 @jit
 def random_member(rng, members):
-    """Any of the numbers whose bits are set."""
+    """Returns a random member of a set of bits."""
     for _ in range(random_below(rng, count_bits(members))):
         members &= members - 1
     return lowest_bit(members)
@@ -61,7 +61,7 @@ def random_member(rng, members):
 
 @jit
 def roll_die(g, tape):
-    """A face, 1 to 6."""
+    """Rolls a die: returns a face, 1 to 6."""
     face = loaded(tape, DICE)
     if face < 0:
         face = 1 + random_below(g["rng"], 6)
@@ -70,7 +70,7 @@ def roll_die(g, tape):
 
 @jit
 def draw_lot(g, tape, players):
-    """One of a set of players."""
+    """Draws a lot: returns one of a set of players."""
     player = loaded(tape, LOTS)
     if player < 0:
         player = random_member(g["rng"], players)
@@ -82,7 +82,7 @@ def draw_lot(g, tape, players):
 
 @jit
 def draw_dilemma(g, tape):
-    """An artifact type whose dilemma card nobody has."""
+    """Draws a dilemma: returns an artifact type whose dilemma nobody has."""
     left = ALL_DILEMMAS
     for p in range(int(g["num_players"])):
         if g["dilemma"][p] >= 0:

@@ -45,7 +45,7 @@ _PLENTY = 99
 
 @jit
 def cost_of(g, p, space, bumping):
-    """The units a space costs: (units a, set a, units b, set b); `bumping`: another player's worker (Matthew)."""
+    """Returns the units that a space costs: units a, set a, units b, set b. `bumping`: another player's worker (Matthew)."""
     if FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS:
         row = TILE_COST[int(g["tile"][space - FIRST_MARKET])]
     else:
@@ -72,7 +72,7 @@ def cost_of(g, p, space, bumping):
 
 @jit
 def markers_due(g, p, space):
-    """Morale and knowledge a space costs beside its units: (Brian in Icarus, Kaden at a tunnel end)."""
+    """Returns the morale and the knowledge that a space costs beside its units (Brian in Icarus, Kaden at a tunnel end)."""
     morale = 1 if (ICARUS_SET >> space) & 1 and has_ability(g, p, BRIAN) else 0
     end = space - FIRST_TUNNEL_END
     knowledge = 2 if 0 <= end < len(TUNNELS) and not member(g, p, end) else 0
@@ -81,7 +81,7 @@ def markers_due(g, p, space):
 
 @jit
 def log_payment(g, tape, p, space):
-    """Notes that a space is about to be paid for, and the recruits without which it could not be paid so."""
+    """Logs that a space is paid for, and the recruits without which this payment would not be possible."""
     if not tape[TAPE_NEXT]:
         return
     chosen = 0
@@ -126,7 +126,7 @@ def units_of_set(g, p, verb, items, first):
 
 @jit
 def units_of_item(g, p, verb, item):
-    """The same for one item."""
+    """The number of units of one item that a player can still put into the series under way."""
     if verb == Verb.GAIN or verb == Verb.MINE:
         return _PLENTY
     if item < FIRST_ARTIFACT:
@@ -161,7 +161,7 @@ def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
 def fill_both(units_a, units_b, own_a, own_b, both):
     """Whether two groups of units can be filled with items of their own and items that serve both.
 
-    By GameRegistry's theorem it is enough that there are sufficient items for each of them and for the two together.
+    By Hall's theorem it is enough that there are enough items for each group and for both together.
     """
     return min(units_a, own_a) + min(units_b, own_b) + both >= units_a + units_b
 

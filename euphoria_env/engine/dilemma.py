@@ -24,7 +24,7 @@ def can_resolve(g, p):
 
 @jit
 def resolve_dilemma(g, p):
-    """Begins: `star` or `recruit` is chosen, now the payment is."""
+    """Asks how the dilemma is paid, after `star` or `recruit` was chosen."""
     push(g, Operation.NEXT_TURN, p, 0, 0)
     push(g, Operation.END_CHECK, p, 0, 0)
     push(g, Operation.LIMITS, p, 0, 0)
@@ -35,7 +35,7 @@ def resolve_dilemma(g, p):
 
 @jit
 def dilemma_way_chosen(g, p):
-    """The artifact shown, or any two."""
+    """Takes the artifact of the dilemma, or asks for any two."""
     if g["answer"] == PAY_MATCH:
         g["chosen"][FIRST_ARTIFACT + int(g["dilemma"][p])] = 1
     else:
@@ -74,7 +74,7 @@ def dilemma_recruit(g, tape, p):
 
 @jit
 def recruit_kept(g, tape, p):
-    """Keeps one, the other goes out of the game; active at once if its faction is revealed."""
+    """Keeps the chosen recruit, active at once if its faction is revealed; the other one goes out of the game."""
     card = int(g["answer"]) - CHOOSE_RECRUIT
     for k in range(2):
         other = int(g["hand"][p, k])

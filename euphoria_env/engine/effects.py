@@ -117,7 +117,7 @@ def icarite_bonus(g, tape, p):
 
 @jit
 def new_worker(g, tape, p):
-    """Notes that a worker is due, unless the player has 4, or the Laboratory forbids it (R6.3, R12.6)."""
+    """Makes a worker due, unless the player has 4 or the Laboratory forbids it (R6.3, R12.6)."""
     owned = int(g["owned"][p])
     g["new_worker"] = owned < MAX_WORKERS
     if g["new_worker"] and owned >= 2 and has_penalty(g, p, LABORATORY):
@@ -179,7 +179,7 @@ def gain_chosen(g, tape, p):
 
 @jit
 def commodity_area(g, tape, p):
-    """A commodity area: the sum of all faces there decides (R6.1, R7.2)."""
+    """Gives what a commodity area gives for the sum of all faces there (R6.1, R7.2)."""
     area = int(g["space"])
     total = 0
     for q in range(int(g["num_players"])):
@@ -222,5 +222,5 @@ def bliss_paid(g, tape, p):
 
 @jit
 def face_set(g):
-    """Notes the face that the next roll gives to one worker."""
+    """Keeps the face that the next roll gives to one worker."""
     g["set_face"] = int(g["answer"]) - SET + 1

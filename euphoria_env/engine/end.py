@@ -20,7 +20,7 @@ assert len(NAMES["tie-break"]) == _BY_LOT + 1
 
 @jit
 def tie_break_score(g, p):
-    """All of R16.2 and R16.3 but the rolls in one number: stars, morale, knowledge, markets and territories with a star."""
+    """Returns a number to compare players by R16.2 and R16.3: stars, morale, knowledge, markets and territories with a star."""
     markets = territories = 0
     for k in range(NUM_MARKETS):
         markets += (int(g["market_stars"][k]) >> p) & 1
@@ -44,7 +44,7 @@ def rank_by_score(g):
 
 @jit
 def clear_end(g, status):
-    """Nothing is pending any more."""
+    """Ends the game with this status; nothing is pending any more."""
     g["status"] = status
     g["depth"] = 0
     g["stack"][:] = 0
@@ -62,7 +62,7 @@ def truncate(g, tape):
 
 @jit
 def roll_off(g, tape, tied):
-    """Rolls among tied players until one has the lowest sum (R16.2)."""
+    """Lets tied players roll until one has the lowest sum, and returns that player (R16.2)."""
     n = int(g["num_players"])
     by = -1
     while tied & (tied - 1):
@@ -99,14 +99,14 @@ def roll_off(g, tape, tied):
 
 @jit
 def log_ranks(g, tape):
-    """Notes the final ranks."""
+    """Logs the final ranks."""
     for p in range(int(g["num_players"])):
         log_event(tape, EventKind.RANK, p, g["ranking"][p], -1)
 
 
 @jit
 def log_tie_break(g, tape, winner):
-    """Notes in what somebody was better than all others who have placed enough stars, if there are any."""
+    """Logs by what the winner was better than the others who have placed enough stars, if there are any."""
     by = -1
     for p in range(int(g["num_players"])):
         if p != winner and stars_missing(g, p) == 0:

@@ -67,7 +67,7 @@ SERIES_ACTION = np.array([_SERIES[verb] for verb in Verb], np.int16)
 
 @jit
 def find_legal(g):
-    """Finds the legal moves of the decision that is asked; returns it if it is the only one, otherwise -1 (R18.1)."""
+    """Finds the legal moves of the decision that is asked; returns the move if there is only one, otherwise -1 (R18.1)."""
     words = g["legal"]
     clear(words)
     p = int(g["player"])
@@ -101,7 +101,7 @@ def find_legal(g):
 
 @jit
 def allow_listed(g, words, p, asked):
-    """The faces, places, workers, cards or spaces of a track that can be chosen."""
+    """Allows the faces, places, workers, cards or spaces of a track that can be chosen."""
     if asked == Decision.SET_FACE:
         for f in range(6):
             allow(words, SET + f)
@@ -127,7 +127,7 @@ def allow_listed(g, words, p, asked):
 
 @jit
 def allow_opening(g, words, p):
-    """The decision that opens a turn (R3.1)."""
+    """Allows the moves that open a turn (R3.1)."""
     spaces = -1
     workers = 0
     for f in range(6):
@@ -153,7 +153,7 @@ def allow_opening(g, words, p):
 
 @jit
 def allow_series(g, words, p):
-    """The next item of a series: none before the last one, and only if the series can still be completed (R18.2)."""
+    """Allows the next items of a series: not before the last one, and only if the series can be completed (R18.2)."""
     verb = int(g["verb"])
     units_a, set_a, units_b, set_b = int(g["units_a"]), int(g["set_a"]), int(g["units_b"]), int(g["set_b"])
     for item in range(int(g["last"]), len(ITEMS)):
@@ -166,7 +166,7 @@ def allow_series(g, words, p):
 
 @jit
 def allow_take(g, words, p):
-    """The workers that can be retrieved: by space, on one space by face (R18.2)."""
+    """Allows the workers that can be retrieved: in the order of spaces, on one space of faces (R18.2)."""
     n = int(g["num_taken"])
     first = int(g["taken"][n - 1]) if n else 0
     same = 0
@@ -190,7 +190,7 @@ def allow_take(g, words, p):
 
 @jit
 def allow_way(g, words, p, asked):
-    """The ways to pay 3 artifacts or a pair, or for the dilemma (R10.1, R12.6, R14.1)."""
+    """Allows the ways to pay 3 artifacts or a pair, or for the dilemma (R10.1, R12.6, R14.1)."""
     cards = int(g["hand_size"][p])
     if asked == Decision.DILEMMA_WAY:
         if g["artifacts"][p, int(g["dilemma"][p])]:
@@ -209,7 +209,7 @@ def allow_way(g, words, p, asked):
 
 @jit
 def allow_track(g, words, p):
-    """The empty spaces of the tracks for a marker that is not yet placed; the last player begins with morale (R17.3)."""
+    """Allows the empty spaces of the tracks of markers that are not yet placed; the last player begins with morale (R17.3)."""
     last = seat_after(g, int(g["num_players"]) - 1)
     morale, knowledge = g["morale"][p] == 0, g["knowledge"][p] == 0
     for n in range(1, 7):
@@ -247,7 +247,7 @@ def answer(g, tape, action):
 
 @jit
 def finish_series(g, tape, p):
-    """Gains, losses and discards take effect when they are complete; what is to be paid waits for the operation that asked."""
+    """Carries out a complete series of gains, losses or discards; the operation that asked for a payment takes it."""
     verb = int(g["verb"])
     if verb == Verb.GAIN or verb == Verb.MINE:
         gain_chosen(g, tape, p)

@@ -198,7 +198,7 @@ def resume(games, i, tape):
 
 @entry(ROWS, "int64 int64", TAPE)
 def step(games, i, action, tape):
-    """Plays a move in game i; False, and nothing changed, if it is illegal."""
+    """Plays a move in game i; returns False, and changes nothing, if it is illegal."""
     g, tape = games[i], pointer_to(tape, 0)
     if not is_legal(g["legal"], action):
         return False

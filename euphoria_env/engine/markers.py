@@ -98,5 +98,5 @@ def take_goods(g, tape, kind, p, item, n):
 
 @jit
 def has_room(g, p, morale, knowledge):
-    """Whether the price of so much morale and knowledge can be paid whole."""
+    """Whether a player can pay this much morale and knowledge in full."""
     return g["morale"][p] - morale >= 1 - (morale == 0) and g["knowledge"][p] + knowledge <= TRACK_END

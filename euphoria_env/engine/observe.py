@@ -96,7 +96,7 @@ def player_at(place, p, n):
 
 @jit
 def write_bits(bits, out, at, n):
-    """Writes a set of n, an entry for each, from `at` on."""
+    """Writes n bits, one to an entry, from `at` on."""
     for k in range(n):
         out[at + k] = (bits >> k) & 1
 

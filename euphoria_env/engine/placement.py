@@ -1,4 +1,4 @@
-"""One placement from the bump to the last recruit (R4). `place` lays out the order; each step is an operation."""
+"""One placement from the bump to the last recruit (R4). `place` pushes the steps in their order; each is an operation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def place(g, tape, p, face, space, extra_morale):
-    """Places an available worker and lays out R4.2 to R4.10; `extra_morale`: due for a further worker (R17.4)."""
+    """Places an available worker and pushes the steps R4.2 to R4.10; `extra_morale`: due for a further worker (R17.4)."""
     g["space"] = space
     g["placed_face"] = face
     g["paid"] = 0
@@ -85,7 +85,7 @@ def place(g, tape, p, face, space, extra_morale):
 
 @jit
 def log_first_on_site(g, tape, p, market):
-    """Notes that a worker is the first on a construction site, if it is."""
+    """Logs that a worker is the first on a construction site, if it is."""
     for slot in range(FIRST_SLOT + SLOTS_PER_SITE * market, FIRST_SLOT + SLOTS_PER_SITE * (market + 1)):
         if g["occupant"][slot] >= 0:
             return
@@ -94,7 +94,7 @@ def log_first_on_site(g, tape, p, market):
 
 @jit
 def bump(g, tape, p, space):
-    """The worker there goes back to its owner: Amanda, Julia, the roll, then the bumper's other recruits (R4.2, R5.8)."""
+    """Sends the worker there back to its owner: Amanda, Julia, the roll, then the bumper's other recruits act (R4.2, R5.8)."""
     owner = int(g["occupant"][space])
     g["bumped"] = owner
     g["bumped_face"] = g["face"][space]
@@ -138,7 +138,7 @@ def pay(g, tape, p):
 
 @jit
 def way_chosen(g, p):
-    """3 artifacts, a pair, or Jacko's one: what is left to choose."""
+    """Asks for the artifacts that the chosen way leaves open: 3, none of a pair, Jacko's one."""
     way = int(g["answer"])
     if way == PAY_THREE:
         ask_series(g, p, Verb.PAY, 3, ARTIFACT_SET, 0, 0)
@@ -163,7 +163,7 @@ def take_chosen(g, tape, p):
 
 @jit
 def paid(g, tape, p):
-    """All parts of the cost are paid together, morale and knowledge first (R4.3, R13.10); then the gain (R4.4)."""
+    """Takes all parts of the cost together, morale and knowledge first (R4.3, R13.10); then comes the gain (R4.4)."""
     g["paid"] |= PAID
     space = int(g["space"])
     if FIRST_SLOT <= space < FIRST_MARKET:
@@ -193,7 +193,7 @@ def paid(g, tape, p):
 
 @jit
 def push_gain(g, p):
-    """Lays out what the space gives, then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
+    """Pushes what the space gives, then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
     push_trigger(g, p, Trigger.PLACED)
     push(g, Operation.LIMITS, p, 0, 0)
     push_program(g, SPACE_PROGRAM, int(g["space"]), p)
@@ -201,7 +201,7 @@ def push_gain(g, p):
 
 @jit
 def close(g, tape, p):
-    """After the recruits and the construction: the end check, hand limits, re-rolls due, recruits revealed (R4.7 to R4.9)."""
+    """Ends a placement: the end check, hand limits, re-rolls due, recruits revealed (R4.7 to R4.9)."""
     end_check(g, tape)
     if g["status"] != PLAYING:
         return

@@ -34,7 +34,7 @@ from euphoria_env.engine.state import enabled_recruits, has_ability, has_penalty
 
 
 def _price_classes() -> list[tuple[int, int]]:
-    """(one space, all spaces whose price is the same for everybody), for every space that may cost something."""
+    """Returns a space and all spaces that have the same price for everybody, for each price."""
     by_price: dict[object, list[str]] = {}
     for number, name in enumerate(SPACES):
         if FIRST_SLOT <= number < FIRST_MARKET or name in ("breeze_bar", "sky_lounge"):
@@ -139,7 +139,7 @@ def open_spaces(g, p, extra_morale):
 
 @jit
 def without_unpayable(g, p, spaces, k, extra_morale, held):
-    """A set of spaces without those of a price class, if a player cannot pay for them."""
+    """Returns a set of spaces, without those of a price class if a player cannot pay for them."""
     if spaces & PRICE_SET[k]:
         space = int(PRICE_SPACE[k])
         if not payable(g, p, space, bumps_other(g, p, space), extra_morale, held):

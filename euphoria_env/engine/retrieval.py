@@ -47,7 +47,7 @@ def on_board(g, p, worker):
 
 @jit
 def take_off(g, tape, kind, p, worker):
-    """Takes a worker off the board, as an event of this kind; its face."""
+    """Takes a worker off the board, as an event of this kind; returns its face."""
     space = int(WORKER_SPACE[worker])
     if worker < _AREA_WORKERS:
         face = worker % 6 + 1
@@ -62,7 +62,7 @@ def take_off(g, tape, kind, p, worker):
 
 @jit
 def retrieve(g, tape, p):
-    """Begins a retrieval: the payment is chosen, now the workers are (R3.5)."""
+    """Asks for the workers to retrieve, after the payment was chosen (R3.5)."""
     g["payment"] = int(g["answer"]) - RETRIEVE
     log_cause(tape, EventKind.RETRIEVES, p, g["payment"], -1)
     push(g, Operation.NEXT_TURN, p, 0, 0)
@@ -73,7 +73,7 @@ def retrieve(g, tape, p):
 
 @jit
 def take_worker(g, p):
-    """Notes a worker to retrieve."""
+    """Adds a worker to those that are retrieved."""
     n = int(g["num_taken"])
     g["taken"][n] = int(g["answer"]) - TAKE
     g["num_taken"] = n + 1
@@ -81,7 +81,7 @@ def take_worker(g, p):
 
 @jit
 def retrieve_paid(g, tape, p):
-    """Pays, moves morale, and lays out the order of R3.4."""
+    """Pays, moves morale, and pushes the steps of R3.4."""
     g["all_subterra"] = 1
     for k in range(int(g["num_taken"])):
         if REGION[int(WORKER_SPACE[int(g["taken"][k])])] != SUBTERRAN:
@@ -117,7 +117,7 @@ def retrieve_paid(g, tape, p):
 
 @jit
 def hypnosis_answered(g, tape, p):
-    """Gidget: lose 2 knowledge instead of gaining 2 morale."""
+    """Gidget: loses 2 knowledge instead of gaining 2 morale, if the player said so."""
     if g["answer"] == USE + GIDGET:
         log_cause(tape, EventKind.ABILITY, p, GIDGET, -1)
         lose_knowledge(g, tape, p, 2)

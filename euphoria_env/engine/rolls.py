@@ -16,7 +16,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def knowledge_check(g, tape, p):
-    """Loses the highest available worker at 16 or more, once a turn; whether one was lost (R5.3)."""
+    """Takes the highest available worker at 16 or more, once a turn; returns whether one was lost (R5.3)."""
     total = int(g["knowledge"][p])
     highest = 0
     for f in range(6):
@@ -35,13 +35,13 @@ def knowledge_check(g, tape, p):
 
 @jit
 def with_face(faces, k, face):
-    """A list of up to four faces as an integer, with this one at place k, where there was none."""
+    """Adds a face at place k to a list of up to four faces, which is kept as an integer."""
     return faces | face << 3 * k
 
 
 @jit
 def roll(g, tape, p, n, old_faces):
-    """Rolls n workers of a player as one batch, one of them with the face that was set, and all that follows (R5.2).
+    """Rolls n workers of a player as one batch, one of them with the face that was set, and starts all that follows (R5.2).
 
     Returns the last face. The workers are no longer available with their old faces (`with_face`; 0: a new one has none).
     """
@@ -82,7 +82,7 @@ def roll(g, tape, p, n, old_faces):
 
 @jit
 def reroll(g, tape):
-    """Re-rolls still due: workers returned, player by player; then a worker gained (R4.2, R4.8)."""
+    """Carries out re-rolls that are due: workers returned, player by player; then a worker gained (R4.2, R4.8)."""
     for first in range(MAX_WORKERS):
         p = int(g["back_owner"][first])
         if p >= 0:

@@ -27,7 +27,7 @@ from euphoria_env.event_kinds import EventKind
 
 @jit
 def blank(g):
-    """The table before anything is dealt; keeps the rules and the generator. The row must be zero otherwise (R2.1, R2.5)."""
+    """Prepares a row that has rules and a generator and is zero otherwise: nothing is dealt (R2.1, R2.5)."""
     clear_pending(g)
     g["winner"] = -1
     g["recruits"][:] = -1
@@ -195,7 +195,7 @@ def tile_chosen(g, tape, p):
 
 @jit
 def lay_drafted_tile(g, tape, laid):
-    """One of the six drafted tiles that are not yet laid."""
+    """Draws one of the six drafted tiles that are not yet laid."""
     left = 0
     for tile in range(NUM_TILES):
         left |= int(g["tile_place"][tile] >= ON_SITE) << tile
@@ -250,7 +250,7 @@ def lay_tiles(g, tape):
 
 @jit
 def begin_play(g, tape):
-    """The first turn."""
+    """Begins the first turn."""
     g["status"] = PLAYING
     begin_turn(g, tape, int(g["turn_player"]))
 

@@ -22,7 +22,7 @@ assert _KNOWLEDGE_OR_MORALE in CHOICES
 
 @jit
 def take_star(g, p):
-    """Takes a star from a player's supply for the event under way; whether there was one."""
+    """Takes a star from a player's supply for the event under way; returns whether there was one."""
     if g["stars"][p] == 0:
         return False
     g["stars"][p] -= 1
@@ -57,7 +57,7 @@ def star_on_recruit(g, tape, p, card):
 
 @jit
 def star_in_territory(g, tape, p, faction):
-    """The star of a built market, the wind salon or the nimbus loft (R10.2, R11.1)."""
+    """Places the star of a built market, the wind salon or the nimbus loft, if there is room (R10.2, R11.1)."""
     if territory_has_room(g, faction) and take_star(g, p):
         g["territory"][faction, p] += 1
         log_event(tape, EventKind.STAR, p, faction, -1)
@@ -67,7 +67,7 @@ def star_in_territory(g, tape, p, faction):
 
 @jit
 def star_in_region(g, p, faction):
-    """The star of an artifact market: in the territory, or on a built market without the player's star (R10.1)."""
+    """Asks where the star of an artifact market goes: in the territory, or on a built market that lacks it (R10.1)."""
     places = 0
     if territory_has_room(g, faction):
         places = 1 << faction
@@ -82,7 +82,7 @@ def star_in_region(g, p, faction):
 
 @jit
 def star_chosen(g, tape, p, faction):
-    """The chosen place gets the star."""
+    """Places the star at the chosen place."""
     place = int(g["answer"]) - STAR
     if place < len(TERRITORIES):
         star_in_territory(g, tape, p, faction)
@@ -94,7 +94,7 @@ def star_chosen(g, tape, p, faction):
 
 @jit
 def star_reactions(g, tape):
-    """All stars of one event are placed: the Theater acts, then Esme is asked once for each star of the owner (R4.12, R12.5)."""
+    """Reacts to all stars of one event: the Theater acts, then Esme is asked for each star of her owner (R4.12, R12.5)."""
     for k in range(int(g["num_players"])):
         p = seat_after(g, k)
         if g["fresh_stars"][p] and has_penalty(g, p, THEATER) and g["knowledge"][p] < TRACK_END:
@@ -110,14 +110,14 @@ def star_reactions(g, tape):
 
 @jit
 def bargain(g, p):
-    """Esme discards an artifact of the owner's choice."""
+    """Esme: asks for an artifact to discard."""
     push(g, Operation.BARGAIN_CHOSEN, p, 0, 0)
     ask_discards(g, p, 1, ARTIFACT_SET)
 
 
 @jit
 def bargain_chosen(g, tape, p):
-    """Esme's gain for the discarded card: a book counts double and leaves no choice."""
+    """Esme: gives the gain for the discarded card; a book counts double and leaves no choice."""
     if g["last"] == FIRST_ARTIFACT + _BOOK:
         gain_goods(g, tape, p, ENERGY, 2)
         lose_knowledge(g, tape, p, 2)

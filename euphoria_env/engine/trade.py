@@ -29,7 +29,7 @@ def has_goods(g, p):
 
 @jit
 def allow_offers(g, words, p):
-    """Whom a player may make an offer (R15.1, R15.2)."""
+    """Allows offers to the players to whom one may be made (R15.1, R15.2)."""
     if g["trading"] and g["offers"] < g["trades_per_turn"] and has_goods(g, p):
         for k in range(1, int(g["num_players"])):
             if has_goods(g, seat_after(g, k)):
@@ -76,7 +76,7 @@ def may_ask(g, item):
 
 @jit
 def allow_offer(g, words):
-    """The legal continuations of an offer: `give`, then `ask` (R18.2), then `offer`."""
+    """Allows the continuations of an offer: `give`, then `ask` (R18.2), then `offer`."""
     p, last = int(g["player"]), int(g["last"])
     given, asked = count_items(g["chosen"]), count_items(g["asked"])
     if asked == 0 and given < MOST_ITEMS:
@@ -95,7 +95,7 @@ def allow_offer(g, words):
 
 @jit
 def extend_offer(g):
-    """Adds the chosen item to the offer; whether the offer is sent."""
+    """Adds the chosen item to the offer; returns whether the offer is sent."""
     action = int(g["answer"])
     if action == OFFER:
         return True
@@ -128,7 +128,7 @@ def offered(g, tape, p):
 
 @jit
 def replied(g, tape, p):
-    """The exchange, if it was accepted; then the hand limits, and the decision at which the offer was made is asked again."""
+    """Exchanges the items if the offer was accepted; then come the hand limits, and the decision that the offer interrupted."""
     partner = int(g["partner"])
     if g["answer"] == ACCEPT:
         log_cause(tape, EventKind.ACCEPTED, partner, p, -1)
@@ -146,7 +146,7 @@ def replied(g, tape, p):
 
 @jit
 def exchange(g, tape, p, partner):
-    """Hands over what the two sides of an offer name: both sides, then what they get."""
+    """Exchanges the items of an offer: both sides hand over, then both receive."""
     for item in range(_TRADED):
         hand_over(g, tape, p, item, int(g["chosen"][item]))
         hand_over(g, tape, partner, item, int(g["asked"][item]))

@@ -31,7 +31,7 @@ def move_miner(g, tape, p, tunnel):
 
 @jit
 def tunnel_choice(g, tape, p):
-    """A tunnel's gain: its resource or an artifact; with the bonus both, the resource first (R8.1, R7.3)."""
+    """Asks for the gain of a tunnel, its resource or an artifact; with the bonus gives both, the resource first (R8.1, R7.3)."""
     tunnel = tunnel_of(g)
     resource = int(TUNNEL_RESOURCE[tunnel])
     if has_bonus(g, p, tunnel, 5):

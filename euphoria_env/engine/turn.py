@@ -85,7 +85,7 @@ def begin_turn(g, tape, p):
 
 @jit
 def next_turn(g, tape):
-    """Ends the turn: the next player's, or the game is cut off (R16.4)."""
+    """Ends the turn: begins that of the next player, or cuts the game off (R16.4)."""
     if g["max_turns"] and g["turn"] >= g["max_turns"]:
         truncate(g, tape)
     else:
