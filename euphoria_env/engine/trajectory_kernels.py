@@ -29,7 +29,7 @@ DECISIONS = types.NamedTuple((_INTS, _INTS, _INTS, array(np.float32), _INTS, _IN
 
 
 @entry("int64[:] int8[:]", array(GAME_DTYPE, read_only=True), "int64[:,:] int64", DECISIONS)
-def link_decisions(games, player, rows, latest, n, decisions):  # type: ignore[no-untyped-def]
+def link_decisions(games, player, rows, latest, n, decisions):
     """Adds a decision of the player to move in each of these games, from number n on, and links the one before to it."""
     game, seat, turn, reward, elapsed, following = decisions
     for k in range(len(games)):
@@ -44,7 +44,7 @@ def link_decisions(games, player, rows, latest, n, decisions):  # type: ignore[n
 
 
 @entry("float32[:,:] bool_[:] bool_[:] int64[:,:] float32[:] int64[:]")
-def credit_decisions(rewards, terminated, truncated, latest, reward, following):  # type: ignore[no-untyped-def]
+def credit_decisions(rewards, terminated, truncated, latest, reward, following):
     """Adds the rewards of a step to the latest decision of each seat, and closes those of games that are over."""
     for i in range(len(latest)):
         over = terminated[i] or truncated[i]
@@ -57,7 +57,7 @@ def credit_decisions(rewards, terminated, truncated, latest, reward, following):
 
 
 @entry("float32[:] float32[:] float32[:] int64[:] float64 float32[:]")
-def estimate(values, reward, discount, following, trace, advantage):  # type: ignore[no-untyped-def]
+def estimate(values, reward, discount, following, trace, advantage):
     """Writes the advantages from the last decision to the first; those of open decisions are 0."""
     for k in range(len(values) - 1, -1, -1):
         after = following[k]
