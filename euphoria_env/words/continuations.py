@@ -6,7 +6,6 @@ or a placement, or with the game. Its events become *facts*: what happens to who
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
@@ -120,21 +119,25 @@ class _Explorer:
         line = Continuation(self.asked)
         for entry in path:
             line.add(entry)
-        found = line.found + Counter(Fact(K.WON, q, reaction=1) for q in tied)
-        counts = not any(fact.kind == K.STAYS for fact in found)
+        line.found.update(Fact(K.WON, q, reaction=1) for q in tied)
+        counts = not any(fact.kind == K.STAYS for fact in line.found)
         plain = counts and not line.uses_ability
         self.lines += counts
         self.plain += plain
-        for fact, n in found.items():
+        for fact, n in line.found.items():
             *_, least, most, lines, others = self.facts.get(fact, (n, n, 0, 0))
             self.facts[fact] = Fact(*fact[:7], min(least, n), max(most, n), lines + counts, others + plain)
         if with_chances:
-            setting = self.start["ask"] == D.SET_FACE
-            for p, (low, high) in enumerate(self.chances):
-                events = [entry for entry in path if entry[1] == p and not isinstance(entry, Question)]
-                chance = _chance_to_lose(self.start, p, events, setting)
-                if chance is not None:
-                    self.chances[p] = min(low, chance), max(high, chance)
+            self.add_chances(path)
+
+    def add_chances(self, path: Path) -> None:
+        """Widens the chances to lose a worker by those in a continuation."""
+        rolled = {entry[1] for entry in path if entry[0] == K.ROLL}
+        for p, (low, high) in enumerate(self.chances):
+            events = [entry for entry in path if entry[1] == p and not isinstance(entry, Question)] if p in rolled else []
+            chance = _chance_to_lose(self.start, p, events, self.start["ask"] == D.SET_FACE) if events else 0.0
+            if chance is not None:
+                self.chances[p] = min(low, chance), max(high, chance)
 
 
 def _before_roll_off(path: Path, g: np.void) -> tuple[Path, list[int]]:

@@ -57,6 +57,9 @@ class Cause(NamedTuple):
     a: int = -1
 
 
+NO_CAUSE = Cause()
+
+
 class Fact(NamedTuple):
     """What happens to a player in some continuations of a move, and why.
 
@@ -74,7 +77,7 @@ class Fact(NamedTuple):
     player: int
     a: int = -1
     reaction: int = -1
-    cause: Cause = Cause()
+    cause: Cause = NO_CAUSE
     verb: str = ""
     text: str = ""
     least: int = 0
@@ -132,8 +135,8 @@ class Continuation:
         self.found: Counter[Fact] = Counter()
         self.uses_ability = False
         self._previous: Question | list[int] | None = asked
-        self._cause = self._interrupted = Cause()
-        self._next = Cause()  # of the next event alone
+        self._cause = self._interrupted = NO_CAUSE
+        self._next = NO_CAUSE  # of the next event alone
         self._is_interrupted = False
         self._chooser, self._units = -1, 0  # who chooses, and how much has not yet happened of what is chosen
 
@@ -165,11 +168,11 @@ class Continuation:
             self._units = 0
         if kind in _WITHOUT_CAUSE:
             self.found[Fact(kind, player, of)] += amount
-        elif kind in CHANGES and self._next.kind == K.REACTION:
-            self.found[Fact(kind, player, of, self._next.a, self._cause)] += amount
-        elif kind in CHANGES:
-            self.found[Fact(kind, player, of, cause=self._cause if self._next == Cause() else self._next)] += amount
-        self._next = Cause(kind, player, a) if scope == "next" else Cause()
+        elif kind in CHANGES and amount:
+            reaction = self._next.a if self._next.kind == K.REACTION else -1
+            cause = self._cause if reaction >= 0 or self._next is NO_CAUSE else self._next
+            self.found[Fact(kind, player, of, reaction, cause)] += amount
+        self._next = Cause(kind, player, a) if scope == "next" else NO_CAUSE
         if kind == K.RESUMED:
             self._cause, self._is_interrupted = self._interrupted, False
         elif scope in ("group", "interruption"):
