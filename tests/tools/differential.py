@@ -26,6 +26,9 @@ import yaml
 
 from euphoria_agents import load
 from euphoria_env import Game, Rules, actions
+from euphoria_env.board import SPACES
+from euphoria_env.cards.recruits import RECRUITS as CARDS
+from euphoria_env.cards.vocabulary import Trigger
 from tests.referee import Referee
 from tests.referee.tables import AREAS, RECRUITS, TUNNELS
 from tests.tools.positions import bazaar, photo_finish, random_position, random_rules, spotlight
@@ -291,7 +294,7 @@ def choose_curious(rng: random.Random, legal: list[str], pair: Pair) -> str:
     if legal[0].startswith(("place", "retrieve")):
         position = pair.position
         active = {recruit["name"] for recruit in position["players"][position["player"]]["recruits"] if recruit["active"]}
-        places = tuple(place for name in active for place in _PLACES.get(name, ()))
+        places = {place for name in active for place in _PLACES[name]}
     weights = []
     for move in legal:
         verb, _, rest = move.partition(" ")
@@ -305,7 +308,7 @@ def choose_curious(rng: random.Random, legal: list[str], pair: Pair) -> str:
                 weight = 2 if not bumps_another else 15 if space in TUNNELS else 8
             else:
                 weight = 4
-            weight *= 8 if any(place in space for place in places) else 1
+            weight *= 8 if space in places else 1
         elif verb == "retrieve":
             weight = 60 if active & _RETRIEVING else 4
         elif verb == "use":
@@ -336,46 +339,23 @@ def choose_weights(rng: random.Random, legal: list[str], pair: Pair) -> str:
     return actions.name(action)
 
 
-_RETRIEVING = {
-    "jefferson_the_shock_artist",
-    "yordy_the_demotivator",
-    "maggie_the_outlaw",
-    "pete_the_cannibal",
-    "gidget_the_hypnotist",
-    "dr_sheppard_the_lobotomist",
-}
-# Recruits that act on placing, and parts of the names of spaces where they do.
-_PLACES: dict[str, tuple[str, ...]] = {
-    "bradley_the_futurist": ("_market_", "_of_"),
-    "gary_the_electrician": ("generator",),
-    "katy_the_dietician": ("generator",),
-    "laura_the_philanthropist": ("tank", "tunnel"),
-    "michael_the_engineer": ("_site_",),
-    "dr_nakagawa_the_tribute": ("_site_",),
-    "ray_the_foreman": ("_site_",),
-    "andrew_the_spelunker": ("tunnel",),
-    "brett_the_lockpicker": ("_market_", "_of_"),
-    "chase_the_miner": ("tunnel", "tank"),
-    "faith_the_hydroelectrician": ("aquifer",),
-    "josiah_the_hacker": ("generator", "farm", "cloud_mine"),
-    "soulless_the_plumber": ("aquifer",),
-    "brian_the_viticulturist": ("_market_", "breeze_bar", "sky_lounge", "cloud_mine"),
-    "flartner_the_scammer": ("_site_",),
-    "ian_the_horticulturist": ("farm",),
-    "jacko_the_archivist": ("ark_of",),
-    "jonathan_the_artist": ("_site_",),
-    "kyle_the_scavenger": ("generator", "farm", "aquifer"),
-    "pete_the_cannibal": ("tank",),
-    "professor_reitz_the_archaeologist": ("tunnel",),
-    "sir_scarby_the_harvester": ("farm",),
-    "flavio_the_merchant": ("_market_", "_of_"),
-    "josh_the_negotiator": ("_market_",),
-    "kaden_the_infiltrator": ("_end",),
-    "sarinee_the_cloud_miner": ("cloud_mine",),
-    "dr_sheppard_the_lobotomist": ("tank",),
-    "zong_the_astronomer": ("cloud_mine",),
-}
-assert {*_PLACES} | _RETRIEVING <= {*RECRUITS}
+_ON_RETRIEVING = {Trigger.RETRIEVING, Trigger.BEFORE_ROLL, Trigger.RETRIEVED}
+_RETRIEVING = {card.name for card in CARDS if {one.on for one in card.abilities} & _ON_RETRIEVING}
+_RETRIEVING |= {"jefferson_the_shock_artist", "gidget_the_hypnotist"}
+# The spaces where recruits act on placing and bumping.
+_PLACES = {
+    card.name: {
+        space for one in card.abilities if one.on in (Trigger.PLACED, Trigger.BUMPED) and one.at >= 0
+        for k, space in enumerate(SPACES) if one.at >> k & 1
+    }
+    for card in CARDS
+}  # fmt: skip
+for _name, _part in (
+    ("ray_the_foreman", "_site_"), ("josh_the_negotiator", "_market_"), ("kaden_the_infiltrator", "_end"),
+    ("chase_the_miner", "tank"), ("pete_the_cannibal", "tank"), ("dr_sheppard_the_lobotomist", "tank"),
+    ("brian_the_viticulturist", "_lounge"), ("brian_the_viticulturist", "breeze"),
+):  # fmt: skip
+    _PLACES[_name] |= {space for space in SPACES if _part in space}
 _WEIGHTS = {"dilemma": 30, "use": 4, "end": 0.2, "trade": 0.5, "offer": 2, "accept": 2}
 POLICIES: dict[str, Callable[[random.Random, list[str], Pair], str]] = {
     "random": choose_random,
