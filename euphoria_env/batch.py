@@ -118,8 +118,8 @@ class Batch:
 
     def _gather(self) -> None:
         """Gathers the arrays for the kernels."""
-        self._games = batch_kernels.Games(self.states, self._tapes, self.player, self.mask, self.observation, self.events)
-        self._results = batch_kernels.Results(self.rewards, self.terminated, self.truncated, self.ranking)
+        self._games = batch_kernels.BatchArrays(self.states, self._tapes, self.player, self.mask, self.observation, self.events)
+        self._results = batch_kernels.StepResults(self.rewards, self.terminated, self.truncated, self.ranking)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_pool": None, "_games": None, "_results": None}  # threads cannot be copied

@@ -21,7 +21,7 @@ from euphoria_env.engine.state import OVER, ROWS, TRUNCATED
 from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
 
 
-class Games(NamedTuple):
+class BatchArrays(NamedTuple):
     """Games, and what the players see who decide."""
 
     states: np.ndarray  # rows (N,)
@@ -32,7 +32,7 @@ class Games(NamedTuple):
     events: np.ndarray  # int8 (N, K, EVENT_SIZE)
 
 
-class Results(NamedTuple):
+class StepResults(NamedTuple):
     """The results of a step."""
 
     rewards: np.ndarray  # float32 (N, P)
@@ -43,8 +43,8 @@ class Results(NamedTuple):
 
 _BYTES, _FLAGS = array(np.int8), array(np.bool_)
 _TABLE = array(np.int8, 2)
-GAMES = types.NamedTuple((ROWS, TAPES, _BYTES, array(np.bool_, 2), _TABLE, array(np.int8, 3)), Games)
-RESULTS = types.NamedTuple((array(np.float32, 2), _FLAGS, _FLAGS, _TABLE), Results)
+BATCH_ARRAYS = types.NamedTuple((ROWS, TAPES, _BYTES, array(np.bool_, 2), _TABLE, array(np.int8, 3)), BatchArrays)
+STEP_RESULTS = types.NamedTuple((array(np.float32, 2), _FLAGS, _FLAGS, _TABLE), StepResults)
 
 
 @jit
@@ -85,7 +85,7 @@ def restart(states, i, blank, seed, episode, tape):
 
 
 @jit
-def show(games, i):
+def show_to_decider(games, i):
     """Writes who decides in game i, the mask, and the observation and the events as that player sees them."""
     g = games.states[i]
     games.player[i] = g["player"]
@@ -96,19 +96,19 @@ def show(games, i):
         fill_events(tape_of(games.tapes, i), int(g["player"]), int(g["num_players"]), games.events[i])
 
 
-@entry(GAMES, "int64[:]", ROWS, "int64[:] int64")
+@entry(BATCH_ARRAYS, "int64[:]", ROWS, "int64[:] int64")
 def start_games(games, chosen, blank, episodes, seed):
     """Begins the chosen games, by their numbers."""
     for i in chosen:
         restart(games.states, i, blank, seed, episodes[i], tape_of(games.tapes, i))
-        show(games, i)
+        show_to_decider(games, i)
 
 
-@entry(GAMES, "int64 int64")
+@entry(BATCH_ARRAYS, "int64 int64")
 def show_games(games, first, last):
     """Shows games first to last - 1 to the players who decide."""
     for i in range(first, last):
-        show(games, i)
+        show_to_decider(games, i)
 
 
 @entry(ROWS, "int64[:] int8[:,:,:]")
@@ -150,7 +150,7 @@ def choose_legal(games, chances, moves):
         moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))
 
 
-@entry(GAMES, "int64 int64 int64[:] bool_[:] int64", RESULTS, apart=True)
+@entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] int64", STEP_RESULTS, apart=True)
 def step_games(games, first, last, actions, active, kind, results):
     """Plays one decision in the active ones of games first to last - 1; returns the number that ended, which are not shown."""
     games, results = borrowed(games), borrowed(results)
@@ -171,5 +171,5 @@ def step_games(games, first, last, actions, active, kind, results):
             for p in range(int(g["num_players"])):
                 results.ranking[i, p] = g["ranking"][p]
         else:
-            show(games, i)
+            show_to_decider(games, i)
     return ends

@@ -12,6 +12,7 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -286,7 +287,9 @@ def _use_part(key: str, made: Part) -> None:
 def _use_kept_parts(path: Path) -> None:
     """Adds the parts that an earlier build kept, without those that call a part that is not there."""
     content = cache_files.read(path)
-    kept: dict[str, tuple[str, Part]] = pickle.loads(content) if content else {}
+    kept: dict[str, tuple[str, Part]] = {}
+    with suppress(AttributeError, ImportError):  # an earlier version kept them, with classes that are gone
+        kept = pickle.loads(content) if content else {}
     while incomplete := [symbol for symbol, (_, one) in kept.items() if not kept.keys() >= set(one.calls)]:
         for symbol in incomplete:
             del kept[symbol]

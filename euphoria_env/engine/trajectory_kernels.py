@@ -13,7 +13,7 @@ from euphoria_env.engine.state import GAME_DTYPE
 OPEN, ENDED = -1, -2  # in place of the following decision: none yet; none, as the game is over
 
 
-class Decisions(NamedTuple):
+class DecisionColumns(NamedTuple):
     """The columns of the decisions, as `euphoria_env.trajectories` describes them."""
 
     game: np.ndarray
@@ -25,10 +25,10 @@ class Decisions(NamedTuple):
 
 
 _INTS = array(np.int64)
-DECISIONS = types.NamedTuple((_INTS, _INTS, _INTS, array(np.float32), _INTS, _INTS), Decisions)
+DECISION_COLUMNS = types.NamedTuple((_INTS, _INTS, _INTS, array(np.float32), _INTS, _INTS), DecisionColumns)
 
 
-@entry("int64[:] int8[:]", array(GAME_DTYPE, read_only=True), "int64[:,:] int64", DECISIONS)
+@entry("int64[:] int8[:]", array(GAME_DTYPE, read_only=True), "int64[:,:] int64", DECISION_COLUMNS)
 def link_decisions(games, player, rows, latest, n, decisions):
     """Adds a decision of the player to move in each of these games, from number n on, and links the one before to it."""
     game, seat, turn, reward, elapsed, following = decisions

@@ -49,7 +49,7 @@ from euphoria_env.words.names import (
     territory_name,
     title,
 )
-from euphoria_env.words.preview import Parts, Preview
+from euphoria_env.words.preview import Preview, PreviewTexts
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
@@ -143,7 +143,7 @@ def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> li
     if decision.p != seat or not moves:
         return []
     previews = _previews(decision, moves)
-    return [_move(action, _sentence(decision, action), previews.get(action, _NOTHING)) for action in moves]
+    return [_explained(action, _sentence(decision, action), previews.get(action, _NOTHING)) for action in moves]
 
 
 def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
@@ -157,7 +157,7 @@ def _sentence(decision: _Decision, action: int) -> _Sentence:
     return explain(decision, action - first)
 
 
-def _previews(decision: _Decision, moves: Sequence[int]) -> dict[int, Parts]:
+def _previews(decision: _Decision, moves: Sequence[int]) -> dict[int, PreviewTexts]:
     """The consequences of each move but trades; in the middle of a turn without what is the same for all of them."""
     g = decision.g
     if g["status"] == SETUP:
@@ -179,10 +179,10 @@ def _unshared(lists: list[list[str]]) -> list[list[str]]:
     return [[text for text in texts if text not in shared] for texts in lists]
 
 
-_NOTHING = Parts([], [], [], [], [])
+_NOTHING = PreviewTexts([], [], [], [], [])
 
 
-def _move(action: int, said: _Sentence, parts: Parts) -> Move:
+def _explained(action: int, said: _Sentence, parts: PreviewTexts) -> Move:
     """A move with its sentence and its consequences; abilities are told in full as far as there is room."""
     cost = ", ".join([*filter(None, [said.cost]), *parts.cost])
     sure = ", ".join(parts.gain)
@@ -247,7 +247,7 @@ def _sacrifice(d: _Decision, k: int) -> _Sentence:
 # ----------------------------------------------------------------------------------------------------------------- series
 
 
-def _gain(d: _Decision, k: int) -> _Sentence:
+def _gain_sentence(d: _Decision, k: int) -> _Sentence:
     said = {"knowledge": "Lose 1 knowledge", "morale": "Gain 1 morale"}.get(GAINS[k]) or f"Gain {gain_name(GAINS[k])}"
     where = f" from {named(d.g, int(d.g['space']))}" if d.g["verb"] == Verb.MINE else ""
     return _Sentence("Gain", f"{said}{where}{d.progress}")
@@ -351,7 +351,7 @@ _BLOCKS: list[tuple[int, _Explain]] = [
     (actions.PAY_MATCH, _pays("{match}")),
     (actions.PAY_TWO, _pays("2 artifacts")),
     (actions.PAY_ONE, _pays("1 artifact")),
-    (actions.GAIN, _gain),
+    (actions.GAIN, _gain_sentence),
     (actions.LOSE, _says("Lose", "Lose {good} to the roll{progress}")),
     (actions.DISCARD, _says("Discard", "Discard {artifact}{progress}")),
     (actions.STAR, _star),

@@ -56,7 +56,7 @@ _CONDITIONS = {  # of automatic abilities, that may hold or not
 _LEAST_CHANCE = 0.0005  # that is told
 
 
-class Parts(NamedTuple):
+class PreviewTexts(NamedTuple):
     """The texts of a move: its cost, its certain gain, what must be known besides, abilities that may follow, its risk."""
 
     cost: list[str]
@@ -90,14 +90,14 @@ class Preview:
         own = [f for f in self.facts if f.player == self.p and not self._is_optional(f) and self._is_told(f)]
         self.own = [self._rest(f) for f in own] if self.in_series else own
 
-    def parts(self) -> Parts:
+    def parts(self) -> PreviewTexts:
         """All texts."""
         sure = [f for f in self.own if (self.sure(f) or (f.kind == CHOICE and f.cause.kind == K.PAYS)) and f.least > 0]
         cost = [f for f in sure if self._is_cost(f)]
         later = [f for f in sure if self._discards(f) and f not in cost]
         notes = [f"then discard {listed(self.amounts(later, sources=False))}"] if later else []
         notes += [SHOWN_HAND] if self.action == actions.USE + GAMBLER else []
-        return Parts(
+        return PreviewTexts(
             self.amounts(cost, sources=False),
             self.amounts(f for f in sure if f not in cost and f not in later),
             [*notes, *self._site_and_tank(), *self._board(), *self._others(), *self._unless(), *self._perhaps()],
