@@ -30,7 +30,7 @@ _TRADED = (*COMMODITIES, *RESOURCES, *ARTIFACTS)
 _BOARD_WORKERS = (*(f"{f} {area}" for area in SPACES[:NUM_AREAS] for f in FACES), *SPACES[NUM_AREAS:])
 
 
-class Row(NamedTuple):
+class ActionRow(NamedTuple):
     """A line of the action table."""
 
     action: int
@@ -42,7 +42,7 @@ _names: list[str] = []
 _meanings: list[str] = []
 
 
-def _block(moves: Iterable[str], meaning: str) -> int:
+def _add_moves(moves: Iterable[str], meaning: str) -> int:
     """Appends moves that mean the same; returns the id of the first."""
     first = len(_names)
     _names.extend(moves)
@@ -50,39 +50,39 @@ def _block(moves: Iterable[str], meaning: str) -> int:
     return first
 
 
-PLACE = _block((f"place {f} {space}" for f in FACES for space in SPACES), "place a worker of this face there (R3.2)")
-END = _block(["end"], "place no further worker (R3.3)")
-RETRIEVE = _block(
+PLACE = _add_moves((f"place {f} {space}" for f in FACES for space in SPACES), "place a worker of this face there (R3.2)")
+END = _add_moves(["end"], "place no further worker (R3.3)")
+RETRIEVE = _add_moves(
     (f"retrieve {way}" for way in ("free", "food", "bliss", "energy")),
     "retrieve workers, paying this (R3.4; energy: Jefferson)",
 )
-TAKE = _block((f"take {worker}" for worker in _BOARD_WORKERS), "retrieve this worker (R3.4)")
-DONE = _block(["done"], "retrieve no further worker (R18.2)")
-DILEMMA = _block(("dilemma star", "dilemma recruit"), "resolve the ethical dilemma so (R14.1)")
-PAY = _block((f"pay {item}" for item in ITEMS), "pay one of this (R18.3)")
-PAY_PAIR = _block((f"pay pair {artifact}" for artifact in ARTIFACTS), "pay a pair where 3 artifacts are asked (R10.1)")
-PAY_THREE = _block(["pay three"], "pay any 3 artifacts (R10.1)")
-PAY_MATCH = _block(["pay match"], "pay the artifact shown on the dilemma (R14.1)")
-PAY_TWO = _block(["pay two"], "pay any 2 artifacts for the dilemma (R14.1)")
-PAY_ONE = _block(["pay one"], "pay 1 artifact at the ark (Jacko)")
-GAIN = _block((f"gain {gain}" for gain in GAINS), "choose this gain (knowledge: lose 1 knowledge)")
-LOSE = _block((f"lose {good}" for good in GOODS), "lose one of this to a roll penalty (R12.2)")
-DISCARD = _block((f"discard {artifact}" for artifact in ARTIFACTS), "discard one of this (R5.6, Geek, Bradley, Esme)")
-STAR = _block((f"star {place}" for place in STAR_PLACES), "place the star there (R10.1)")
-USE = _block((f"use {recruit}" for recruit in RECRUIT_NAMES), "use the ability that is asked (R13.1)")
-SKIP = _block(["skip"], "do not use the ability that is asked (R13.1)")
-SET = _block((f"set {f}" for f in FACES), "set the worker to this face instead of rolling it (Amanda, Yordy)")
-SACRIFICE = _block((f"sacrifice {worker}" for worker in _BOARD_WORKERS), "sacrifice this worker (Pete, Sheppard)")
-CHOOSE_RECRUIT = _block((f"choose {recruit}" for recruit in RECRUIT_NAMES), "choose this recruit (R2.2, R14.1, R17.1)")
-CHOOSE_TILE = _block((f"choose {tile}" for tile in TILES), "put this market tile in the game (R17.2)")
-SET_MORALE = _block((f"morale {n}" for n in FACES), "start with this morale (R17.3)")
-SET_KNOWLEDGE = _block((f"knowledge {n}" for n in FACES), "start with this knowledge (R17.3)")
-TRADE = _block((f"trade +{k}" for k in range(1, 6)), "begin an offer to the k-th player after oneself (R15.1)")
-GIVE = _block((f"give {item}" for item in _TRADED), "offer one of this (R15.1)")
-ASK = _block((f"ask {item}" for item in _TRADED), "ask for one of this (R15.1)")
-OFFER = _block(["offer"], "send the offer (R15.2)")
-ACCEPT = _block(["accept"], "accept the offer (R15.1)")
-REFUSE = _block(["refuse"], "refuse the offer (R15.1)")
+TAKE = _add_moves((f"take {worker}" for worker in _BOARD_WORKERS), "retrieve this worker (R3.4)")
+DONE = _add_moves(["done"], "retrieve no further worker (R18.2)")
+DILEMMA = _add_moves(("dilemma star", "dilemma recruit"), "resolve the ethical dilemma so (R14.1)")
+PAY = _add_moves((f"pay {item}" for item in ITEMS), "pay one of this (R18.3)")
+PAY_PAIR = _add_moves((f"pay pair {artifact}" for artifact in ARTIFACTS), "pay a pair where 3 artifacts are asked (R10.1)")
+PAY_THREE = _add_moves(["pay three"], "pay any 3 artifacts (R10.1)")
+PAY_MATCH = _add_moves(["pay match"], "pay the artifact shown on the dilemma (R14.1)")
+PAY_TWO = _add_moves(["pay two"], "pay any 2 artifacts for the dilemma (R14.1)")
+PAY_ONE = _add_moves(["pay one"], "pay 1 artifact at the ark (Jacko)")
+GAIN = _add_moves((f"gain {gain}" for gain in GAINS), "choose this gain (knowledge: lose 1 knowledge)")
+LOSE = _add_moves((f"lose {good}" for good in GOODS), "lose one of this to a roll penalty (R12.2)")
+DISCARD = _add_moves((f"discard {artifact}" for artifact in ARTIFACTS), "discard one of this (R5.6, Geek, Bradley, Esme)")
+STAR = _add_moves((f"star {place}" for place in STAR_PLACES), "place the star there (R10.1)")
+USE = _add_moves((f"use {recruit}" for recruit in RECRUIT_NAMES), "use the ability that is asked (R13.1)")
+SKIP = _add_moves(["skip"], "do not use the ability that is asked (R13.1)")
+SET = _add_moves((f"set {f}" for f in FACES), "set the worker to this face instead of rolling it (Amanda, Yordy)")
+SACRIFICE = _add_moves((f"sacrifice {worker}" for worker in _BOARD_WORKERS), "sacrifice this worker (Pete, Sheppard)")
+CHOOSE_RECRUIT = _add_moves((f"choose {recruit}" for recruit in RECRUIT_NAMES), "choose this recruit (R2.2, R14.1, R17.1)")
+CHOOSE_TILE = _add_moves((f"choose {tile}" for tile in TILES), "put this market tile in the game (R17.2)")
+SET_MORALE = _add_moves((f"morale {n}" for n in FACES), "start with this morale (R17.3)")
+SET_KNOWLEDGE = _add_moves((f"knowledge {n}" for n in FACES), "start with this knowledge (R17.3)")
+TRADE = _add_moves((f"trade +{k}" for k in range(1, 6)), "begin an offer to the k-th player after oneself (R15.1)")
+GIVE = _add_moves((f"give {item}" for item in _TRADED), "offer one of this (R15.1)")
+ASK = _add_moves((f"ask {item}" for item in _TRADED), "ask for one of this (R15.1)")
+OFFER = _add_moves(["offer"], "send the offer (R15.2)")
+ACCEPT = _add_moves(["accept"], "accept the offer (R15.1)")
+REFUSE = _add_moves(["refuse"], "refuse the offer (R15.1)")
 
 NUM_ACTIONS = len(_names)
 NAMES = tuple(_names)
@@ -129,6 +129,6 @@ def parse(move: str) -> int:
     return action
 
 
-def table() -> list[Row]:
+def table() -> list[ActionRow]:
     """Every action with its notation and meaning."""
-    return [Row(action, NAMES[action], _meanings[action]) for action in range(NUM_ACTIONS)]
+    return [ActionRow(action, NAMES[action], _meanings[action]) for action in range(NUM_ACTIONS)]

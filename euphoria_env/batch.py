@@ -113,10 +113,16 @@ class Batch:
         self._pool_process = 0
         bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()
         self._slices = list(zip(bounds[:-1], bounds[1:], strict=True))
+        self._gather()
         self._share(self._start_slice)
 
+    def _gather(self) -> None:
+        """Gathers the arrays for the kernels."""
+        self._games = batch_kernels.BatchArrays(self.states, self._tapes, self.player, self.mask, self.observation, self.events)
+        self._results = batch_kernels.StepResults(self.rewards, self.terminated, self.truncated, self.ranking)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_pool": None}  # threads cannot be copied
+        return {**vars(self), "_pool": None, "_games": None, "_results": None}  # threads cannot be copied
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -124,6 +130,7 @@ class Batch:
                 state[name] = _aligned(value.shape, value.dtype)
                 state[name][...] = value
         vars(self).update(state)
+        self._gather()
 
     def __copy__(self) -> Batch:
         return copy.deepcopy(self)
@@ -146,16 +153,10 @@ class Batch:
             self._start(np.arange(start, min(start + _GAMES_AT_A_TIME, last)))
 
     def _start(self, games: np.ndarray) -> None:
-        batch_kernels.start_games(
-            self.states, games, self._blank, self._episodes, self._seed, self._tapes,
-            self.player, self.mask, self.observation, self._observe, self.events,
-        )  # fmt: skip
+        batch_kernels.start_games(self._games, games, self._blank, self._episodes, self._seed)
 
     def _step_slice(self, first: int, last: int) -> int:
-        return batch_kernels.step_games(
-            self.states, first, last, self._actions, self._active, self._tapes, self._kind, self.player, self.mask,
-            self.observation, self._observe, self.events, self.rewards, self.terminated, self.truncated, self.ranking,
-        )  # fmt: skip
+        return batch_kernels.step_games(self._games, first, last, self._actions, self._active, self._kind, self._results)
 
     def step(self, actions_: Any, active: Any = None) -> None:
         """Plays one decision in every game.
@@ -309,7 +310,7 @@ class Batch:
         for i, game in begun.items():
             self.states[i] = game.states[0]
             tape.forget_events(self._tapes[i if len(self._tapes) > 1 else 0])
-            self._show(slice(i, i + 1))
+            batch_kernels.show_games(self._games, i, i + 1)
 
     def _checked_starts(self, games: np.ndarray, starts: Mapping[int, Game]) -> dict[int, Game]:
         """The games that others go on from, by number."""
@@ -326,13 +327,6 @@ class Batch:
             if game.ranking is not None:
                 raise ValueError(f"game {i}: it has ended")
         return begun
-
-    def _show(self, games: slice) -> None:
-        """Writes who decides, the masks, the observations and the events, from the states and the tapes."""
-        batch_kernels.show_games(
-            self.states[games], self._tapes[games] if len(self._tapes) > 1 else self._tapes, self.player[games],
-            self.mask[games], self.observation[games], self._observe, self.events[games],
-        )  # fmt: skip
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """A legal move of each game, each with the same probability; the same for any number of threads.
@@ -387,7 +381,7 @@ class Batch:
         self._tapes[:] = tapes
         self._episodes[:] = episodes
         self._seed = int(seed[0])
-        self._show(slice(None))
+        batch_kernels.show_games(self._games, 0, self.n)
 
     def game(self, i: int) -> Game:
         """A copy of game i.

@@ -100,7 +100,7 @@ ICARUS_SET = space_set("cloud_mine", *ICARUS)  # cloud mine included (R12.6, Bri
 ALL_SPACES = (1 << NUM_SPACES) - 1
 
 
-def _region(name: str) -> int:
+def _region_of(name: str) -> int:
     """Faction number of the region a space is in; -1 for the tank, which is in none (R6.3)."""
     if name in TANK:
         return -1
@@ -111,7 +111,7 @@ def _region(name: str) -> int:
     return FACTIONS.index(name.split("_")[0]) if name not in ICARUS else ICARITE
 
 
-REGION = np.array([_region(name) for name in SPACES], np.int8)
+REGION = np.array([_region_of(name) for name in SPACES], np.int8)
 
 WORKERS_TO_BUILD = np.array([0, 0, 2, 2, 3, 4, 4], np.int8)  # by number of players (R9.2)
 

@@ -1,4 +1,4 @@
-"""The kinds of event that the engine notes, and the meaning of their fields.
+"""The kinds of event that the engine logs, and the meaning of their fields.
 
 An event is four small integers: its kind, a player, `a` and `b`; -1 where there is none.
 """

@@ -1,4 +1,4 @@
-"""Events: what happened in a game, as data, noted by the engine (docs/events.md).
+"""Events: what happened in a game, as data, logged by the engine (docs/events.md).
 
 `Game.events` has them all, `Game.events_for` what one player may know of them (R19). The public events lead from the public part
 of a position to the public part of every later one, which `tests/tools/following.py` shows.
@@ -13,9 +13,10 @@ import numpy as np
 from euphoria_env.cards.recruits import ESME, GAMBLER, GEEK
 from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS, KINDS, NAMES, SECRET, EventKind
 
+_CAUSES = [row.causes for row in KIND_ROWS.values()]
 _INTERRUPT = (ESME, GAMBLER, GEEK)  # recruits that act in the middle of something else
 
-__all__ = ["EVENT_SIZE", "KINDS", "NAMES", "Event", "EventKind", "Row", "table"]
+__all__ = ["EVENT_SIZE", "KINDS", "NAMES", "Event", "EventKind", "EventRow", "table"]
 
 
 class Event(NamedTuple):
@@ -33,7 +34,7 @@ class Event(NamedTuple):
     b: int = -1
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """A line of the table of events; `KindRow` says what its columns mean."""
 
     kind: int
@@ -46,17 +47,17 @@ class Row(NamedTuple):
     secret: bool
 
 
-def table() -> list[Row]:
+def table() -> list[EventRow]:
     """Every kind of event with the meaning of its fields."""
-    return [Row(int(kind), KINDS[kind], *row[:-1]) for kind, row in KIND_ROWS.items()]
+    return [EventRow(int(kind), KINDS[kind], *row[:-1]) for kind, row in KIND_ROWS.items()]
 
 
 def causes(kind: int, a: int) -> str:
     """The later events that an event causes, according to `KindRow.causes`."""
-    return "interruption" if kind == EventKind.ABILITY and a in _INTERRUPT else KIND_ROWS[EventKind(kind)].causes
+    return "interruption" if kind == EventKind.ABILITY and a in _INTERRUPT else _CAUSES[kind]
 
 
-def hide(events: np.ndarray, player: int | None) -> np.ndarray:
+def without_secrets(events: np.ndarray, player: int | None) -> np.ndarray:
     """Events, (n, EVENT_SIZE), as a player may know them, or the public (None); a copy."""
     seen = events.copy()
     hidden = SECRET[events[:, 0]] & (events[:, 1] != player if player is not None else True)

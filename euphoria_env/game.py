@@ -473,7 +473,7 @@ class Game:
         """
         if player is not None:
             self._check_player(player)
-        return events.hide(self._all_events(), player)
+        return events.without_secrets(self._all_events(), player)
 
     def decided(self, since: int = 0) -> list[Decided]:
         """The decisions from number `since` on; the first is 0. The events before decision 0 belong to none.

@@ -162,7 +162,7 @@ _DECISION: list[_Row] = [
 _fields: list[Field] = []
 
 
-def _block(rows: list[_Row], prefix: str = "") -> int:
+def _add_fields(rows: list[_Row], prefix: str = "") -> int:
     """Appends rows to the layout; returns where they start."""
     first = _fields[-1].start + _fields[-1].size if _fields else 0
     at = first
@@ -172,14 +172,14 @@ def _block(rows: list[_Row], prefix: str = "") -> int:
     return first
 
 
-_block(_GAME)
-PLAYERS_START = _block(_PLAYER, "player_0.")
+_add_fields(_GAME)
+PLAYERS_START = _add_fields(_PLAYER, "player_0.")
 PLAYER_SIZE = sum(row[1] for row in _PLAYER)
 for _seat in range(1, _P):
-    _block(_PLAYER, f"player_{_seat}.")
-_block(_PRIVATE)
-_block(_BOARD)
-_block(_DECISION)
+    _add_fields(_PLAYER, f"player_{_seat}.")
+_add_fields(_PRIVATE)
+_add_fields(_BOARD)
+_add_fields(_DECISION)
 
 FIELDS = tuple(_fields)
 OBS_SIZE = FIELDS[-1].start + FIELDS[-1].size

@@ -25,9 +25,9 @@ from euphoria_env.board import (
     TRACK_END,
     TUNNELS,
 )
-from euphoria_env.cards.recruits import ROW_AT, ROW_EVENT, ROW_PROGRAM
+from euphoria_env.cards.recruits import ROW_AT, ROW_PROGRAM, ROW_TRIGGER
 from euphoria_env.cards.spaces import SPACE_PROGRAM
-from euphoria_env.cards.vocabulary import Effect, Event
+from euphoria_env.cards.vocabulary import Effect, Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.move_set import count_legal
 from euphoria_env.engine.retrieval import on_board
@@ -49,7 +49,7 @@ _OF_SETUP = tuple(op for op in Operation if op >= Operation.DRAFT)
 _STEPS = {tuple(step) for programs in (ROW_PROGRAM, SPACE_PROGRAM) for step in programs.reshape(-1, 3).tolist() if step[0] >= 0}
 _IN_TUNNEL = (Effect.MINER, Effect.TUNNEL_RESOURCE, Effect.TUNNEL_CHOICE)
 _IN_AREA = (Effect.AREA, Effect.OTHERS_THERE)
-_OF_BUMP = (Event.BUMPED, Event.BUMPING)
+_OF_BUMP = (Trigger.BUMPED, Trigger.BUMPING)
 
 
 def row_digest(row: np.void) -> str:
@@ -139,8 +139,8 @@ def _check_stack(row: np.void, reader: Reader) -> None:
             if op == Operation.TRIGGER:
                 good &= a not in _OF_BUMP or row["bumped"] >= 0
             elif op == Operation.ABILITY_ANSWERED:
-                good &= ROW_EVENT[a] not in _OF_BUMP or row["bumped"] >= 0
-                good &= ROW_EVENT[a] not in (Event.PLACED, Event.BUMPED) or bool(int(ROW_AT[a]) >> space & 1)
+                good &= ROW_TRIGGER[a] not in _OF_BUMP or row["bumped"] >= 0
+                good &= ROW_TRIGGER[a] not in (Trigger.PLACED, Trigger.BUMPED) or bool(int(ROW_AT[a]) >> space & 1)
         if not good or not 0 <= p <= most or (op in (Operation.DRAW_ANSWERED,) and b >= row["num_active"][p]):
             reader.fail(key, f"{[op, p, a, b]} is no operation that can be pending here")
 

@@ -72,9 +72,13 @@ class Trajectories:
         if not 0 <= first <= last <= len(self.game):
             raise ValueError(f"there is room for {self.capacity} decisions, not {last}")
         trajectory_kernels.link_decisions(
-            games, self._batch.player, self._batch.states, self._latest, first,
-            self.game, self.seat, self.turn, self.reward, self.elapsed, self.following,
-        )  # fmt: skip
+            games,
+            self._batch.player,
+            self._batch.states,
+            self._latest,
+            first,
+            trajectory_kernels.DecisionColumns(**self.arrays()),
+        )
         self.size = last
         return slice(first, last)
 

@@ -73,7 +73,7 @@ def formula_ids(verb: str, formula: str, which: str) -> list[int]:
     return sorted(ids.values())
 
 
-def action_blocks() -> list[list[actions.Row]]:
+def action_blocks() -> list[list[actions.ActionRow]]:
     """The actions, in runs of one meaning."""
     return [list(run) for _, run in groupby(actions.table(), key=lambda row: row.meaning)]
 

@@ -27,7 +27,7 @@ from euphoria_agents.web.store import Store
 from euphoria_env import Batch, Game, Rules, actions, observations
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
-from euphoria_env.cards.vocabulary import Effect, Event, Price, When
+from euphoria_env.cards.vocabulary import Effect, Price, Trigger, When
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine import observe
 from euphoria_env.engine.rewards import REWARD_NAMES, Reward
@@ -40,7 +40,7 @@ from tests.tools.positions import any_position, random_rules
 
 ROOT = Path(__file__).parent.parent
 ENGINE = {path.name: ast.parse(path.read_text()) for path in (ROOT / "euphoria_env" / "engine").glob("*.py")}
-NUMBERED: tuple[type[IntEnum], ...] = (Event, When, Price, Effect, Operation, Decision, Verb, Reward)
+NUMBERED: tuple[type[IntEnum], ...] = (Trigger, When, Price, Effect, Operation, Decision, Verb, Reward)
 
 
 def members(node: ast.AST, kind: type[IntEnum]) -> set[str]:
@@ -55,12 +55,14 @@ def members(node: ast.AST, kind: type[IntEnum]) -> set[str]:
 @pytest.mark.parametrize("kind", NUMBERED, ids=lambda kind: kind.__name__)
 def test_the_engine_knows_every_member(kind: type[IntEnum]) -> None:
     """Each is compared with somewhere; events are triggered. One without a branch would never come about."""
-    wanted = ast.Call if kind is Event else ast.Compare
+    wanted = ast.Call if kind is Trigger else ast.Compare
     known = {
         name for tree in ENGINE.values() for node in ast.walk(tree) if isinstance(node, wanted) for name in members(node, kind)
     }
     missing = [member.name for member in kind if member.name not in known]
-    assert not missing, f"no branch of the engine {'triggers' if kind is Event else 'compares with'} {kind.__name__}.{missing[0]}"
+    assert not missing, (
+        f"no branch of the engine {'triggers' if kind is Trigger else 'compares with'} {kind.__name__}.{missing[0]}"
+    )
 
 
 # Each of these functions decides by all members of an enum; two of them by what they call as well.
@@ -68,9 +70,9 @@ CHAINS: tuple[tuple[type[IntEnum], tuple[str, ...]], ...] = (
     (When, ("holds",)),
     (Price, ("affords",)),
     (Price, ("pay_price",)),
-    (Effect, ("apply_effect",)),
-    (Operation, ("carry_out", "carry_out_setup")),
-    (Decision, ("find_legal",)),
+    (Effect, ("apply_effect", "apply_special_effect")),
+    (Operation, ("carry_out", "carry_out_rare", "carry_out_setup")),
+    (Decision, ("find_legal", "allow_listed")),
     (Verb, ("finish_series",)),
     (Reward, ("fill_rewards",)),
 )

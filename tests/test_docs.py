@@ -260,7 +260,6 @@ def test_one_move_goes_as_the_page_says():
 def test_recruits_act_where_they_say():
     """In the engine modules that import them by name, in `abilities` with a row, in `effects` with a step of their own."""
     engine = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "euphoria_env" / "engine").glob("*.py")}
-    del engine["foresight"]  # which carries out no rule: it asks the others what they would do
     of_spaces = set(re.findall(r"Effect\.(\w+)", (ROOT / "euphoria_env" / "cards" / "spaces.py").read_text(encoding="utf-8")))
     common = of_spaces | {"MORALE", "KNOWLEDGE", "GOODS", "CHOOSE", "DRAW"}
     constants = {value: name for name, value in vars(recruits).items() if name.isupper() and type(value) is int}

@@ -13,7 +13,9 @@ import pytest
 from euphoria_env import Game, Rules, words
 from euphoria_env.event_kinds import EventKind
 from euphoria_env.words import Move
+from euphoria_env.words.names import totals
 from tests.tools.foretelling import Window, compared, mistakes, played
+from tests.tools.positions import any_position
 
 
 def _said(game: Game, notation: str, names: list[str] | None = None) -> Move:
@@ -36,7 +38,6 @@ def test_what_is_foretold_happens(part: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
 def test_what_is_foretold_happens_in_many_decisions(part: int) -> None:
-    """For a million: python -m tests.tools.foretelling 1000000 SEED."""
     assert list(compared(5000, 1000 + part)) == []
 
 
@@ -177,22 +178,6 @@ def test_a_move_that_gives_somebody_else_the_win_says_so() -> None:
     assert "gives Bob the win" in move.risk and "Bob places 1 star" in move.gain
 
 
-def test_a_discard_that_the_payment_may_spare_is_perhaps() -> None:
-    """R17.4, Flartner: the artifact may be paid, or the stone."""
-    player = {
-        "workers": [2, 2],
-        "morale": 2,
-        "goods": {"stone": 1, "energy": 1},
-        "artifacts": {"bat": 1, "book": 1},
-        "recruits": _active("flartner_the_scammer"),
-    }
-    position = {"rules": {"num_players": 3, "doubles_cost_morale": True}, "players": [player, {"workers": [1]}, {"workers": [1]}]}
-    game = Game.from_dict({**position, "seed": 1})
-    game.play("place 2 generator")
-    move = _said(game, "place 2 subterran_site_1_2")
-    assert "hand limit: perhaps discard 1 artifact" in move.risk and move.cost.startswith("morale -1") or "morale -1" in move.cost
-
-
 def test_a_recruit_kept_is_told_whole() -> None:
     """Whether they become active, and their star at the end of the track (R7.5, R14.1)."""
     players = [{"workers": [2], "artifacts": {"bat": 2}, "dilemma": {"artifact": "bat"}, "morale": 6}, {"workers": [1]}]
@@ -244,48 +229,6 @@ def test_an_ability_begins_with_who_pays() -> None:
     assert "Lee may follow" in _said(_bumping("lee_the_gossip", at="subterran_tunnel", miner=0), "place 3 subterran_tunnel").gain
 
 
-@pytest.mark.parametrize(
-    ("recruit", "space", "player"),
-    [
-        ("geek_the_oracle", "breeze_bar", {"goods": {"bliss": 1, "food": 1}}),
-        ("jonathan_the_gambler", "breeze_bar", {"goods": {"bliss": 1, "food": 1}}),
-        ("chase_the_miner", "tank_energy", {"goods": {"energy": 3}}),
-        ("pete_the_cannibal", "tank_energy", {"goods": {"energy": 3}}),
-    ],
-)
-def test_abilities_that_were_left_out_are_announced(recruit: str, space: str, player: dict[str, object]) -> None:
-    players = [{"workers": [1, 2], "knowledge": 3, "recruits": _active(recruit), **player}, {"workers": [1]}]
-    game = Game.from_dict({"rules": {"num_players": 2}, "players": players, "seed": 1})
-    assert re.search("Geek|Jonathan the Gambler|Chase|Pete", _said(game, f"place 1 {space}").gain)
-
-
-def test_others_who_may_act_and_who_gain_are_told() -> None:
-    """Ben when somebody else rolls, Ray when anybody builds, and the stars of those who helped."""
-    others = [
-        {"workers": [1], "morale": 3, "recruits": _active("ben_the_ludologist")},
-        {"workers": [1], "recruits": _active("ray_the_foreman")},
-    ]
-    players = [{"workers": [2, 3], "goods": {"gold": 1}}, *others]
-    position = {"rules": {"num_players": 3}, "players": players, "workers": {"euphorian_site_1_1": [[1, 4]]}, "seed": 1}
-    move = _said(Game.from_dict(position), "place 2 euphorian_site_1_2")
-    assert "player 1 places 1 star" in move.gain and "perhaps player 2 loses 2 knowledge" not in move.cost
-    assert re.search("player 2 .*knowledge", move.gain) and "Ben" in move.gain
-    assert "your worker and player 1's worker return and are rolled" in move.risk
-
-
-@pytest.mark.parametrize("part", range(2))
-def test_a_preview_depends_on_nothing_that_is_hidden(part: int) -> None:
-    """R19: where all that a player cannot know is dealt again, the same is said."""
-    rng, compared_ = random.Random(part), 0
-    for seed in range(8):
-        for game, moves, _ in played(random.Random(f"hidden {part} {seed}")):
-            if rng.random() < 0.2:
-                other = game.determinize(game.player, rng.getrandbits(30))
-                assert words.legal_moves(other, game.player) == moves
-                compared_ += other != game
-    assert compared_ > 50
-
-
 def test_texts_are_short() -> None:
     """A text of cost and gain has 200 characters at most, and one in twenty has more than 120, in games as they are played."""
     lengths = {}
@@ -304,3 +247,76 @@ def test_names_are_checked() -> None:
         with pytest.raises(ValueError, match="names must be None or 3 texts"):
             words.question(game, 0, names)  # type: ignore[arg-type]
     assert words.question(game, None, ["Ada", "Bob", "Cleo"]).startswith(f"{['Ada', 'Bob', 'Cleo'][game.player]}: ")
+
+
+# -------------------------------------------------------------------------------------------- moves are priced in one way
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ([("bliss", 1, ""), ("bliss", 1, "allegiance")], ["2 bliss (1 from allegiance)"]),
+        ([("artifact", 1, "Kyle")], ["1 artifact (Kyle)"]),
+        ([("artifact", 1, "Zong"), ("artifact", 2, "Laura")], ["3 artifacts (1 from Zong and 2 from Laura)"]),
+        (
+            [("knowledge +", 1, ""), ("energy", 2, ""), ("knowledge +", 1, "Theater")],
+            ["knowledge +2 (1 from Theater)", "2 energy"],
+        ),
+    ],
+)
+def test_changes_of_one_kind_are_added_up(changes, said) -> None:
+    assert totals(changes) == said
+
+
+def test_an_allegiance_bonus_is_part_of_the_gain() -> None:
+    nick = {"name": "sarinee_the_cloud_miner", "active": True}
+    players = [{"workers": [3, 1], "recruits": [nick]}, {"workers": [1]}]
+    game = Game.from_dict({"rules": {"num_players": 2}, "players": players, "allegiance": {"icarite": 3}})
+    assert _said(game, "place 3 cloud_mine").gain.startswith("2 bliss (1 from allegiance), ")
+
+
+def test_a_price_is_said_alike_when_it_is_offered_and_when_it_is_asked() -> None:
+    """A space where the recruit is told in full, because the text of the space is short."""
+    kyle = {"name": "kyle_the_scavenger", "active": True}
+    game = Game.from_dict({"rules": {"num_players": 2}, "players": [{"workers": [5], "recruits": [kyle]}, {"workers": [1]}]})
+    assert "you may raise your knowledge by 2: draw 1 artifact (Kyle)" in _said(game, "place 5 generator").gain
+    game.play("place 5 generator")
+    assert _said(game, "use kyle_the_scavenger").cost == "knowledge +2"
+
+
+def test_what_a_price_brings_about_is_no_second_price() -> None:
+    """Curtis acts on the morale that a further worker costs, before the rest of the price is chosen (R17.4, R13.10)."""
+    curtis = {"name": "curtis_the_propagandist", "active": True}
+    player = {"workers": [2, 2], "knowledge": 4, "morale": 4, "goods": {"bliss": 3, "food": 1, "water": 1}, "recruits": [curtis]}
+    rules = {"num_players": 2, "doubles_cost_morale": True}
+    game = Game.from_dict({"rules": rules, "seed": 1, "players": [player, {"workers": [1]}]})
+    game.play("place 2 farm")
+    move = next(move for move in words.legal_moves(game, 0) if move.space == "breeze_bar")
+    assert (move.cost, move.gain.split(", ")[0]) == ("1 bliss, 1 other commodity, morale -1", "knowledge -1 (Curtis)")
+
+
+def test_an_offer_asks_the_partner() -> None:
+    players = [{"workers": [3], "goods": {"water": 2}}, {"workers": [1], "goods": {"gold": 2, "clay": 1}}]
+    game = Game.from_dict({"rules": {"num_players": 2, "trading": True}, "players": players})
+    for notation in ("trade +1", "give water"):
+        game.play(notation)
+        assert game.player == 0
+    asking = _said(game, "ask gold")
+    assert (asking.group, asking.text) == ("Ask for", "Ask player 1 for 1 gold")
+
+
+def test_a_comma_only_separates_parts() -> None:
+    """In a cost; alternatives within a part have "or" between them."""
+    rng, checked = random.Random(1), 0
+    for _ in range(120):
+        game = Game.from_dict({**any_position(rng), "seed": rng.getrandbits(32)})
+        for _ in range(12):
+            if not game.legal():
+                break
+            for move in words.legal_moves(game, game.player):
+                for part in filter(None, move.cost.split(", ")):
+                    assert re.match(r"\d |(morale|knowledge) [+-]\d|that worker|one of those workers|a pair", part), move
+                    checked += " or " in part
+                assert len(move.cost) <= 120 and not re.search(r"R\d+\.\d", f"{move.text}{move.cost}{move.gain}{move.risk}"), move
+            game.play(rng.choice(game.legal()))
+    assert checked > 20

@@ -97,6 +97,11 @@ def test_code_is_compiled_once_and_damaged_files_again(folder: Path) -> None:
 
 
 @pytest.mark.slow
+def test_kept_parts_that_name_a_class_that_is_gone_count_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache_files, "read", lambda path: b"cnumpy\nno_such_class\n.")
+    library._use_kept_parts(Path())
+
+
 def test_another_source_processor_or_setting_is_another_key(folder: Path) -> None:
     run(folder)
     (folder / "program.py").write_text("# a comment\n" + PROGRAM)

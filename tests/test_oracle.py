@@ -1,6 +1,7 @@
 """Observations are those of `tests/tools/oracle.py`, which computes them from positions, events and rules alone.
 
-At every decision of random games: the observations of all seats, masks, events, rewards, and the state of `raw_env`.
+At every decision of random games: the observations of all seats, masks, events, rewards, and the state of `raw_env`. And what is
+public follows from the public events (R19.1).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.envs.aec import raw_env
 from tests.test_batch import expected_rewards, stars
 from tests.tools import oracle, situation
+from tests.tools.following import follow, public
 from tests.tools.playing import all_rules, prefer, random_move
 from tests.tools.positions import any_position
 from tests.tools.scenario_runner import FOLDER, Scenario, begun, read_files
@@ -38,12 +40,15 @@ class Watched:
         self.events: list[Happened] = []  # all of them
         self.opening: Position | None = None
         self.moves, self.opened = list[str](), 0
+        self.public = public(game.to_dict())
         self.situation = self.look()
 
     def look(self) -> Situation:
         """The position now, with what led to it since the turn was opened."""
+        self.public = follow(self.public, self.game.events_for(None)[len(self.events) :])
         self.events += [tuple(event) for event in self.game.events[len(self.events) :]]
         d = self.game.to_dict()
+        assert self.public == public(d), "the public events lead to what is public"
         if self.game.deciding == "open":
             self.opening, self.moves, self.opened = d, [], len(self.events)
         return Situation(d, self.opening, [*self.moves], self.events[self.opened :])
@@ -209,6 +214,22 @@ def check_scenarios(files: Iterable[Path], every: int = 1) -> int:
 @pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.yaml")), ids=lambda file: file.stem)
 def test_every_decision_of_the_scenarios(file: Path) -> None:
     assert check_scenarios([file]) > 5
+
+
+def test_games_read_in_the_middle_of_a_decision() -> None:
+    """They have no events yet, and go on like the games from which they were read."""
+    rng, pending = random.Random(3), 0
+    for start in itertools.islice(starts(rng), 40):
+        for _ in range(rng.randrange(60) if start.batch else 3):
+            if start.game.legal():
+                start.game.play(prefer(start.game, rng))
+        pending += start.game.deciding not in ("open", "nothing")
+        watched = Watched(Game.from_dict(start.game.to_dict()))
+        assert watched.events == []
+        for _ in range(10):
+            if watched.game.legal():
+                watched.play(prefer(watched.game, rng))
+    assert pending > 10
 
 
 def active(*names: str) -> list[dict]:

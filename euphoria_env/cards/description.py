@@ -10,7 +10,7 @@ import numpy as np
 from euphoria_env.board import FACTIONS, GAINS, GOODS, ITEMS, SPACES
 from euphoria_env.cards.recruits import RECRUITS
 from euphoria_env.cards.tiles import FACE_PENALTY, TILE_COST, TILES
-from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Event, Price, When
+from euphoria_env.cards.vocabulary import CHOICES, Ability, Effect, Price, Trigger, When
 
 _NUMBERS = (Effect.MORALE, Effect.KNOWLEDGE, Effect.DRAW, Effect.TUNNEL_RESOURCE)  # effects with an amount
 _GROUPS = (("first", 0), ("second", 2))  # of a tile's cost, and where they begin in its row
@@ -58,7 +58,7 @@ def _recruit(number: int) -> dict[str, float]:
     recruit = RECRUITS[number]
     row = {f"faction {name}": float(k == recruit.faction) for k, name in enumerate(FACTIONS)}
     row |= dict.fromkeys(("abilities", "may", "costs morale", "costs knowledge"), 0.0)
-    for kind, word in ((Event, "on"), (When, "when"), (Price, "price")):
+    for kind, word in ((Trigger, "on"), (When, "when"), (Price, "price")):
         row |= {f"{word} {member.name.lower()}": 0.0 for member in kind}
     row |= {f"at {space}": 0.0 for space in SPACES}
     for ability in recruit.abilities:

@@ -33,8 +33,8 @@ from euphoria_env.board import (
 from euphoria_env.cards.vocabulary import (
     Ability,
     Effect,
-    Event,
     Price,
+    Trigger,
     When,
     choose,
     draw,
@@ -71,45 +71,45 @@ def _card(name: str, *abilities: Ability, acts_in: str = "abilities", also: str 
 _EUPHORIAN = [
     _card(
         "ben_the_ludologist",
-        Ability(Event.OTHERS_ROLLED, (choose(RESOURCE_SET),), when=When.ROLLER_SHOWS_PAIR, may=True, morale=2),
+        Ability(Trigger.OTHERS_ROLLED, (choose(RESOURCE_SET),), when=When.ROLLER_SHOWS_PAIR, may=True, morale=2),
         acts_in="abilities, rolls",
     ),
     _card(
         "bradley_the_futurist",
-        Ability(Event.PLACED, (effect(Effect.FUTURE),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=2),
+        Ability(Trigger.PLACED, (effect(Effect.FUTURE),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=2),
         acts_in="abilities, effects, artifacts",
     ),
     _card(
         "esme_the_fireman",
-        Ability(Event.STAR, (effect(Effect.BARGAIN),), may=True, price=Price.ARTIFACT),
+        Ability(Trigger.STAR, (effect(Effect.BARGAIN),), may=True, price=Price.ARTIFACT),
         acts_in="abilities, effects, stars",
     ),
     _card(
         "gary_the_electrician",
-        Ability(Event.PLACED, (choose(gain_set("morale", "energy")),), space_set("generator"), When.SAME_FACE),
+        Ability(Trigger.PLACED, (choose(gain_set("morale", "energy")),), space_set("generator"), When.SAME_FACE),
     ),
     _card("jefferson_the_shock_artist", acts_in="legal_moves, retrieval", also="retrieves_for_energy"),
     _card(
         "julia_the_thought_inspector",
-        Ability(Event.BUMPING, (effect(Effect.TAKE_FACE), choose(RESOURCE_SET)), may=True, morale=1),
+        Ability(Trigger.BUMPING, (effect(Effect.TAKE_FACE), choose(RESOURCE_SET)), may=True, morale=1),
         acts_in="abilities, effects",
     ),
-    _card("katy_the_dietician", Ability(Event.PLACED, (goods(FOOD),), space_set("generator"), When.NO_ARTIFACT)),
+    _card("katy_the_dietician", Ability(Trigger.PLACED, (goods(FOOD),), space_set("generator"), When.NO_ARTIFACT)),
     _card(
         "laura_the_philanthropist",
-        Ability(Event.BUMPED, (draw(2),), TUNNEL_SET | TANK_SET, may=True, price=Price.GOLD_TO_BUMPED),
+        Ability(Trigger.BUMPED, (draw(2),), TUNNEL_SET | TANK_SET, may=True, price=Price.GOLD_TO_BUMPED),
     ),
     _card(
         "michael_the_engineer",
-        Ability(Event.PLACED, (morale(1), knowledge(1)), SLOT_SET, When.PAID_GOLD),
+        Ability(Trigger.PLACED, (morale(1), knowledge(1)), SLOT_SET, When.PAID_GOLD),
         acts_in="placement_legality, costs, abilities",
         also="site_for_any_resource",
     ),
-    _card("dr_nakagawa_the_tribute", Ability(Event.PLACED, (effect(Effect.ADVANCE, EUPHORIAN),), SLOT_SET, may=True)),
-    _card("ray_the_foreman", Ability(Event.BUILT, (effect(Effect.BUILDER),)), acts_in="abilities, effects"),
+    _card("dr_nakagawa_the_tribute", Ability(Trigger.PLACED, (effect(Effect.ADVANCE, EUPHORIAN),), SLOT_SET, may=True)),
+    _card("ray_the_foreman", Ability(Trigger.BUILT, (effect(Effect.BUILDER),)), acts_in="abilities, effects"),
     _card(
         "yordy_the_demotivator",
-        Ability(Event.BEFORE_ROLL, (effect(Effect.SET_FACE),), when=When.FREE_RETRIEVAL, may=True, price=Price.ENERGY),
+        Ability(Trigger.BEFORE_ROLL, (effect(Effect.SET_FACE),), when=When.FREE_RETRIEVAL, may=True, price=Price.ENERGY),
         acts_in="abilities, effects",
     ),
 ]
@@ -117,16 +117,16 @@ _EUPHORIAN = [
 _SUBTERRAN = [
     _card(
         "andrew_the_spelunker",
-        Ability(Event.PLACED, (draw(),), space_set("euphorian_tunnel", "wastelander_tunnel"), When.TOOK_RESOURCE),
+        Ability(Trigger.PLACED, (draw(),), space_set("euphorian_tunnel", "wastelander_tunnel"), When.TOOK_RESOURCE),
     ),
     _card(
         "brett_the_lockpicker",
-        Ability(Event.PLACED, (choose(RESOURCE_SET),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1),
+        Ability(Trigger.PLACED, (choose(RESOURCE_SET),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1),
     ),
     _card(
         "chase_the_miner",
         Ability(
-            Event.PLACED,
+            Trigger.PLACED,
             (effect(Effect.SACRIFICE_PLACED), effect(Effect.TUNNEL_RESOURCE, 2)),
             TUNNEL_SET,
             may=True,
@@ -136,12 +136,12 @@ _SUBTERRAN = [
         also="places_new_worker",
     ),
     _card("curtis_the_propagandist", acts_in="markers", also="lost_morale_loses_knowledge"),
-    _card("faith_the_hydroelectrician", Ability(Event.PLACED, (goods(ENERGY),), space_set("aquifer"), When.NO_ARTIFACT)),
+    _card("faith_the_hydroelectrician", Ability(Trigger.PLACED, (goods(ENERGY),), space_set("aquifer"), When.NO_ARTIFACT)),
     _card("jonathan_the_gambler", acts_in="artifacts", also="draws_two_for_one"),
     _card(
         "josiah_the_hacker",
         Ability(
-            Event.PLACED,
+            Trigger.PLACED,
             (effect(Effect.OTHERS_THERE), morale(1)),
             space_set("generator", "farm", "cloud_mine"),
         ),
@@ -149,12 +149,12 @@ _SUBTERRAN = [
     ),
     _card(
         "maggie_the_outlaw",
-        Ability(Event.RETRIEVED, (choose(gain_set("water", "stone")),), when=When.ALL_FROM_SUBTERRA),
+        Ability(Trigger.RETRIEVED, (choose(gain_set("water", "stone")),), when=When.ALL_FROM_SUBTERRA),
     ),
     _card(
         "major_dave_the_demolitionist",
         Ability(
-            Event.BUMPED,
+            Trigger.BUMPED,
             (effect(Effect.TUNNEL_RESOURCE, 1), effect(Effect.MINER)),
             TUNNEL_SET,
             may=True,
@@ -162,14 +162,14 @@ _SUBTERRAN = [
         ),
         acts_in="abilities, effects",
     ),
-    _card("phil_the_spy", Ability(Event.BUMPED, (draw(),), when=When.BUMPED_NO_SUBTERRAN, may=True, knowledge=1)),
+    _card("phil_the_spy", Ability(Trigger.BUMPED, (draw(),), when=When.BUMPED_NO_SUBTERRAN, may=True, knowledge=1)),
     _card(
         "soulless_the_plumber",
-        Ability(Event.PLACED, (choose(gain_set("morale", "water")),), space_set("aquifer"), When.LOWEST),
+        Ability(Trigger.PLACED, (choose(gain_set("morale", "water")),), space_set("aquifer"), When.LOWEST),
     ),
     _card(
         "xander_the_excavator",
-        Ability(Event.BUMPED, (effect(Effect.TUNNEL_RESOURCE, 1),), TUNNEL_SET, When.BUMPED_HIGHER, may=True, knowledge=1),
+        Ability(Trigger.BUMPED, (effect(Effect.TUNNEL_RESOURCE, 1),), TUNNEL_SET, When.BUMPED_HIGHER, may=True, knowledge=1),
         acts_in="abilities, effects",
     ),
 ]
@@ -178,7 +178,7 @@ _WASTELANDER = [
     _card(
         "brian_the_viticulturist",
         Ability(
-            Event.PLACED,
+            Trigger.PLACED,
             (knowledge(1), effect(Effect.ADVANCE, WASTELANDER)),
             MARKET_SET,
             When.PAID_FOOD_FOR_BLISS,
@@ -188,39 +188,39 @@ _WASTELANDER = [
     ),
     _card(
         "flartner_the_scammer",
-        Ability(Event.PLACED, (morale(1),), SLOT_SET, When.PAID_ARTIFACT),
+        Ability(Trigger.PLACED, (morale(1),), SLOT_SET, When.PAID_ARTIFACT),
         acts_in="placement_legality, costs, abilities",
         also="site_for_artifact",
     ),
     _card("geek_the_oracle", acts_in="artifacts", also="draws_three_for_one"),
-    _card("ian_the_horticulturist", Ability(Event.PLACED, (goods(WATER),), space_set("farm"), When.NO_RESOURCE)),
+    _card("ian_the_horticulturist", Ability(Trigger.PLACED, (goods(WATER),), space_set("farm"), When.NO_RESOURCE)),
     _card(
         "jacko_the_archivist",
-        Ability(Event.PLACED, (effect(Effect.OPPONENTS_DRAW),), int(BIT[ARK]), When.PAID_ONE_ARTIFACT),
+        Ability(Trigger.PLACED, (effect(Effect.OPPONENTS_DRAW),), int(BIT[ARK]), When.PAID_ONE_ARTIFACT),
         acts_in="costs, legal_moves, abilities, effects",
         also="ark_for_one_artifact",
     ),
-    _card("jonathan_the_artist", Ability(Event.PLACED, (draw(),), SLOT_SET, When.HIGHEST, may=True, knowledge=1)),
+    _card("jonathan_the_artist", Ability(Trigger.PLACED, (draw(),), SLOT_SET, When.HIGHEST, may=True, knowledge=1)),
     _card(
         "kyle_the_scavenger",
-        Ability(Event.PLACED, (draw(),), space_set("generator", "farm", "aquifer"), When.ALONE, may=True, knowledge=2),
+        Ability(Trigger.PLACED, (draw(),), space_set("generator", "farm", "aquifer"), When.ALONE, may=True, knowledge=2),
     ),
     _card("nick_the_understudy", acts_in="markers", also="gained_knowledge_gains_morale"),
     _card(
         "pete_the_cannibal",
         Ability(
-            Event.RETRIEVING,
+            Trigger.RETRIEVING,
             (effect(Effect.SACRIFICE_RETRIEVED), goods(FOOD, 4), choose(RESOURCE_SET)),
             may=True,
             price=Price.RETRIEVED_WORKER,
         ),
-        Ability(Event.NEW_WORKER, (draw(),), may=True, knowledge=2),
+        Ability(Trigger.NEW_WORKER, (draw(),), may=True, knowledge=2),
         acts_in="abilities, effects, retrieval",
     ),
     _card(
         "professor_reitz_the_archaeologist",
         Ability(
-            Event.PLACED,
+            Trigger.PLACED,
             (draw(), effect(Effect.MINER)),
             TUNNEL_SET,
             When.WITHOUT_BUMPING,
@@ -230,61 +230,61 @@ _WASTELANDER = [
     ),
     _card(
         "sir_scarby_the_harvester",
-        Ability(Event.PLACED, (choose(gain_set("knowledge", "food")),), space_set("farm"), When.HIGHEST),
+        Ability(Trigger.PLACED, (choose(gain_set("knowledge", "food")),), space_set("farm"), When.HIGHEST),
     ),
-    _card("steven_the_scholar", Ability(Event.LOST_WORKER, (choose(RESOURCE_SET), draw()))),
+    _card("steven_the_scholar", Ability(Trigger.LOST_WORKER, (choose(RESOURCE_SET), draw()))),
 ]
 
 _ICARITE = [
     _card(
         "amanda_the_broker",
         Ability(
-            Event.GETTING_BUMPED,
+            Trigger.GETTING_BUMPED,
             (effect(Effect.PAY_BLISS), effect(Effect.SET_FACE)),
             may=True,
             price=Price.BLISS,
         ),
         acts_in="abilities, effects",
     ),
-    _card("flavio_the_merchant", Ability(Event.PLACED, (draw(),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1)),
+    _card("flavio_the_merchant", Ability(Trigger.PLACED, (draw(),), ANY_MARKET, When.STAR_PLACED, may=True, knowledge=1)),
     _card("gidget_the_hypnotist", acts_in="retrieval", also="bliss_loses_knowledge"),
     _card("josh_the_negotiator", acts_in="costs", also="bliss_for_market_resource"),
     _card("kaden_the_infiltrator", acts_in="placement_legality, costs", also="tunnel_ends_for_knowledge"),
     _card(
         "lee_the_gossip",
-        Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(COMMODITY_SET)), may=True, morale=1),
+        Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(COMMODITY_SET)), may=True, morale=1),
         acts_in="abilities, effects",
     ),
     _card("matthew_the_thief", acts_in="placement_legality, costs", also="bumping_in_tunnel_for_knowledge"),
     _card(
         "maxime_the_ambassador",
-        Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), draw()), may=True, morale=2),
+        Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), draw()), may=True, morale=2),
         acts_in="abilities, effects",
     ),
     _card(
         "rebecca_the_peddler",
-        Ability(Event.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(RESOURCE_SET)), may=True, morale=2),
+        Ability(Trigger.BUMPED, (effect(Effect.BUMPED_KNOWLEDGE), choose(RESOURCE_SET)), may=True, morale=2),
         acts_in="abilities, effects",
     ),
     _card(
         "sarinee_the_cloud_miner",
-        Ability(Event.PLACED, (choose(gain_set("knowledge", "bliss")),), space_set("cloud_mine"), When.ALONE),
+        Ability(Trigger.PLACED, (choose(gain_set("knowledge", "bliss")),), space_set("cloud_mine"), When.ALONE),
     ),
     _card(
         "dr_sheppard_the_lobotomist",
         Ability(
-            Event.RETRIEVING,
+            Trigger.RETRIEVING,
             (effect(Effect.SACRIFICE_RETRIEVED), goods(BLISS, 4), choose(RESOURCE_SET)),
             may=True,
             price=Price.RETRIEVED_WORKER,
         ),
-        Ability(Event.NEW_WORKER, (draw(),), may=True, morale=2),
+        Ability(Trigger.NEW_WORKER, (draw(),), may=True, morale=2),
         acts_in="abilities, effects, retrieval",
     ),
     _card(
         "zong_the_astronomer",
         Ability(
-            Event.PLACED,
+            Trigger.PLACED,
             (draw(), effect(Effect.OPPONENTS_BLISS)),
             space_set("cloud_mine"),
             may=True,
@@ -336,15 +336,15 @@ FACTION_CARDS = np.array(
 _ROWS = [(card, ability) for card, recruit in enumerate(RECRUITS) for ability in recruit.abilities]
 _EMPTY = -1
 
-ROW = np.full((len(Event), NUM_RECRUITS), _EMPTY, np.int8)  # row of a card for an event, or -1
-EVENT_CARDS = np.zeros(len(Event), np.int64)  # the cards that have a row for an event
+ROW = np.full((len(Trigger), NUM_RECRUITS), _EMPTY, np.int8)  # row of a card for an event, or -1
+TRIGGER_CARDS = np.zeros(len(Trigger), np.int64)  # the cards that have a row for an event
 for _row, (_number, _ability) in enumerate(_ROWS):
     ROW[_ability.on, _number] = _row
-    EVENT_CARDS[_ability.on] |= 1 << _number
+    TRIGGER_CARDS[_ability.on] |= 1 << _number
 
 ROW_CARD = np.array([card for card, _ in _ROWS], np.int8)
 ROW_NUMBER = np.array([RECRUITS[card].abilities.index(ability) for card, ability in _ROWS], np.int8)
-ROW_EVENT = np.array([ability.on for _, ability in _ROWS], np.int8)
+ROW_TRIGGER = np.array([ability.on for _, ability in _ROWS], np.int8)
 ROW_AT = np.array([ability.at for _, ability in _ROWS], np.int64)
 ROW_WHEN = np.array([ability.when for _, ability in _ROWS], np.int8)
 ROW_MAY = np.array([ability.may for _, ability in _ROWS], np.int8)

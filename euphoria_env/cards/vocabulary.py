@@ -13,7 +13,7 @@ import numpy as np
 from euphoria_env.board import COMMODITY_SET, RESOURCE_SET, gain_set
 
 
-class Event(IntEnum):
+class Trigger(IntEnum):
     """The events at which a recruit acts."""
 
     PLACED = 0  # its owner placed a worker, R4.5
@@ -117,7 +117,7 @@ MAX_STEPS = 4
 class Ability(NamedTuple):
     """One ability of a recruit: when it acts, where, on which condition, whether it is asked, for what, and what it does."""
 
-    on: Event
+    on: Trigger
     do: tuple[Step, ...]
     at: int = -1  # spaces, for PLACED and BUMPED; -1: all
     when: When = When.ALWAYS

@@ -10,29 +10,28 @@ from euphoria_env.board import (
     FIRST_SLOT,
     FOOD,
     GOLD,
-    GOODS,
     NUM_AREAS,
     SLOTS_PER_SITE,
     SUBTERRAN,
 )
 from euphoria_env.cards.recruits import (
     BRIAN,
-    EVENT_CARDS,
     ROW,
     ROW_AT,
     ROW_CARD,
-    ROW_EVENT,
     ROW_KNOWLEDGE,
     ROW_MAY,
     ROW_MORALE,
     ROW_NUMBER,
     ROW_PRICE,
     ROW_PROGRAM,
+    ROW_TRIGGER,
     ROW_WHEN,
+    TRIGGER_CARDS,
 )
-from euphoria_env.cards.vocabulary import Event, Price, When
+from euphoria_env.cards.vocabulary import Price, Trigger, When
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import add_goods, pay_knowledge, pay_morale, room, take_goods
+from euphoria_env.engine.markers import add_goods, has_room, pay_knowledge, pay_morale, take_goods
 from euphoria_env.engine.state import (
     PAID_ARTIFACT,
     PAID_FOOD_FOR_BLISS,
@@ -41,79 +40,79 @@ from euphoria_env.engine.state import (
     RETRIEVE_FREE,
     Operation,
     ask_use,
-    has,
+    enabled_recruits,
+    has_ability,
     member,
-    powers,
     push,
     push_program,
 )
-from euphoria_env.engine.tape import note, note_cause, note_interruption
+from euphoria_env.engine.tape import log_cause, log_event, log_interruption
 from euphoria_env.event_kinds import EventKind
 
 
 @jit
 def trigger(g, tape, p, event, slot):
     """Lets the recruits of a player act on an event, from recruit `slot` on, in the order in which they became active."""
-    cards = powers(g, p)
-    if not cards & EVENT_CARDS[event]:
+    cards = enabled_recruits(g, p)
+    if not cards & TRIGGER_CARDS[event]:
         return
     for k in range(slot, int(g["num_active"][p])):
         card = int(g["recruits"][p, k])
         row = int(ROW[event, card])
-        if row >= 0 and (cards >> card) & 1 and acts(g, p, row):
+        if row >= 0 and (cards >> card) & 1 and may_act(g, p, row):
             push(g, Operation.TRIGGER, p, event, k + 1)
             if ROW_MAY[row]:
                 push(g, Operation.ABILITY_ANSWERED, p, row, 0)
                 ask_use(g, p, card)
             else:
-                note_cause(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
-                start(g, p, row)
+                log_cause(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
+                start_ability(g, p, row)
             return
 
 
 @jit
-def acts(g, p, row):
-    """Whether an ability acts here: its spaces, its condition (R13.8), and room and means for its price."""
-    event = ROW_EVENT[row]
-    if (event == Event.PLACED or event == Event.BUMPED) and not (ROW_AT[row] >> int(g["space"])) & 1:
+def may_act(g, p, row):
+    """Returns whether an ability can act here: the space, the condition (R13.8) and the price allow it."""
+    event = ROW_TRIGGER[row]
+    if (event == Trigger.PLACED or event == Trigger.BUMPED) and not (ROW_AT[row] >> int(g["space"])) & 1:
         return False
     return (
         holds(g, p, int(ROW_WHEN[row]))
-        and room(g, p, int(ROW_MORALE[row]), int(ROW_KNOWLEDGE[row]))
+        and has_room(g, p, int(ROW_MORALE[row]), int(ROW_KNOWLEDGE[row]))
         and affords(g, p, int(ROW_PRICE[row]))
     )
 
 
 @jit
-def start(g, p, row):
+def start_ability(g, p, row):
     """Carries out an ability; then the hand limit, unless the ability is part of the event it acts on (R5.6)."""
-    if ROW_EVENT[row] != Event.STAR:
+    if ROW_TRIGGER[row] != Trigger.STAR:
         push(g, Operation.LIMITS, p, 0, 0)
     push_program(g, ROW_PROGRAM, row, p)
 
 
 @jit
 def ability_answered(g, tape, p, row):
-    """`use`: the price is paid in the order morale, knowledge, goods (R13.10); what is chosen, the program asks."""
+    """Uses an ability or not, as the player answered; the price is paid in the order morale, knowledge, goods (R13.10)."""
     card = int(ROW_CARD[row])
     if g["answer"] != USE + card:
-        note(tape, EventKind.DECLINED, p, card, -1)
+        log_event(tape, EventKind.DECLINED, p, card, -1)
         return
-    if ROW_EVENT[row] == Event.STAR:  # in the middle of what gave the star
-        note_interruption(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
+    if ROW_TRIGGER[row] == Trigger.STAR:  # in the middle of what gave the star
+        log_interruption(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
     else:
-        note_cause(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
+        log_cause(tape, EventKind.ABILITY, p, card, ROW_NUMBER[row])
     if ROW_MORALE[row]:
         pay_morale(g, tape, p, int(ROW_MORALE[row]))
     if ROW_KNOWLEDGE[row]:
         pay_knowledge(g, tape, p, int(ROW_KNOWLEDGE[row]))
     pay_price(g, tape, p, int(ROW_PRICE[row]))
-    start(g, p, row)
+    start_ability(g, p, row)
 
 
 @jit
 def pay_price(g, tape, p, price):
-    """Takes what is paid at once; what is chosen, the effects take."""
+    """Takes the part of a price that leaves no choice; the effects of the ability take the rest."""
     if price == Price.ENERGY:
         take_goods(g, tape, EventKind.PAID, p, ENERGY, 1)
     elif price == Price.GOLD_TO_BUMPED:
@@ -133,7 +132,7 @@ def affords(g, p, price):
     if price == Price.ENERGY:
         return g["goods"][p, ENERGY] > 0
     if price == Price.BLISS:
-        return g["goods"][p, BLISS] > 0 or (g["goods"][p, FOOD] > 0 and has(g, p, BRIAN) != 0)
+        return g["goods"][p, BLISS] > 0 or (g["goods"][p, FOOD] > 0 and has_ability(g, p, BRIAN) != 0)
     if price == Price.GOLD_TO_BUMPED:
         return g["goods"][p, GOLD] > 0
     if price == Price.ARTIFACT:
@@ -153,10 +152,7 @@ def holds(g, p, when):
     if when == When.NO_ARTIFACT:
         return g["hand_size"][p] == 0
     if when == When.NO_RESOURCE:
-        resources = 0
-        for item in range(FIRST_RESOURCE, len(GOODS)):
-            resources += int(g["goods"][p, item])
-        return resources == 0
+        return g["goods"][p, FIRST_RESOURCE:].sum() == 0
     if when == When.SAME_FACE or when == When.ALONE or when == When.HIGHEST or when == When.LOWEST:
         return compares(g, p, when)
     if when == When.WITHOUT_BUMPING:
@@ -191,7 +187,7 @@ def holds(g, p, when):
 
 @jit
 def compares(g, p, when):
-    """Conditions on the other workers there: same face, alone, highest or lowest (R13.3)."""
+    """Returns whether a condition on the other workers there holds: same face, alone, highest or lowest (R13.3)."""
     mine = int(g["placed_face"])
     lowest, highest, same, others = 7, 0, 0, -1  # the placed worker itself is among those counted
     space = int(g["space"])

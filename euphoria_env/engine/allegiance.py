@@ -7,7 +7,7 @@ from euphoria_env.cards.recruits import FACTION_OF
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.stars import star_on_recruit
 from euphoria_env.engine.state import Operation, push, seat_after
-from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 
 REVEALING_ALLEGIANCE = 8  # R7.4
@@ -30,7 +30,7 @@ def advance_allegiance(g, tape, p, faction):
     if g["allegiance"][faction] == ALLEGIANCE_END:
         return
     g["allegiance"][faction] += 1
-    note(tape, EventKind.ALLEGIANCE, p, faction, g["allegiance"][faction])
+    log_event(tape, EventKind.ALLEGIANCE, p, faction, g["allegiance"][faction])
     if g["allegiance"][faction] == ALLEGIANCE_END:
         for k in range(int(g["num_players"])):
             q = seat_after(g, k)
@@ -50,7 +50,7 @@ def activate(g, tape, p, slot):
     g["recruits"][p, int(g["num_active"][p])] = card
     g["num_active"][p] += 1
     g["active_cards"][p] |= BIT[card]
-    note(tape, EventKind.RECRUIT_ACTIVE, p, card, -1)
+    log_event(tape, EventKind.RECRUIT_ACTIVE, p, card, -1)
     if g["allegiance"][int(FACTION_OF[card])] == ALLEGIANCE_END:
         star_on_recruit(g, tape, p, card)
 
@@ -66,13 +66,13 @@ def hidden_revealed(g, p, revealed):
 
 @jit
 def activate_revealed(g, tape, p):
-    """Hidden recruits of factions revealed during this placement become active, in turn order (R4.9, R16.1)."""
+    """Makes the hidden recruits of factions that this placement revealed active, in turn order (R4.9, R16.1)."""
     revealed = revealed_factions(g)
     if revealed == g["revealed"]:
         return
     for f in range(len(FACTIONS)):
         if (revealed >> f) & 1 and not (int(g["revealed"]) >> f) & 1:
-            note_cause(tape, EventKind.REVEALED, -1, f, -1)
+            log_cause(tape, EventKind.REVEALED, -1, f, -1)
     g["revealed"] = revealed
     activated = False
     for k in range(int(g["num_players"])):

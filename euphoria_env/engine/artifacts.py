@@ -10,8 +10,8 @@ from euphoria_env.decisions import Verb
 from euphoria_env.engine.chance import draw_artifact
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import pay_knowledge
-from euphoria_env.engine.state import USED_GAMBLER, USED_GEEK, Operation, ask_series, ask_use, has, push, seat_after
-from euphoria_env.engine.tape import note, note_interruption
+from euphoria_env.engine.state import USED_GAMBLER, USED_GEEK, Operation, ask_series, ask_use, has_ability, push, seat_after
+from euphoria_env.engine.tape import log_event, log_interruption
 from euphoria_env.event_kinds import EventKind
 
 
@@ -27,18 +27,18 @@ def discard_artifact(g, tape, event, p, kind, n):
     """Puts n cards of a type from a hand to the discards, as an event of this kind: they are paid or discarded."""
     move_artifact(g, p, kind, -n)
     g["discards"][kind] += n
-    note(tape, event, p, FIRST_ARTIFACT + kind, n)
+    log_event(tape, event, p, FIRST_ARTIFACT + kind, n)
 
 
 @jit
 def draw_plain(g, tape, p):
-    """Draws one card without asking anybody; its type, or -1 if there is none."""
+    """Draws one card without asking anybody; returns its type, or -1 if there is none."""
     kind = draw_artifact(g, tape)
     if kind >= 0:
         move_artifact(g, p, kind, 1)
-        note(tape, EventKind.DRAWN, p, kind, -1)
+        log_event(tape, EventKind.DRAWN, p, kind, -1)
     else:
-        note(tape, EventKind.NONE_LEFT, p, -1, -1)
+        log_event(tape, EventKind.NONE_LEFT, p, -1, -1)
     return kind
 
 
@@ -49,8 +49,8 @@ def draw_artifacts(g, tape, p, n, slot):
         for k in range(slot, int(g["num_active"][p])):
             card = int(g["recruits"][p, k])
             used = int(g["used"][p])
-            if (card == GEEK and not used & USED_GEEK and g["knowledge"][p] < TRACK_END and has(g, p, GEEK)) or (
-                card == GAMBLER and not used & USED_GAMBLER and has(g, p, GAMBLER)
+            if (card == GEEK and not used & USED_GEEK and g["knowledge"][p] < TRACK_END and has_ability(g, p, GEEK)) or (
+                card == GAMBLER and not used & USED_GAMBLER and has_ability(g, p, GAMBLER)
             ):
                 push(g, Operation.DRAW_ANSWERED, p, n, k)
                 ask_use(g, p, card)
@@ -62,13 +62,13 @@ def draw_artifacts(g, tape, p, n, slot):
 
 @jit
 def draw_answered(g, tape, p, n, slot):
-    """Geek or the Gambler replaces one card of a draw by plain ones, or does not."""
+    """Continues a draw: Geek or the Gambler draws several cards in place of one, if the player said so."""
     card = int(g["recruits"][p, slot])
     if g["answer"] != USE + card:
-        note(tape, EventKind.DECLINED, p, card, -1)
+        log_event(tape, EventKind.DECLINED, p, card, -1)
         draw_artifacts(g, tape, p, n, slot + 1)
         return
-    note_interruption(tape, EventKind.ABILITY, p, card, -1)
+    log_interruption(tape, EventKind.ABILITY, p, card, -1)
     push(g, Effect.DRAW, p, n - 1, 0)
     if card == GEEK:
         g["used"][p] |= USED_GEEK
@@ -106,7 +106,7 @@ def ask_discards(g, p, n, items):
 
 @jit
 def future(g, tape, p):
-    """Bradley: draws 2 cards, discards 1 of those two if both came (R5.7)."""
+    """Bradley: draws 2 cards and asks which of the two is discarded, if there were 2 (R5.7)."""
     first = draw_plain(g, tape, p)
     second = draw_plain(g, tape, p)
     if second >= 0:
@@ -115,7 +115,7 @@ def future(g, tape, p):
 
 @jit
 def limits(g, tape):
-    """Hand limits of everybody in turn order (R5.6, R4.8)."""
+    """Asks everybody who holds too many cards to discard, in turn order (R5.6, R4.8)."""
     n = int(g["num_players"])
     over = False
     for p in range(n):
@@ -126,7 +126,7 @@ def limits(g, tape):
         p = seat_after(g, k)
         excess = int(g["hand_size"][p]) - int(g["morale"][p])
         if excess > 0:
-            note_interruption(tape, EventKind.HAND_LIMIT, p, excess, -1)
+            log_interruption(tape, EventKind.HAND_LIMIT, p, excess, -1)
             push(g, Operation.LIMITS, p, 0, 0)
             ask_discards(g, p, excess, ARTIFACT_SET)
             return

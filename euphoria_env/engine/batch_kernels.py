@@ -1,13 +1,16 @@
-"""The kernels of `Batch` and of the environments: a step with everything that is written after it."""
+"""The kernels of `Batch` and of the environments: they play a move and write everything that is seen after it."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numba import types
 
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.byte_copies import borrowed, pointer_to
 from euphoria_env.engine.chance import seed_rng
-from euphoria_env.engine.jit import entry, jit
+from euphoria_env.engine.jit import array, entry, jit
 from euphoria_env.engine.legal_moves import answer
 from euphoria_env.engine.loop import advance
 from euphoria_env.engine.move_set import count_legal, fill_mask, is_legal, nth_legal
@@ -18,9 +21,35 @@ from euphoria_env.engine.state import OVER, ROWS, TRUNCATED
 from euphoria_env.engine.tape import TAPE, TAPES, forget_events, tape_of
 
 
+class BatchArrays(NamedTuple):
+    """Games, and what the players see who decide."""
+
+    states: np.ndarray  # rows (N,)
+    tapes: np.ndarray  # of each game, or one that all share
+    player: np.ndarray  # int8 (N,)
+    mask: np.ndarray  # bool (N, NUM_ACTIONS)
+    observation: np.ndarray  # int8 (N, OBS_SIZE), or (0, OBS_SIZE): nothing is observed
+    events: np.ndarray  # int8 (N, K, EVENT_SIZE)
+
+
+class StepResults(NamedTuple):
+    """The results of a step."""
+
+    rewards: np.ndarray  # float32 (N, P)
+    terminated: np.ndarray  # bool (N,)
+    truncated: np.ndarray  # bool (N,)
+    ranking: np.ndarray  # int8 (N, P)
+
+
+_BYTES, _FLAGS = array(np.int8), array(np.bool_)
+_TABLE = array(np.int8, 2)
+BATCH_ARRAYS = types.NamedTuple((ROWS, TAPES, _BYTES, array(np.bool_, 2), _TABLE, array(np.int8, 3)), BatchArrays)
+STEP_RESULTS = types.NamedTuple((array(np.float32, 2), _FLAGS, _FLAGS, _TABLE), StepResults)
+
+
 @jit
 def play_on(g, action, tape, kind, before, rewards):
-    """Plays a legal move and writes its rewards; `before` is room for the stars to place before it."""
+    """Plays a legal move and writes its rewards; `before`, int8 (MAX_PLAYERS,), is scratch."""
     before = borrowed(before)
     for p in range(MAX_PLAYERS):
         before[p] = g["stars"][p]
@@ -45,10 +74,10 @@ def play(games, i, action, tape, kind, rewards, mask):
 
 
 @jit
-def restart(games, i, blank, seed, episode, tape):
+def restart(states, i, blank, seed, episode, tape):
     """Begins an episode of game i; it depends on the seed, the game and the number of the episode alone."""
-    games[i] = blank[0]
-    g = games[i]
+    states[i] = blank[0]
+    g = states[i]
     seed_rng(g["rng"], seed, i, episode)
     forget_events(tape)
     begin_setup(g, tape)
@@ -56,29 +85,30 @@ def restart(games, i, blank, seed, episode, tape):
 
 
 @jit
-def write_next(g, i, tapes, player, mask, observation, observe, events):
-    """Writes who decides next, the mask, and the observation and the events as that player sees them."""
-    player[i] = g["player"]
-    fill_mask(g["legal"], mask[i])
-    if observe:
-        fill_observation(g, int(g["player"]), observation[i])
-    if events.shape[1]:
-        fill_events(tape_of(tapes, i), int(g["player"]), int(g["num_players"]), events[i])
+def show_to_decider(games, i):
+    """Writes who decides in game i, the mask, and the observation and the events as that player sees them."""
+    g = games.states[i]
+    games.player[i] = g["player"]
+    fill_mask(g["legal"], games.mask[i])
+    if len(games.observation):
+        fill_observation(g, int(g["player"]), games.observation[i])
+    if games.events.shape[1]:
+        fill_events(tape_of(games.tapes, i), int(g["player"]), int(g["num_players"]), games.events[i])
 
 
-@entry(ROWS, "int64[:]", ROWS, "int64[:] int64", TAPES, "int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:]")
-def start_games(games, chosen, blank, episodes, seed, tapes, player, mask, observation, observe, events):
+@entry(BATCH_ARRAYS, "int64[:]", ROWS, "int64[:] int64")
+def start_games(games, chosen, blank, episodes, seed):
     """Begins the chosen games, by their numbers."""
     for i in chosen:
-        restart(games, i, blank, seed, episodes[i], tape_of(tapes, i))
-        write_next(games[i], i, tapes, player, mask, observation, observe, events)
+        restart(games.states, i, blank, seed, episodes[i], tape_of(games.tapes, i))
+        show_to_decider(games, i)
 
 
-@entry(ROWS, TAPES, "int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:]")
-def show_games(games, tapes, player, mask, observation, observe, events):
-    """Writes who decides next in all games, the masks, the observations and the events."""
-    for i in range(len(games)):
-        write_next(games[i], i, tapes, player, mask, observation, observe, events)
+@entry(BATCH_ARRAYS, "int64 int64")
+def show_games(games, first, last):
+    """Shows games first to last - 1 to the players who decide."""
+    for i in range(first, last):
+        show_to_decider(games, i)
 
 
 @entry(ROWS, "int64[:] int8[:,:,:]")
@@ -91,14 +121,14 @@ def show_ends(ends, ended, observations):
 
 @entry(ROWS, "int64[:] int64[:] int8[:,:]")
 def show_seats(ends, which, players, observations):
-    """Writes what a player of each of these games saw."""
+    """Writes the observation of one player of each of these games."""
     for k in range(len(which)):
         fill_observation(ends[which[k]], players[k], observations[k])
 
 
 @entry(ROWS, TAPES, "int64[:] int64[:] int8[:,:,:]")
 def show_last_events(ends, tapes, which, players, events):
-    """Writes the last events of each of these games as a player of it saw them."""
+    """Writes the last events of each of these games, as one player of it saw them."""
     for k in range(len(which)):
         fill_events(tape_of(tapes, which[k]), players[k], int(ends[which[k]]["num_players"]), events[k])
 
@@ -114,43 +144,32 @@ def first_illegal(games, actions, active):
 
 @entry(ROWS, "float64[:] int64[:]")
 def choose_legal(games, chances, moves):
-    """Writes a legal move of each game, by one number from [0, 1) each; every game must have one."""
+    """Writes a legal move of each game, drawn by one number from [0, 1) each; every game must have a legal move."""
     for i in range(len(games)):
         words = games[i]["legal"]
         moves[i] = nth_legal(words, int(chances[i] * count_legal(words)))
 
 
-@entry(
-    ROWS,
-    "int64 int64 int64[:] bool_[:]",
-    TAPES,
-    "int64 int8[:] bool_[:,:] int8[:,:] bool_ int8[:,:,:] float32[:,:] bool_[:] bool_[:] int8[:,:]",
-    apart=True,
-)
-def step_games(
-    games, first, last, actions, active, tapes, kind, player, mask, observation, observe, events, rewards, terminated, truncated,
-    ranking,
-):  # fmt: skip
+@entry(BATCH_ARRAYS, "int64 int64 int64[:] bool_[:] int64", STEP_RESULTS, apart=True)
+def step_games(games, first, last, actions, active, kind, results):
     """Plays one decision in the active ones of games first to last - 1; returns the number that ended, which are not shown."""
-    games, tapes, rewards, mask, observation, events = (
-        borrowed(games), borrowed(tapes), borrowed(rewards), borrowed(mask), borrowed(observation), borrowed(events),
-    )  # fmt: skip
+    games, results = borrowed(games), borrowed(results)
     before, ends = np.empty(MAX_PLAYERS, np.int8), 0
     for i in range(first, last):
         if not active[i]:
-            rewards[i] = 0.0
-            terminated[i] = False
-            truncated[i] = False
+            results.rewards[i] = 0.0
+            results.terminated[i] = False
+            results.truncated[i] = False
             continue
-        g = games[i]
-        play_on(g, int(actions[i]), tape_of(tapes, i), kind, before, rewards[i])
+        g = games.states[i]
+        play_on(g, int(actions[i]), tape_of(games.tapes, i), kind, before, results.rewards[i])
         ended = g["status"] >= OVER
-        truncated[i] = g["status"] == TRUNCATED
-        terminated[i] = ended and not truncated[i]
+        results.truncated[i] = g["status"] == TRUNCATED
+        results.terminated[i] = ended and not results.truncated[i]
         if ended:
             ends += 1
             for p in range(int(g["num_players"])):
-                ranking[i, p] = g["ranking"][p]
+                results.ranking[i, p] = g["ranking"][p]
         else:
-            write_next(g, i, tapes, player, mask, observation, observe, events)
+            show_to_decider(games, i)
     return ends

@@ -1,7 +1,7 @@
 """Chance: loaded outcomes from the tape first (`engine.tape`), then a small generator in the row.
 
 The generator is a multiply-with-carry of 64 bits (multiplier 698769069, Marsaglia's KISS99), kept in two integers so that it
-runs the same in numba and in plain Python. The caller notes the outcome as an event.
+runs the same in numba and in plain Python. The caller logs the outcome as an event.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from euphoria_env.board import ARTIFACTS
 from euphoria_env.engine.bits import count_bits, lowest_bit
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.state import ABSENT, HELD, IN_DECK, ON_SITE, OUT_BY
-from euphoria_env.engine.tape import KINDS, TAPE_ERROR, loaded, note
+from euphoria_env.engine.tape import KINDS, TAPE_ERROR, loaded, log_event
 from euphoria_env.event_kinds import EventKind
 
 DICE, ARTIFACT_CARDS, RECRUIT_CARDS, MARKET_TILES, DILEMMAS, LOTS = range(len(KINDS))
@@ -53,7 +53,7 @@ def random_below(rng, n):
 
 @jit
 def random_member(rng, members):
-    """Any of the numbers whose bits are set."""
+    """Returns a random member of a set of bits."""
     for _ in range(random_below(rng, count_bits(members))):
         members &= members - 1
     return lowest_bit(members)
@@ -61,7 +61,7 @@ def random_member(rng, members):
 
 @jit
 def roll_die(g, tape):
-    """A face, 1 to 6."""
+    """Rolls a die: returns a face, 1 to 6."""
     face = loaded(tape, DICE)
     if face < 0:
         face = 1 + random_below(g["rng"], 6)
@@ -70,19 +70,19 @@ def roll_die(g, tape):
 
 @jit
 def draw_lot(g, tape, players):
-    """One of a set of players."""
+    """Draws a lot: returns one of a set of players."""
     player = loaded(tape, LOTS)
     if player < 0:
         player = random_member(g["rng"], players)
     elif not (players >> player) & 1:
         tape[TAPE_ERROR] = LOTS + 1
-    note(tape, EventKind.LOT, -1, player, -1)
+    log_event(tape, EventKind.LOT, -1, player, -1)
     return player
 
 
 @jit
 def draw_dilemma(g, tape):
-    """An artifact type whose dilemma card nobody has."""
+    """Draws a dilemma: returns an artifact type whose dilemma nobody has."""
     left = ALL_DILEMMAS
     for p in range(int(g["num_players"])):
         if g["dilemma"][p] >= 0:
@@ -109,7 +109,7 @@ def draw_artifact(g, tape):
             g["discards"][k] = 0
         if n == 0:
             return -1
-        note(tape, EventKind.SHUFFLED, -1, -1, -1)
+        log_event(tape, EventKind.SHUFFLED, -1, -1, -1)
     kind = loaded(tape, ARTIFACT_CARDS)
     if kind < 0 or deck[kind] == 0:
         if kind >= 0:

@@ -33,9 +33,9 @@ from euphoria_env.decisions import Verb
 from euphoria_env.engine.artifacts import max_of_a_type
 from euphoria_env.engine.bits import lowest_bit
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.markers import room
-from euphoria_env.engine.state import PAID_FOOD_FOR_BLISS, PAID_ONE_ARTIFACT, has, member, powers, under
-from euphoria_env.engine.tape import TAPE_NEXT, note, note_cause
+from euphoria_env.engine.markers import has_room
+from euphoria_env.engine.state import PAID_FOOD_FOR_BLISS, PAID_ONE_ARTIFACT, enabled_recruits, has_ability, has_penalty, member
+from euphoria_env.engine.tape import TAPE_NEXT, log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 
 _BLISS_SET = 1 << BLISS
@@ -45,13 +45,13 @@ _PLENTY = 99
 
 @jit
 def cost_of(g, p, space, bumping):
-    """The units a space costs: (units a, set a, units b, set b); `bumping`: another player's worker (Matthew)."""
+    """Returns the units that a space costs: units a, set a, units b, set b. `bumping`: another player's worker (Matthew)."""
     if FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS:
         row = TILE_COST[int(g["tile"][space - FIRST_MARKET])]
     else:
         row = SPACE_COST[space]
     units_a, set_a, units_b, set_b = row[0], row[1], row[2], row[3]
-    cards = powers(g, p)
+    cards = enabled_recruits(g, p)
     if cards:
         if bumping and FIRST_TUNNEL <= space < FIRST_TUNNEL + len(TUNNELS) and (cards >> MATTHEW) & 1:
             set_a |= KNOWLEDGE_SET
@@ -72,16 +72,16 @@ def cost_of(g, p, space, bumping):
 
 @jit
 def markers_due(g, p, space):
-    """Morale and knowledge a space costs beside its units: (Brian in Icarus, Kaden at a tunnel end)."""
-    morale = 1 if (ICARUS_SET >> space) & 1 and has(g, p, BRIAN) else 0
+    """Returns the morale and the knowledge that a space costs beside its units (Brian in Icarus, Kaden at a tunnel end)."""
+    morale = 1 if (ICARUS_SET >> space) & 1 and has_ability(g, p, BRIAN) else 0
     end = space - FIRST_TUNNEL_END
     knowledge = 2 if 0 <= end < len(TUNNELS) and not member(g, p, end) else 0
     return morale, knowledge
 
 
 @jit
-def note_payment(g, tape, p, space):
-    """Notes that a space is about to be paid for, and the recruits without which it could not be paid so."""
+def log_payment(g, tape, p, space):
+    """Logs that a space is paid for, and the recruits without which this payment would not be possible."""
     if not tape[TAPE_NEXT]:
         return
     chosen = 0
@@ -91,7 +91,7 @@ def note_payment(g, tape, p, space):
     resources, artifacts = chosen & RESOURCE_SET, chosen & ARTIFACT_SET
     if not chosen and not g["due_morale"] and not g["due_knowledge"]:
         return
-    note_cause(tape, EventKind.PAYS, p, space, -1)
+    log_cause(tape, EventKind.PAYS, p, space, -1)
     ways = 0
     if g["due_knowledge"]:
         ways |= 1 << KADEN
@@ -109,24 +109,24 @@ def note_payment(g, tape, p, space):
     if g["paid"] & PAID_FOOD_FOR_BLISS or bliss_missing or markers_due(g, p, space)[0]:
         ways |= 1 << BRIAN
     while ways:
-        note(tape, EventKind.WAY, p, lowest_bit(ways), -1)
+        log_event(tape, EventKind.WAY, p, lowest_bit(ways), -1)
         ways &= ways - 1
 
 
 @jit
-def stock(g, p, verb, items, first):
+def units_of_set(g, p, verb, items, first):
     """The number of units of a set of items, from `first` on, that a player can still put into the series under way."""
     n = 0
     items = items >> first << first
     while items:
-        n += stock_of(g, p, verb, lowest_bit(items))
+        n += units_of_item(g, p, verb, lowest_bit(items))
         items &= items - 1
     return n
 
 
 @jit
-def stock_of(g, p, verb, item):
-    """The same for one item."""
+def units_of_item(g, p, verb, item):
+    """The number of units of one item that a player can still put into the series under way."""
     if verb == Verb.GAIN or verb == Verb.MINE:
         return _PLENTY
     if item < FIRST_ARTIFACT:
@@ -152,16 +152,16 @@ def completable(g, p, verb, units_a, set_a, units_b, set_b, first):
                 own_b += n
     if own_a > units_a or own_b > units_b:
         return False
-    own_a += stock(g, p, verb, set_a & ~set_b, first)
-    own_b += stock(g, p, verb, set_b & ~set_a, first)
-    return fill_both(units_a, units_b, own_a, own_b, both + stock(g, p, verb, set_a & set_b, first))
+    own_a += units_of_set(g, p, verb, set_a & ~set_b, first)
+    own_b += units_of_set(g, p, verb, set_b & ~set_a, first)
+    return fill_both(units_a, units_b, own_a, own_b, both + units_of_set(g, p, verb, set_a & set_b, first))
 
 
 @jit
 def fill_both(units_a, units_b, own_a, own_b, both):
     """Whether two groups of units can be filled with items of their own and items that serve both.
 
-    By GameRegistry's theorem it is enough that there are sufficient items for each of them and for the two together.
+    By Hall's theorem it is enough that there are enough items for each group and for both together.
     """
     return min(units_a, own_a) + min(units_b, own_b) + both >= units_a + units_b
 
@@ -193,18 +193,18 @@ def payable(g, p, space, bumping, extra_morale, held):
     `extra_morale` is due for a further worker (R17.4); `held` are the player's `holdings`.
     """
     morale, knowledge = markers_due(g, p, space)
-    if not room(g, p, morale + extra_morale, knowledge):
+    if not has_room(g, p, morale + extra_morale, knowledge):
         return False
     if asks_artifacts(space):
         return (
             g["hand_size"][p] >= 3
-            or (g["hand_size"][p] == 2 and max_of_a_type(g, p) == 2 and not under(g, p, COURTHOUSE))
-            or (g["hand_size"][p] >= 1 and space == ARK and has(g, p, JACKO) != 0)
+            or (g["hand_size"][p] == 2 and max_of_a_type(g, p) == 2 and not has_penalty(g, p, COURTHOUSE))
+            or (g["hand_size"][p] >= 1 and space == ARK and has_ability(g, p, JACKO) != 0)
         )
     units_a, set_a, units_b, set_b = cost_of(g, p, space, bumping)
     if (units_a and not set_a & held) or (units_b and not set_b & held):
         return False
     if units_a + units_b <= 1:
         return True
-    own_a, own_b = stock(g, p, Verb.PAY, set_a & ~set_b, 0), stock(g, p, Verb.PAY, set_b & ~set_a, 0)
-    return fill_both(units_a, units_b, own_a, own_b, stock(g, p, Verb.PAY, set_a & set_b, 0))
+    own_a, own_b = units_of_set(g, p, Verb.PAY, set_a & ~set_b, 0), units_of_set(g, p, Verb.PAY, set_b & ~set_a, 0)
+    return fill_both(units_a, units_b, own_a, own_b, units_of_set(g, p, Verb.PAY, set_a & set_b, 0))

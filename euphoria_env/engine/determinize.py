@@ -28,7 +28,7 @@ def deal_hidden(games, i, player, seed):
 
 @jit
 def deal_hidden_row(g, player, seed):
-    """The same for a row."""
+    """Deals again what a player cannot know in a row, and reseeds its generator."""
     seed_rng(g["rng"], seed, 1, player)
     deal_recruits(g, player)
     deal_hidden_tiles(g, player)
@@ -66,7 +66,7 @@ def placing_player(g):
 
 @jit
 def can_pay(g, p):
-    """Whether player p could pay for it now (R4.3)."""
+    """Whether player p can pay now for the space where their worker stands (R4.3)."""
     bumped_other = g["bumped"] >= 0 and g["bumped"] != p
     return payable(g, p, int(g["space"]), bumped_other, int(g["due_morale"]), holdings(g, p))
 
@@ -106,7 +106,7 @@ def deal_cards(g, player):
 
 @jit
 def shown_cards(g, p, kind):
-    """Cards of a type that a player must hold, who is paying, discarding or offering them or was asked for them."""
+    """Returns how many cards of a type a player must hold: those that they pay, discard or offer, or were asked for."""
     item = FIRST_ARTIFACT + kind
     asked = int(g["ask"])
     if asked == Decision.SERIES and g["player"] == p and (g["verb"] == Verb.PAY or g["verb"] == Verb.DISCARD):
@@ -120,7 +120,7 @@ def shown_cards(g, p, kind):
 
 @jit
 def choose_future(g, player):
-    """The two cards of the hand dealt between which Bradley's owner, another player, is choosing, if that is being decided."""
+    """Chooses the two cards between which Bradley's owner decides, if another player does; False if they are equal."""
     p = int(g["player"])
     if g["ask"] != Decision.SERIES or g["verb"] != Verb.DISCARD or g["set_a"] == ARTIFACT_SET or p == player:
         return True
@@ -230,7 +230,7 @@ def deal_recruits(g, player):
 
 @jit
 def deal_one(g, places, place, cards):
-    """Deals one of some cards to a place; a card taken up gets its old one."""
+    """Deals one of some cards to a place; a card that was taken up gets the place that it leaves."""
     card = random_member(g["rng"], cards)
     if places[card] != _FREE:
         free = 0
@@ -287,7 +287,7 @@ def site_of_own_tile(g, player):
 
 @jit
 def move_own_tile(g, own, n):
-    """Changes places between the tile of this site, if it is one, and that of the n-th site that is not built."""
+    """Swaps the tile of site `own`, if there is one, with that of the n-th site that is not built."""
     if own < 0:
         return
     k = 0
@@ -299,7 +299,7 @@ def move_own_tile(g, own, n):
 
 @jit
 def forget_marks(marks, own):
-    """Sorts the marks of the tiles, but for the observer's own, which stays where it is."""
+    """Sorts the marks of the tiles; the observer's own mark stays where it is."""
     for k in range(NUM_MARKETS):
         for other in range(k + 1, NUM_MARKETS):
             if marks[k] != own and marks[other] != own and marks[other] < marks[k]:
@@ -308,7 +308,7 @@ def forget_marks(marks, own):
 
 @jit
 def deal_drafted_tiles(g, player):
-    """Shuffles all tiles but the observer's in the middle of the draft of tiles, then fills the other hands again."""
+    """Deals the tiles of a draft under way again, but for those that the observer knows."""
     places = g["tile_place"]
     hidden = 0
     for tile in range(NUM_TILES):

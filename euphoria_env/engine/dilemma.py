@@ -12,7 +12,7 @@ from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import take_chosen
 from euphoria_env.engine.stars import take_star
 from euphoria_env.engine.state import HELD, OUT_BY, RESOLVED_RECRUIT, RESOLVED_STAR, Operation, ask_for, ask_series, push
-from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 
 
@@ -24,7 +24,7 @@ def can_resolve(g, p):
 
 @jit
 def resolve_dilemma(g, p):
-    """Begins: `star` or `recruit` is chosen, now the payment is."""
+    """Asks how the dilemma is paid, after `star` or `recruit` was chosen."""
     push(g, Operation.NEXT_TURN, p, 0, 0)
     push(g, Operation.END_CHECK, p, 0, 0)
     push(g, Operation.LIMITS, p, 0, 0)
@@ -35,7 +35,7 @@ def resolve_dilemma(g, p):
 
 @jit
 def dilemma_way_chosen(g, p):
-    """The artifact shown, or any two."""
+    """Takes the artifact of the dilemma, or asks for any two."""
     if g["answer"] == PAY_MATCH:
         g["chosen"][FIRST_ARTIFACT + int(g["dilemma"][p])] = 1
     else:
@@ -45,7 +45,7 @@ def dilemma_way_chosen(g, p):
 @jit
 def dilemma_paid(g, tape, p, resolution):
     """Takes the payment; then the star, or the recruits to choose from."""
-    note_cause(tape, EventKind.DILEMMA, p, g["dilemma"][p], resolution)
+    log_cause(tape, EventKind.DILEMMA, p, g["dilemma"][p], resolution)
     take_chosen(g, tape, p)
     g["resolved"][p] = resolution
     if resolution == RESOLVED_RECRUIT:
@@ -53,7 +53,7 @@ def dilemma_paid(g, tape, p, resolution):
     else:
         push(g, Operation.STAR_REACTIONS, p, 0, 0)
         if take_star(g, p):
-            note(tape, EventKind.STAR_ON_DILEMMA, p, -1, -1)
+            log_event(tape, EventKind.STAR_ON_DILEMMA, p, -1, -1)
 
 
 @jit
@@ -65,7 +65,7 @@ def dilemma_recruit(g, tape, p):
         if card >= 0:
             g["hand"][p, n] = card
             g["recruit_place"][card] = HELD + p
-            note(tape, EventKind.RECRUIT_DEALT, p, card, -1)
+            log_event(tape, EventKind.RECRUIT_DEALT, p, card, -1)
             n += 1
     if n:
         push(g, Operation.RECRUIT_KEPT, p, 0, 0)
@@ -74,18 +74,18 @@ def dilemma_recruit(g, tape, p):
 
 @jit
 def recruit_kept(g, tape, p):
-    """Keeps one, the other goes out of the game; active at once if its faction is revealed."""
+    """Keeps the chosen recruit, active at once if its faction is revealed; the other one goes out of the game."""
     card = int(g["answer"]) - CHOOSE_RECRUIT
     for k in range(2):
         other = int(g["hand"][p, k])
         if other >= 0 and other != card:
             g["recruit_place"][other] = OUT_BY + p
-            note(tape, EventKind.RECRUIT_OUT, p, other, -1)
+            log_event(tape, EventKind.RECRUIT_OUT, p, other, -1)
         g["hand"][p, k] = -1
     slot = int(g["num_recruits"][p])
     g["recruits"][p, slot] = card
     g["num_recruits"][p] = slot + 1
-    note(tape, EventKind.RECRUIT_KEPT, p, card, -1)
+    log_event(tape, EventKind.RECRUIT_KEPT, p, card, -1)
     if (revealed_factions(g) >> int(FACTION_OF[card])) & 1:
         push(g, Operation.STAR_REACTIONS, p, 0, 0)
         activate(g, tape, p, slot)

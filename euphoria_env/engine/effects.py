@@ -23,8 +23,8 @@ from euphoria_env.engine.artifacts import draw_artifacts, future
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods, gain_knowledge, gain_morale, lose_knowledge, lose_morale, take_goods
 from euphoria_env.engine.stars import bargain, star_in_region, star_in_territory
-from euphoria_env.engine.state import Operation, ask_for, ask_series, bonus, has, push, seat_after, under
-from euphoria_env.engine.tape import note, note_interruption, note_resumption
+from euphoria_env.engine.state import Operation, ask_for, ask_series, has_ability, has_bonus, has_penalty, push, seat_after
+from euphoria_env.engine.tape import log_event, log_interruption, log_resumption
 from euphoria_env.engine.tunnels import move_miner, tunnel_choice, tunnel_of
 from euphoria_env.event_kinds import EventKind
 
@@ -33,7 +33,7 @@ from euphoria_env.event_kinds import EventKind
 def apply_effect(g, tape, effect, p, a, b):
     """Carries out one effect on a player."""
     if effect != Effect.BARGAIN:
-        note_resumption(tape, p)
+        log_resumption(tape, p)
     if effect == Effect.MORALE:
         if a > 0:
             gain_morale(g, tape, p, a)
@@ -64,16 +64,17 @@ def apply_effect(g, tape, effect, p, a, b):
         star_in_territory(g, tape, p, a)
     elif effect == Effect.STAR_IN_REGION:
         star_in_region(g, p, a)
-    elif effect == Effect.ICARITE_BONUS:
-        if g["star_placed"] and bonus(g, p, ICARITE, 5):
-            note(tape, EventKind.BONUS, p, ICARITE, 5)
-            draw_artifacts(g, tape, p, 1, 0)
+    else:
+        apply_special_effect(g, tape, effect, p)
+
+
+@jit
+def apply_special_effect(g, tape, effect, p):
+    """Carries out an effect on workers, on other players, or one that a single card has."""
+    if effect == Effect.ICARITE_BONUS:
+        icarite_bonus(g, tape, p)
     elif effect == Effect.NEW_WORKER:
-        owned = int(g["owned"][p])
-        g["new_worker"] = owned < MAX_WORKERS
-        if g["new_worker"] and owned >= 2 and under(g, p, LABORATORY):
-            g["new_worker"] = 0
-            note_interruption(tape, EventKind.PENALTY, p, LABORATORY, -1)
+        new_worker(g, tape, p)
     elif effect == Effect.SET_FACE:
         push(g, Operation.FACE_SET, p, 0, 0)
         ask_for(g, Decision.SET_FACE, p)
@@ -82,39 +83,81 @@ def apply_effect(g, tape, effect, p, a, b):
             g["set_face"] = g["placed_face"]
     elif effect == Effect.PAY_BLISS:
         push(g, Operation.BLISS_PAID, p, 0, 0)
-        ask_series(g, p, Verb.PAY, 1, (1 << BLISS) | ((1 << FOOD) if has(g, p, BRIAN) else 0), 0, 0)
+        ask_series(g, p, Verb.PAY, 1, (1 << BLISS) | ((1 << FOOD) if has_ability(g, p, BRIAN) else 0), 0, 0)
     elif effect == Effect.SACRIFICE_PLACED:
-        space = int(g["space"])
-        note(tape, EventKind.SACRIFICED, p, space, g["face"][space])
-        g["occupant"][space] = -1
-        g["face"][space] = 0
-        g["owned"][p] -= 1
+        sacrifice_placed(g, tape, p)
+    elif effect == Effect.SACRIFICE_RETRIEVED:
+        push(g, Operation.SACRIFICED, p, 0, 0)
+        ask_for(g, Decision.SACRIFICE, p)
     elif effect == Effect.BUMPED_KNOWLEDGE:
         gain_knowledge(g, tape, int(g["bumped"]), 1)
     elif effect == Effect.OTHERS_THERE:
         others_there(g, tape, p)
     elif effect == Effect.OPPONENTS_DRAW:
-        for k in range(int(g["num_players"]) - 1, -1, -1):
-            if seat_after(g, k) != p:
-                push(g, Effect.DRAW, seat_after(g, k), 1, 0)
+        opponents_draw(g, p)
     elif effect == Effect.OPPONENTS_BLISS:
-        for q in range(int(g["num_players"])):
-            if q != p:
-                gain_goods(g, tape, q, BLISS, 1)
+        opponents_bliss(g, tape, p)
     elif effect == Effect.BUILDER:
-        if (int(g["helped"]) >> p) & 1:
-            gain_morale(g, tape, p, 2)
-        else:
-            lose_knowledge(g, tape, p, 2)
+        builder(g, tape, p)
     elif effect == Effect.BARGAIN:
         bargain(g, p)
     elif effect == Effect.FUTURE:
         future(g, tape, p)
-    elif effect == Effect.SACRIFICE_RETRIEVED:
-        push(g, Operation.SACRIFICED, p, 0, 0)
-        ask_for(g, Decision.SACRIFICE, p)
     else:
         raise ValueError("no such effect")
+
+
+@jit
+def icarite_bonus(g, tape, p):
+    """Draws the artifact of the Icarite bonus, if the star was placed (R7.3)."""
+    if g["star_placed"] and has_bonus(g, p, ICARITE, 5):
+        log_event(tape, EventKind.BONUS, p, ICARITE, 5)
+        draw_artifacts(g, tape, p, 1, 0)
+
+
+@jit
+def new_worker(g, tape, p):
+    """Makes a worker due, unless the player has 4 or the Laboratory forbids it (R6.3, R12.6)."""
+    owned = int(g["owned"][p])
+    g["new_worker"] = owned < MAX_WORKERS
+    if g["new_worker"] and owned >= 2 and has_penalty(g, p, LABORATORY):
+        g["new_worker"] = 0
+        log_interruption(tape, EventKind.PENALTY, p, LABORATORY, -1)
+
+
+@jit
+def sacrifice_placed(g, tape, p):
+    """Returns the worker that was placed to the supply (Chase, R13.4)."""
+    space = int(g["space"])
+    log_event(tape, EventKind.SACRIFICED, p, space, g["face"][space])
+    g["occupant"][space] = -1
+    g["face"][space] = 0
+    g["owned"][p] -= 1
+
+
+@jit
+def opponents_draw(g, p):
+    """Lets every other player draw an artifact, in turn order (Jacko)."""
+    for k in range(int(g["num_players"]) - 1, -1, -1):
+        if seat_after(g, k) != p:
+            push(g, Effect.DRAW, seat_after(g, k), 1, 0)
+
+
+@jit
+def opponents_bliss(g, tape, p):
+    """Gives every other player 1 bliss (Zong)."""
+    for q in range(int(g["num_players"])):
+        if q != p:
+            gain_goods(g, tape, q, BLISS, 1)
+
+
+@jit
+def builder(g, tape, p):
+    """Ray: gains 2 morale if his owner helped to build, otherwise loses 2 knowledge."""
+    if (int(g["helped"]) >> p) & 1:
+        gain_morale(g, tape, p, 2)
+    else:
+        lose_knowledge(g, tape, p, 2)
 
 
 @jit
@@ -136,15 +179,15 @@ def gain_chosen(g, tape, p):
 
 @jit
 def commodity_area(g, tape, p):
-    """A commodity area: the sum of all faces there decides (R6.1, R7.2)."""
+    """Gives what a commodity area gives for the sum of all faces there (R6.1, R7.2)."""
     area = int(g["space"])
     total = 0
     for q in range(int(g["num_players"])):
         for f in range(6):
             total += (f + 1) * int(g["area"][area, q, f])
     gain_goods(g, tape, p, area, 2 if total >= 9 else 1)
-    if bonus(g, p, area, 2):
-        note(tape, EventKind.BONUS, p, area, 2)
+    if has_bonus(g, p, area, 2):
+        log_event(tape, EventKind.BONUS, p, area, 2)
         gain_goods(g, tape, p, area, 1)
     if total <= 4:
         advance_allegiance(g, tape, p, area)
@@ -170,7 +213,7 @@ def others_there(g, tape, p):
 def bliss_paid(g, tape, p):
     """Takes the bliss of Amanda, or with Brian food in its place."""
     if g["chosen"][FOOD]:
-        note(tape, EventKind.WAY, p, BRIAN, -1)
+        log_event(tape, EventKind.WAY, p, BRIAN, -1)
     for item in range(len(GOODS)):
         if g["chosen"][item]:
             take_goods(g, tape, EventKind.PAID, p, item, int(g["chosen"][item]))
@@ -179,5 +222,5 @@ def bliss_paid(g, tape, p):
 
 @jit
 def face_set(g):
-    """Notes the face that the next roll gives to one worker."""
+    """Keeps the face that the next roll gives to one worker."""
     g["set_face"] = int(g["answer"]) - SET + 1

@@ -10,7 +10,7 @@ from euphoria_env.engine.chance import draw_lot, roll_die
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.rolls import with_face
 from euphoria_env.engine.state import OVER, TRUNCATED, stars_missing
-from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import NAMES, EventKind
 
 _UNITS = np.array([4096, 512, 64, 8, 1], np.int64)  # of each comparison in the score: what stands before it counts more
@@ -20,7 +20,7 @@ assert len(NAMES["tie-break"]) == _BY_LOT + 1
 
 @jit
 def tie_break_score(g, p):
-    """All of R16.2 and R16.3 but the rolls in one number: stars, morale, knowledge, markets and territories with a star."""
+    """Returns a number to compare players by R16.2 and R16.3: stars, morale, knowledge, markets and territories with a star."""
     markets = territories = 0
     for k in range(NUM_MARKETS):
         markets += (int(g["market_stars"][k]) >> p) & 1
@@ -44,7 +44,7 @@ def rank_by_score(g):
 
 @jit
 def clear_end(g, status):
-    """Nothing is pending any more."""
+    """Ends the game with this status; nothing is pending any more."""
     g["status"] = status
     g["depth"] = 0
     g["stack"][:] = 0
@@ -55,14 +55,14 @@ def clear_end(g, status):
 def truncate(g, tape):
     """Cuts the game off, without a winner (R16.4)."""
     rank_by_score(g)
-    note_cause(tape, EventKind.CUT_OFF, -1, -1, -1)
-    note_ranks(g, tape)
+    log_cause(tape, EventKind.CUT_OFF, -1, -1, -1)
+    log_ranks(g, tape)
     clear_end(g, TRUNCATED)
 
 
 @jit
 def roll_off(g, tape, tied):
-    """Rolls among tied players until one has the lowest sum (R16.2)."""
+    """Lets tied players roll until one has the lowest sum, and returns that player (R16.2)."""
     n = int(g["num_players"])
     by = -1
     while tied & (tied - 1):
@@ -77,10 +77,10 @@ def roll_off(g, tape, tied):
                     faces = with_face(faces, workers, f + 1)
                     workers += 1
                 g["available"][p, f] = 0
-            note_cause(tape, EventKind.ROLL, p, workers, -1)
+            log_cause(tape, EventKind.ROLL, p, workers, -1)
             for k in range(workers):
                 face = roll_die(g, tape)
-                note(tape, EventKind.DIE, p, face, faces >> 3 * k & 7)
+                log_event(tape, EventKind.DIE, p, face, faces >> 3 * k & 7)
                 g["available"][p, face - 1] += 1
                 total += face
             if total < lowest:
@@ -93,20 +93,20 @@ def roll_off(g, tape, tied):
             tied = 1 << draw_lot(g, tape, tied)
     winner = lowest_bit(tied)
     if by >= 0:
-        note(tape, EventKind.TIE_BROKEN, winner, by, -1)
+        log_event(tape, EventKind.TIE_BROKEN, winner, by, -1)
     return winner
 
 
 @jit
-def note_ranks(g, tape):
-    """Notes the final ranks."""
+def log_ranks(g, tape):
+    """Logs the final ranks."""
     for p in range(int(g["num_players"])):
-        note(tape, EventKind.RANK, p, g["ranking"][p], -1)
+        log_event(tape, EventKind.RANK, p, g["ranking"][p], -1)
 
 
 @jit
-def note_tie(g, tape, winner):
-    """Notes in what somebody was better than all others who have placed enough stars, if there are any."""
+def log_tie_break(g, tape, winner):
+    """Logs by what the winner was better than the others who have placed enough stars, if there are any."""
     by = -1
     for p in range(int(g["num_players"])):
         if p != winner and stars_missing(g, p) == 0:
@@ -115,7 +115,7 @@ def note_tie(g, tape, winner):
                 k += 1
             by = max(by, k)
     if by >= 0:
-        note(tape, EventKind.TIE_BROKEN, winner, by, -1)
+        log_event(tape, EventKind.TIE_BROKEN, winner, by, -1)
 
 
 @jit
@@ -134,11 +134,11 @@ def end_check(g, tape):
             tied |= 1 << p
     winner = roll_off(g, tape, tied)
     if tied & (tied - 1) == 0:
-        note_tie(g, tape, winner)
+        log_tie_break(g, tape, winner)
     for p in range(n):
         if (tied >> p) & 1 and p != winner:
             g["ranking"][p] = 2
     g["winner"] = winner
-    note_cause(tape, EventKind.WON, winner, -1, -1)
-    note_ranks(g, tape)
+    log_cause(tape, EventKind.WON, winner, -1, -1)
+    log_ranks(g, tape)
     clear_end(g, OVER)

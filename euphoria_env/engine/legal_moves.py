@@ -48,15 +48,15 @@ from euphoria_env.cards.recruits import JACKO, JEFFERSON
 from euphoria_env.cards.tiles import COURTHOUSE
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import discard_artifact
-from euphoria_env.engine.costs import completable, stock_of
+from euphoria_env.engine.costs import completable, units_of_item
 from euphoria_env.engine.dilemma import can_resolve
 from euphoria_env.engine.effects import gain_chosen
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import take_goods
 from euphoria_env.engine.move_set import allow, clear, only_legal
 from euphoria_env.engine.placement_legality import open_spaces
-from euphoria_env.engine.retrieval import on_board, take
-from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has, seat_after, under
+from euphoria_env.engine.retrieval import on_board, take_worker
+from euphoria_env.engine.state import RETRIEVE_BLISS, RETRIEVE_ENERGY, RETRIEVE_FOOD, has_ability, has_penalty, seat_after
 from euphoria_env.engine.trade import allow_offer, allow_offers, extend_offer
 from euphoria_env.event_kinds import EventKind
 
@@ -67,7 +67,7 @@ SERIES_ACTION = np.array([_SERIES[verb] for verb in Verb], np.int16)
 
 @jit
 def find_legal(g):
-    """Finds the legal moves of the decision that is asked; returns it if it is the only one, otherwise -1 (R18.1)."""
+    """Finds the legal moves of the decision that is asked; returns the move if there is only one, otherwise -1 (R18.1)."""
     words = g["legal"]
     clear(words)
     p = int(g["player"])
@@ -89,7 +89,20 @@ def find_legal(g):
         return -1
     elif asked == Decision.ARTIFACT_WAY or asked == Decision.DILEMMA_WAY:
         allow_way(g, words, p, asked)
-    elif asked == Decision.SET_FACE:
+    elif asked == Decision.TRADE:
+        allow_offer(g, words)
+    elif asked == Decision.REPLY:
+        allow(words, ACCEPT)
+        allow(words, REFUSE)
+    else:
+        allow_listed(g, words, p, asked)
+    return only_legal(words)
+
+
+@jit
+def allow_listed(g, words, p, asked):
+    """Allows the faces, places, workers, cards or spaces of a track that can be chosen."""
+    if asked == Decision.SET_FACE:
         for f in range(6):
             allow(words, SET + f)
     elif asked == Decision.STAR:
@@ -108,19 +121,13 @@ def find_legal(g):
             allow(words, CHOOSE_TILE + int(g["tile_hand"][p, k]))
     elif asked == Decision.TRACK:
         allow_track(g, words, p)
-    elif asked == Decision.TRADE:
-        allow_offer(g, words)
-    elif asked == Decision.REPLY:
-        allow(words, ACCEPT)
-        allow(words, REFUSE)
     else:
         raise ValueError("no such decision")
-    return only_legal(words)
 
 
 @jit
 def allow_opening(g, words, p):
-    """The decision that opens a turn (R3.1)."""
+    """Allows the moves that open a turn (R3.1)."""
     spaces = -1
     workers = 0
     for f in range(6):
@@ -136,7 +143,7 @@ def allow_opening(g, words, p):
             allow(words, RETRIEVE + RETRIEVE_FOOD)
         if g["goods"][p, BLISS]:
             allow(words, RETRIEVE + RETRIEVE_BLISS)
-        if g["goods"][p, ENERGY] and has(g, p, JEFFERSON):
+        if g["goods"][p, ENERGY] and has_ability(g, p, JEFFERSON):
             allow(words, RETRIEVE + RETRIEVE_ENERGY)
     if can_resolve(g, p):
         allow(words, DILEMMA)
@@ -146,11 +153,11 @@ def allow_opening(g, words, p):
 
 @jit
 def allow_series(g, words, p):
-    """The next item of a series: none before the last one, and only if the series can still be completed (R18.2)."""
+    """Allows the next items of a series: not before the last one, and only if the series can be completed (R18.2)."""
     verb = int(g["verb"])
     units_a, set_a, units_b, set_b = int(g["units_a"]), int(g["set_a"]), int(g["units_b"]), int(g["set_b"])
     for item in range(int(g["last"]), len(ITEMS)):
-        if ((set_a | set_b) >> item) & 1 and stock_of(g, p, verb, item) > 0:
+        if ((set_a | set_b) >> item) & 1 and units_of_item(g, p, verb, item) > 0:
             g["chosen"][item] += 1
             if completable(g, p, verb, units_a, set_a, units_b, set_b, item):
                 allow(words, int(SERIES_ACTION[verb]) + item)
@@ -159,7 +166,7 @@ def allow_series(g, words, p):
 
 @jit
 def allow_take(g, words, p):
-    """The workers that can be retrieved: by space, on one space by face (R18.2)."""
+    """Allows the workers that can be retrieved: in the order of spaces, on one space of faces (R18.2)."""
     n = int(g["num_taken"])
     first = int(g["taken"][n - 1]) if n else 0
     same = 0
@@ -183,7 +190,7 @@ def allow_take(g, words, p):
 
 @jit
 def allow_way(g, words, p, asked):
-    """The ways to pay 3 artifacts or a pair, or for the dilemma (R10.1, R12.6, R14.1)."""
+    """Allows the ways to pay 3 artifacts or a pair, or for the dilemma (R10.1, R12.6, R14.1)."""
     cards = int(g["hand_size"][p])
     if asked == Decision.DILEMMA_WAY:
         if g["artifacts"][p, int(g["dilemma"][p])]:
@@ -192,17 +199,17 @@ def allow_way(g, words, p, asked):
             allow(words, PAY_TWO)
         return
     for kind in range(len(ARTIFACTS)):
-        if g["artifacts"][p, kind] >= 2 and not under(g, p, COURTHOUSE):
+        if g["artifacts"][p, kind] >= 2 and not has_penalty(g, p, COURTHOUSE):
             allow(words, PAY_PAIR + kind)
     if cards >= 3:
         allow(words, PAY_THREE)
-    if cards >= 1 and g["space"] == ARK and has(g, p, JACKO):
+    if cards >= 1 and g["space"] == ARK and has_ability(g, p, JACKO):
         allow(words, PAY_ONE)
 
 
 @jit
 def allow_track(g, words, p):
-    """The empty spaces of the tracks for a marker that is not yet placed; the last player begins with morale (R17.3)."""
+    """Allows the empty spaces of the tracks of markers that are not yet placed; the last player begins with morale (R17.3)."""
     last = seat_after(g, int(g["num_players"]) - 1)
     morale, knowledge = g["morale"][p] == 0, g["knowledge"][p] == 0
     for n in range(1, 7):
@@ -233,14 +240,14 @@ def answer(g, tape, action):
         g["ask"] = Decision.NOTHING
         finish_series(g, tape, int(g["player"]))
     elif asked == Decision.TAKE and action != DONE:
-        take(g, int(g["player"]))
+        take_worker(g, int(g["player"]))
     elif asked != Decision.TRADE or extend_offer(g):
         g["ask"] = Decision.NOTHING
 
 
 @jit
 def finish_series(g, tape, p):
-    """Gains, losses and discards take effect when they are complete; what is to be paid waits for the operation that asked."""
+    """Carries out a complete series of gains, losses or discards; the operation that asked for a payment takes it."""
     verb = int(g["verb"])
     if verb == Verb.GAIN or verb == Verb.MINE:
         gain_chosen(g, tape, p)

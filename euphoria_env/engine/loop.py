@@ -34,7 +34,7 @@ from euphoria_env.engine.setup import (
 )
 from euphoria_env.engine.stars import bargain_chosen, star_chosen, star_reactions
 from euphoria_env.engine.state import OVER, ROWS, Operation
-from euphoria_env.engine.tape import TAPE, note
+from euphoria_env.engine.tape import TAPE, log_event
 from euphoria_env.engine.trade import offered, replied
 from euphoria_env.engine.turn import chase, clear_pending, further, further_answered, next_turn, open_turn, opened
 from euphoria_env.event_kinds import EventKind
@@ -44,7 +44,7 @@ _FIRST_OPERATION = len(Effect)
 
 @jit
 def carry_out(g, tape, op, p, a, b):
-    """Carries out one operation."""
+    """Carries out one operation; those of most turns stand first."""
     if op < _FIRST_OPERATION:
         apply_effect(g, tape, op, p, a, b)
     elif op == Operation.LIMITS:
@@ -69,8 +69,6 @@ def carry_out(g, tape, op, p, a, b):
         reroll(g, tape)
     elif op == Operation.ACTIVATE:
         activate_revealed(g, tape, p)
-    elif op == Operation.CHASE:
-        chase(g, p)
     elif op == Operation.FURTHER:
         further(g, p, a, b)
     elif op == Operation.FURTHER_ANSWERED:
@@ -79,6 +77,15 @@ def carry_out(g, tape, op, p, a, b):
         next_turn(g, tape)
     elif op == Operation.OPENED:
         opened(g, tape, p)
+    else:
+        carry_out_rare(g, tape, op, p, a, b)
+
+
+@jit
+def carry_out_rare(g, tape, op, p, a, b):
+    """Carries out one operation of an ability, a retrieval, the dilemma or a trade."""
+    if op == Operation.CHASE:
+        chase(g, p)
     elif op == Operation.DRAW_ANSWERED:
         draw_answered(g, tape, p, a, b)
     elif op == Operation.GEEK_DISCARD:
@@ -152,7 +159,7 @@ def advance(g, tape):
             if only < 0:
                 g["answer"] = 0
                 if g["player"] != (decider if g["turn"] == turn else g["turn_player"]):
-                    note(tape, EventKind.ASKED, g["player"], -1, -1)
+                    log_event(tape, EventKind.ASKED, g["player"], -1, -1)
                 return
             answer(g, tape, only)
         elif g["depth"] == 0:  # only after a trade: the turn is opened again
@@ -191,7 +198,7 @@ def resume(games, i, tape):
 
 @entry(ROWS, "int64 int64", TAPE)
 def step(games, i, action, tape):
-    """Plays a move in game i; False, and nothing changed, if it is illegal."""
+    """Plays a move in game i; returns False, and changes nothing, if it is illegal."""
     g, tape = games[i], pointer_to(tape, 0)
     if not is_legal(g["legal"], action):
         return False

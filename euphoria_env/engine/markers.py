@@ -5,72 +5,72 @@ from __future__ import annotations
 from euphoria_env.board import MOST_GOODS, TRACK_END
 from euphoria_env.cards.recruits import CURTIS, NICK
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import has
-from euphoria_env.engine.tape import note
+from euphoria_env.engine.state import has_ability
+from euphoria_env.engine.tape import log_event
 from euphoria_env.event_kinds import EventKind
 
 
 @jit
-def move(tape, kind, track, player, n):
+def move_marker(tape, kind, track, player, n):
     """Moves a marker n steps, to the end of its track at most; returns the steps it really moved."""
     old = int(track[player])
     new = min(max(old + n, 1), TRACK_END)
     steps = abs(new - old)
     track[player] = new
     if steps:
-        note(tape, kind, player, steps, new)
+        log_event(tape, kind, player, steps, new)
     return steps
 
 
 @jit
 def gain_morale(g, tape, p, n):
     """Gains n morale."""
-    move(tape, EventKind.MORALE_GAINED, g["morale"], p, n)
+    move_marker(tape, EventKind.MORALE_GAINED, g["morale"], p, n)
 
 
 @jit
 def lose_morale(g, tape, p, n):
     """Loses n morale."""
-    curtis(g, tape, p, move(tape, EventKind.MORALE_LOST, g["morale"], p, -n))
+    curtis_acts(g, tape, p, move_marker(tape, EventKind.MORALE_LOST, g["morale"], p, -n))
 
 
 @jit
 def pay_morale(g, tape, p, n):
     """Pays n morale."""
-    curtis(g, tape, p, move(tape, EventKind.MORALE_PAID, g["morale"], p, -n))
+    curtis_acts(g, tape, p, move_marker(tape, EventKind.MORALE_PAID, g["morale"], p, -n))
 
 
 @jit
 def gain_knowledge(g, tape, p, n):
     """Gains n knowledge."""
-    nick(g, tape, p, move(tape, EventKind.KNOWLEDGE_GAINED, g["knowledge"], p, n))
+    nick_acts(g, tape, p, move_marker(tape, EventKind.KNOWLEDGE_GAINED, g["knowledge"], p, n))
 
 
 @jit
 def pay_knowledge(g, tape, p, n):
     """Pays n knowledge: the marker rises."""
-    nick(g, tape, p, move(tape, EventKind.KNOWLEDGE_PAID, g["knowledge"], p, n))
+    nick_acts(g, tape, p, move_marker(tape, EventKind.KNOWLEDGE_PAID, g["knowledge"], p, n))
 
 
 @jit
 def lose_knowledge(g, tape, p, n):
     """Loses n knowledge."""
-    move(tape, EventKind.KNOWLEDGE_LOST, g["knowledge"], p, -n)
+    move_marker(tape, EventKind.KNOWLEDGE_LOST, g["knowledge"], p, -n)
 
 
 @jit
-def curtis(g, tape, p, steps):
+def curtis_acts(g, tape, p, steps):
     """Curtis: each step of morale down also loses 1 knowledge."""
-    if steps and has(g, p, CURTIS) and g["knowledge"][p] > 1:
-        note(tape, EventKind.REACTION, p, CURTIS, -1)
+    if steps and has_ability(g, p, CURTIS) and g["knowledge"][p] > 1:
+        log_event(tape, EventKind.REACTION, p, CURTIS, -1)
         lose_knowledge(g, tape, p, steps)
 
 
 @jit
-def nick(g, tape, p, steps):
+def nick_acts(g, tape, p, steps):
     """Nick: each step of knowledge up also gains 1 morale."""
-    if steps and has(g, p, NICK) and g["morale"][p] < TRACK_END:
-        note(tape, EventKind.REACTION, p, NICK, -1)
+    if steps and has_ability(g, p, NICK) and g["morale"][p] < TRACK_END:
+        log_event(tape, EventKind.REACTION, p, NICK, -1)
         gain_morale(g, tape, p, steps)
 
 
@@ -86,17 +86,17 @@ def add_goods(g, tape, kind, p, item, n):
     old = int(g["goods"][p, item])
     new = min(old + n, MOST_GOODS)
     g["goods"][p, item] = new
-    note(tape, kind, p, item, new - old)
+    log_event(tape, kind, p, item, new - old)
 
 
 @jit
 def take_goods(g, tape, kind, p, item, n):
     """Pays n of a commodity or resource, loses it or hands it over."""
     g["goods"][p, item] -= n
-    note(tape, kind, p, item, n)
+    log_event(tape, kind, p, item, n)
 
 
 @jit
-def room(g, p, morale, knowledge):
-    """Whether the price of so much morale and knowledge can be paid whole."""
+def has_room(g, p, morale, knowledge):
+    """Whether a player can pay this much morale and knowledge in full."""
     return g["morale"][p] - morale >= 1 - (morale == 0) and g["knowledge"][p] + knowledge <= TRACK_END

@@ -20,7 +20,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES
-from euphoria_env.cards.vocabulary import Event
+from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.byte_copies import borrowed, copy_bytes, pointer_to
 from euphoria_env.engine.jit import entry, jit
@@ -65,7 +65,7 @@ _FURTHER_LEFT, _DRAWS_LEFT = _starts("further_left", "draws_left")
 
 
 @jit
-def digits(out, at, value):
+def write_digits(out, at, value):
     """Writes a number as three digits, lowest first."""
     value = min(int(value), DIGIT**3 - 1)
     for k in range(3):
@@ -95,8 +95,8 @@ def player_at(place, p, n):
 
 
 @jit
-def spread(bits, out, at, n):
-    """Writes a set of n, an entry for each, from `at` on."""
+def write_bits(bits, out, at, n):
+    """Writes n bits, one to an entry, from `at` on."""
     for k in range(n):
         out[at + k] = (bits >> k) & 1
 
@@ -128,7 +128,7 @@ def fill_player(g, p, out):
     if resolved:
         out[_RESOLVED] = resolved
         out[_RESOLVED_DILEMMA + int(g["dilemma"][p])] = 1
-    spread(penalty, out, _PENALTIES, NUM_TILES)
+    write_bits(penalty, out, _PENALTIES, NUM_TILES)
 
 
 @jit
@@ -202,9 +202,9 @@ def fill_decision(g, p, n, out):
         # Which two cards Bradley drew only the owner knows.
         if asked == Decision.SERIES and g["verb"] == Verb.DISCARD and g["player"] != p:
             set_a = ARTIFACT_SET
-        spread(set_a, out, _FIRST_GROUP, len(ITEMS))
+        write_bits(set_a, out, _FIRST_GROUP, len(ITEMS))
         if asked == Decision.SERIES:
-            spread(set_b, out, _SECOND_GROUP, len(ITEMS))
+            write_bits(set_b, out, _SECOND_GROUP, len(ITEMS))
             out[_UNITS] = g["units_a"]
             out[_UNITS + 1] = g["units_b"]
     out[_LAST] = g["last"]
@@ -218,7 +218,7 @@ def fill_decision(g, p, n, out):
             out[_DRAWS_LEFT] = g["stack"][k, 2]
         elif op == Operation.DILEMMA_PAID:
             out[_RESOLVING] = g["stack"][k, 2]
-        elif op == Operation.TRIGGER and g["stack"][k, 2] == Event.STAR and g["stack"][k, 3] == 0:
+        elif op == Operation.TRIGGER and g["stack"][k, 2] == Trigger.STAR and g["stack"][k, 3] == 0:
             out[_BARGAINS_LEFT] += 1
 
 
@@ -234,7 +234,7 @@ def fill_placement(g, p, n, out):
     copy_bytes(out, _BEFORE, g["before"], len(FACTIONS))
     out[_DUE] = g["due_morale"]
     out[_DUE + 1] = g["due_knowledge"]
-    spread(int(g["paid"]), out, _PAID, 5)
+    write_bits(int(g["paid"]), out, _PAID, 5)
     out[_STAR_PLACED] = g["star_placed"]
     out[_TOOK_RESOURCE] = g["took_resource"]
     for k in range(n):
@@ -259,7 +259,7 @@ def fill_observation(g, p, out):
     out[:] = 0
     n = int(g["num_players"])
     copy_bytes(out, 0, g["shown_rules"], OPTIONS_SIZE)
-    digits(out, _TURN, g["turn"])
+    write_digits(out, _TURN, g["turn"])
     out[_STATUS] = g["status"]
     out[_ACTIVE + place_of(g["turn_player"], p, n)] = 1
     if g["ask"] != Decision.NOTHING:

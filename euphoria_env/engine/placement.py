@@ -1,4 +1,4 @@
-"""One placement from the bump to the last recruit (R4). `place` lays out the order; each step is an operation."""
+"""One placement from the bump to the last recruit (R4). `place` pushes the steps in their order; each is an operation."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.spaces import SPACE_PROGRAM
 from euphoria_env.cards.tiles import TILE_FOOD
-from euphoria_env.cards.vocabulary import Event
+from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
 from euphoria_env.engine.artifacts import discard_artifact, limits
 from euphoria_env.engine.bits import lowest_bit
-from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, markers_due, note_payment, payable
+from euphoria_env.engine.costs import asks_artifacts, cost_of, holdings, log_payment, markers_due, payable
 from euphoria_env.engine.end import end_check
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import pay_knowledge, pay_morale, take_goods
@@ -44,13 +44,13 @@ from euphoria_env.engine.state import (
     push_program,
     push_trigger,
 )
-from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 
 
 @jit
 def place(g, tape, p, face, space, extra_morale):
-    """Places an available worker and lays out R4.2 to R4.10; `extra_morale`: due for a further worker (R17.4)."""
+    """Places an available worker and pushes the steps R4.2 to R4.10; `extra_morale`: due for a further worker (R17.4)."""
     g["space"] = space
     g["placed_face"] = face
     g["paid"] = 0
@@ -62,14 +62,14 @@ def place(g, tape, p, face, space, extra_morale):
     for f in range(len(FACTIONS)):
         g["before"][f] = g["allegiance"][f]
     g["available"][p, face - 1] -= 1
-    note_cause(tape, EventKind.PLACED, p, space, face)
+    log_cause(tape, EventKind.PLACED, p, space, face)
 
     if FIRST_TANK <= space < FIRST_SLOT:
         push(g, Operation.CHASE, p, 0, 0)
     push(g, Operation.CLOSE, p, 0, 0)
     if FIRST_SLOT <= space < FIRST_MARKET:
         push(g, Operation.CONSTRUCT, p, 0, 0)
-        note_first_on_site(g, tape, p, (space - FIRST_SLOT) // SLOTS_PER_SITE)
+        log_first_on_site(g, tape, p, (space - FIRST_SLOT) // SLOTS_PER_SITE)
     push(g, Operation.PAY, p, 0, 0)
 
     g["bumped"] = -1
@@ -84,30 +84,30 @@ def place(g, tape, p, face, space, extra_morale):
 
 
 @jit
-def note_first_on_site(g, tape, p, market):
-    """Notes that a worker is the first on a construction site, if it is."""
+def log_first_on_site(g, tape, p, market):
+    """Logs that a worker is the first on a construction site, if it is."""
     for slot in range(FIRST_SLOT + SLOTS_PER_SITE * market, FIRST_SLOT + SLOTS_PER_SITE * (market + 1)):
         if g["occupant"][slot] >= 0:
             return
-    note(tape, EventKind.SITE_BEGUN, p, market, -1)
+    log_event(tape, EventKind.SITE_BEGUN, p, market, -1)
 
 
 @jit
 def bump(g, tape, p, space):
-    """The worker there goes back to its owner: Amanda, Julia, the roll, then the bumper's other recruits (R4.2, R5.8)."""
+    """Sends the worker there back to its owner: Amanda, Julia, the roll, then the bumper's other recruits act (R4.2, R5.8)."""
     owner = int(g["occupant"][space])
     g["bumped"] = owner
     g["bumped_face"] = g["face"][space]
-    note(tape, EventKind.BUMPED, owner, space, g["bumped_face"])
+    log_event(tape, EventKind.BUMPED, owner, space, g["bumped_face"])
     g["back_owner"][0] = owner
     g["back_face"][0] = g["bumped_face"]
     g["available"][owner, int(g["bumped_face"]) - 1] += 1
     if owner != p:
-        push_trigger(g, p, Event.BUMPED)
+        push_trigger(g, p, Trigger.BUMPED)
     push(g, Operation.REROLL, p, 0, 0)
     if owner != p:
-        push_trigger(g, p, Event.BUMPING)
-    push_trigger(g, owner, Event.GETTING_BUMPED)
+        push_trigger(g, p, Trigger.BUMPING)
+    push_trigger(g, owner, Trigger.GETTING_BUMPED)
 
 
 @jit
@@ -116,7 +116,7 @@ def pay(g, tape, p):
     space = int(g["space"])
     bumped_other = g["bumped"] >= 0 and g["bumped"] != p
     if not payable(g, p, space, bumped_other, int(g["due_morale"]), holdings(g, p)):
-        note_cause(tape, EventKind.STAYS, p, space, -1)
+        log_cause(tape, EventKind.STAYS, p, space, -1)
         return
     morale, knowledge = markers_due(g, p, space)
     g["due_morale"] += morale
@@ -138,7 +138,7 @@ def pay(g, tape, p):
 
 @jit
 def way_chosen(g, p):
-    """3 artifacts, a pair, or Jacko's one: what is left to choose."""
+    """Asks for the artifacts that the chosen way leaves open: 3, none of a pair, Jacko's one."""
     way = int(g["answer"])
     if way == PAY_THREE:
         ask_series(g, p, Verb.PAY, 3, ARTIFACT_SET, 0, 0)
@@ -163,7 +163,7 @@ def take_chosen(g, tape, p):
 
 @jit
 def paid(g, tape, p):
-    """All parts of the cost are paid together, morale and knowledge first (R4.3, R13.10); then the gain (R4.4)."""
+    """Takes all parts of the cost together, morale and knowledge first (R4.3, R13.10); then comes the gain (R4.4)."""
     g["paid"] |= PAID
     space = int(g["space"])
     if FIRST_SLOT <= space < FIRST_MARKET:
@@ -176,8 +176,8 @@ def paid(g, tape, p):
         FIRST_MARKET <= space < FIRST_MARKET + NUM_MARKETS and g["chosen"][FOOD] > TILE_FOOD[int(g["tile"][space - FIRST_MARKET])]
     ):
         g["paid"] |= PAID_FOOD_FOR_BLISS
-    gain(g, p)
-    note_payment(g, tape, p, space)
+    push_gain(g, p)
+    log_payment(g, tape, p, space)
     if g["due_morale"]:
         pay_morale(g, tape, p, int(g["due_morale"]))
     knowledge = int(g["due_knowledge"]) + int(g["chosen"][KNOWLEDGE_ITEM])
@@ -185,23 +185,23 @@ def paid(g, tape, p):
         pay_knowledge(g, tape, p, knowledge)
     take_chosen(g, tape, p)
     if SPACE_PROGRAM[space, 0, 0] >= 0:
-        note_cause(tape, EventKind.GAINS, p, space, -1)
+        log_cause(tape, EventKind.GAINS, p, space, -1)
     g["due_morale"] = 0
     g["due_knowledge"] = 0
     push(g, Operation.LIMITS, p, 0, 0)
 
 
 @jit
-def gain(g, p):
-    """Lays out what the space gives, then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
-    push_trigger(g, p, Event.PLACED)
+def push_gain(g, p):
+    """Pushes what the space gives, then the hand limit and the recruits (R4.4, R4.5, R5.6)."""
+    push_trigger(g, p, Trigger.PLACED)
     push(g, Operation.LIMITS, p, 0, 0)
     push_program(g, SPACE_PROGRAM, int(g["space"]), p)
 
 
 @jit
 def close(g, tape, p):
-    """After the recruits and the construction: the end check, hand limits, re-rolls due, recruits revealed (R4.7 to R4.9)."""
+    """Ends a placement: the end check, hand limits, re-rolls due, recruits revealed (R4.7 to R4.9)."""
     end_check(g, tape)
     if g["status"] != PLAYING:
         return

@@ -30,11 +30,11 @@ from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import APOTHECARY, ARENA, LOUNGE, PLAZA, SPA
 from euphoria_env.engine.costs import holdings, payable
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import has, member, powers, under
+from euphoria_env.engine.state import enabled_recruits, has_ability, has_penalty, member
 
 
 def _price_classes() -> list[tuple[int, int]]:
-    """(one space, all spaces whose price is the same for everybody), for every space that may cost something."""
+    """Returns a space and all spaces that have the same price for everybody, for each price."""
     by_price: dict[object, list[str]] = {}
     for number, name in enumerate(SPACES):
         if FIRST_SLOT <= number < FIRST_MARKET or name in ("breeze_bar", "sky_lounge"):
@@ -86,24 +86,24 @@ def forbidden(g, p):
     spaces = 0
     for k in range(NUM_MARKETS):
         if g["built"][k]:
-            if under(g, p, PLAZA) and not (int(g["market_stars"][k]) >> p) & 1:
+            if has_penalty(g, p, PLAZA) and not (int(g["market_stars"][k]) >> p) & 1:
                 spaces |= BIT[FIRST_MARKET + k]
             continue
         first = FIRST_SLOT + SLOTS_PER_SITE * k
         for s in range(first, first + SLOTS_PER_SITE):
             if g["occupant"][s] >= 0:
                 spaces |= BIT[s]
-                if g["occupant"][s] != p and under(g, p, LOUNGE):
+                if g["occupant"][s] != p and has_penalty(g, p, LOUNGE):
                     spaces |= slots_of(k)
     if g["penalty"][p] == 0:
         return spaces
-    if under(g, p, APOTHECARY):
+    if has_penalty(g, p, APOTHECARY):
         spaces |= ICARUS_SET
-    if under(g, p, SPA):
+    if has_penalty(g, p, SPA):
         for s in range(NUM_AREAS, NUM_SPACES):
             if g["occupant"][s] == p:
                 spaces |= BIT[s]
-    if under(g, p, ARENA):
+    if has_penalty(g, p, ARENA):
         for s in range(NUM_AREAS):
             for f in range(6):
                 if g["area"][s, p, f]:
@@ -122,10 +122,10 @@ def open_spaces(g, p, extra_morale):
     """The spaces where a player may place a worker, as a set (R4.1); `extra_morale`: of a further worker (R17.4)."""
     spaces = int(g["open_spaces"]) & ~forbidden(g, p)
     for k in range(len(TUNNELS)):
-        if not member(g, p, k) and not has(g, p, KADEN):
+        if not member(g, p, k) and not has_ability(g, p, KADEN):
             spaces &= ~BIT[FIRST_TUNNEL_END + k]
     held = holdings(g, p)
-    if extra_morale == 0 and not powers(g, p) & PRICE_CARDS:
+    if extra_morale == 0 and not enabled_recruits(g, p) & PRICE_CARDS:
         for good in range(len(GOODS)):
             if g["goods"][p, good] == 0:
                 spaces &= ~ONE_GOOD[good]
@@ -139,7 +139,7 @@ def open_spaces(g, p, extra_morale):
 
 @jit
 def without_unpayable(g, p, spaces, k, extra_morale, held):
-    """A set of spaces without those of a price class, if a player cannot pay for them."""
+    """Returns a set of spaces, without those of a price class if a player cannot pay for them."""
     if spaces & PRICE_SET[k]:
         space = int(PRICE_SPACE[k])
         if not payable(g, p, space, bumps_other(g, p, space), extra_morale, held):

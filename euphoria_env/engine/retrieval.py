@@ -8,7 +8,7 @@ from euphoria_env.actions import NUM_BOARD_WORKERS, RETRIEVE, SACRIFICE, TAKE, U
 from euphoria_env.board import BLISS, ENERGY, FOOD, MAX_WORKERS, NUM_AREAS, REGION, SUBTERRAN
 from euphoria_env.cards.recruits import GIDGET
 from euphoria_env.cards.tiles import CAFETERIA
-from euphoria_env.cards.vocabulary import Event
+from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Decision
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_morale, lose_knowledge, lose_morale, take_goods
@@ -21,12 +21,12 @@ from euphoria_env.engine.state import (
     Operation,
     ask_for,
     ask_use,
-    has,
+    has_ability,
+    has_penalty,
     push,
     push_trigger,
-    under,
 )
-from euphoria_env.engine.tape import note, note_cause, note_interruption, note_resumption
+from euphoria_env.engine.tape import log_cause, log_event, log_interruption, log_resumption
 from euphoria_env.event_kinds import EventKind
 
 _AREA_WORKERS = 6 * NUM_AREAS
@@ -47,7 +47,7 @@ def on_board(g, p, worker):
 
 @jit
 def take_off(g, tape, kind, p, worker):
-    """Takes a worker off the board, as an event of this kind; its face."""
+    """Takes a worker off the board, as an event of this kind; returns its face."""
     space = int(WORKER_SPACE[worker])
     if worker < _AREA_WORKERS:
         face = worker % 6 + 1
@@ -56,15 +56,15 @@ def take_off(g, tape, kind, p, worker):
         face = int(g["face"][space])
         g["occupant"][space] = -1
         g["face"][space] = 0
-    note(tape, kind, p, space, face)
+    log_event(tape, kind, p, space, face)
     return face
 
 
 @jit
 def retrieve(g, tape, p):
-    """Begins a retrieval: the payment is chosen, now the workers are (R3.5)."""
+    """Asks for the workers to retrieve, after the payment was chosen (R3.5)."""
     g["payment"] = int(g["answer"]) - RETRIEVE
-    note_cause(tape, EventKind.RETRIEVES, p, g["payment"], -1)
+    log_cause(tape, EventKind.RETRIEVES, p, g["payment"], -1)
     push(g, Operation.NEXT_TURN, p, 0, 0)
     push(g, Operation.END_CHECK, p, 0, 0)
     push(g, Operation.RETRIEVE_PAID, p, 0, 0)
@@ -72,8 +72,8 @@ def retrieve(g, tape, p):
 
 
 @jit
-def take(g, p):
-    """Notes a worker to retrieve."""
+def take_worker(g, p):
+    """Adds a worker to those that are retrieved."""
     n = int(g["num_taken"])
     g["taken"][n] = int(g["answer"]) - TAKE
     g["num_taken"] = n + 1
@@ -81,28 +81,28 @@ def take(g, p):
 
 @jit
 def retrieve_paid(g, tape, p):
-    """Pays, moves morale, and lays out the order of R3.4."""
+    """Pays, moves morale, and pushes the steps of R3.4."""
     g["all_subterra"] = 1
     for k in range(int(g["num_taken"])):
         if REGION[int(WORKER_SPACE[int(g["taken"][k])])] != SUBTERRAN:
             g["all_subterra"] = 0
-    push_trigger(g, p, Event.RETRIEVED)
+    push_trigger(g, p, Trigger.RETRIEVED)
     push(g, Operation.RETRIEVE_ROLL, p, 0, 0)
-    push_trigger(g, p, Event.BEFORE_ROLL)
-    push_trigger(g, p, Event.RETRIEVING)
+    push_trigger(g, p, Trigger.BEFORE_ROLL)
+    push_trigger(g, p, Trigger.RETRIEVING)
     push(g, Operation.LIMITS, p, 0, 0)
     payment = int(g["payment"])
     if payment == RETRIEVE_FREE:
         lose_morale(g, tape, p, 1)
-        if under(g, p, CAFETERIA) and g["morale"][p] > 1:
-            note_interruption(tape, EventKind.PENALTY, p, CAFETERIA, -1)
+        if has_penalty(g, p, CAFETERIA) and g["morale"][p] > 1:
+            log_interruption(tape, EventKind.PENALTY, p, CAFETERIA, -1)
             lose_morale(g, tape, p, 1)
     elif payment == RETRIEVE_FOOD:
         take_goods(g, tape, EventKind.PAID, p, FOOD, 1)
         gain_morale(g, tape, p, 2)
     elif payment == RETRIEVE_BLISS:
         take_goods(g, tape, EventKind.PAID, p, BLISS, 1)
-        if has(g, p, GIDGET):
+        if has_ability(g, p, GIDGET):
             push(g, Operation.HYPNOSIS_ANSWERED, p, 0, 0)
             ask_use(g, p, GIDGET)
         else:
@@ -117,12 +117,12 @@ def retrieve_paid(g, tape, p):
 
 @jit
 def hypnosis_answered(g, tape, p):
-    """Gidget: lose 2 knowledge instead of gaining 2 morale."""
+    """Gidget: loses 2 knowledge instead of gaining 2 morale, if the player said so."""
     if g["answer"] == USE + GIDGET:
-        note_cause(tape, EventKind.ABILITY, p, GIDGET, -1)
+        log_cause(tape, EventKind.ABILITY, p, GIDGET, -1)
         lose_knowledge(g, tape, p, 2)
     else:
-        note(tape, EventKind.DECLINED, p, GIDGET, -1)
+        log_event(tape, EventKind.DECLINED, p, GIDGET, -1)
         gain_morale(g, tape, p, 2)
 
 
@@ -145,7 +145,7 @@ def sacrificed(g, tape, p):
 def retrieve_roll(g, tape, p):
     """Rolls all retrieved workers together, if any is left."""
     n = int(g["num_taken"])
-    note_resumption(tape, p)
+    log_resumption(tape, p)
     faces = 0
     for k in range(n):
         faces = with_face(faces, k, take_off(g, tape, EventKind.RETRIEVED, p, int(g["taken"][k])))

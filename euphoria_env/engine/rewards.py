@@ -1,4 +1,4 @@
-"""The rewards; each sums to 0 over the players. A row of `REWARDS` says of each what the outside needs to know."""
+"""The rewards; each sums to 0 over the players. `REWARDS` has a row for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Reward(IntEnum):
 
 
 class RewardRow(NamedTuple):
-    """The properties of a reward that the outside needs.
+    """What users of a reward must know.
 
     Attributes:
         meaning: what is paid, and when.

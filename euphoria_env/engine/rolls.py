@@ -5,18 +5,18 @@ from __future__ import annotations
 from euphoria_env.board import GOODS, GOODS_SET, KNOWLEDGE_LIMIT, MAX_WORKERS
 from euphoria_env.cards.recruits import BEN
 from euphoria_env.cards.tiles import FACE_PENALTY
-from euphoria_env.cards.vocabulary import Event
+from euphoria_env.cards.vocabulary import Trigger
 from euphoria_env.decisions import Verb
 from euphoria_env.engine.chance import roll_die
 from euphoria_env.engine.jit import jit
-from euphoria_env.engine.state import HELD, Operation, ask_series, push, push_trigger, under
-from euphoria_env.engine.tape import note, note_cause, note_interruption
+from euphoria_env.engine.state import HELD, Operation, ask_series, has_penalty, push, push_trigger
+from euphoria_env.engine.tape import log_cause, log_event, log_interruption
 from euphoria_env.event_kinds import EventKind
 
 
 @jit
 def knowledge_check(g, tape, p):
-    """Loses the highest available worker at 16 or more, once a turn; whether one was lost (R5.3)."""
+    """Takes the highest available worker at 16 or more, once a turn; returns whether one was lost (R5.3)."""
     total = int(g["knowledge"][p])
     highest = 0
     for f in range(6):
@@ -29,32 +29,32 @@ def knowledge_check(g, tape, p):
     g["available"][p, highest] -= 1
     g["owned"][p] -= 1
     g["lost_worker"][p] = 1
-    note(tape, EventKind.WORKER_LOST, p, highest + 1, total)
+    log_event(tape, EventKind.WORKER_LOST, p, highest + 1, total)
     return True
 
 
 @jit
 def with_face(faces, k, face):
-    """A list of up to four faces as an integer, with this one at place k, where there was none."""
+    """Adds a face at place k to a list of up to four faces, which is kept as an integer."""
     return faces | face << 3 * k
 
 
 @jit
 def roll(g, tape, p, n, old_faces):
-    """Rolls n workers of a player as one batch, one of them with the face that was set, and all that follows (R5.2).
+    """Rolls n workers of a player as one batch, one of them with the face that was set, and starts all that follows (R5.2).
 
     Returns the last face. The workers are no longer available with their old faces (`with_face`; 0: a new one has none).
     """
-    note_cause(tape, EventKind.ROLL, p, n, -1)
+    log_cause(tape, EventKind.ROLL, p, n, -1)
     face = rolled = 0
     for k in range(n):
         old_face = old_faces >> 3 * k & 7 or -1
         if k == 0 and g["set_face"]:
             face = int(g["set_face"])
-            note(tape, EventKind.FACE_SET, p, face, old_face)
+            log_event(tape, EventKind.FACE_SET, p, face, old_face)
         else:
             face = roll_die(g, tape)
-            note(tape, EventKind.DIE, p, face, old_face)
+            log_event(tape, EventKind.DIE, p, face, old_face)
         g["available"][p, face - 1] += 1
         rolled = with_face(rolled, k, face)
     g["set_face"] = 0
@@ -63,14 +63,14 @@ def roll(g, tape, p, n, old_faces):
     losses = 0
     for k in range(n):
         tile = int(FACE_PENALTY[rolled >> 3 * k & 7])
-        if under(g, p, tile):
+        if has_penalty(g, p, tile):
             losses += 1
-            note_interruption(tape, EventKind.PENALTY, p, tile, -1)
+            log_interruption(tape, EventKind.PENALTY, p, tile, -1)
     if lost:
-        push_trigger(g, p, Event.LOST_WORKER)
+        push_trigger(g, p, Trigger.LOST_WORKER)
     ben = int(g["recruit_place"][BEN]) - HELD
     if 0 <= ben < g["num_players"] and ben != p:
-        push_trigger(g, ben, Event.OTHERS_ROLLED)
+        push_trigger(g, ben, Trigger.OTHERS_ROLLED)
     if losses:
         goods = 0
         for item in range(len(GOODS)):
@@ -82,7 +82,7 @@ def roll(g, tape, p, n, old_faces):
 
 @jit
 def reroll(g, tape):
-    """Re-rolls still due: workers returned, player by player; then a worker gained (R4.2, R4.8)."""
+    """Carries out re-rolls that are due: workers returned, player by player; then a worker gained (R4.2, R4.8)."""
     for first in range(MAX_WORKERS):
         p = int(g["back_owner"][first])
         if p >= 0:
@@ -101,6 +101,6 @@ def reroll(g, tape):
         p = int(g["turn_player"])
         g["new_worker"] = 0
         g["owned"][p] += 1
-        note_cause(tape, EventKind.WORKER_GAINED, p, -1, -1)
-        push_trigger(g, p, Event.NEW_WORKER)
+        log_cause(tape, EventKind.WORKER_GAINED, p, -1, -1)
+        push_trigger(g, p, Trigger.NEW_WORKER)
         g["new_face"] = roll(g, tape, p, 1, 0)

@@ -20,14 +20,14 @@ from euphoria_env.engine.chance import (
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement_legality import update_open_spaces
 from euphoria_env.engine.state import ABSENT, HELD, IN_BY, IN_DECK, ON_SITE, OUT_BY, PLAYING, Operation, ask_for, push, seat_after
-from euphoria_env.engine.tape import TAPE_ERROR, loaded, note, note_cause
+from euphoria_env.engine.tape import TAPE_ERROR, loaded, log_cause, log_event
 from euphoria_env.engine.turn import begin_turn, clear_pending
 from euphoria_env.event_kinds import EventKind
 
 
 @jit
 def blank(g):
-    """The table before anything is dealt; keeps the rules and the generator. The row must be zero otherwise (R2.1, R2.5)."""
+    """Prepares a row that has rules and a generator and is zero otherwise: nothing is dealt (R2.1, R2.5)."""
     clear_pending(g)
     g["winner"] = -1
     g["recruits"][:] = -1
@@ -57,7 +57,7 @@ def begin_setup(g, tape):
     blank(g)
     for p in range(int(g["num_players"])):
         g["dilemma"][p] = draw_dilemma(g, tape)
-        note(tape, EventKind.DILEMMA_DEALT, p, g["dilemma"][p], -1)
+        log_event(tape, EventKind.DILEMMA_DEALT, p, g["dilemma"][p], -1)
     for p in range(int(g["num_players"])):
         for k in range(DEALT_RECRUITS):
             deal_recruit(g, tape, p, k)
@@ -75,7 +75,7 @@ def deal_recruit(g, tape, p, k):
     card = draw_card(g, tape, g["recruit_place"], RECRUIT_CARDS)
     g["hand"][p, k] = card
     g["recruit_place"][card] = HELD + p
-    note(tape, EventKind.RECRUIT_DEALT, p, card, -1)
+    log_event(tape, EventKind.RECRUIT_DEALT, p, card, -1)
 
 
 @jit
@@ -107,7 +107,7 @@ def draft(g, tape, p, round_):
             for k in range(DEALT_RECRUITS):
                 if g["hand"][q, k] >= 0:
                     g["recruit_place"][int(g["hand"][q, k])] = HELD + q
-                    note(tape, EventKind.PASSED, q, g["hand"][q, k], -1)
+                    log_event(tape, EventKind.PASSED, q, g["hand"][q, k], -1)
         push(g, Operation.DRAFT, 0, round_ + 1, 0)
         return
     for q in range(n):
@@ -122,7 +122,7 @@ def drafted(g, tape, p, round_):
     card = int(g["answer"]) - CHOOSE_RECRUIT
     take_from_hand(g, p, card)
     g["kept"][p, round_] = card
-    note(tape, EventKind.DRAFTED, p, card, -1)
+    log_event(tape, EventKind.DRAFTED, p, card, -1)
     push(g, Operation.DRAFT, p + 1, round_, 0)
 
 
@@ -134,7 +134,7 @@ def choose_recruits(g, tape, p, step):
         for q in range(n):
             g["num_active"][q] = 1
             g["active_cards"][q] = BIT[int(g["recruits"][q, 0])]
-            note(tape, EventKind.RECRUIT_ACTIVE, q, g["recruits"][q, 0], -1)
+            log_event(tape, EventKind.RECRUIT_ACTIVE, q, g["recruits"][q, 0], -1)
         return
     push(g, Operation.RECRUIT_CHOSEN, p, step, 0)
     ask_for(g, Decision.RECRUIT, p)
@@ -147,12 +147,12 @@ def recruit_chosen(g, tape, p, step):
     take_from_hand(g, p, card)
     g["recruits"][p, step] = card
     g["num_recruits"][p] = step + 1
-    note(tape, EventKind.RECRUIT_KEPT, p, card, -1)
+    log_event(tape, EventKind.RECRUIT_KEPT, p, card, -1)
     if step == 0:
         push(g, Operation.CHOOSE_RECRUITS, p, 1, 0)
         return
     for k in range(2):
-        note(tape, EventKind.RECRUIT_OUT, p, g["hand"][p, k], -1)
+        log_event(tape, EventKind.RECRUIT_OUT, p, g["hand"][p, k], -1)
         g["recruit_place"][int(g["hand"][p, k])] = OUT_BY + p
         g["hand"][p, k] = -1
     push(g, Operation.CHOOSE_RECRUITS, p + 1, 0, 0)
@@ -168,7 +168,7 @@ def deal_tiles(g, tape, p):
                 tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
                 g["tile_hand"][q, k] = tile
                 g["tile_place"][tile] = HELD + q
-                note(tape, EventKind.TILE_DEALT, q, tile, -1)
+                log_event(tape, EventKind.TILE_DEALT, q, tile, -1)
     if p < n:
         push(g, Operation.TILE_CHOSEN, p, 0, 0)
         ask_for(g, Decision.TILE, p)
@@ -176,26 +176,26 @@ def deal_tiles(g, tape, p):
     for _ in range(NUM_MARKETS - n):
         tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
         g["tile_place"][tile] = ON_SITE
-        note(tape, EventKind.TILE_DEALT, -1, tile, -1)
+        log_event(tape, EventKind.TILE_DEALT, -1, tile, -1)
 
 
 @jit
 def tile_chosen(g, tape, p):
     """Puts the chosen tile in the game, the other one out of it."""
     tile = int(g["answer"]) - CHOOSE_TILE
-    note(tape, EventKind.TILE_IN, p, tile, -1)  # first, whichever was dealt first, which nobody else may learn
+    log_event(tape, EventKind.TILE_IN, p, tile, -1)  # first, whichever was dealt first, which nobody else may learn
     for k in range(DEALT_TILES):
         other = int(g["tile_hand"][p, k])
         g["tile_place"][other] = IN_BY + p if other == tile else OUT_BY + p
         if other != tile:
-            note(tape, EventKind.TILE_OUT, p, other, -1)
+            log_event(tape, EventKind.TILE_OUT, p, other, -1)
         g["tile_hand"][p, k] = -1
     push(g, Operation.DEAL_TILES, p + 1, 0, 0)
 
 
 @jit
 def lay_drafted_tile(g, tape, laid):
-    """One of the six drafted tiles that are not yet laid."""
+    """Draws one of the six drafted tiles that are not yet laid."""
     left = 0
     for tile in range(NUM_TILES):
         left |= int(g["tile_place"][tile] >= ON_SITE) << tile
@@ -220,14 +220,14 @@ def lay_tiles(g, tape):
             tile = draw_card(g, tape, g["tile_place"], MARKET_TILES)
             g["tile_place"][tile] = ON_SITE
         g["tile"][k] = tile
-        note(tape, EventKind.TILE_LAID, -1, tile, k)
+        log_event(tape, EventKind.TILE_LAID, -1, tile, k)
     highest, tied = 0, 0
     for p in range(int(g["num_players"])):
         total = 0
-        note_cause(tape, EventKind.ROLL, p, 2, -1)
+        log_cause(tape, EventKind.ROLL, p, 2, -1)
         for _ in range(2):
             face = roll_die(g, tape)
-            note(tape, EventKind.DIE, p, face, -1)
+            log_event(tape, EventKind.DIE, p, face, -1)
             g["available"][p, face - 1] += 1
             total += face
         if total > highest:
@@ -236,13 +236,13 @@ def lay_tiles(g, tape):
             tied |= 1 << p
     first = draw_lot(g, tape, tied) if tied & (tied - 1) else lowest_bit(tied)
     g["turn_player"] = first
-    note(tape, EventKind.STARTS, first, -1, -1)
+    log_event(tape, EventKind.STARTS, first, -1, -1)
     if g["track_draft"]:
         for p in range(int(g["num_players"])):
             g["morale"][p] = 0
             g["knowledge"][p] = 0
-            note(tape, EventKind.MORALE_SET, p, 0, -1)
-            note(tape, EventKind.KNOWLEDGE_SET, p, 0, -1)
+            log_event(tape, EventKind.MORALE_SET, p, 0, -1)
+            log_event(tape, EventKind.KNOWLEDGE_SET, p, 0, -1)
         push(g, Operation.TRACK, 0, 0, 0)
     else:
         begin_play(g, tape)
@@ -250,7 +250,7 @@ def lay_tiles(g, tape):
 
 @jit
 def begin_play(g, tape):
-    """The first turn."""
+    """Begins the first turn."""
     g["status"] = PLAYING
     begin_turn(g, tape, int(g["turn_player"]))
 
@@ -272,8 +272,8 @@ def track_set(g, tape, step):
     p, action = int(g["player"]), int(g["answer"])
     if action >= SET_KNOWLEDGE:
         g["knowledge"][p] = action - SET_KNOWLEDGE + 1
-        note(tape, EventKind.KNOWLEDGE_SET, p, g["knowledge"][p], -1)
+        log_event(tape, EventKind.KNOWLEDGE_SET, p, g["knowledge"][p], -1)
     else:
         g["morale"][p] = action - SET_MORALE + 1
-        note(tape, EventKind.MORALE_SET, p, g["morale"][p], -1)
+        log_event(tape, EventKind.MORALE_SET, p, g["morale"][p], -1)
     push(g, Operation.TRACK, step + 1, 0, 0)

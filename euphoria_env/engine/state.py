@@ -1,8 +1,8 @@
-"""The game as one row of a structured array, and the vocabulary of what is pending.
+"""The game as one row of a structured array, and the operations that may be pending.
 
-A row holds the position, a stack of operations still to be carried out, and the decision that is being asked. An operation is
-four small integers (operation, player, a, b); carrying one out may push others or ask a decision, never both in vain: whatever
-must happen after the decision is pushed before it is asked.
+A row holds the position, a stack of operations still to be carried out, and the decision that is asked. An operation is four
+small integers: operation, player, a, b. It may push other operations or ask for a decision. What must happen after the decision
+is pushed before it is asked.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from euphoria_env.board import (
     TRACK_END,
     TUNNELS,
 )
-from euphoria_env.cards.recruits import EVENT_CARDS, FACTION_CARDS, NUM_RECRUITS, ROW_EVENT
+from euphoria_env.cards.recruits import FACTION_CARDS, NUM_RECRUITS, ROW_TRIGGER, TRIGGER_CARDS
 from euphoria_env.cards.tiles import ACADEMY, NUM_TILES, REGISTRY
-from euphoria_env.cards.vocabulary import Effect, Event
+from euphoria_env.cards.vocabulary import Effect, Trigger
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.jit import array, jit
 from euphoria_env.engine.move_set import LEGAL_WORDS
@@ -49,7 +49,7 @@ MOST_PENDING = 16
 
 
 class Operation(IntEnum):
-    """The engine's operations besides the effects of cards and spaces; the numbers follow those of `Effect`."""
+    """The operations of the engine that are no `Effect`; their numbers follow those of `Effect`."""
 
     TRIGGER = len(Effect)  # the recruits of a player act on an event
     ABILITY_ANSWERED = auto()
@@ -99,7 +99,7 @@ Range = tuple[int, int]
 
 
 class OperationRow(NamedTuple):
-    """The operations that may be on the stack: a position with others is refused (`pending`).
+    """What an operation on the stack may look like; `pending` refuses positions with others.
 
     Attributes:
         a, b: the range of each argument.
@@ -116,8 +116,8 @@ class OperationRow(NamedTuple):
 _FURTHER: tuple[Range, Range] = ((1, 6), (0, MAX_WORKERS))  # face, and how many more workers may follow
 _ROUND: Range = (0, DEALT_RECRUITS - 1)  # of the draft
 OPERATIONS = dict.fromkeys(Operation, OperationRow()) | {
-    Operation.TRIGGER: OperationRow((0, len(Event) - 1), (0, MAX_RECRUITS)),
-    Operation.ABILITY_ANSWERED: OperationRow((0, len(ROW_EVENT) - 1), answers=(Decision.USE,)),
+    Operation.TRIGGER: OperationRow((0, len(Trigger) - 1), (0, MAX_RECRUITS)),
+    Operation.ABILITY_ANSWERED: OperationRow((0, len(ROW_TRIGGER) - 1), answers=(Decision.USE,)),
     Operation.DRAW_ANSWERED: OperationRow((1, NUM_ARTIFACT_CARDS), (0, MAX_RECRUITS - 1), (Decision.USE,)),
     Operation.HYPNOSIS_ANSWERED: OperationRow(answers=(Decision.USE,)),
     Operation.STAR_CHOSEN: OperationRow((0, len(FACTIONS) - 1), answers=(Decision.STAR,)),
@@ -190,12 +190,8 @@ _POSITION = [
 ]
 
 
-class Field(NamedTuple):
-    """A field of what is pending, with its range: a value beyond it is refused when a position is read (`pending`).
-
-    Attributes:
-        high: the highest value; a function of the number of players where it depends on that.
-    """
+class PendingField(NamedTuple):
+    """A field of what is pending, and its range, for `pending`; `high` may be a function of the number of players."""
 
     name: str
     kind: type
@@ -208,58 +204,56 @@ def _last_player(n: int) -> int:
     return n - 1
 
 
-def _all_players(n: int) -> int:
-    return (1 << n) - 1
-
-
 _ALL_ITEMS = (1 << len(ITEMS)) - 1
 PENDING = (
-    Field("depth", np.int8, (), 0, MOST_PENDING),
-    Field("stack", np.int8, (STACK_DEPTH, 4), -TRACK_END, max(len(Effect) + len(Operation) - 1, NUM_ARTIFACT_CARDS)),
-    Field("revealed", np.int8, (), 0, (1 << len(FACTIONS)) - 1),  # factions of recruits that were revealed (R4.9), as a set
+    PendingField("depth", np.int8, (), 0, MOST_PENDING),
+    PendingField("stack", np.int8, (STACK_DEPTH, 4), -TRACK_END, max(len(Effect) + len(Operation) - 1, NUM_ARTIFACT_CARDS)),
+    PendingField(
+        "revealed", np.int8, (), 0, (1 << len(FACTIONS)) - 1
+    ),  # factions of recruits that were revealed (R4.9), as a set
     # the decision asked: what, who, and its terms
-    Field("ask", np.int8, (), 1, len(Decision) - 1),
-    Field("player", np.int8, (), 0, _last_player),
-    Field("card", np.int8, (), 0, NUM_RECRUITS - 1),  # recruit of Decision.USE
-    Field("verb", np.int8, (), 0, len(Verb) - 1),  # of a series
-    Field("units_a", np.int8, (), 0, NUM_ARTIFACT_CARDS),
-    Field("set_a", np.int16, (), 0, _ALL_ITEMS),  # also the places that Decision.STAR offers, of `actions.STAR_PLACES`
-    Field("units_b", np.int8, (), 0, NUM_ARTIFACT_CARDS),
-    Field("set_b", np.int16, (), 0, _ALL_ITEMS),
-    Field("last", np.int8, (), 0, len(ITEMS) - 1),  # last item chosen of a series (R18.2)
-    Field("chosen", np.int8, (len(ITEMS),), 0, NUM_ARTIFACT_CARDS),  # of a series or an offer
-    Field("asked", np.int8, (len(ITEMS),), 0, NUM_ARTIFACT_CARDS),  # of an offer
-    Field("partner", np.int8, (), -1, _last_player),  # of an offer
-    Field("answer", np.int16, (), 0, NUM_ACTIONS - 1),
+    PendingField("ask", np.int8, (), 1, len(Decision) - 1),
+    PendingField("player", np.int8, (), 0, _last_player),
+    PendingField("card", np.int8, (), 0, NUM_RECRUITS - 1),  # recruit of Decision.USE
+    PendingField("verb", np.int8, (), 0, len(Verb) - 1),  # of a series
+    PendingField("units_a", np.int8, (), 0, NUM_ARTIFACT_CARDS),
+    PendingField("set_a", np.int16, (), 0, _ALL_ITEMS),  # also the places that Decision.STAR offers, of `actions.STAR_PLACES`
+    PendingField("units_b", np.int8, (), 0, NUM_ARTIFACT_CARDS),
+    PendingField("set_b", np.int16, (), 0, _ALL_ITEMS),
+    PendingField("last", np.int8, (), 0, len(ITEMS) - 1),  # last item chosen of a series (R18.2)
+    PendingField("chosen", np.int8, (len(ITEMS),), 0, NUM_ARTIFACT_CARDS),  # of a series or an offer
+    PendingField("asked", np.int8, (len(ITEMS),), 0, NUM_ARTIFACT_CARDS),  # of an offer
+    PendingField("partner", np.int8, (), -1, _last_player),  # of an offer
+    PendingField("answer", np.int16, (), 0, NUM_ACTIONS - 1),
     # the setup and the dilemma
-    Field("hand", np.int8, (_P, DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits to choose from
-    Field("kept", np.int8, (_P, DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits kept in the draft
-    Field("tile_hand", np.int8, (_P, DEALT_TILES), -1, NUM_TILES - 1),  # tiles to choose from
+    PendingField("hand", np.int8, (_P, DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits to choose from
+    PendingField("kept", np.int8, (_P, DEALT_RECRUITS), -1, NUM_RECRUITS - 1),  # recruits kept in the draft
+    PendingField("tile_hand", np.int8, (_P, DEALT_TILES), -1, NUM_TILES - 1),  # tiles to choose from
     # the placement under way (R4)
-    Field("space", np.int8, (), 0, NUM_SPACES - 1),
-    Field("placed_face", np.int8, (), 0, 6),
-    Field("bumped", np.int8, (), -1, _last_player),  # the player whose worker was bumped
-    Field("bumped_face", np.int8, (), 0, 6),
-    Field("before", np.int8, (len(FACTIONS),), 0, ALLEGIANCE_END),  # allegiance before this placement (R4.4)
-    Field("due_morale", np.int8, (), 0, 2),
-    Field("due_knowledge", np.int8, (), 0, 2),
-    Field("paid", np.int8, (), 0, 31),  # the set of PAID, PAID_GOLD, ...
-    Field("star_placed", np.int8, (), 0, 1),
-    Field("took_resource", np.int8, (), 0, 1),
-    Field("helped", np.int8, (), 0, _all_players),  # players who helped to build, as a set
-    Field("fresh_stars", np.int8, (_P,), 0, 1 + MAX_RECRUITS),  # stars of the event under way (R4.12)
-    Field("new_worker", np.int8, (), 0, 1),  # 1: due (R4.8)
-    Field("new_face", np.int8, (), 0, 6),  # the face of a worker gained in this placement
+    PendingField("space", np.int8, (), 0, NUM_SPACES - 1),
+    PendingField("placed_face", np.int8, (), 0, 6),
+    PendingField("bumped", np.int8, (), -1, _last_player),  # the player whose worker was bumped
+    PendingField("bumped_face", np.int8, (), 0, 6),
+    PendingField("before", np.int8, (len(FACTIONS),), 0, ALLEGIANCE_END),  # allegiance before this placement (R4.4)
+    PendingField("due_morale", np.int8, (), 0, 2),
+    PendingField("due_knowledge", np.int8, (), 0, 2),
+    PendingField("paid", np.int8, (), 0, 31),  # the set of PAID, PAID_GOLD, ...
+    PendingField("star_placed", np.int8, (), 0, 1),
+    PendingField("took_resource", np.int8, (), 0, 1),
+    PendingField("helped", np.int8, (), 0, lambda n: (1 << n) - 1),  # players who helped to build, as a set
+    PendingField("fresh_stars", np.int8, (_P,), 0, 1 + MAX_RECRUITS),  # stars of the event under way (R4.12)
+    PendingField("new_worker", np.int8, (), 0, 1),  # 1: due (R4.8)
+    PendingField("new_face", np.int8, (), 0, 6),  # the face of a worker gained in this placement
     # the roll under way (R5.2)
-    Field("set_face", np.int8, (), 0, 6),
-    Field("roller", np.int8, (), -1, _last_player),
-    Field("back_owner", np.int8, (MAX_WORKERS,), -1, _last_player),  # workers returned and not yet rolled
-    Field("back_face", np.int8, (MAX_WORKERS,), 0, 6),
+    PendingField("set_face", np.int8, (), 0, 6),
+    PendingField("roller", np.int8, (), -1, _last_player),
+    PendingField("back_owner", np.int8, (MAX_WORKERS,), -1, _last_player),  # workers returned and not yet rolled
+    PendingField("back_face", np.int8, (MAX_WORKERS,), 0, 6),
     # the retrieval under way (R3.4)
-    Field("payment", np.int8, (), 0, 3),
-    Field("taken", np.int8, (MAX_WORKERS,), -1, NUM_BOARD_WORKERS - 1),  # numbers of `actions.TAKE`
-    Field("num_taken", np.int8, (), 0, MAX_WORKERS),
-    Field("all_subterra", np.int8, (), 0, 1),
+    PendingField("payment", np.int8, (), 0, 3),
+    PendingField("taken", np.int8, (MAX_WORKERS,), -1, NUM_BOARD_WORKERS - 1),  # numbers of `actions.TAKE`
+    PendingField("num_taken", np.int8, (), 0, MAX_WORKERS),
+    PendingField("all_subterra", np.int8, (), 0, 1),
 )
 # The generator (`engine.chance`), then what is derived: the legal moves (`engine.move_set`) and the options as observed.
 _REST = [("rng", np.int64, (2,)), ("legal", np.int64, (LEGAL_WORDS,)), ("shown_rules", np.int8, (OPTIONS_SIZE,))]
@@ -277,21 +271,21 @@ RETRIEVE_FREE, RETRIEVE_FOOD, RETRIEVE_BLISS, RETRIEVE_ENERGY = range(4)
 
 
 def copy_rows(rows: np.ndarray) -> np.ndarray:
-    """A copy of contiguous rows as they lie in memory; numpy's own goes through every field, and takes thirty times as long."""
+    """Copies contiguous rows as bytes, thirty times as fast as numpy's copy, which goes through every field."""
     copy = np.empty_like(rows)
     copy.view(np.uint8)[:] = rows.view(np.uint8)
     return copy
 
 
 def copy_chosen(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
-    """Copies some of the rows, by their numbers, to the beginning of other rows, in the same way."""
+    """Copies the rows with these numbers to the beginning of `out`."""
     width = rows.dtype.itemsize
     room = out.view(np.uint8).reshape(-1, width)[: len(chosen)]
     np.take(rows.view(np.uint8).reshape(-1, width), chosen, axis=0, out=room, mode="clip")  # "raise" would make a copy first
 
 
 def put_rows(rows: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
-    """The reverse: copies rows to those with these numbers among others."""
+    """Copies rows to the places with these numbers in `out`."""
     width = rows.dtype.itemsize
     out.view(np.uint8).reshape(-1, width)[chosen] = rows.view(np.uint8).reshape(-1, width)
 
@@ -319,8 +313,8 @@ def push_program(g, programs, row, player):
 
 @jit
 def push_trigger(g, player, event):
-    """Lets the recruits of a player act on an event, if any do; whether they may is looked at then (R13.8)."""
-    if g["active_cards"][player] & EVENT_CARDS[event]:
+    """Lets the recruits of a player act on a trigger; whether they may is checked when they act (R13.8)."""
+    if g["active_cards"][player] & TRIGGER_CARDS[event]:
         push(g, Operation.TRIGGER, player, event, 0)
 
 
@@ -351,23 +345,23 @@ def ask_series(g, player, verb, units_a, set_a, units_b, set_b):
 
 
 @jit
-def under(g, player, tile):
+def has_penalty(g, player, tile):
     """Whether the penalty of a market is in force for a player (R12.1)."""
     return (int(g["penalty"][player]) >> tile) & 1
 
 
 @jit
-def powers(g, player):
+def enabled_recruits(g, player):
     """The recruits of a player whose abilities act, as a set (R1.7, R12.3)."""
-    if under(g, player, ACADEMY):
+    if has_penalty(g, player, ACADEMY):
         return 0
     return int(g["active_cards"][player])
 
 
 @jit
-def has(g, player, card):
+def has_ability(g, player, card):
     """Whether a player has the ability of a recruit now."""
-    return (powers(g, player) >> card) & 1
+    return (enabled_recruits(g, player) >> card) & 1
 
 
 @jit
@@ -377,9 +371,9 @@ def member(g, player, faction):
 
 
 @jit
-def bonus(g, player, faction, tier):
+def has_bonus(g, player, faction, tier):
     """Whether a player has the allegiance bonus of a tier (R7.2, R7.3, R12.4), as before this placement (R4.4)."""
-    return g["before"][faction] >= tier and member(g, player, faction) and not under(g, player, REGISTRY)
+    return g["before"][faction] >= tier and member(g, player, faction) and not has_penalty(g, player, REGISTRY)
 
 
 @jit
@@ -397,7 +391,7 @@ def seat_after(g, k):
 
 @jit
 def update_penalties(g):
-    """Looks up which penalties are in force for whom (R12.1)."""
+    """Finds the penalties in force for each player (R12.1)."""
     for p in range(int(g["num_players"])):
         penalties = 0
         for k in range(len(g["built"])):

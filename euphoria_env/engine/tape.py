@@ -1,7 +1,7 @@
-"""The tape: outcomes that were loaded, which chance takes first, and the events that the caller wants.
+"""The tape of a game: the outcomes that were loaded, which chance takes first, and the event log.
 
-It is one int32 array: a header (next and end position of the queue of each kind of outcome, what became of them, where events
-are noted), the queues, then a ring of events. On a tape without room for events nothing is noted, and it is never written to.
+It is one int32 array: a header (next and end position of the queue of each kind of outcome, an error, the place of the next
+event), the queues, then a ring of events. A tape without room for events logs nothing and is never written to.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def empty_tape(events: int = 0, queues: Sequence[Sequence[int]] = ()) -> np.ndar
 
 
 def check_events(tapes: np.ndarray, players: int) -> None:
-    """Refuses tapes, (N, size), on which other things are noted than events of a game of that size.
+    """Refuses tapes, (N, size), with anything but events of games of this many players.
 
     Raises:
         ValueError: says that they are damaged.
@@ -64,7 +64,7 @@ def check_events(tapes: np.ndarray, players: int) -> None:
 
 @jit
 def tape_of(tapes, i):
-    """The tape of game i: of several games each has its own, or all share one on which nothing is noted."""
+    """Returns the tape of game i: each game has one, or all share one that logs nothing."""
     return pointer_to(tapes, tapes.shape[1] * i if len(tapes) > 1 else 0)
 
 
@@ -88,8 +88,8 @@ def loaded(tape, kind):
 
 
 @jit
-def note(tape, kind, player, a, b):
-    """Notes an event, if the caller wants events."""
+def log_event(tape, kind, player, a, b):
+    """Logs an event, if there is room for events."""
     at = int(tape[TAPE_NEXT])
     if at:
         tape[at] = kind
@@ -102,23 +102,23 @@ def note(tape, kind, player, a, b):
 
 
 @jit
-def note_cause(tape, kind, player, a, b):
-    """Notes an event that opens a group: the cause of those that follow."""
-    note(tape, kind, player, a, b)
+def log_cause(tape, kind, player, a, b):
+    """Logs an event that opens a group: the cause of those that follow."""
+    log_event(tape, kind, player, a, b)
     if tape[TAPE_INTERRUPTED]:
         tape[TAPE_INTERRUPTED] = 0
 
 
 @jit
-def note_interruption(tape, kind, player, a, b):
-    """Notes an event that is the cause of those that follow until the group goes on that it interrupts."""
-    note(tape, kind, player, a, b)
+def log_interruption(tape, kind, player, a, b):
+    """Logs an event that causes those that follow until the interrupted group goes on."""
+    log_event(tape, kind, player, a, b)
     if tape[TAPE_NEXT]:
         tape[TAPE_INTERRUPTED] = 1
 
 
 @jit
-def note_resumption(tape, player):
-    """Notes that what was interrupted goes on, if anything was."""
+def log_resumption(tape, player):
+    """Logs that the interrupted group goes on, if one was interrupted."""
     if tape[TAPE_INTERRUPTED]:
-        note_cause(tape, EventKind.RESUMED, player, -1, -1)
+        log_cause(tape, EventKind.RESUMED, player, -1, -1)

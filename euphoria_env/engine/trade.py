@@ -6,12 +6,12 @@ from euphoria_env.actions import ACCEPT, ASK, GIVE, OFFER, REFUSE, TRADE
 from euphoria_env.board import ARTIFACTS, FIRST_ARTIFACT, GOODS, KNOWLEDGE_ITEM
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.artifacts import move_artifact
-from euphoria_env.engine.costs import stock_of
+from euphoria_env.engine.costs import units_of_item
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import add_goods, take_goods
 from euphoria_env.engine.move_set import allow
 from euphoria_env.engine.state import Operation, ask_for, push, seat_after
-from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.event_kinds import EventKind
 
 MOST_ITEMS = 3  # of each side (R15.1)
@@ -29,7 +29,7 @@ def has_goods(g, p):
 
 @jit
 def allow_offers(g, words, p):
-    """Whom a player may make an offer (R15.1, R15.2)."""
+    """Allows offers to the players to whom one may be made (R15.1, R15.2)."""
     if g["trading"] and g["offers"] < g["trades_per_turn"] and has_goods(g, p):
         for k in range(1, int(g["num_players"])):
             if has_goods(g, seat_after(g, k)):
@@ -42,7 +42,7 @@ def begin_offer(g, tape, p):
     g["offers"] += 1
     g["partner"] = seat_after(g, int(g["answer"]) - TRADE + 1)
     g["last"] = 0
-    note_cause(tape, EventKind.OFFER, p, g["partner"], -1)
+    log_cause(tape, EventKind.OFFER, p, g["partner"], -1)
     push(g, Operation.OFFERED, p, 0, 0)
     ask_for(g, Decision.TRADE, p)
 
@@ -59,7 +59,7 @@ def count_items(counts):
 @jit
 def may_give(g, p, item):
     """Whether one of an item may be added to what is offered."""
-    return stock_of(g, p, Verb.PAY, item) > 0
+    return units_of_item(g, p, Verb.PAY, item) > 0
 
 
 @jit
@@ -76,7 +76,7 @@ def may_ask(g, item):
 
 @jit
 def allow_offer(g, words):
-    """The legal continuations of an offer: `give`, then `ask` (R18.2), then `offer`."""
+    """Allows the continuations of an offer: `give`, then `ask` (R18.2), then `offer`."""
     p, last = int(g["player"]), int(g["last"])
     given, asked = count_items(g["chosen"]), count_items(g["asked"])
     if asked == 0 and given < MOST_ITEMS:
@@ -95,7 +95,7 @@ def allow_offer(g, words):
 
 @jit
 def extend_offer(g):
-    """Adds the chosen item to the offer; whether the offer is sent."""
+    """Adds the chosen item to the offer; returns whether the offer is sent."""
     action = int(g["answer"])
     if action == OFFER:
         return True
@@ -114,10 +114,10 @@ def offered(g, tape, p):
     partner = int(g["partner"])
     for item in range(_TRADED):
         if g["chosen"][item]:
-            note(tape, EventKind.OFFERED, p, item, g["chosen"][item])
+            log_event(tape, EventKind.OFFERED, p, item, g["chosen"][item])
     for item in range(_TRADED):
         if g["asked"][item]:
-            note(tape, EventKind.WANTED, p, item, g["asked"][item])
+            log_event(tape, EventKind.WANTED, p, item, g["asked"][item])
     push(g, Operation.REPLIED, p, 0, 0)
     for kind in range(len(ARTIFACTS)):
         if g["asked"][FIRST_ARTIFACT + kind] > g["artifacts"][partner, kind]:
@@ -128,16 +128,16 @@ def offered(g, tape, p):
 
 @jit
 def replied(g, tape, p):
-    """The exchange, if it was accepted; then the hand limits, and the decision at which the offer was made is asked again."""
+    """Exchanges the items if the offer was accepted; then come the hand limits, and the decision that the offer interrupted."""
     partner = int(g["partner"])
     if g["answer"] == ACCEPT:
-        note_cause(tape, EventKind.ACCEPTED, partner, p, -1)
+        log_cause(tape, EventKind.ACCEPTED, partner, p, -1)
         exchange(g, tape, p, partner)
         push(g, Operation.LIMITS, p, 0, 0)
     elif g["answer"] == REFUSE:
-        note(tape, EventKind.REFUSED, partner, p, -1)
+        log_event(tape, EventKind.REFUSED, partner, p, -1)
     else:
-        note(tape, EventKind.REFUSED_UNASKED, partner, p, -1)
+        log_event(tape, EventKind.REFUSED_UNASKED, partner, p, -1)
     g["chosen"][:] = 0
     g["asked"][:] = 0
     g["partner"] = -1
@@ -146,7 +146,7 @@ def replied(g, tape, p):
 
 @jit
 def exchange(g, tape, p, partner):
-    """Hands over what the two sides of an offer name: both sides, then what they get."""
+    """Exchanges the items of an offer: both sides hand over, then both receive."""
     for item in range(_TRADED):
         hand_over(g, tape, p, item, int(g["chosen"][item]))
         hand_over(g, tape, partner, item, int(g["asked"][item]))
@@ -162,7 +162,7 @@ def hand_over(g, tape, p, item, n):
         take_goods(g, tape, EventKind.GIVEN, p, item, n)
     elif n:
         move_artifact(g, p, item - FIRST_ARTIFACT, -n)
-        note(tape, EventKind.GIVEN, p, item, n)
+        log_event(tape, EventKind.GIVEN, p, item, n)
 
 
 @jit
@@ -172,7 +172,7 @@ def receive(g, tape, p, item, n):
         add_goods(g, tape, EventKind.RECEIVED, p, item, n)
     elif n:
         move_artifact(g, p, item - FIRST_ARTIFACT, n)
-        note(tape, EventKind.RECEIVED, p, item, n)
+        log_event(tape, EventKind.RECEIVED, p, item, n)
 
 
 assert GIVE < ASK < OFFER

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
 from euphoria_env.engine.jit import array, entry
 from euphoria_env.engine.state import GAME_DTYPE
 
 OPEN, ENDED = -1, -2  # in place of the following decision: none yet; none, as the game is over
 
 
-@entry(
-    "int64[:] int8[:]",
-    array(GAME_DTYPE, read_only=True),
-    "int64[:,:] int64 int64[:] int64[:] int64[:] float32[:] int64[:] int64[:]",
-)
-def link_decisions(games, player, rows, latest, n, game, seat, turn, reward, elapsed, following):  # type: ignore[no-untyped-def]
+class DecisionColumns(NamedTuple):
+    """The columns of the decisions, as `euphoria_env.trajectories` describes them."""
+
+    game: np.ndarray
+    seat: np.ndarray
+    turn: np.ndarray
+    reward: np.ndarray
+    elapsed: np.ndarray
+    following: np.ndarray
+
+
+_INTS = array(np.int64)
+DECISION_COLUMNS = types.NamedTuple((_INTS, _INTS, _INTS, array(np.float32), _INTS, _INTS), DecisionColumns)
+
+
+@entry("int64[:] int8[:]", array(GAME_DTYPE, read_only=True), "int64[:,:] int64", DECISION_COLUMNS)
+def link_decisions(games, player, rows, latest, n, decisions):
     """Adds a decision of the player to move in each of these games, from number n on, and links the one before to it."""
+    game, seat, turn, reward, elapsed, following = decisions
     for k in range(len(games)):
         i, p = games[k], player[games[k]]
         before = latest[i, p]
@@ -27,7 +44,7 @@ def link_decisions(games, player, rows, latest, n, game, seat, turn, reward, ela
 
 
 @entry("float32[:,:] bool_[:] bool_[:] int64[:,:] float32[:] int64[:]")
-def credit_decisions(rewards, terminated, truncated, latest, reward, following):  # type: ignore[no-untyped-def]
+def credit_decisions(rewards, terminated, truncated, latest, reward, following):
     """Adds the rewards of a step to the latest decision of each seat, and closes those of games that are over."""
     for i in range(len(latest)):
         over = terminated[i] or truncated[i]
@@ -40,7 +57,7 @@ def credit_decisions(rewards, terminated, truncated, latest, reward, following):
 
 
 @entry("float32[:] float32[:] float32[:] int64[:] float64 float32[:]")
-def estimate(values, reward, discount, following, trace, advantage):  # type: ignore[no-untyped-def]
+def estimate(values, reward, discount, following, trace, advantage):
     """Writes the advantages from the last decision to the first; those of open decisions are 0."""
     for k in range(len(values) - 1, -1, -1):
         after = following[k]

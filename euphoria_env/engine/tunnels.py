@@ -8,8 +8,8 @@ from euphoria_env.decisions import Verb
 from euphoria_env.engine.artifacts import draw_artifacts
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.markers import gain_goods
-from euphoria_env.engine.state import ask_series, bonus
-from euphoria_env.engine.tape import note
+from euphoria_env.engine.state import ask_series, has_bonus
+from euphoria_env.engine.tape import log_event
 from euphoria_env.event_kinds import EventKind
 
 
@@ -24,20 +24,20 @@ def move_miner(g, tape, p, tunnel):
     """Moves a miner 1 step, to 9 at most, where the tunnel end opens (R8.1, R8.2)."""
     if g["miners"][tunnel] < MINER_END:
         g["miners"][tunnel] += 1
-        note(tape, EventKind.MINER, p, tunnel, g["miners"][tunnel])
+        log_event(tape, EventKind.MINER, p, tunnel, g["miners"][tunnel])
         if g["miners"][tunnel] == MINER_END:
             g["open_spaces"] |= BIT[FIRST_TUNNEL_END + tunnel]
 
 
 @jit
 def tunnel_choice(g, tape, p):
-    """A tunnel's gain: its resource or an artifact; with the bonus both, the resource first (R8.1, R7.3)."""
+    """Asks for the gain of a tunnel, its resource or an artifact; with the bonus gives both, the resource first (R8.1, R7.3)."""
     tunnel = tunnel_of(g)
     resource = int(TUNNEL_RESOURCE[tunnel])
-    if bonus(g, p, tunnel, 5):
+    if has_bonus(g, p, tunnel, 5):
         gain_goods(g, tape, p, resource, 1)
         g["took_resource"] = 1
-        note(tape, EventKind.BONUS, p, tunnel, 5)
+        log_event(tape, EventKind.BONUS, p, tunnel, 5)
         draw_artifacts(g, tape, p, 1, 0)
     else:
         ask_series(g, p, Verb.MINE, 1, (1 << resource) | (1 << GAIN_ARTIFACT), 0, 0)

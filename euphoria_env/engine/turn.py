@@ -13,8 +13,8 @@ from euphoria_env.engine.end import truncate
 from euphoria_env.engine.jit import jit
 from euphoria_env.engine.placement import place
 from euphoria_env.engine.retrieval import retrieve
-from euphoria_env.engine.state import Operation, ask_for, has, push, seat_after, under
-from euphoria_env.engine.tape import note, note_cause
+from euphoria_env.engine.state import Operation, ask_for, has_ability, has_penalty, push, seat_after
+from euphoria_env.engine.tape import log_cause, log_event
 from euphoria_env.engine.trade import begin_offer
 from euphoria_env.event_kinds import EventKind
 
@@ -76,7 +76,7 @@ def begin_turn(g, tape, p):
     g["turn"] += 1
     g["turn_player"] = p
     g["offers"] = 0
-    note_cause(tape, EventKind.TURN, p, -1, -1)
+    log_cause(tape, EventKind.TURN, p, -1, -1)
     for q in range(MAX_PLAYERS):
         g["lost_worker"][q] = 0
         g["used"][q] = 0
@@ -85,7 +85,7 @@ def begin_turn(g, tape, p):
 
 @jit
 def next_turn(g, tape):
-    """Ends the turn: the next player's, or the game is cut off (R16.4)."""
+    """Ends the turn: begins that of the next player, or cuts the game off (R16.4)."""
     if g["max_turns"] and g["turn"] >= g["max_turns"]:
         truncate(g, tape)
     else:
@@ -113,7 +113,7 @@ def opened(g, tape, p):
 @jit
 def may_place_further(g, p, face):
     """Whether a further worker of this face could be placed in this turn (R3.3, R12.6)."""
-    return g["available"][p, face - 1] > 0 and not under(g, p, FOUNTAIN)
+    return g["available"][p, face - 1] > 0 and not has_penalty(g, p, FOUNTAIN)
 
 
 @jit
@@ -130,7 +130,7 @@ def further(g, p, face, left):
 def chase(g, p):
     """Asks Chase to place a worker of the face of the one just gained (R4.10)."""
     face = int(g["new_face"])
-    if face and has(g, p, CHASE) and may_place_further(g, p, face):
+    if face and has_ability(g, p, CHASE) and may_place_further(g, p, face):
         g["placed_face"] = face
         g["due_morale"] = 0
         push(g, Operation.FURTHER_ANSWERED, p, face, 0)
@@ -145,7 +145,7 @@ def further_answered(g, tape, p, face, left):
         if left:
             push(g, Operation.FURTHER, p, face, left - 1)
         else:
-            note(tape, EventKind.REACTION, p, CHASE, -1)
+            log_event(tape, EventKind.REACTION, p, CHASE, -1)
         place(g, tape, p, face, (action - PLACE) % NUM_SPACES, int(g["due_morale"]))
     elif action != END:
         if left:

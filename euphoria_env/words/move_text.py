@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,13 +27,13 @@ from euphoria_env.cards.recruits import AMANDA, FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import Decision, Verb
 from euphoria_env.engine.allegiance import revealed_factions
-from euphoria_env.engine.foresight import foretold
 from euphoria_env.engine.loop import step
-from euphoria_env.engine.retrieval import WORKER_SPACE
+from euphoria_env.engine.retrieval import WORKER_SPACE, on_board
 from euphoria_env.engine.state import OVER, SETUP, TRUNCATED, Operation, copy_rows
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.prompts import prompt
 from euphoria_env.words.card_text import cost_words, recruit_words, tile_words
+from euphoria_env.words.continuations import consequences
 from euphoria_env.words.names import (
     amount,
     called,
@@ -42,13 +42,14 @@ from euphoria_env.words.names import (
     faction,
     gain_name,
     listed,
+    named,
     short_name,
     signed,
     space_name,
     territory_name,
     title,
 )
-from euphoria_env.words.preview import Foretold, Parts, named
+from euphoria_env.words.preview import Preview, PreviewTexts
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
@@ -61,9 +62,8 @@ class Move:
     """A legal move, explained.
 
     Attributes:
-        action: its id.
-        notation: as `actions.NAMES` has it.
-        group: what moves are grouped by; never empty.
+        action, notation: its id, and its line of notation.
+        group: the name of a group of similar moves; never empty.
         space: the identifier of the space it concerns; "" if none.
         text: a short imperative sentence.
         cost: the price, in parts separated by ", "; a sign gives the direction of a marker. Within a part alternatives have "or".
@@ -83,35 +83,19 @@ class Move:
 
     @property
     def told(self) -> str:
-        """The cost and the gain in one text, "" if there is neither.
-
-        As in "for 1 energy: 1 gold or 1 artifact".
-        """
+        """The cost and the gain in one text, if there are any: "for 1 energy: 1 gold or 1 artifact"."""
         return ": ".join(filter(None, (self.cost and f"for {self.cost}", self.gain)))
 
 
-_NOTHING = Parts([], [], [], [], [])
-
-
-@dataclass(frozen=True)
 class _Decision:
-    """The rows of a game, who decides, and how the players are called, which every explanation needs."""
+    """A decision: the rows of the game, its row, who decides, the operation that takes the answer, the names of the players."""
 
-    rows: np.ndarray
-    names: Sequence[str]
-
-    @property
-    def g(self) -> np.void:
-        return self.rows[0]
-
-    @property
-    def p(self) -> int:
-        return int(self.rows[0]["player"])
-
-    @property
-    def taker(self) -> int:
-        """The operation that takes the answer."""
-        return int(self.g["stack"][max(0, int(self.g["depth"]) - 1)][0])
+    def __init__(self, game: Game, seat: int | None, names: Sequence[str] | None) -> None:
+        self.rows = copy_rows(game.states)
+        self.g: np.void = self.rows[0]
+        self.p = int(self.g["player"])
+        self.taker = int(self.g["stack"][max(0, int(self.g["depth"]) - 1)][0])
+        self.names = called(game.rules.num_players, seat, names)
 
     @property
     def progress(self) -> str:
@@ -129,9 +113,8 @@ class _Decision:
         return named(self.g, int(self.g["space"]))
 
 
-@dataclass(frozen=True)
-class _Said:
-    """The texts of a move that are not foretold; they stand before the gain and the risk."""
+class _Sentence(NamedTuple):
+    """The texts of a move besides its consequences, before which they stand."""
 
     group: str
     text: str
@@ -141,7 +124,7 @@ class _Said:
     risk: str = ""
 
 
-_Explain = Callable[[_Decision, int], _Said]
+_Explain = Callable[[_Decision, int], _Sentence]
 
 
 def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> list[Move]:
@@ -156,13 +139,11 @@ def legal_moves(game: Game, seat: int, names: Sequence[str] | None = None) -> li
         ValueError: no such seat, or names for another number of players.
     """
     _check_seat(game, seat)
-    decision = _Decision(copy_rows(game.states), called(game.rules.num_players, seat, names))
-    moves = game.legal_actions()
-    if decision.p != seat or not len(moves):
+    decision, moves = _Decision(game, seat, names), game.legal_actions().tolist()
+    if decision.p != seat or not moves:
         return []
-    said = [_say(decision, action) for action in moves.tolist()]
-    parts = _foretold(decision, moves)
-    return [_move(*of_move) for of_move in zip(moves.tolist(), said, parts, strict=True)]
+    previews = _previews(decision, moves)
+    return [_explained(action, _sentence(decision, action), previews.get(action, _NOTHING)) for action in moves]
 
 
 def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
@@ -171,27 +152,25 @@ def _check_seat(game: Game, seat: object, allowed: str = "") -> None:
         raise ValueError(f"seat must be {allowed}an integer from 0 to {n - 1}, not {seat!r}")
 
 
-def _say(decision: _Decision, action: int) -> _Said:
+def _sentence(decision: _Decision, action: int) -> _Sentence:
     first, explain = next((first, explain) for first, explain in reversed(_BLOCKS) if action >= first)
     return explain(decision, action - first)
 
 
-def _foretold(decision: _Decision, moves: np.ndarray) -> list[Parts]:
-    """The future of each move; in the middle of a turn without what is the same for all of them."""
+def _previews(decision: _Decision, moves: Sequence[int]) -> dict[int, PreviewTexts]:
+    """The consequences of each move but trades; in the middle of a turn without what is the same for all of them."""
     g = decision.g
-    if g["status"] == SETUP or g["ask"] in (Decision.TRADE, Decision.TILE, Decision.TRACK):
-        return [_NOTHING] * len(moves)
-    trades = (moves >= actions.TRADE) & (moves < actions.ACCEPT)
-    facts, sizes, lines, chances = foretold(decision.rows, moves[~trades])
+    if g["status"] == SETUP:
+        return {}
+    moves = [action for action in moves if not actions.TRADE <= action < actions.ACCEPT]
     found = [
-        Foretold(g, action, facts[k, : sizes[k]].tolist(), lines[k].tolist(), chances[k].tolist(), decision.names).parts()
-        for k, action in enumerate(moves[~trades].tolist())
-    ] + [_NOTHING] * int(trades.sum())  # the ids of trades come last
-    if g["ask"] in (Decision.OPEN, Decision.FURTHER):
-        return found
-    costs, gains = _unshared([parts.cost for parts in found]), _unshared([parts.gain for parts in found])
-    notes = _unshared([parts.notes for parts in found])
-    return [parts._replace(cost=c, gain=g, notes=n) for parts, c, g, n in zip(found, costs, gains, notes, strict=True)]
+        Preview(g, action, future, decision.names).parts()
+        for action, future in zip(moves, consequences(decision.rows, moves), strict=True)
+    ]
+    if moves and g["ask"] not in (Decision.OPEN, Decision.FURTHER):
+        costs, gains, notes = (_unshared([getattr(parts, name) for parts in found]) for name in ("cost", "gain", "notes"))
+        found = [p._replace(cost=c, gain=g, notes=n) for p, c, g, n in zip(found, costs, gains, notes, strict=True)]
+    return dict(zip(moves, found, strict=True))
 
 
 def _unshared(lists: list[list[str]]) -> list[list[str]]:
@@ -200,8 +179,11 @@ def _unshared(lists: list[list[str]]) -> list[list[str]]:
     return [[text for text in texts if text not in shared] for texts in lists]
 
 
-def _move(action: int, said: _Said, parts: Parts) -> Move:
-    """A move of what is said and what is foretold; abilities are told in full as far as there is room."""
+_NOTHING = PreviewTexts([], [], [], [], [])
+
+
+def _explained(action: int, said: _Sentence, parts: PreviewTexts) -> Move:
+    """A move with its sentence and its consequences; abilities are told in full as far as there is room."""
     cost = ", ".join([*filter(None, [said.cost]), *parts.cost])
     sure = ", ".join(parts.gain)
     notes = [*filter(None, [said.gain]), *parts.notes]
@@ -223,12 +205,12 @@ def _abilities(abilities: Sequence[tuple[str, str]], full: int, notes: Sequence[
 # ------------------------------------------------------------------------------------------------ placing and retrieving
 
 
-def _place(d: _Decision, k: int) -> _Said:
+def _place(d: _Decision, k: int) -> _Sentence:
     face, space = k // len(SPACES) + 1, k % len(SPACES)
     further = d.g["ask"] == Decision.FURTHER
     which = "a further" if further else "the" if d.g["available"][d.p, face - 1] == 1 else "a"
     group = f"Place a further {face}" if further else f"Place a {face}"
-    return _Said(group, f"Place {which} {face} on {named(d.g, space)}", SPACES[space])
+    return _Sentence(group, f"Place {which} {face} on {named(d.g, space)}", SPACES[space])
 
 
 _PAYMENTS = ("free of charge", "paying 1 food", "paying 1 bliss", "paying 1 energy (Jefferson)")
@@ -240,59 +222,48 @@ def _board_worker(d: _Decision, worker: int) -> tuple[int, int]:
     return (worker % 6 + 1 if space < NUM_AREAS else int(d.g["face"][space])), space
 
 
-def _on_board(d: _Decision, worker: int) -> int:
+def _left_on_board(d: _Decision, worker: int) -> int:
     """The number of such workers of the player that are on the board and not yet taken back."""
-    face, space = _board_worker(d, worker)
-    there = int(d.g["area"][space, d.p, face - 1]) if space < NUM_AREAS else int(d.g["occupant"][space] == d.p)
-    return there - int((d.g["taken"][: int(d.g["num_taken"])] == worker).sum())
+    return int(on_board(d.g, d.p, worker)) - d.g["taken"].tolist().count(worker)
 
 
-def _take(d: _Decision, k: int) -> _Said:
+def _take(d: _Decision, k: int) -> _Sentence:
     face, space = _board_worker(d, k)
-    taken = d.g["taken"][: int(d.g["num_taken"])]
-    first = int(taken[-1]) if len(taken) else 0
-    stay = [_board_worker(d, worker) for worker in range(first, k) if _on_board(d, worker)]
+    first = max(0, *d.g["taken"].tolist())  # those before it can no longer be taken
+    stay = [_board_worker(d, worker) for worker in range(first, k) if _left_on_board(d, worker)]
     leaves = f"leaves {listed(f'the {f} on {named(d.g, where)}' for f, where in stay)} on the board" if stay else ""
     lost = "the resource paid there is lost" if SLOT_SET >> space & 1 else ""
-    more = _on_board(d, k) > 1 or any(_on_board(d, worker) for worker in range(k + 1, NUM_BOARD_WORKERS))
+    more = _left_on_board(d, k) > 1 or any(_left_on_board(d, worker) for worker in range(k + 1, NUM_BOARD_WORKERS))
     gain = "" if more else "all are rolled at once: it is the last that can be taken"
-    risk = "; ".join(filter(None, [leaves, lost]))
-    return _Said("Retrieve", f"Take back the {face} from {named(d.g, space)}", SPACES[space], gain=gain, risk=risk)
+    text, risk = f"Take back the {face} from {named(d.g, space)}", "; ".join(filter(None, [leaves, lost]))
+    return _Sentence("Retrieve", text, SPACES[space], gain=gain, risk=risk)
 
 
-def _sacrifice(d: _Decision, k: int) -> _Said:
+def _sacrifice(d: _Decision, k: int) -> _Sentence:
     face, space = _board_worker(d, k)
-    return _Said("Sacrifice", f"Sacrifice the {face} on {named(d.g, space)}", SPACES[space], cost="1 worker")
+    return _Sentence("Sacrifice", f"Sacrifice the {face} on {named(d.g, space)}", SPACES[space], cost="1 worker")
 
 
 # ----------------------------------------------------------------------------------------------------------------- series
 
 
-def _way(cost: str) -> _Explain:
-    return lambda d, k: _Said("Pay", f"Pay {cost} for {d.paying_for}{d.progress}")
-
-
-def _pay(d: _Decision, item: int) -> _Said:
-    return _way(signed("knowledge", 1) if item == KNOWLEDGE_ITEM else amount(1, ITEMS[item]))(d, item)
-
-
-def _gain(d: _Decision, k: int) -> _Said:
+def _gain_sentence(d: _Decision, k: int) -> _Sentence:
     said = {"knowledge": "Lose 1 knowledge", "morale": "Gain 1 morale"}.get(GAINS[k]) or f"Gain {gain_name(GAINS[k])}"
     where = f" from {named(d.g, int(d.g['space']))}" if d.g["verb"] == Verb.MINE else ""
-    return _Said("Gain", f"{said}{where}{d.progress}")
+    return _Sentence("Gain", f"{said}{where}{d.progress}")
 
 
-def _star(d: _Decision, place: int) -> _Said:
+def _star(d: _Decision, place: int) -> _Sentence:
     name = STAR_PLACES[place]
     tile = TILES[int(d.g["tile"][MARKETS.index(name)])] if name in MARKETS else None
     where = f"on {space_name(name, tile)}" if tile else f"in {territory_name(name)}"
-    return _Said("Star", f"Place the star {where}", name, gain=f"its penalty ends: {tile_words(tile)}" if tile else "")
+    return _Sentence("Star", f"Place the star {where}", name, gain=f"its penalty ends: {tile_words(tile)}" if tile else "")
 
 
 # --------------------------------------------------------------------------------------------------------------- recruits
 
 
-def _choose_recruit(d: _Decision, card: int) -> _Said:
+def _choose_recruit(d: _Decision, card: int) -> _Sentence:
     name, words = f"{title(RECRUIT_NAMES[card])} ({faction(int(FACTION_OF[card]))})", recruit_words(RECRUIT_NAMES[card])
     if d.g["status"] != SETUP:
         active = revealed_factions(d.g) >> int(FACTION_OF[card]) & 1
@@ -301,21 +272,20 @@ def _choose_recruit(d: _Decision, card: int) -> _Said:
         text = f"Keep {name} in the draft"
     else:
         text = f"Choose {name} as the {'hidden' if d.g['num_recruits'][d.p] else 'active'} recruit"
-    return _Said("Recruit", text, gain=words.removesuffix("."))
+    return _Sentence("Recruit", text, gain=words.removesuffix("."))
 
 
-def _choose_tile(d: _Decision, tile: int) -> _Said:
-    name = TILES[tile]
-    cost = cost_words(MARKETS[0], name).replace(", ", " and ")
+def _choose_tile(d: _Decision, tile: int) -> _Sentence:
+    name, cost = TILES[tile], cost_words(MARKETS[0], TILES[tile]).replace(", ", " and ")
     about = f"its space costs {cost}; without a star there: {tile_words(name)}"
-    return _Said("Market tile", f"Put {space_name(MARKETS[0], name)} in the game", gain=about)
+    return _Sentence("Market tile", f"Put {space_name(MARKETS[0], name)} in the game", gain=about)
 
 
 def _says(group: str, text: str) -> _Explain:
     """A sentence with what stands in the row: the number of the move, the partner, the player on turn, the recruit asked."""
 
-    def explain(d: _Decision, k: int) -> _Said:
-        return _Said(
+    def explain(d: _Decision, k: int) -> _Sentence:
+        return _Sentence(
             group,
             text.format(
                 number=k + 1,
@@ -325,7 +295,11 @@ def _says(group: str, text: str) -> _Explain:
                 asked=title(RECRUIT_NAMES[int(d.g["card"])]),
                 good=amount(1, GOODS[k % len(GOODS)]),
                 artifact=amount(1, ARTIFACTS[k % len(ARTIFACTS)]),
-                item=amount(1, ITEMS[k % len(ITEMS)]),
+                item=signed("knowledge", 1) if k == KNOWLEDGE_ITEM else amount(1, ITEMS[k % len(ITEMS)]),
+                pair=amount(2, ARTIFACTS[k % len(ARTIFACTS)]),
+                match=amount(1, ARTIFACTS[int(d.g["dilemma"][d.p])]),
+                purpose=d.paying_for,
+                other=d.names[(d.p + k + 1) % len(d.names)],
                 partner=d.names[int(d.g["partner"])] if d.g["partner"] >= 0 else "",
                 offerer=d.names[int(d.g["turn_player"])],
                 progress=d.progress,
@@ -335,40 +309,33 @@ def _says(group: str, text: str) -> _Explain:
     return explain
 
 
+def _pays(cost: str) -> _Explain:
+    return _says("Pay", f"Pay {cost} for {{purpose}}{{progress}}")
+
+
 # ---------------------------------------------------------------------------------------------------------------- trading
-
-
-def _trade(d: _Decision, k: int) -> _Said:
-    return _Said("Trade", f"Offer {d.names[(d.p + k + 1) % int(d.g['num_players'])]} a trade")
 
 
 def _items(counts: np.ndarray) -> str:
     return ", ".join(amount(int(n), ITEMS[k]) for k, n in enumerate(counts) if n)
 
 
-def _send(d: _Decision, text: str, g: np.void) -> _Said:
-    """An offer that is sent."""
-    cards = int(g["asked"][FIRST_ARTIFACT:].sum()) - int(g["chosen"][FIRST_ARTIFACT:].sum())
-    excess = max(0, int(g["hand_size"][d.p]) + cards - int(g["morale"][d.p]))
+def _send(d: _Decision, text: str, asked: np.ndarray) -> _Sentence:
+    """An offer that is sent, in which these items are asked for."""
+    given = d.g["chosen"]
+    cards = int(asked[FIRST_ARTIFACT:].sum()) - int(given[FIRST_ARTIFACT:].sum())
+    excess = max(0, int(d.g["hand_size"][d.p]) + cards - int(d.g["morale"][d.p]))
     limit = f"; hand limit: perhaps discard {amount(excess, 'artifact')}" if excess else ""
-    risk = f"the offer may be refused{limit}"
-    return _Said("Send", text, cost=_items(g["chosen"]), gain=_items(g["asked"]), risk=risk)
+    return _Sentence("Send", text, cost=_items(given), gain=_items(asked), risk=f"the offer may be refused{limit}")
 
 
-def _offer(d: _Decision, k: int) -> _Said:
-    return _send(d, f"Send the offer to {d.names[int(d.g['partner'])]}", d.g)
-
-
-def _ask(d: _Decision, item: int) -> _Said:
+def _ask(d: _Decision, item: int) -> _Sentence:
     """An item is asked for; the last one sends the offer (R15.2)."""
     text = f"Ask {d.names[int(d.g['partner'])]} for {amount(1, ITEMS[item])}"
-    after = copy_rows(d.rows)
+    after, asked = copy_rows(d.rows), d.g["asked"].copy()
+    asked[item] += 1
     step(after, 0, actions.ASK + item, empty_tape())
-    if after[0]["ask"] == Decision.TRADE:
-        return _Said("Ask for", text)
-    asked = copy_rows(d.rows)
-    asked[0]["asked"][item] += 1
-    return _send(d, f"{text} and send the offer", asked[0])
+    return _Sentence("Ask for", text) if after[0]["ask"] == Decision.TRADE else _send(d, f"{text} and send the offer", asked)
 
 
 _BLOCKS: list[tuple[int, _Explain]] = [
@@ -378,13 +345,13 @@ _BLOCKS: list[tuple[int, _Explain]] = [
     (actions.TAKE, _take),
     (actions.DONE, _says("Retrieve", "Retrieve no further worker")),
     (actions.DILEMMA, _says("Dilemma", "Resolve the dilemma for a {result}")),
-    (actions.PAY, _pay),
-    (actions.PAY_PAIR, lambda d, kind: _way(amount(2, ARTIFACTS[kind]))(d, kind)),
-    (actions.PAY_THREE, _way("3 artifacts")),
-    (actions.PAY_MATCH, lambda d, k: _way(amount(1, ARTIFACTS[int(d.g["dilemma"][d.p])]))(d, k)),
-    (actions.PAY_TWO, _way("2 artifacts")),
-    (actions.PAY_ONE, _way("1 artifact")),
-    (actions.GAIN, _gain),
+    (actions.PAY, _pays("{item}")),
+    (actions.PAY_PAIR, _pays("{pair}")),
+    (actions.PAY_THREE, _pays("3 artifacts")),
+    (actions.PAY_MATCH, _pays("{match}")),
+    (actions.PAY_TWO, _pays("2 artifacts")),
+    (actions.PAY_ONE, _pays("1 artifact")),
+    (actions.GAIN, _gain_sentence),
     (actions.LOSE, _says("Lose", "Lose {good} to the roll{progress}")),
     (actions.DISCARD, _says("Discard", "Discard {artifact}{progress}")),
     (actions.STAR, _star),
@@ -396,10 +363,10 @@ _BLOCKS: list[tuple[int, _Explain]] = [
     (actions.CHOOSE_TILE, _choose_tile),
     (actions.SET_MORALE, _says("Morale", "Start with morale {number}")),
     (actions.SET_KNOWLEDGE, _says("Knowledge", "Start with knowledge {number}")),
-    (actions.TRADE, _trade),
+    (actions.TRADE, _says("Trade", "Offer {other} a trade")),
     (actions.GIVE, _says("Give", "Offer {partner} {item}")),
     (actions.ASK, _ask),
-    (actions.OFFER, _offer),
+    (actions.OFFER, lambda d, k: _send(d, f"Send the offer to {d.names[int(d.g['partner'])]}", d.g["asked"])),
     (actions.ACCEPT, _says("Answer", "Accept the offer of {offerer}")),
     (actions.REFUSE, _says("Answer", "Refuse the offer of {offerer}")),
 ]
@@ -421,7 +388,7 @@ def question(game: Game, seat: int | None = None, names: Sequence[str] | None = 
     """
     if seat is not None:
         _check_seat(game, seat, "None or ")
-    decision = _Decision(copy_rows(game.states), called(game.rules.num_players, seat, names))
+    decision = _Decision(game, seat, names)
     g = decision.g
     if g["status"] == OVER:
         return f"The game has ended: {does(decision.names[int(g['winner'])], 'has won')}"

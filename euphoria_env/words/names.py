@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+
+import numpy as np
 
 from euphoria_env.board import (
     ARTIFACT_SET,
@@ -13,9 +16,12 @@ from euphoria_env.board import (
     MARKETS,
     RESOURCE_SET,
     SLOTS,
+    SPACES,
     TANK,
+    TERRITORIES,
     item_set,
 )
+from euphoria_env.cards.tiles import TILES
 
 _PLURALS = {"bat": "bats", "bear": "bears", "book": "books", "box": "boxes", "artifact": "artifacts", "resource": "resources"}
 _PLURALS |= {"recruit": "recruits", "market tile": "market tiles"}
@@ -96,6 +102,7 @@ def faction(number: int) -> str:
     return FACTIONS[number].capitalize()
 
 
+@cache
 def units(n: int, items: int) -> str:
     """A number of units of a set of items, any of them: "3 resources", "1 bliss or food"."""
     if items == _OTHER_COMMODITY:
@@ -121,6 +128,7 @@ def gain_name(gain: str, n: int = 1) -> str:
     return amount(n, gain)
 
 
+@cache
 def gains(n: int, options: int) -> str:
     """A number of gains of a set of `GAINS`: "2 resources", "morale +1 or 1 energy"."""
     for kind, name in _KINDS[1:]:
@@ -139,6 +147,25 @@ def space_name(space: str, tile: str | None = None) -> str:
     if space in TANK:
         return f"the Worker Tank ({space.split('_')[1]})"
     return f"the {title(space)}"
+
+
+def tile_at(g: np.void, space: int) -> str | None:
+    """The tile of a built market space; None elsewhere, and before it is built."""
+    market = MARKETS.index(SPACES[space]) if SPACES[space] in MARKETS else -1
+    return TILES[int(g["tile"][market])] if market >= 0 and g["built"][market] else None
+
+
+def named(g: np.void, space: int) -> str:
+    """A space by its name in this game."""
+    return space_name(SPACES[space], tile_at(g, space))
+
+
+def star_place(g: np.void, place: int) -> str:
+    """A place for stars: "in the Euphorian territory", "on the Spa"; a market that is not yet built has no name."""
+    if place < len(TERRITORIES):
+        return f"in {territory_name(TERRITORIES[place])}"
+    market = place - len(TERRITORIES)
+    return f"on the {short_title(TILES[int(g['tile'][market])])}" if g["built"][market] else "on the new market"
 
 
 def site_name(site: str) -> str:

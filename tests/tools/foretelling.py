@@ -1,15 +1,9 @@
-"""Foretold against happened: every move of random games is compared with what was said of it before.
-
-    python -m tests.tools.foretelling DECISIONS SEED
-
-plays that many decisions, with all options and 2 to 6 players, and prints what was not foretold.
-"""
+"""Compares every move of random games with what was said of it before, with all options and 2 to 6 players."""
 
 from __future__ import annotations
 
 import random
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -223,18 +217,3 @@ def compared(decisions: int, seed: int) -> Iterator[tuple[str, Move, str]]:
                 windows.append(Window(move, game.player, game.deciding in PLACES, len(game.events)))
         if not game.legal():
             yield from ((text, window.move, start) for window in windows for text in mistakes(window, game))
-
-
-def main() -> None:
-    """Prints the mistakes, and how many there are."""
-    decisions, seed = int(sys.argv[1]), int(sys.argv[2])
-    kinds: Counter[str] = Counter()
-    for text, move, start in compared(decisions, seed):
-        kinds[re.sub(r"\d+", "N", text)] += 1
-        if kinds[re.sub(r"\d+", "N", text)] <= 2:
-            print(f"{text} [{start}]\n    {move.notation}: {move.told}\n    risk: {move.risk}", flush=True)
-    print(f"{decisions} decisions, {sum(kinds.values())} mistakes", *kinds.most_common(), sep="\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -50,34 +50,17 @@ from typing import Any
 
 import yaml
 
+from tests.referee.tables import ARTIFACTS, FACTIONS, GOODS, MARKETS, SPACES, TERRITORY
 from tests.tools import scenario_events
 
 FOLDER = Path(__file__).parent.parent / "scenarios"
 SEEDS = (0, 1, 2)  # where the scenario names none
-
-FACTIONS = ("euphorian", "subterran", "wastelander", "icarite")
-GOODS = ("energy", "water", "food", "bliss", "gold", "stone", "clay")
-ARTIFACTS = ("balloons", "bat", "bear", "bifocals", "book", "box")
-MARKETS = tuple(f"{faction}_market_{i}" for faction in FACTIONS[:3] for i in (1, 2))
-SPACES = (
-    ("generator", "aquifer", "farm", "cloud_mine", "tank_energy", "tank_water")
-    + tuple(f"{faction}_tunnel{end}" for end in ("", "_end") for faction in FACTIONS[:3])
-    + tuple(f"{faction}_site_{i}_{slot}" for faction in FACTIONS[:3] for i in (1, 2) for slot in (1, 2, 3, 4))
-    + MARKETS
-    + ("incinerator_of_historical_accuracy", "free_press_of_harsh_reality", "ark_of_fractured_memories")
-    + ("wind_salon", "nimbus_loft", "breeze_bar", "sky_lounge")
-)
+_Form = tuple[str, Callable[[Any], bool]]  # what a value must be
 
 # The keys that a position may leave out where they are 0, empty, false or null. "*" stands for an index or a name.
 POSITION_KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
-    (): (
-        *("rules", "seed", "player", "turn", "players", "workers", "allegiance"),
-        *("miners", "markets", "territories", "discards"),
-    ),
-    ("players", "*"): (
-        *("knowledge", "morale", "stars", "workers", "lost_worker"),
-        *("goods", "artifacts", "recruits", "dilemma"),
-    ),
+    (): ("rules", "seed", "player", "turn", "players", "workers", "allegiance", "miners", "markets", "territories", "discards"),
+    ("players", "*"): (*("knowledge", "morale", "stars", "workers", "lost_worker", "goods", "artifacts", "recruits", "dilemma"),),
     ("players", "*", "goods"): GOODS,
     ("players", "*", "artifacts"): ARTIFACTS,
     ("players", "*", "recruits", "*"): ("name", "active", "star"),
@@ -87,14 +70,37 @@ POSITION_KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("miners",): FACTIONS[:3],
     ("markets",): MARKETS,
     ("markets", "*"): ("tile", "built", "stars"),
-    ("territories",): tuple(f"{faction}_territory" for faction in FACTIONS),
+    ("territories",): tuple(TERRITORY.values()),
     ("discards",): ARTIFACTS,
 }
 
-SCENARIO_KEYS = ("id", "rule", "card", "given", "new", "load", "play", "then", "legal", "illegal", "events")
-OUTCOME_KEYS = ("over", "truncated", "winner", "ranking")
-NEW_KEYS = ("rules", "seed", "load")
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) and text for text in value)
+
+
+def _are_events(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, dict) and "kind" in entry for entry in value)
+
+
+def _is_load(value: Any) -> bool:
+    return isinstance(value, dict) and all(kind in LOAD_KEYS and isinstance(drawn, list) for kind, drawn in value.items())
+
+
 LOAD_KEYS = ("dice", "artifacts", "recruits", "markets", "dilemmas", "lots")
+OUTCOME_KEYS = ("over", "truncated", "winner", "ranking")
+# The keys of a scenario, and those of `new`: what their values are.
+_TEXTS: _Form = ("a list of texts, or one", _are_texts)
+_MAPPING: _Form = ("a mapping", lambda value: isinstance(value, dict))
+_LOAD: _Form = (f"a mapping of lists: {', '.join(LOAD_KEYS)}", _is_load)
+_FLAG: _Form = ("true or false", lambda value: isinstance(value, bool))
+_ANY: _Form = ("anything", lambda value: True)
+NEW_KEYS = {"rules": _MAPPING, "seed": _ANY, "load": _LOAD}
+SCENARIO_KEYS = {
+    "id": _ANY, "rule": _TEXTS, "card": _TEXTS, "given": _MAPPING, "new": _MAPPING, "load": _LOAD, "play": _TEXTS,
+    "then": _MAPPING, "legal": _TEXTS, "illegal": _TEXTS, "events": ("a list of mappings with a `kind`", _are_events),
+    "over": _FLAG, "truncated": _FLAG, "winner": _ANY, "ranking": _ANY,
+}  # fmt: skip
 
 
 class BadScenario(Exception):
@@ -153,78 +159,34 @@ def parse(document: Any, where: str = "") -> Scenario:
 
 
 def _parse(document: dict[str, Any], where: str) -> Scenario:
-    _no_other_keys(document, SCENARIO_KEYS + OUTCOME_KEYS, "a scenario")
+    document = {key: [value] if isinstance(value, str) and key in ("rule", "card") else value for key, value in document.items()}
+    _check_keys(document, SCENARIO_KEYS, "a scenario")
     if ("given" in document) == ("new" in document):
         raise BadScenario("exactly one of `given` and `new` is needed")
     if not any(key in document for key in ("play", "then", "legal", "illegal", "events", *OUTCOME_KEYS)):
         raise BadScenario("it checks nothing")
-    rules = _texts(document, "rule", or_one=True)
-    if not rules:
+    if not document.get("rule"):
         raise BadScenario("`rule` is missing: which rule does it check?")
-
-    start = _mapping(document, "given" if "given" in document else "new")
-    if "new" in document:
-        _no_other_keys(start, NEW_KEYS, "`new`")
-        _loads(start)
-    then = _mapping(document, "then")
-    _check_then(then)
-    outcome = {key: document[key] for key in OUTCOME_KEYS if key in document}
-    for key in ("over", "truncated"):
-        if not isinstance(outcome.get(key, False), bool):
-            raise BadScenario(f"`{key}` is true or false, not {outcome[key]!r}")
+    _check_keys(document.get("new", {}), NEW_KEYS, "`new`")
+    _check_then(document.get("then", {}))
+    renamed = {"rules": document["rule"], "cards": document.get("card", [])}
+    lists = {key: document.get(key, []) for key in ("play", "legal", "illegal", "events")}
     return Scenario(
         id=document["id"],
-        rules=rules,
-        cards=_texts(document, "card", or_one=True),
         where=where,
-        given=start if "given" in document else None,
-        new=start if "new" in document else None,
-        load=_loads(document),
-        play=_texts(document, "play"),
-        then=then,
-        legal=_texts(document, "legal"),
-        illegal=_texts(document, "illegal"),
-        events=_events(document),
-        outcome=outcome,
+        outcome={key: document[key] for key in OUTCOME_KEYS if key in document},
+        **{key: document[key] for key in ("given", "new", "load", "then") if key in document},
+        **{key: tuple(value) for key, value in (renamed | lists).items()},
     )
 
 
-def _no_other_keys(mapping: Mapping[Any, Any], known: Sequence[str], what: str) -> None:
-    unknown = [key for key in mapping if key not in known]
-    if unknown:
-        raise BadScenario(f"unknown key {unknown[0]!r}; {what} has {', '.join(known)}")
-
-
-def _mapping(document: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = document.get(key, {})
-    if not isinstance(value, dict):
-        raise BadScenario(f"`{key}` is a mapping, not {value!r}")
-    return value
-
-
-def _loads(document: Mapping[str, Any]) -> dict[str, list[Any]]:
-    load = _mapping(document, "load")
-    _no_other_keys(load, LOAD_KEYS, "`load`")
-    for key, values in load.items():
-        if not isinstance(values, list):
-            raise BadScenario(f"`load: {key}` is a list, not {values!r}")
-    return load
-
-
-def _events(document: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-    value = document.get("events", [])
-    if not isinstance(value, list) or not all(isinstance(entry, dict) and "kind" in entry for entry in value):
-        raise BadScenario(f"`events` is a list of mappings with a `kind`, not {value!r}")
-    return tuple(value)
-
-
-def _texts(document: Mapping[str, Any], key: str, or_one: bool = False) -> tuple[str, ...]:
-    value = document.get(key, [])
-    if or_one and isinstance(value, str):
-        value = [value]
-    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise BadScenario(f"`{key}` is a list of texts{' or one' if or_one else ''}, not {value!r}")
-    return tuple(value)
+def _check_keys(mapping: Mapping[Any, Any], known: Mapping[str, _Form], what: str) -> None:
+    for key, value in mapping.items():
+        if key not in known:
+            raise BadScenario(f"unknown key {key!r}; {what} has {', '.join(known)}")
+        form, is_good = known[key]
+        if not is_good(value):
+            raise BadScenario(f"`{key}` is {form}, not {value!r}")
 
 
 def _check_then(expected: Any, path: tuple[str | int, ...] = ()) -> None:
