@@ -31,10 +31,10 @@ def outcomes_text(outcomes: Iterable[Outcome]) -> str:
     return "".join(f" | {kind} {' '.join(str(value) for _, value in run)}" for kind, run in runs)
 
 
-def decision_lines(moves: list[int], marks: list[int], first: int, outcomes: list[Outcome]) -> list[str]:
-    """A line for each move, with the outcomes that it drew; `marks` says how many had been drawn after each."""
-    starts = [first, *marks]
-    return [NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in zip(moves, starts, marks, strict=False)]
+def decision_lines(moves: list[int], marks: list[int], outcomes: list[Outcome]) -> list[str]:
+    """Returns a line for each move with the outcomes that it drew; `marks` counts those drawn before the first and after each."""
+    ends = zip(moves, marks[:-1], marks[1:], strict=True)
+    return [NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in ends]
 
 
 def format_record(

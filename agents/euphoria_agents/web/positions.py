@@ -12,7 +12,7 @@ import msgspec
 
 from euphoria_agents.web.endpoints import Asked, Body
 from euphoria_env import Game, Rules, words
-from euphoria_env.json_reader import Json
+from euphoria_env.json_reader import FieldError, Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
@@ -84,20 +84,13 @@ def complaints(position: Any) -> list[Json]:
         try:
             Game.from_dict(trial)
             break
-        except ValueError as error:
-            key, message = _parted(str(error))
-            if key in found:
+        except FieldError as error:
+            if error.field in found:
                 break
-            found[key] = message
-            if not _leave_out(trial, key):
+            found[error.field] = error.reason
+            if not _leave_out(trial, error.field):
                 break
     return [{"key": key, "message": message} for key, message in found.items()]
-
-
-def _parted(text: str) -> tuple[str, str]:
-    """Key and message of an error of `Game.from_dict`."""
-    parts = re.fullmatch(r"(\S+?)(?:: | (?=must ))(.*)", text, re.DOTALL)
-    return (parts[1], parts[2]) if parts else ("", text)
 
 
 def _leave_out(position: Any, key: str) -> bool:
