@@ -32,9 +32,11 @@ def test_positions_and_batches() -> None:
     assert done.stdout.count(" 0 failed") == 3
 
 
-@pytest.mark.parametrize(("kind", "inputs"), [("record", 300), ("checkpoint", 100), ("run", 50)])
-def test_records_and_files(kind: str, inputs: int) -> None:
-    if kind != "record":
+@pytest.mark.parametrize(
+    ("kind", "inputs"), [("pending", 150), ("position", 200), ("batch", 40), ("record", 300), ("checkpoint", 100), ("run", 50)]
+)
+def test_hostile_input(kind: str, inputs: int) -> None:
+    if kind in ("checkpoint", "run"):
         pytest.importorskip("safetensors.numpy")
     if kind == "run":
         pytest.importorskip("torch")
