@@ -77,10 +77,9 @@ class Game:
         if load is not None:
             self._log.load(self._row, load)
             start["load"] = plain(load)
-            self._log.lay_out()
-        loop.new_game(self._rows, 0, seed, 0, 0, self._log.tape)
-        if wrong := self._log.impossible_outcome():
-            raise ValueError(wrong)
+        tape = self._log.begin()
+        loop.new_game(self._rows, 0, seed, 0, 0, tape)
+        self._log.finish(tape)
         self._marks = [len(self._log)]
 
     def _attach(self, rows: np.ndarray, start: dict[str, Any] | np.ndarray) -> None:
@@ -138,16 +137,16 @@ class Game:
             ValueError: a loaded outcome is impossible; nothing is changed.
         """
         action, log = self._action(move), self._log
-        log.lay_out()
-        saved = (copy_rows(self._rows), log.tape.copy()) if log.has_loaded() else None
-        if not loop.step(self._rows, 0, action, log.tape):
+        tape, saved = log.begin(), copy_rows(self._rows) if log.waiting else None
+        if not loop.step(self._rows, 0, action, tape):
             raise IllegalMove(self._why_illegal(action))
-        if saved is not None and (wrong := log.impossible_outcome()):
-            self._rows[:], log.tape = saved
-            raise ValueError(wrong)
+        try:
+            log.finish(tape)
+        except ValueError:
+            self._rows[:] = saved
+            raise
         self._moves.append(action)
         self._marks.append(len(log))
-        log.make_room()
 
     def _action(self, move: Any) -> int:
         """Returns the id of a move, which need not be legal."""
@@ -209,14 +208,14 @@ class Game:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):
             return NotImplemented
-        return self._row.tobytes() == other._row.tobytes() and self._log.waiting() == other._log.waiting()
+        return self._row.tobytes() == other._row.tobytes() and self._log.waiting == other._log.waiting
 
     __hash__ = None  # type: ignore[assignment]
 
     def fingerprint(self) -> str:
         """A hex string of rules, state, generator and loaded outcomes; equal on every machine."""
         digest = hashlib.blake2b(mid_turn.portable_bytes(self._row), digest_size=16)
-        digest.update(repr(sorted(self._log.waiting().items())).encode())
+        digest.update(repr(sorted(self._log.waiting.items())).encode())
         return digest.hexdigest()
 
     def determinize(self, player: int, seed: int) -> Game:
@@ -341,8 +340,9 @@ class Game:
         game._attach(rows, {})
         if d.get("load") is not None:
             game._log.load(rows[0], d["load"])
-        game._log.lay_out()
-        loop.resume(rows, 0, game._log.tape)
+        tape = game._log.begin()
+        loop.resume(rows, 0, tape)
+        game._log.finish(tape)
         if d.get("pending") is not None:
             mid_turn.check_answers(rows[0])
         game._start = {"position": game.to_dict()}

@@ -18,6 +18,7 @@ from euphoria_env.record import Outcome
 
 _EVENTS = 1024  # for which a tape has room; far more than one move makes
 _EVENTS_KEPT = 256  # on the tape, at most, when a move begins
+_MOST_LOADED = 10_000  # outcomes of each kind
 _EVENTS_OF_LOADED = 4  # to which a loaded outcome leads, at most
 _OUTCOME_OF = [row.outcome for row in KIND_ROWS.values()]
 IS_OUTCOME = np.array([bool(kind) for kind in _OUTCOME_OF])  # of each kind of event
@@ -40,105 +41,99 @@ def plain(outcomes: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
 
 
 class GameLog:
-    """What happened in one game, and the outcomes that are loaded.
+    """What happened in one game, and the outcomes that are loaded to be drawn next.
 
-    The engine reads loaded outcomes from a tape and writes events to it (`engine.tape`); the log takes the events off the tape
-    before there is no room for more.
+    The engine writes events to a tape, behind the loaded outcomes (`engine.tape`): `begin` gives the tape for its next step, and
+    `finish` reads what the step left on it.
 
     Attributes:
-        tape: the tape, which each step of the engine takes.
+        waiting: the loaded outcomes that are not yet drawn, by kind, as numbers.
     """
 
     def __init__(self) -> None:
-        self.tape = tape.empty_tape(_EVENTS)
-        self._loaded = False  # whether outcomes may be waiting on the tape
-        self._to_lay_out: dict[str, list[int]] | None = None  # all that wait, unless they are on the tape
+        self.waiting: dict[str, list[int]] = {}
+        self._tape = tape.empty_tape(_EVENTS)
         self._events: list[np.ndarray] = [np.zeros((0, EVENT_SIZE), np.int32)]  # taken off the tape
         self._taken = 0  # how many they are
         self._outcomes: list[Outcome] = []  # drawn, among these events
 
     def copy(self) -> GameLog:
         """Returns a copy."""
-        self.lay_out()
         other = GameLog.__new__(GameLog)
         vars(other).update(vars(self))
-        other.tape, other._events, other._outcomes = self.tape.copy(), self._events.copy(), self._outcomes.copy()
+        other.waiting = {kind: queue.copy() for kind, queue in self.waiting.items()}
+        other._tape, other._events, other._outcomes = self._tape.copy(), self._events.copy(), self._outcomes.copy()
         return other
 
     def load(self, row: np.void, outcomes: Mapping[str, Sequence[Any]]) -> None:
-        """Appends outcomes of a game with this row to those that wait.
+        """Appends outcomes to those that wait, in a game with this row.
 
         Raises:
             ValueError: an unknown kind, an impossible value, or a card that somebody holds; nothing is loaded.
         """
         if not isinstance(outcomes, Mapping):
             Reader.must("load", f"be an object of lists by kind, not {shown(outcomes)}")
-        waiting = self.waiting()
         more: dict[str, list[int]] = {}
         for kind, values in outcomes.items():
             if kind not in tape.KINDS:
                 Reader.fail(f"load.{as_key(kind)}", f"no such kind; allowed are {', '.join(tape.KINDS)}")
             if isinstance(values, str) or not isinstance(values, Sequence):
                 Reader.must(f"load.{kind}", f"be a list, not {shown(values)}")
+            if len(self.waiting.get(kind, [])) + len(values) > _MOST_LOADED:
+                Reader.must(f"load.{kind}", f"be at most {_MOST_LOADED} outcomes, with those that wait")
             new = more.setdefault(kind, [])
             for k, value in enumerate(values):
                 number = _outcome_number(f"load.{kind}[{k}]", kind, value, int(row["num_players"]))
-                _refuse_taken(f"load.{kind}[{k}]", row, kind, number, waiting.get(kind, []), new)
+                _refuse_taken(f"load.{kind}[{k}]", row, kind, number, self.waiting.get(kind, []), new)
                 new.append(number)
         for kind, new in more.items():
             if new:
-                waiting.setdefault(kind, []).extend(new)
-        self._to_lay_out = waiting
-
-    def waiting(self) -> dict[str, list[int]]:
-        """Returns the loaded outcomes that are not yet drawn, by kind; only `load` may change them."""
-        if self._to_lay_out is not None:
-            return self._to_lay_out
-        queues = (self.tape[self.tape[k] : self.tape[tape.TAPE_END + k]].tolist() for k in range(len(tape.KINDS)))
-        return {kind: queue for kind, queue in zip(tape.KINDS, queues, strict=True) if queue}
+                self.waiting.setdefault(kind, []).extend(new)
 
     def waiting_by_name(self) -> dict[str, list[int | str]]:
-        """Returns the same, as `load` takes them."""
-        return {kind: [_named(kind, value) for value in queue] for kind, queue in self.waiting().items()}
+        """Returns the outcomes that wait, as `load` takes them."""
+        return {kind: [_named(kind, value) for value in queue] for kind, queue in self.waiting.items()}
 
-    def has_loaded(self) -> bool:
-        """Whether outcomes wait on the tape."""
-        if self._loaded:
-            next_, end = self.tape[: tape.TAPE_ERROR].reshape(2, len(tape.KINDS))
-            self._loaded = bool((next_ < end).any())
-        return self._loaded
-
-    def lay_out(self) -> None:
-        """Makes a new tape if outcomes were loaded that are not on it; events are taken off the old one."""
-        if self._to_lay_out is None:
-            return
-        waiting, self._to_lay_out = self._to_lay_out, None
+    def begin(self) -> np.ndarray:
+        """Returns the tape for a step of the engine."""
+        if not self.waiting:
+            return self._tape
         self.take_off()
-        queues = [waiting.get(kind, []) for kind in tape.KINDS]
-        interrupted = self.tape[tape.TAPE_INTERRUPTED]
-        self.tape = tape.empty_tape(_EVENTS + _EVENTS_OF_LOADED * sum(map(len, queues)), queues)  # one move may draw them all
-        self.tape[tape.TAPE_INTERRUPTED] = interrupted
-        self._loaded = True
+        queues = [self.waiting.get(kind, []) for kind in tape.KINDS]
+        with_loaded = tape.empty_tape(_EVENTS + _EVENTS_OF_LOADED * sum(map(len, queues)), queues)  # a step may draw them all
+        with_loaded[tape.TAPE_INTERRUPTED] = self._tape[tape.TAPE_INTERRUPTED]
+        return with_loaded
 
-    def make_room(self) -> None:
-        """Takes the events off the tape if the next move may need their room."""
-        if self.tape[tape.TAPE_EVENTS] > _EVENTS_KEPT:
+    def finish(self, used: np.ndarray) -> None:
+        """Takes what a step has written to the tape of `begin`.
+
+        Raises:
+            ValueError: it drew a loaded outcome that is impossible; nothing is taken.
+        """
+        if self.waiting:
+            _refuse_impossible(used)
+            left = {kind: used[used[k] : used[tape.TAPE_END + k]].tolist() for k, kind in enumerate(tape.KINDS)}
+            self.waiting = {kind: queue for kind, queue in left.items() if queue}
+            self.take_off(used)
+            self._tape[tape.TAPE_INTERRUPTED] = used[tape.TAPE_INTERRUPTED]
+        elif self._tape[tape.TAPE_EVENTS] > _EVENTS_KEPT:
             self.take_off()
 
-    def take_off(self) -> None:
-        """Takes the events off the tape, and finds the outcomes of chance among them."""
-        first, n = int(self.tape[tape.TAPE_FIRST]), int(self.tape[tape.TAPE_EVENTS])
+    def take_off(self, used: np.ndarray | None = None) -> None:
+        """Takes the events off a tape, and finds the outcomes of chance among them."""
+        used = self._tape if used is None else used
+        first, n = int(used[tape.TAPE_FIRST]), int(used[tape.TAPE_EVENTS])
         if n == 0:
             return
-        events = self.tape[first : first + EVENT_SIZE * n].reshape(n, EVENT_SIZE).copy()
-        self.tape[tape.TAPE_NEXT], self.tape[tape.TAPE_EVENTS] = first, 0
+        events = used[first : first + EVENT_SIZE * n].reshape(n, EVENT_SIZE).copy()
+        used[tape.TAPE_NEXT], used[tape.TAPE_EVENTS] = first, 0
         self._events.append(events)
         self._taken += n
         for kind, _, value, _ in events[IS_OUTCOME[events[:, 0]]].tolist():
             self._outcomes.append((_OUTCOME_OF[kind], _named(_OUTCOME_OF[kind], value)))
 
     def __len__(self) -> int:
-        return self._taken + int(self.tape[tape.TAPE_EVENTS])
+        return self._taken + int(self._tape[tape.TAPE_EVENTS])
 
     def events(self) -> np.ndarray:
         """Returns all events, (n, EVENT_SIZE)."""
@@ -152,14 +147,14 @@ class GameLog:
         self.take_off()
         return self._outcomes
 
-    def impossible_outcome(self) -> str:
-        """Returns what is wrong with the loaded outcome that was drawn last, or nothing."""
-        kind = int(self.tape[tape.TAPE_ERROR]) - 1
-        if kind < 0:
-            return ""
-        name, value = tape.KINDS[kind], int(self.tape[int(self.tape[kind]) - 1])
+
+def _refuse_impossible(used: np.ndarray) -> None:
+    """Refuses the loaded outcome that was drawn last if the engine found it impossible."""
+    kind = int(used[tape.TAPE_ERROR]) - 1
+    if kind >= 0:
+        name, value = tape.KINDS[kind], int(used[int(used[kind]) - 1])
         wrong = {"artifacts": "is not in the deck", "lots": "is not among the tied players"}.get(name, "cannot be drawn")
-        return f"the loaded outcome {name} {_named(name, value)!r} {wrong}"
+        raise ValueError(f"the loaded outcome {name} {_named(name, value)!r} {wrong}")
 
 
 def _outcome_number(key: str, kind: str, value: Any, num_players: int) -> int:
