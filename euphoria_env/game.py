@@ -56,11 +56,11 @@ class Game:
 
     Args:
         rules: the options; the default is a plain game of 4 players.
-        seed: an integer; equal seeds give equal games on every machine. None: a random one.
-        load: the next random outcomes by kind, as for `load`; they serve the setup too.
+        seed: an integer, None for a random one; equal seeds give equal games on every machine.
+        load: the next random outcomes by kind, as for the method `load`; the setup draws them too.
 
     Raises:
-        ValueError: a seed that is not an integer, or an impossible outcome.
+        ValueError: the seed is not an integer, or an outcome is impossible.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Game:
 
     @property
     def prompt(self) -> str:
-        """The decision that is due, in a few words."""
+        """The decision that the player must make, in a few words."""
         return prompt(self._row)
 
     @property
@@ -133,8 +133,8 @@ class Game:
         """Plays a move, in notation or as an action id.
 
         Raises:
-            IllegalMove: the move is not legal now, or no move at all; nothing is changed.
-            ValueError: a loaded outcome is impossible; nothing is changed.
+            IllegalMove: the move is not legal now, or is no move; the game stays as it was.
+            ValueError: the move draws a loaded outcome that is impossible; the game stays as it was.
         """
         action, log = self._action(move), self._log
         tape, saved = log.begin(), copy_rows(self._rows) if log.waiting else None
@@ -213,19 +213,19 @@ class Game:
     __hash__ = None  # type: ignore[assignment]
 
     def fingerprint(self) -> str:
-        """A hex string of rules, state, generator and loaded outcomes; equal on every machine."""
+        """Returns a hash of rules, state, generator and loaded outcomes as a hex string; equal on every machine."""
         digest = hashlib.blake2b(mid_turn.portable_bytes(self._row), digest_size=16)
         digest.update(repr(sorted(self._log.waiting.items())).encode())
         return digest.hexdigest()
 
     def determinize(self, player: int, seed: int) -> Game:
-        """A copy in which all that `player` cannot know (R19) is dealt again at random, consistently with what the player sees.
+        """Returns a copy in which all that `player` cannot know (R19) is dealt again at random, to fit what the player sees.
 
-        The copy has no loaded outcomes and a generator seeded from `seed`; its history starts there. With equal seeds it is the
-        same for all games that differ only in what the player cannot know.
+        The copy has no loaded outcomes and a generator seeded from `seed`; its history starts there. Games that differ only in
+        what the player cannot know give equal copies for equal seeds.
 
         Raises:
-            ValueError: no such player, or a seed that is not an integer.
+            ValueError: there is no such player, or the seed is not an integer.
         """
         player, seed = self._player(player), read_seed(seed)
         rows = copy_rows(self._rows)
@@ -233,10 +233,10 @@ class Game:
         return Game.taking(rows)
 
     def observation(self, player: int) -> np.ndarray:
-        """The observation of a player: a fresh int8 array of shape (OBS_SIZE,); see `observations.table`.
+        """Returns what a player may see, as a new int8 array (OBS_SIZE,); `observations.table` explains its entries.
 
         Raises:
-            ValueError: no such player.
+            ValueError: there is no such player.
         """
         observation = np.empty(OBS_SIZE, np.int8)
         observe.write_observation(self._rows, 0, self._player(player), observation)
@@ -247,11 +247,11 @@ class Game:
 
     @classmethod
     def from_rows(cls, rows: np.ndarray) -> Self:
-        """A game from an array of one row, (1,) and typed as `states`, which is copied; its history starts there.
+        """Returns a game from a copy of one row, an array (1,) typed as `states`; its history starts there.
 
         Raises:
-            TypeError: not an array of that type.
-            ValueError: not one row, or one of no possible game.
+            TypeError: `rows` is no array of that type.
+            ValueError: it has not one row, or the row of an impossible game.
         """
         if not isinstance(rows, np.ndarray) or rows.dtype != GAME_DTYPE:
             raise TypeError(f"rows must be an array typed as `Game.states`, not {getattr(rows, 'dtype', shown(rows))}")
@@ -268,71 +268,71 @@ class Game:
 
     @classmethod
     def taking(cls, rows: np.ndarray) -> Self:
-        """A game on rows that the engine has filled and nobody else keeps: `from_rows` without its copy and its checks."""
+        """Returns a game on a row that the engine has filled and nobody else keeps: `from_rows` without its copy and checks."""
         game = object.__new__(cls)
         game._attach(rows, copy_rows(rows))
         return game
 
     def load(self, /, **outcomes: Sequence[Any]) -> None:
-        """Appends to the next random outcomes, by kind: dice, artifacts, recruits, markets, dilemmas, lots.
+        """Appends to the next random outcomes, by kind: dice, artifacts, recruits, markets, dilemmas, lots; up to 10,000 of each.
 
         Raises:
-            ValueError: an unknown kind, an impossible value, or a card that somebody holds; nothing is loaded.
+            ValueError: a kind is unknown, a value impossible, or a card in somebody's hand; nothing is loaded.
         """
         self._log.load(self._row, outcomes)
         self._loads.append((len(self._moves), plain(outcomes)))
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Everything drawn so far, in order, such as `[("dice", 3), ("artifacts", "book")]`."""
+        """The outcomes drawn so far, in order, such as `[("dice", 3), ("artifacts", "book")]`."""
         return self._log.outcomes().copy()
 
     @property
     def events(self) -> list[Event]:
-        """Everything that has happened since the start of the game, in order, what is hidden too (docs/events.md)."""
+        """All events since the start of the game, in order, with what is hidden (docs/events.md)."""
         return [*starmap(Event, self._log.events().tolist())]
 
     def events_for(self, player: int | None) -> list[Event]:
-        """The same as a player may see it (R19), with -1 in place of what is hidden; None: as everybody may.
+        """Returns the events as a player may see them (R19), or for None as everybody may, with -1 in place of what is hidden.
 
         Raises:
-            ValueError: no such player.
+            ValueError: there is no such player.
         """
         return [*starmap(Event, self.event_array(player).tolist())]
 
     def event_array(self, player: int | None) -> np.ndarray:
-        """The same as an int32 array, (n, EVENT_SIZE).
+        """Returns the events of `events_for` as an int32 array (n, EVENT_SIZE).
 
         Raises:
-            ValueError: no such player.
+            ValueError: there is no such player.
         """
         return events.hide(self._log.events(), None if player is None else self._player(player))
 
     def decided(self, since: int = 0) -> list[Decided]:
-        """The decisions from number `since` on; the first is 0. The events before decision 0 belong to none.
+        """Returns the decisions from number `since` on, counted from 0. The events before the first belong to none.
 
         Raises:
-            ValueError: not an integer from 0 on.
+            ValueError: `since` is not an integer from 0 on.
         """
         since = read_integer("since", since, 0)
-        noted = self._log.events()
-        asked = np.flatnonzero(np.isin(noted[:, 0], _NEW_DECISION))  # nobody decides who was not asked
+        log = self._log.events()
+        asked = np.flatnonzero(np.isin(log[:, 0], _NEW_DECISION))  # nobody decides who was not asked
         start = self._start[0] if isinstance(self._start, np.ndarray) else self._start.get("position", {"player": 0})
-        players = np.append(start["player"], noted[asked, 1])
+        players = np.append(start["player"], log[asked, 1])
         marks = self._marks[since:]
         of = players[np.searchsorted(asked, marks)].tolist()
         return [Decided(of[k], action, *marks[k : k + 2]) for k, action in enumerate(self._moves[since:])]
 
     def to_dict(self) -> dict[str, Any]:
-        """The complete position as JSON: `Game.from_dict(game.to_dict()) == game`."""
+        """Returns the complete position as JSON: `Game.from_dict(game.to_dict()) == game`."""
         return position.to_dict(self._row) | {"load": self._log.waiting_by_name()}
 
     @classmethod
     def from_dict(cls, d: Any) -> Self:
-        """A game from a position, complete or partial; what is left out is as right after setup.
+        """Returns a game from a position, complete or partial; what is left out is as right after the setup.
 
         Raises:
-            ValueError: something unknown or impossible; the message names the key.
+            ValueError: something is unknown or impossible; the message names the key.
         """
         rows = np.zeros(1, GAME_DTYPE)
         position.from_dict(d, rows[0])
@@ -356,17 +356,17 @@ class Game:
         return record.decision_lines(self._moves, marks, self._log.outcomes())
 
     def to_record(self) -> str:
-        """The whole game as text, replayable to the identical final state on any machine (docs/positions.md)."""
+        """Returns the whole game as text, which replays to the identical final state on any machine (docs/positions.md)."""
         start = {"position": position.to_dict(self._start[0])} if isinstance(self._start, np.ndarray) else self._start
         of_setup = np.count_nonzero(IS_OUTCOME[self._log.events()[: self._marks[0], 0]])
         return record.format_record(start, self._log.outcomes()[:of_setup], self.history, self._loads, self.fingerprint())
 
     @classmethod
     def from_record(cls, text: str) -> Self:
-        """Replays a record.
+        """Replays a record, and returns the game.
 
         Raises:
-            ValueError: the text is not a record, or a line does not replay as written; names the line.
+            ValueError: the text is no record, or a line does not replay as written; the message names the line.
         """
         for game, _ in record.replayed(text, cls):
             end = game

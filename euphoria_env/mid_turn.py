@@ -1,7 +1,7 @@
-"""The state in the middle of a turn or of the setup: the key `pending` of a position, written, and checked when it is read.
+"""The mid-turn state: the part of a position, under the key `pending`, that exists only during a turn or the setup.
 
-A hash ties it to the rest of its position. Anybody can compute that hash, and compiled code does not check indices: so each
-number must be in the range that `engine.state.PENDING` gives, and each operation on the stack must fit the row.
+A hash ties it to the rest of the position. Anybody can compute that hash, and compiled code does not check indices. So each
+number must be in its range in `engine.state.PENDING`, and each operation on the stack must fit the row.
 """
 
 from __future__ import annotations

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 from euphoria_env import Batch, Game, IllegalMove, Rules, actions
+from euphoria_env import batch as batch_module
 from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.observations import OBS_SIZE
 from tests.tools.forking import in_a_fork, needs_fork
@@ -341,26 +343,26 @@ def test_threads_work_after_a_fork() -> None:
 
 
 def test_an_interrupt_leaves_no_thread_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = Batch(600, seed=1, threads=2)
-    failed, returned, finished = threading.Event(), threading.Event(), threading.Event()
-    late: list[bool] = []
+    games, ending, finished, end = Batch(600, seed=1, threads=2), threading.Event(), threading.Event(), batch_module._end
 
     def work(first: int, _: int) -> int:
         if first == 0:
-            failed.set()
             raise KeyboardInterrupt
-        failed.wait()
-        late.append(returned.wait(0.3))  # True: the caller has its arrays back while this is still at work
+        ending.wait()
         finished.set()
         return 0
 
-    monkeypatch.setattr(batch, "_step_slice", work)
+    def end_pool(pool: Any) -> None:
+        ending.set()
+        end(pool)
+
+    monkeypatch.setattr(batch_module, "_end", end_pool)
+    monkeypatch.setattr(games, "_step_slice", work)
     with pytest.raises(KeyboardInterrupt):
-        batch.step(batch.sample(np.random.default_rng(0)))
-    returned.set()
-    assert finished.wait() and late == [False]
+        games.step(games.sample(np.random.default_rng(0)))
+    assert finished.is_set(), "the caller has its arrays back while a thread is at work"
     monkeypatch.undo()
-    batch.step(batch.sample(np.random.default_rng(0)))
+    games.step(games.sample(np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize("n", [1, 3, 300])

@@ -99,7 +99,7 @@ Range = tuple[int, int]
 
 
 class OperationRow(NamedTuple):
-    """The operations that may be on the stack: a position with others is refused (`mid_turn`).
+    """The operations that may be on the stack: a position with others is refused (`pending`).
 
     Attributes:
         a, b: the range of each argument.
@@ -191,7 +191,7 @@ _POSITION = [
 
 
 class Field(NamedTuple):
-    """A field of what is pending, with its range: a value beyond it is refused when a position is read (`mid_turn`).
+    """A field of what is pending, with its range: a value beyond it is refused when a position is read (`pending`).
 
     Attributes:
         high: the highest value; a function of the number of players where it depends on that.

@@ -44,19 +44,9 @@ SCALARS = (
     -(2**63), 10**30,
 )  # fmt: skip
 KEYS = (
-    "rules",
-    "seed",
-    "version",
-    "load",
-    "pending",
-    "players",
-    "status",
-    "no such key",
-    "two\nlines",
-    "options",
-    "league",
+    "rules", "seed", "version", "load", "pending", "players", "status", "no such key", "two\nlines", "options", "league",
     "reward",
-)
+)  # fmt: skip
 TEXTS = (*'\0\x85\u2028\ud800é"[]{},: \r\t-0', " | ", "9" * 5000)
 DTYPES = ("bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64")
 
