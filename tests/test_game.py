@@ -12,6 +12,8 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.decisions import DECISIONS
 
 TWO = {"rules": {"num_players": 2}, "seed": 1}
+NICK = {"name": "nick_the_understudy", "active": True}
+PARK = {"tile": "bemusement_park"}
 
 
 @pytest.mark.parametrize(
@@ -97,17 +99,11 @@ IMPOSSIBLE = [
     ({**_player(morale=6, artifacts={"book": 4}), "discards": {"book": 3}}, "discards"),
     (_player(recruits=[{"name": "nobody", "active": True}]), "recruits\\[0\\].name"),
     (_player(recruits=[{"name": "nick_the_understudy"}]), "recruits\\[0\\].active"),
-    (_player(recruits=[{"name": "nick_the_understudy", "active": True, "hat": 1}]), "recruits\\[0\\].hat"),
-    (_player(recruits=[{"name": "nick_the_understudy", "active": True}] * 2), "recruits\\[1\\].name"),
-    (_player(recruits=[{"name": "nick_the_understudy", "active": True, "star": True}]), "recruits\\[0\\].star"),
-    (
-        {**_player(recruits=[{"name": "nick_the_understudy", "active": False}]), "allegiance": {"wastelander": 8}},
-        "recruits\\[0\\].active",
-    ),
-    (
-        {**_player(recruits=[{"name": "nick_the_understudy", "active": False}]), "miners": {"wastelander": 6}},
-        "recruits\\[0\\].active",
-    ),
+    (_player(recruits=[{**NICK, "hat": 1}]), "recruits\\[0\\].hat"),
+    (_player(recruits=[NICK] * 2), "recruits\\[1\\].name"),
+    (_player(recruits=[{**NICK, "star": True}]), "recruits\\[0\\].star"),
+    ({**_player(recruits=[{**NICK, "active": False}]), "allegiance": {"wastelander": 8}}, "recruits\\[0\\].active"),
+    ({**_player(recruits=[{**NICK, "active": False}]), "miners": {"wastelander": 6}}, "recruits\\[0\\].active"),
     (_player(stars=11), "stars"),
     (_player(stars=9), "stars"),
     (_player(dilemma={"artifact": "bat", "resolved": "maybe"}), "dilemma.resolved"),
@@ -120,16 +116,7 @@ IMPOSSIBLE = [
     ({**TWO, "markets": {"euphorian_market_1": {"built": True, "stars": [1, 1]}}}, "markets.euphorian_market_1.stars"),
     ({**TWO, "markets": {"euphorian_market_1": {"stars": [1]}}}, "markets.euphorian_market_1.stars"),
     ({**TWO, "markets": {"euphorian_market_1": {"tile": "casino"}}}, "markets.euphorian_market_1.tile"),
-    (
-        {
-            **TWO,
-            "markets": {
-                "euphorian_market_1": {"tile": "bemusement_park"},
-                "subterran_market_1": {"tile": "bemusement_park"},
-            },
-        },
-        "markets.subterran_market_1.tile",
-    ),
+    ({**TWO, "markets": dict.fromkeys(("euphorian_market_1", "subterran_market_1"), PARK)}, "markets.subterran_market_1.tile"),
     ({**TWO, "player": 2}, "player"),
     ({**TWO, "turn": 0}, "turn"),
     ({"rules": {"num_players": 2, "max_turns": 7}, "turn": 8}, "turn"),
@@ -194,7 +181,7 @@ def test_a_position_at_the_start_of_a_turn_may_be_edited() -> None:
     ],
 )
 def test_impossible_loads_are_refused(load, named) -> None:
-    game = Game.from_dict({**TWO, "players": [{"recruits": [{"name": "nick_the_understudy", "active": True}]}]})
+    game = Game.from_dict({**TWO, "players": [{"recruits": [NICK]}]})
     before = game.fingerprint()
     with pytest.raises(ValueError, match=named):
         game.load(**{"dice": [1, 2], **load})
@@ -202,12 +189,7 @@ def test_impossible_loads_are_refused(load, named) -> None:
 
 
 def test_a_loaded_card_that_is_not_in_the_deck_changes_nothing() -> None:
-    game = Game.from_dict(
-        {
-            **TWO,
-            "players": [{"workers": [4], "morale": 6, "artifacts": {"book": 6}, "goods": {"energy": 1}}],
-        }
-    )
+    game = Game.from_dict(_player(workers=[4], morale=6, artifacts={"book": 6}, goods={"energy": 1}))
     game.load(artifacts=["book"])
     game.play("place 4 euphorian_tunnel")
     before = game.fingerprint()
