@@ -76,10 +76,11 @@ class Reader:
         """Refuses a value; `rule` says what it must do or be."""
         raise FieldError(key, f"must {rule}")
 
-    def require(self, condition: object, key: str, reason: str) -> None:
+    @staticmethod
+    def require(condition: object, key: str, reason: str) -> None:
         """Refuses a value unless a condition holds."""
         if not condition:
-            self.fail(key, reason)
+            raise FieldError(key, reason)
 
     def mapping(self, key: str, value: Any, allowed: Iterable[str]) -> Json:
         """Returns a copy of an object, all of whose keys are in `allowed`."""

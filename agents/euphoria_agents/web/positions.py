@@ -84,11 +84,12 @@ def complaints(position: Any) -> list[Json]:
         try:
             Game.from_dict(trial)
             break
-        except FieldError as error:
-            if error.field in found:
+        except ValueError as error:
+            key, message = (error.field, error.reason) if isinstance(error, FieldError) else ("", str(error))
+            if key in found:
                 break
-            found[error.field] = error.reason
-            if not _leave_out(trial, error.field):
+            found[key] = message
+            if not _leave_out(trial, key):
                 break
     return [{"key": key, "message": message} for key, message in found.items()]
 
