@@ -18,7 +18,7 @@ RLLIB := .venv-rllib
 DQN := .venv-dqn
 # What `make coverage` measures (engine/jit.py, library.py and cache_files.py only compile), and the tests that it runs.
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/cache_files.py
-COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
+COVERING := tests/test_scenarios.py tests/test_game.py tests/test_mid_turn.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it. Nothing in PLAIN runs the engine, and once is enough.
 PLAIN := tests/test_references.py tests/test_layout.py
 CHECKED := $(PLAIN) tests/test_complete.py tests/test_docs.py

@@ -10,19 +10,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from euphoria_env import actions, position
+from euphoria_env import actions
 from euphoria_env.engine import batch_kernels, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_chosen, copy_rows
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
-from euphoria_env.json_reader import read_array, read_index, read_indices, shown
+from euphoria_env.json_reader import read_array, read_index, read_indices, read_integer, read_seed, shown
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules, write_rules
 
 _GAMES_PER_THREAD = 256  # fewer are not worth a thread
 _MOST_EPISODES = 2**62  # of a game; far from the end of int64
-_GAMES_AT_A_TIME = 2**14  # that are begun between two looks for an interrupt
+_GAMES_AT_A_TIME = 2**14  # that begin in one call: Python looks for an interrupt only between calls
 _NO_GAMES = np.zeros(0, np.int64)
 _ALIGNMENT = 64  # bytes; JAX copies arrays that begin elsewhere
 
@@ -30,28 +30,28 @@ _Done = TypeVar("_Done")
 
 
 class Batch:
-    """N games that advance together, one decision each; a finished game restarts in the same step.
+    """N games that advance together, one decision each; a game that ends restarts in the same step.
 
     Args:
         n: number of games, N.
         rules: the options of all games.
         seed: game i depends on this seed, on i and on how often it restarted, and on nothing else.
-        reward: what is paid, by its name in the table of docs/environment.md.
-        threads: how many threads share the games; None: one per core. Any number gives the same games.
+        reward: the name of a reward in the table of docs/environment.md.
+        threads: how many threads share the games, None for one per core. Any number gives the same games.
         observe: whether `observation` and `final_observation` are written; without them a step is faster.
-        events: K, how many events `events` holds; 0: none are noted, which costs nothing.
+        events: K, how many events `events` holds; with 0 none are recorded, which costs nothing.
 
-    The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them all in
-    place: copy what a learner keeps. A copy or an unpickled one has arrays of its own, aligned in the same way. A call that is
-    refused changes nothing. Games are numbered from 0 to N - 1; no number counts from the end.
+    The arrays begin at multiples of 64 bytes, so that JAX and PyTorch can share their memory. A step overwrites them in place:
+    copy what a learner keeps. A copied or unpickled batch has arrays of its own. A call that is refused changes nothing. Games
+    are numbered from 0 to N - 1; negative numbers do not count from the end.
 
     Attributes:
-        player: (N,) int8, who must decide in each game.
+        player: (N,) int8, the player who must decide in each game.
         mask: (N, NUM_ACTIONS) bool, the legal moves of that player.
         observation: (N, OBS_SIZE) int8, what that player may see.
         rewards: (N, P) float32, of the last step.
-        terminated: (N,) bool, whether a game ended in the last step, by a victory.
-        truncated: (N,) bool, whether a game was cut off in the last step.
+        terminated: (N,) bool, whether the last step ended the game by a victory.
+        truncated: (N,) bool, whether the last step cut the game off.
         ranking: (N, P) int8, of the last game that ended.
         final_observation: (N, P, OBS_SIZE) int8, what all players saw of the games that ended in the last step, 0 elsewhere.
         events: (N, K, EVENT_SIZE) int8, the last K events of each game as the player who must decide saw them, oldest first, and
@@ -72,49 +72,47 @@ class Batch:
         observe: bool = True,
         events: int = 0,
     ) -> None:
-        self.n = _positive("n", n)
+        self.n = read_integer("n", n, 1)
         self.rules = Rules() if rules is None else rules
         if not isinstance(self.rules, Rules):
             raise ValueError(f"rules must be a Rules, not {rules!r}")
         self.reward = reward
         self._kind = reward_number(reward)
-        if seed is None:
-            seed = int.from_bytes(os.urandom(7), "little")
-        self._seed = position.read_seed(seed)
-        threads = os.cpu_count() or 1 if threads is None else _positive("threads", threads)
+        self._seed = read_seed(int.from_bytes(os.urandom(7), "little") if seed is None else seed)
+        threads = os.cpu_count() or 1 if threads is None else read_integer("threads", threads, 1)
         self.threads = max(1, min(threads, self.n // _GAMES_PER_THREAD))
+        bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()
+        self._slices = list(zip(bounds[:-1], bounds[1:], strict=True))
+        self._pool: ThreadPoolExecutor | None = None
+        self._pool_process = 0
         self._observe = bool(observe)
-        k = number_of_events(events)
+        self._allocate(number_of_events(events))
+        self._share(self._start_slice)
 
-        players = self.rules.num_players
-        observed = self.n if observe else 0
-        self.states = _aligned(self.n, GAME_DTYPE)
-        self.player = _aligned(self.n, np.int8)
-        self.mask = _aligned((self.n, actions.NUM_ACTIONS), np.bool_)
-        self.observation = _aligned((observed, OBS_SIZE), np.int8)
-        self.events = _aligned((self.n, k, EVENT_SIZE), np.int8)
-        self.rewards = _aligned((self.n, players), np.float32)
-        self.terminated = _aligned(self.n, np.bool_)
-        self.truncated = _aligned(self.n, np.bool_)
-        self.ranking = _aligned((self.n, players), np.int8)
+    def _allocate(self, k: int) -> None:
+        """Makes all arrays; `k` is the number of events of each game."""
+        n, players = self.n, self.rules.num_players
+        self.states = _aligned(n, GAME_DTYPE)
+        self.player = _aligned(n, np.int8)
+        self.mask = _aligned((n, actions.NUM_ACTIONS), np.bool_)
+        self.observation = _aligned((n * self._observe, OBS_SIZE), np.int8)
+        self.events = _aligned((n, k, EVENT_SIZE), np.int8)
+        self.rewards = _aligned((n, players), np.float32)
+        self.terminated, self.truncated = _aligned(n, np.bool_), _aligned(n, np.bool_)
+        self.ranking = _aligned((n, players), np.int8)
         self._final_observation: np.ndarray | None = None  # made when it is first read
         self._shown = _NO_GAMES  # the games that it shows
         self._ended = _NO_GAMES  # the games that ended in the last step, ascending
         self._ends = np.zeros(1, GAME_DTYPE)  # their rows at the end, and room for more
-        self._episodes = np.zeros(self.n, np.int64)
-        self._actions = np.zeros(self.n, np.int64)
-        self._active = np.ones(self.n, np.bool_)
+        self._episodes = np.zeros(n, np.int64)
+        self._actions = np.zeros(n, np.int64)
+        self._active = np.ones(n, np.bool_)
         self._blank = np.zeros(1, GAME_DTYPE)
         write_rules(self._blank[0], self.rules)
-        # Nothing is ever loaded. Games that note events have a tape each; the others share one that is never written to.
-        self._tapes = np.tile(tape.empty_tape(k), (self.n if k else 1, 1))
+        # Games that record events have a tape each; the others share one that is never written to. Nothing is ever loaded.
+        self._tapes = np.tile(tape.empty_tape(k), (n if k else 1, 1))
         self._end_tapes = self._tapes[:1].copy()  # of the games in `_ends`
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_process = 0
-        bounds = np.linspace(0, self.n, self.threads + 1).astype(int).tolist()
-        self._slices = list(zip(bounds[:-1], bounds[1:], strict=True))
         self._gather()
-        self._share(self._start_slice)
 
     def _gather(self) -> None:
         """Gathers the arrays for the kernels."""
@@ -136,7 +134,7 @@ class Batch:
         return copy.deepcopy(self)
 
     def _share(self, work: Callable[[int, int], _Done]) -> list[_Done]:
-        """Lets the threads work on a slice of the games each."""
+        """Calls `work` with the bounds of each slice of the games, in threads, and returns the results."""
         if self.threads == 1:
             return [work(0, self.n)]
         if self._pool is None or self._pool_process != os.getpid():  # threads do not survive a fork
@@ -163,21 +161,19 @@ class Batch:
 
         Args:
             actions_: (N,) integers.
-            active: (N,) bool, the games to advance; the others stay as they are, with no reward, and their action does not
-                count. None: all of them.
+            active: (N,) bool, the games to advance, None for all; the others get no reward, and their actions are ignored.
 
         Raises:
             IllegalMove: an action is illegal; names game and move. No game is changed.
             ValueError: not N integers, or not N booleans.
         """
         self.check(actions_, active)
+        self._ended = _NO_GAMES
         if any(self._share(self._step_slice)):
             self._restart_ended(np.flatnonzero(self.terminated | self.truncated))
-        else:
-            self._ended = _NO_GAMES
 
     def check(self, actions_: Any, active: Any = None) -> None:
-        """Refuses what `step` would refuse; arguments and errors are the same."""
+        """Raises the errors that `step` would raise, and advances no game."""
         given = np.asarray(actions_)
         if given.shape != (self.n,) or given.dtype.kind not in "iu":
             raise ValueError(f"actions must be {self.n} integers, not an array of {given.dtype} of shape {given.shape}")
@@ -194,7 +190,7 @@ class Batch:
             raise IllegalMove(f"game {wrong}: {name!r} is illegal for player {self.player[wrong]}; legal are {legal}")
 
     def _restart_ended(self, ended: np.ndarray) -> None:
-        """Keeps the rows of games that have ended, from which `final_observation` is made, and restarts them."""
+        """Restarts games that have ended, and keeps their rows for `final_observation`."""
         if len(ended) > len(self._ends):
             self._ends = np.zeros(min(self.n, 2 * len(ended)), GAME_DTYPE)
         copy_chosen(self.states, ended, self._ends)
@@ -206,7 +202,7 @@ class Batch:
 
     @property
     def final_observation(self) -> np.ndarray:
-        """The last views of all players of the games that ended in the last step; see the class."""
+        """int8 (N, P, OBS_SIZE), what all players saw of the games that ended in the last step, 0 elsewhere."""
         if self._final_observation is None:
             self._final_observation = _aligned((self.n * self._observe, self.rules.num_players, OBS_SIZE), np.int8)
         if self._shown is not self._ended and self._observe:
@@ -216,21 +212,17 @@ class Batch:
         return self._final_observation
 
     def observed_at_end(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
-        """The last view of one player each of some games that ended in the last step: a part of `final_observation`, made alone.
+        """Returns what one player each saw last of some games that ended in the last step, int8 (K, OBS_SIZE).
 
         Args:
-            games: their numbers, (K,).
-            players: one of each game, (K,).
-
-        Returns:
-            int8 (K, OBS_SIZE).
+            games: (K,) the numbers of the games.
+            players: (K,) a player of each.
 
         Raises:
             TypeError, IndexError: not numbers of games.
-            ValueError: a game did not end in the last step, nothing is observed, or not a player of each game.
+            ValueError: a game did not end in the last step, a number is no player, or the batch does not observe.
         """
-        which = self._at_end(games)
-        players = self._players_of(which, players)
+        which, players = self._at_end(games), self._players_of(games, players)
         if not self._observe:
             raise ValueError("nothing is observed here")
         observations = np.empty((len(which), OBS_SIZE), np.int8)
@@ -238,42 +230,20 @@ class Batch:
         return observations
 
     def events_at_end(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
-        """The last events of some games that ended in the last step, as one player each saw them.
+        """Returns the last events of these games as these players saw them, int8 (K, events, EVENT_SIZE).
 
-        Args:
-            games: their numbers, (M,).
-            players: one of each game, (M,).
-
-        Returns:
-            int8 (M, K, EVENT_SIZE).
-
-        Raises:
-            TypeError, IndexError: not numbers of games.
-            ValueError: a game did not end in the last step, or not a player of each game.
+        Arguments and errors are those of `observed_at_end`.
         """
-        which = self._at_end(games)
-        players = self._players_of(which, players)
+        which, players = self._at_end(games), self._players_of(games, players)
         events = np.zeros((len(which), *self.events.shape[1:]), np.int8)
         if events.shape[1]:
             batch_kernels.show_last_events(self._ends, self._end_tapes, which, players, events)
         return events
 
-    def _players_of(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
-        most = self.rules.num_players - 1
-        given = np.array(players)
-        if given.shape != games.shape or (len(given) and given.dtype.kind not in "iu") or ((given < 0) | (given > most)).any():
-            raise ValueError(f"players must be one from 0 to {most} for each of {len(games)} games, not {shown(given.tolist())}")
-        return given.astype(np.int64)
-
     def states_at_end(self, games: np.ndarray) -> np.ndarray:
-        """Some games that ended in the last step, as they ended: rows as in `states`, copied, (K,).
+        """Returns copies of the last rows of some games that ended in the last step, (K,) and typed as `states`.
 
-        Args:
-            games: their numbers, (K,).
-
-        Raises:
-            TypeError, IndexError: not numbers of games.
-            ValueError: a game did not end in the last step.
+        Arguments and errors are those of `observed_at_end`.
         """
         which = self._at_end(games)
         rows = np.zeros(len(which), GAME_DTYPE)
@@ -281,25 +251,30 @@ class Batch:
         return rows
 
     def _at_end(self, games: np.ndarray) -> np.ndarray:
-        """The rows of the games that ended in the last step."""
+        """Returns where the rows of these games are in `_ends`."""
         games = read_indices("games", games, self.n)
         if not np.isin(games, self._ended).all():
-            raise ValueError(
-                f"games must be some of those that ended in the last step, {self._ended.tolist()}, not {games.tolist()}"
-            )
+            ended = self._ended.tolist()
+            raise ValueError(f"games must be some of those that ended in the last step, {ended}, not {games.tolist()}")
         return np.searchsorted(self._ended, games)
+
+    def _players_of(self, games: np.ndarray, players: np.ndarray) -> np.ndarray:
+        n, most = len(games), self.rules.num_players - 1
+        given = np.array(players)
+        if given.shape != (n,) or (n and given.dtype.kind not in "iu") or ((given < 0) | (given > most)).any():
+            raise ValueError(f"players must be one from 0 to {most} for each of {n} games, not {shown(given.tolist())}")
+        return given.astype(np.int64)
 
     def restart(self, games: Sequence[int] | np.ndarray, starts: Mapping[int, Game] | None = None) -> None:
         """Restarts some games, whether or not they have ended; `terminated` and the like stay those of the last step.
 
         Args:
             games: their numbers, each once.
-            starts: games to go on from instead of the setup, by number. Outcomes loaded into them are not.
+            starts: games by number, from which these go on instead of from the setup. Outcomes loaded into them are ignored.
 
         Raises:
-            TypeError, IndexError: not numbers of games, or something else than games to go on from; nothing is changed.
-            ValueError: a number comes twice; a game to go on from has other rules, has ended, or does not belong to `games`;
-                nothing is changed.
+            TypeError, IndexError: not numbers of games, or a start that is no `Game`.
+            ValueError: a number comes twice, or a start has other rules, has ended, or does not belong to one of `games`.
         """
         chosen = read_indices("games", games, self.n)
         if len(np.unique(chosen)) < len(chosen):
@@ -313,7 +288,7 @@ class Batch:
             batch_kernels.show_games(self._games, i, i + 1)
 
     def _checked_starts(self, games: np.ndarray, starts: Mapping[int, Game]) -> dict[int, Game]:
-        """The games that others go on from, by number."""
+        """Returns the starts by number, each of which fits its game."""
         if not isinstance(starts, Mapping):
             raise TypeError(f"starts must be a dict of games, not {shown(starts)}")
         begun = {read_index("a number of `starts`", i, self.n): game for i, game in starts.items()}
@@ -329,16 +304,13 @@ class Batch:
         return begun
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        """A legal move of each game, each with the same probability; the same for any number of threads.
+        """Returns a uniformly random legal move of each game, int64 (N,); the same for any number of threads.
 
         Args:
             rng: one number is drawn from it for each game.
 
-        Returns:
-            int64 (N,).
-
         Raises:
-            TypeError: no generator of numpy.
+            TypeError: it is no generator of numpy.
         """
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng must be a Generator of numpy, not {shown(rng)}")
@@ -347,7 +319,7 @@ class Batch:
         return moves
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that the games to come depend on, as arrays for `restore`."""
+        """Returns all that the games to come depend on, as arrays for `restore`."""
         rows = self.states.view(np.uint8).reshape(self.n, -1)
         state: dict[str, np.ndarray] = {
             "games": rows.copy(),
@@ -359,12 +331,12 @@ class Batch:
         return state
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Continues from where `state` was taken; what the last step gave (`rewards`, `ranking`, ...) is not part of it.
+        """Continues from a `state`; what the last step gave (`rewards`, `ranking`, ...) is not part of it.
 
-        Every game is read as a position is, so that damaged ones are found before they are played.
+        Every game is checked as a position is, so that damaged ones are found before they are played.
 
         Raises:
-            ValueError: it is not of as many games, of games with other rules, or of games that cannot be; nothing is changed.
+            ValueError: it has another number of games, other rules, or games that are impossible; nothing is changed.
         """
         arrays = {f"state[{name!r}]": array for name, array in state.items()}  # as error messages name them
         rows = read_array(arrays, "state['games']", (self.n, GAME_DTYPE.itemsize), np.uint8)
@@ -384,7 +356,7 @@ class Batch:
         batch_kernels.show_games(self._games, 0, self.n)
 
     def game(self, i: int) -> Game:
-        """A copy of game i.
+        """Returns a copy of game i.
 
         Raises:
             TypeError: not an integer.
@@ -395,30 +367,24 @@ class Batch:
 
 
 def _end(pool: ThreadPoolExecutor) -> None:
-    """Waits for all work of a pool, however often it is interrupted: nobody writes to arrays that the caller has back."""
+    """Waits for all work of a pool, even if interrupted: no thread may write to the arrays once the caller has them back."""
     while True:
         try:
             return pool.shutdown()
-        except KeyboardInterrupt:  # the one that is on its way already is enough
+        except KeyboardInterrupt:  # the one that is being raised is enough
             continue
 
 
 def _aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Zeros that begin at a multiple of `_ALIGNMENT` bytes."""
+    """Returns zeros that begin at a multiple of `_ALIGNMENT` bytes."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     room = np.zeros(size + _ALIGNMENT, np.uint8)
     first = -room.ctypes.data % _ALIGNMENT
     return room[first : first + size].view(dtype).reshape(shape)
 
 
-def _positive(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, not {value!r}")
-    return int(value)
-
-
 def _check_row(i: int, rows: np.ndarray, rules: Rules) -> None:
-    """Refuses a game of other rules, or one that no position can describe."""
+    """Refuses a game that is impossible, or has other rules."""
     try:
         game = Game.from_rows(rows)
     except ValueError as error:

@@ -13,6 +13,7 @@ import numpy as np
 from euphoria_env.board import ARTIFACTS, FACTIONS, ITEMS, MARKETS, SPACES, STAR_PLACES
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
+from euphoria_env.json_reader import read_integer
 
 EVENT_SIZE = 4  # kind, player, a, b
 
@@ -241,11 +242,9 @@ MOST_EVENTS = 1024  # that an observation may hold
 
 
 def number_of_events(k: object) -> int:
-    """The number of events in an observation.
+    """Returns the number of events in an observation, 0 for none.
 
     Raises:
         ValueError: not an integer from 0 to MOST_EVENTS.
     """
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= MOST_EVENTS:
-        raise ValueError(f"events must be an integer from 0 (none) to {MOST_EVENTS}, not {k!r}")
-    return int(k)
+    return read_integer("events", k, 0, MOST_EVENTS)

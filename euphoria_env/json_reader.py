@@ -1,4 +1,4 @@
-"""Reading values out of JSON and arrays that may come from anywhere; every complaint names the key."""
+"""Readers of values from JSON and arrays of unknown origin; each error names the field and what is allowed."""
 
 from __future__ import annotations
 
@@ -13,87 +13,128 @@ import numpy as np
 Json = dict[str, Any]
 
 
-class Reader:
-    """Reads values, of a game of n players where it matters.
+class FieldError(ValueError):
+    """A field has a value that is not allowed.
+
+    Attributes:
+        field: its key, such as `players[0].morale`; empty for the whole.
+        reason: what is wrong, or, beginning with "must", what is allowed.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(field, reason)
+        self.field, self.reason = field, reason
+
+    def __str__(self) -> str:
+        separator = " " if self.reason.startswith("must ") else ": "
+        return f"{self.field or 'the whole'}{separator}{self.reason}"
+
+
+def read_integer(key: str, value: Any, low: int, high: int | None = None) -> int:
+    """Returns an integer of Python or numpy as one of Python, if it is from `low` to `high` (None: from `low` on).
 
     Raises:
-        ValueError: by each method, for a wrong value; the message names the key.
+        FieldError: it is another value.
     """
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
+        limit = "on" if high is None else f"to {high}"
+        raise FieldError(key, f"must be an integer from {low} {limit}, not {shown(value)}")
+    return int(value)
+
+
+def read_seed(value: Any) -> int:
+    """Returns a seed, any integer, as a signed one of 64 bits.
+
+    Raises:
+        FieldError: it is another value.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise FieldError("seed", f"must be an integer or None, not {shown(value)}")
+    return (int(value) + 2**63) % 2**64 - 2**63
+
+
+class Reader:
+    """Reads JSON values. Each method takes the key of the value and raises `FieldError` for a wrong one.
+
+    Args:
+        n: the number of players, for values that name players.
+    """
+
+    integer = staticmethod(read_integer)
 
     def __init__(self, n: int = 0) -> None:
         self.n = n
 
     @staticmethod
-    def fail(key: str, message: str) -> NoReturn:
+    def fail(key: str, reason: str) -> NoReturn:
         """Refuses a value."""
-        raise ValueError(f"{key}: {message}")
+        raise FieldError(key, reason)
 
     @staticmethod
     def must(key: str, rule: str) -> NoReturn:
-        """Refuses a value, and says what it must be instead."""
-        raise ValueError(f"{key} must {rule}")
+        """Refuses a value; `rule` says what it must do or be."""
+        raise FieldError(key, f"must {rule}")
+
+    @staticmethod
+    def require(condition: object, key: str, reason: str) -> None:
+        """Refuses a value unless a condition holds."""
+        if not condition:
+            raise FieldError(key, reason)
 
     def mapping(self, key: str, value: Any, allowed: Iterable[str]) -> Json:
-        """An object with keys out of `allowed`."""
-        allowed = list(allowed)
+        """Returns a copy of an object, all of whose keys are in `allowed`."""
         if not isinstance(value, dict):
-            self.must(key or "the whole", f"be an object, not {shown(value)}")
+            self.must(key, f"be an object, not {shown(value)}")
+        allowed = list(allowed)
         for name in value:
             if name not in allowed:
                 self.fail(f"{key}.{as_key(name)}" if key else as_key(name), f"no such key; allowed are {', '.join(allowed)}")
         return dict(value)
 
-    def integer(self, key: str, value: Any, low: int, high: int) -> int:
-        """An integer of a range."""
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.must(key, f"be an integer from {low} to {high}, not {shown(value)}")
-        return int(value)
-
     def number(self, key: str, value: Any, low: float, high: float) -> float:
-        """A number of a range, whole or not."""
+        """Returns an integer or a float from `low` to `high` as a float."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             self.must(key, f"be a number from {low} to {high}, not {shown(value)}")
         return float(value)
 
-    def integers(self, key: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> list[int]:
-        """All the integers of nested lists of this shape, one after another."""
+    def integers(self, key: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> Any:
+        """Returns nested lists of this shape, all of whose integers are from `low` to `high`."""
         if not shape:
-            return [self.integer(key, value, low, high)]
+            return self.integer(key, value, low, high)
         entries = self.items(key, value)
         if len(entries) != shape[0]:
             self.must(key, f"have {shape[0]} entries")
-        return [x for k, entry in enumerate(entries) for x in self.integers(f"{key}[{k}]", entry, shape[1:], low, high)]
+        return [self.integers(f"{key}[{k}]", entry, shape[1:], low, high) for k, entry in enumerate(entries)]
 
     def boolean(self, key: str, value: Any) -> bool:
-        """True or false."""
+        """Returns true or false."""
         if not isinstance(value, bool):
             self.must(key, f"be true or false, not {shown(value)}")
         return bool(value)
 
-    def text(self, key: str, value: Any) -> str:
-        """A text."""
-        if not isinstance(value, str):
-            self.must(key, f"be a text, not {shown(value)}")
-        return str(value)
-
     def one_of(self, key: str, value: Any, names: tuple[Any, ...]) -> int:
-        """The position of a name in a tuple of names."""
+        """Returns the index of a name in `names`."""
         if not isinstance(value, str | None) or value not in names:
-            self.fail(key, f"{shown(value)} is not one of {', '.join(str(name) for name in names)}")
+            self.fail(key, f"{shown(value)} is not one of {', '.join(map(str, names))}")
         return names.index(value)
 
     def items(self, key: str, value: Any) -> list[Any]:
-        """A list."""
+        """Returns a copy of a list."""
         if not isinstance(value, list | tuple):
             self.must(key, f"be a list, not {shown(value)}")
         return list(value)
 
+    def player(self, key: str, value: Any) -> int:
+        """Returns the number of a player."""
+        return self.integer(key, value, 0, self.n - 1)
+
     def players(self, key: str, value: Any) -> list[int]:
-        """A list of players."""
-        return [self.integer(f"{key}[{k}]", p, 0, self.n - 1) for k, p in enumerate(self.items(key, value))]
+        """Returns a list of players."""
+        return [self.player(f"{key}[{k}]", p) for k, p in enumerate(self.items(key, value))]
 
     def counts(self, key: str, value: Any, names: tuple[str, ...], most: int) -> list[int]:
-        """Counts by name; 0 for what is left out."""
+        """Returns a count from 0 to `most` for each name, 0 if it is left out."""
         given = self.mapping(key, value, names)
         return [self.integer(f"{key}.{name}", given.get(name, 0), 0, most) for name in names]
 
@@ -102,10 +143,10 @@ BYTE_ORDER_MARK = "\ufeff"  # some editors begin every text with it
 
 
 def read_json(text: str) -> Any:
-    """The value of a JSON text, with or without a byte-order mark.
+    """Returns the value of a JSON text, which may begin with a byte-order mark.
 
     Raises:
-        ValueError: the text is not JSON, or is nested too deep to be read.
+        ValueError: the text is not JSON, or is nested too deep.
     """
     try:
         return json.loads(text.removeprefix(BYTE_ORDER_MARK))
@@ -116,10 +157,10 @@ def read_json(text: str) -> Any:
 def read_array(
     arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...], kind: Any, low: float = -math.inf, high: float = math.inf
 ) -> np.ndarray:
-    """One of several arrays, of this shape and type, with finite values of a range.
+    """Returns `arrays[name]`, if it has this shape and dtype and its values are finite and from `low` to `high`.
 
     Raises:
-        ValueError: it is missing, of another shape or type, or has other values; names it.
+        FieldError: it is missing or another array.
     """
     array = arrays.get(name)
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != kind:
@@ -131,11 +172,11 @@ def read_array(
 
 
 def read_index(name: str, value: Any, n: int) -> int:
-    """The number of one of n things, from 0 to n - 1; none counts from the end.
+    """Returns an index of one of n things, from 0 to n - 1; negative ones do not count from the end.
 
     Raises:
         TypeError: it is not an integer.
-        IndexError: there is no such thing.
+        IndexError: it is out of range.
     """
     try:
         index = None if isinstance(value, bool) else operator.index(value)
@@ -149,12 +190,12 @@ def read_index(name: str, value: Any, n: int) -> int:
 
 
 def read_indices(name: str, values: Any, n: int) -> np.ndarray:
-    """The numbers of some of n things, as `read_index` takes each: a fresh int64 array (K,).
+    """Returns indices of some of n things as a new int64 array (K,).
 
     Raises:
         TypeError: they are not integers.
-        ValueError: they are not a list, or an array of one dimension.
-        IndexError: there is no such thing.
+        ValueError: they are not a list or an array of one dimension.
+        IndexError: one is not from 0 to n - 1.
     """
     given = np.asarray(values)
     if given.ndim != 1:
@@ -167,12 +208,12 @@ def read_indices(name: str, values: Any, n: int) -> np.ndarray:
 
 
 def as_key(name: Any) -> str:
-    """A key that may be anything, for a message: as it is, or quoted and cut if it is not a short text in one line."""
+    """Returns a key for a message; one that is not a short printable text is quoted and cut."""
     return name if isinstance(name, str) and name.isprintable() and len(name) <= 50 else shown(name)
 
 
 def shown(value: Any) -> str:
-    """A value for a message, cut where it is long or nested too deep to be written out."""
+    """Returns the repr of a value for a message, cut to 200 characters."""
     try:
         text = repr(value)
     except RecursionError:

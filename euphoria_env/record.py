@@ -1,8 +1,8 @@
 """Game records: text that replays to the identical final state on any machine (docs/positions.md).
 
-Line 1 is JSON: format, version, where the game starts, and what chance gave before the first decision. Then a line for each
-decision, `MOVE | dice 3 5 | artifacts book`, with only what occurred, and a line `load {...}` where outcomes were loaded. The
-last line is `fingerprint HEX`.
+Line 1 is JSON: format, version, where the game starts, and the outcomes of chance before the first decision. A line for each
+decision follows, such as `MOVE | dice 3 5 | artifacts book`, and a line `load {...}` where outcomes were loaded. The last line is
+`fingerprint HEX`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from euphoria_env.actions import NAMES
-from euphoria_env.json_reader import BYTE_ORDER_MARK, read_json, shown
+from euphoria_env.json_reader import BYTE_ORDER_MARK, Reader, read_json, shown
 from euphoria_env.rules import Rules
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ New = TypeVar("New", bound="Game")
 
 
 def outcomes_text(outcomes: Iterable[Outcome]) -> str:
-    """Outcomes as ` | kind value value ...`, in the order in which they were drawn."""
+    """Returns outcomes as ` | kind value value ...`, in the order in which they were drawn."""
     runs = groupby(outcomes, key=lambda outcome: outcome[0])
     return "".join(f" | {kind} {' '.join(str(value) for _, value in run)}" for kind, run in runs)
 
 
-def decision_lines(moves: list[int], marks: list[int], first: int, outcomes: list[Outcome]) -> list[str]:
-    """A line for each move, with the outcomes that it drew; `marks` says how many had been drawn after each."""
-    starts = [first, *marks]
-    return [NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in zip(moves, starts, marks, strict=False)]
+def decision_lines(moves: list[int], marks: list[int], outcomes: list[Outcome]) -> list[str]:
+    """Returns a line for each move with the outcomes that it drew; `marks` counts those drawn before the first and after each."""
+    ends = zip(moves, marks[:-1], marks[1:], strict=True)
+    return [NAMES[move] + outcomes_text(outcomes[start:end]) for move, start, end in ends]
 
 
 def format_record(
@@ -44,7 +44,7 @@ def format_record(
     loads: list[tuple[int, dict[str, list[Any]]]],
     fingerprint: str,
 ) -> str:
-    """The text of a record."""
+    """Returns the text of a record; `loads` has the outcomes that were loaded, each after how many moves."""
     header = {"format": RECORD_FORMAT, "version": RECORD_VERSION, **start, "outcomes": [list(outcome) for outcome in setup]}
     text = [json.dumps(header)]
     for k in range(len(lines) + 1):
@@ -55,23 +55,19 @@ def format_record(
 
 
 def record_lines(text: str) -> list[tuple[int, str]]:
-    """The lines of a record that are not blank, with their numbers, and without what editors add: a byte-order mark, blanks."""
+    """Returns the lines that are not blank, with their numbers, without a byte-order mark and blanks at their ends."""
     lines = enumerate(text.removeprefix(BYTE_ORDER_MARK).splitlines(), 1)
     return [(number, line.rstrip()) for number, line in lines if line.strip()]
 
 
 def replayed(text: str, new: type[New]) -> Iterator[tuple[New, str]]:
-    """Replays a record, comparing every outcome.
-
-    Args:
-        text: the record.
-        new: the class of the game.
+    """Replays a record in a game of the class `new`, and compares every outcome.
 
     Yields:
-        The game before each line with that line, and at last as it ends with an empty line; one object all along.
+        Always the same game: before each line, with that line, and at the end, with an empty one.
 
     Raises:
-        ValueError: names the line and what is wrong with it.
+        ValueError: a line does not replay as written; the message names it.
     """
     if not isinstance(text, str):
         raise ValueError(f"a record is text, not {shown(text)}")
@@ -106,22 +102,17 @@ def _start(line: str, new: type[New]) -> New:
     version = header.get("version")
     if type(version) is not int or version != RECORD_VERSION:
         raise ValueError(f"version {shown(version)} cannot be read; this is version {RECORD_VERSION}")
-    outcomes = header.get("outcomes")
-    known = {"format", "version", "outcomes"}
+    start = ("position",) if "position" in header else ("rules", "seed", "load")
+    Reader().mapping("", header, ("format", "version", "outcomes", *start))
     if "position" in header:
-        known |= {"position"}
         game = new.from_dict(header["position"])
+    elif header.get("seed") is None:
+        raise ValueError("'seed' or 'position' is missing")
     else:
-        known |= {"rules", "seed", "load"}
-        if header.get("seed") is None:
-            raise ValueError("'seed' or 'position' is missing")
         game = new(Rules.from_dict(header.get("rules", {})), header["seed"], header.get("load"))
-    for key in header:
-        if key not in known:
-            raise ValueError(f"{shown(key)}: no such key; allowed are {', '.join(sorted(known))}")
     if "outcomes" not in header:
         raise ValueError("'outcomes' is missing: what chance gave before the first decision, [] if nothing")
-    if outcomes != [list(outcome) for outcome in game.outcomes]:
+    if header["outcomes"] != [list(outcome) for outcome in game.outcomes]:
         raise ValueError("'outcomes' are not those of this start")
     return game
 

@@ -1,7 +1,7 @@
-"""The options of a game, a row each: kind, default, help and range.
+"""The options of a game.
 
-A field of `Rules` carries an `Option`; the state (`engine.state`), the layout of the observation (`observations`), positions and
-the command lines are made from `OPTIONS`, so that a new option is everywhere as soon as it is a field.
+Each field of `Rules` has an `Option`: its kind, default, help and range. The state (`engine.state`), the observation
+(`observations`), positions and command lines are made from `OPTIONS`, so that a new field needs no change there.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ import numpy as np
 from euphoria_env.board import NUM_MARKETS, STARS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
-from euphoria_env.json_reader import as_key, shown
+from euphoria_env.json_reader import Reader, shown
 
-DIGIT = 128  # large numbers are observed in digits of this base, lowest first
+DIGIT = 128  # the observation shows large numbers in digits of this base, the lowest first
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of one of three kinds. A state row holds it as an integer, the observation as digits of that integer.
+    """An option, which a state row holds as an integer and the observation as digits of that integer.
 
     Attributes:
         help: what it does, in a few words, with the paragraph of the rules.
-        kind: bool, int, or tuple: some of the names of cards, of which a row holds the set of those that are left out.
+        kind: bool, int, or tuple for names of cards, of which the row holds those left out, as a set of bits.
         low, high: the range of a number.
-        none: whether `None` is allowed, which a row holds as 0; for names it stands for all of them.
-        names, least: all cards, in their order, and the fewest that are allowed.
+        none: whether `None` is allowed, which the row holds as 0; for names of cards it means all of them.
+        names, least: the names of all cards, in order, and how many must be named at least.
     """
 
     help: str
@@ -43,7 +43,7 @@ class Option:
     least: int = 0
 
     def check(self, key: str, value: Any) -> Any:
-        """The value as `Rules` keeps it; numbers and flags of numpy become plain ones.
+        """Returns the value as `Rules` keeps it: numbers and flags of numpy become plain ones.
 
         Raises:
             ValueError: it is not allowed; the message names the key and what is allowed.
@@ -59,24 +59,23 @@ class Option:
             fits, allowed = whole and self.low <= value <= self.high, f"an integer from {self.low} to {self.high}"
             allowed += " or None" * self.none
         if not fits:
-            raise ValueError(f"{key} must be {allowed}, not {shown(value)}")
+            Reader.must(key, f"be {allowed}, not {shown(value)}")
         return self.kind(value)
 
     def _check_names(self, key: str, value: Any) -> tuple[str, ...] | None:
         if isinstance(value, str | Mapping) or not isinstance(value, Collection):
-            raise ValueError(f"{key} must be a list of names or None, not {shown(value)}")
+            Reader.must(key, f"be a list of names or None, not {shown(value)}")
         given = list(value)
         for name in given:
-            if not isinstance(name, str) or name not in self.names:
-                raise ValueError(f"{key}: {shown(name)} is not one of {', '.join(self.names)}")
+            Reader().one_of(key, name, self.names)
             if given.count(name) > 1:
-                raise ValueError(f"{key}: {name} is named twice")
+                Reader.fail(key, f"{name} is named twice")
         if len(given) < self.least:
-            raise ValueError(f"{key} must be at least {self.least} names, not {len(given)}")
+            Reader.must(key, f"be at least {self.least} names, not {len(given)}")
         return None if len(given) == len(self.names) else tuple(name for name in self.names if name in given)
 
     def row_field(self, name: str) -> str:
-        """The name of its field in a state row."""
+        """Returns the name of its field in a state row."""
         return f"absent_{name}" if self.kind is tuple else name
 
     @property
@@ -85,13 +84,13 @@ class Option:
         return np.int64 if self.kind is tuple else np.int8 if self.high < DIGIT else np.int32
 
     def encode(self, value: Any) -> int:
-        """The integer that a state row holds for a value."""
+        """Returns the integer that a state row holds for a value."""
         if self.kind is tuple and value is not None:
             return sum(1 << k for k, name in enumerate(self.names) if name not in value)
         return int(value or 0)
 
     def decode(self, stored: Any) -> Any:
-        """The reverse of `encode`."""
+        """Returns the value for an integer of a state row: the reverse of `encode`."""
         if self.none and stored == 0:
             return None
         if self.kind is tuple:
@@ -100,7 +99,7 @@ class Option:
 
     @property
     def size(self) -> int:
-        """The number of entries of the observation it has; of a large number three digits are all that a game can distinguish."""
+        """The number of its entries in the observation; three digits of a large number are all that matters to a game."""
         return len(self.names) or (1 if self.high < DIGIT else 3)
 
     @property
@@ -109,7 +108,7 @@ class Option:
         return (self.low, self.high) if self.high < DIGIT else (0, DIGIT - 1)
 
     def show(self, value: Any) -> list[int]:
-        """The entries: a flag, the digits of a number, or 1 for each card that is not in the game."""
+        """Returns the entries for a value: a flag, the digits of a number, or 1 for each card that is not in the game."""
         base = DIGIT if self.kind is int else 2
         code = min(self.encode(value), base**self.size - 1)
         return [code // base**k % base for k in builtins.range(self.size)]
@@ -119,7 +118,7 @@ RECRUITS_A_PLAYER = 6  # the fewest of a pool (R17.6)
 
 
 def _option(default: Any, help: str, **option: Any) -> Any:
-    """A field of `Rules`."""
+    """Returns a field of `Rules`."""
     return field(default=default, metadata={"option": Option(help, **option)})
 
 
@@ -161,25 +160,20 @@ class Rules:
         for name, least in (("recruits", RECRUITS_A_PLAYER * self.num_players), ("markets", tiles)):
             pool = getattr(self, name)
             if pool is not None and len(pool) < least:
-                raise ValueError(f"rules.{name} must be at least {least} names for these rules, not {len(pool)}")
+                Reader.must(f"rules.{name}", f"be at least {least} names for these rules, not {len(pool)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """All options by name, as JSON has them."""
+        """Returns all options by name, as JSON has them."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
 
     @classmethod
     def from_dict(cls, d: Any) -> Rules:
-        """Rules from a mapping of options.
+        """Returns rules from a mapping of options.
 
         Raises:
             ValueError: not a mapping, an unknown option, or a value that is not allowed.
         """
-        if not isinstance(d, dict):
-            raise ValueError(f"rules must be an object of options, not {shown(d)}")
-        for name in d:
-            if name not in OPTIONS:
-                raise ValueError(f"rules.{as_key(name)}: no such option; allowed are {', '.join(OPTIONS)}")
-        return cls(**d)
+        return cls(**Reader().mapping("rules", d, OPTIONS))
 
 
 OPTIONS: dict[str, Option] = {one.name: one.metadata["option"] for one in fields(Rules)}
@@ -187,7 +181,7 @@ OPTIONS_SIZE = sum(option.size for option in OPTIONS.values())  # entries of the
 
 
 def write_rules(row: Any, rules: Rules) -> None:
-    """Writes the options into a state row: a field for each, for the engine, and `shown_rules`, as they are observed."""
+    """Writes the options into a state row: a field for each, and `shown_rules` for the observation."""
     shown: list[int] = []
     for name, option in OPTIONS.items():
         row[option.row_field(name)] = option.encode(getattr(rules, name))
@@ -196,7 +190,7 @@ def write_rules(row: Any, rules: Rules) -> None:
 
 
 def read_rules(row: Any) -> Rules:
-    """The options in a state row."""
+    """Returns the options in a state row."""
     return _decoded(tuple(int(row[option.row_field(name)]) for name, option in OPTIONS.items()))
 
 

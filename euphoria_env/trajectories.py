@@ -1,8 +1,8 @@
-"""Trajectories on `Batch`: the decisions of each seat of each game, linked one to the next, and advantages estimated from them.
+"""Trajectories on `Batch`: the decisions of each seat, each linked to the next, and advantages estimated from them.
 
-In a game of several players the decisions of a seat lie far apart, and its rewards come in between, whoever moves. `Trajectories`
-keeps for chosen decisions what a learner needs: the reward until the same seat's next decision, how many turns that took, and
-which decision that was. docs/tutorials/own-algorithm.md has a learner of 30 lines that is built on it.
+In a game of several players the decisions of a seat lie far apart, and rewards come whoever moves. `Trajectories` keeps for each
+decision the reward until the same seat's next decision, how many turns that took, and which decision that was.
+docs/tutorials/own-algorithm.md builds a learner of 30 lines on it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from euphoria_env.batch import Batch
 from euphoria_env.engine import trajectory_kernels
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
-from euphoria_env.json_reader import Reader, read_array, read_indices, shown
+from euphoria_env.json_reader import Reader, read_array, read_indices, read_integer
 
 __all__ = ["ENDED", "OPEN", "Trajectories", "estimate_advantages"]
 
@@ -31,9 +31,9 @@ class Trajectories:
         capacity: how many decisions there is room for.
 
     Attributes:
-        size: how many there are; of the arrays below, (capacity,), the first `size` entries count.
-        game: int64, where the decision was made.
-        seat: int64, by whom.
+        size: how many there are: the first `size` entries of the arrays below, each (capacity,).
+        game: int64, the game of the decision.
+        seat: int64, the player who decided.
         turn: int64, the number of the turn in the game.
         reward: float32, of the seat, from this decision until its next one or the end of the game.
         elapsed: int64, the turns from this decision to the next one of the seat; 0 until there is one.
@@ -41,26 +41,23 @@ class Trajectories:
     """
 
     def __init__(self, batch: Batch, capacity: int) -> None:
-        if isinstance(capacity, bool) or not isinstance(capacity, int | np.integer) or capacity < 0:
-            raise ValueError(f"capacity must be an integer from 0 on, not {shown(capacity)}")
-        self.size, self.capacity = 0, int(capacity)
-        self.game, self.seat, self.turn, self.elapsed, self.following = np.zeros((5, capacity), np.int64)
-        self.reward = np.zeros(capacity, np.float32)
+        self.size, self.capacity = 0, read_integer("capacity", capacity, 0)
+        self.game, self.seat, self.turn, self.elapsed, self.following = np.zeros((5, self.capacity), np.int64)
+        self.reward = np.zeros(self.capacity, np.float32)
         self._batch = batch
         self._latest = np.full(batch.rewards.shape, -1, np.int64)  # the open decision of each seat
 
     def __copy__(self) -> Trajectories:
-        """One with arrays of its own, on the same games."""
+        """Returns a copy with arrays of its own, on the same games."""
         return copy.deepcopy(self, {id(self._batch): self._batch})
 
     def add(self, games: np.ndarray) -> slice:
-        """Adds the decision that is due in each of these games; call it before the step that plays them.
+        """Adds the decision that is due in each of these games, and returns the numbers of the new decisions.
+
+        Call it before the step that plays them.
 
         Args:
-            games: (K,) integers, their numbers.
-
-        Returns:
-            The numbers of the new decisions.
+            games: (K,) integers, the numbers of the games.
 
         Raises:
             TypeError, IndexError: not numbers of games; nothing is added.
@@ -83,18 +80,14 @@ class Trajectories:
         return slice(first, last)
 
     def credit(self) -> None:
-        """Gives the rewards of the last step of the games to the latest decision of each seat; call it after every step."""
+        """Adds the rewards of the last step to the latest decision of each seat. Call it after every step."""
         batch = self._batch
         trajectory_kernels.credit_decisions(
             batch.rewards, batch.terminated, batch.truncated, self._latest, self.reward, self.following
         )
 
     def carry_over(self) -> np.ndarray:
-        """Begins again with the open decisions alone.
-
-        Returns:
-            int64 (K,), what their numbers were; they are 0 to K - 1 now.
-        """
+        """Keeps only the open decisions, numbered from 0 now, and returns their old numbers, int64 (K,)."""
         (kept,) = np.nonzero(self.following[: self.size] == OPEN)
         self.size = len(kept)
         for array in self.arrays().values():
@@ -103,19 +96,18 @@ class Trajectories:
         return kept
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All arrays, by their names."""
+        """Returns all arrays by name."""
         return {name: getattr(self, name) for name in ("game", "seat", "turn", "reward", "elapsed", "following")}
 
     def restore(self, arrays: Mapping[str, np.ndarray], prefix: str = "") -> None:
-        """Continues with the first entries of `arrays` of another one on the same games.
+        """Continues with the first entries of the `arrays` of other trajectories on the same games.
 
         Args:
-            arrays: by their names.
+            arrays: the arrays by name.
             prefix: what their names begin with here.
 
         Raises:
-            ValueError: they are not of one length for which there is room, of other types, or not of such games; nothing is
-                changed.
+            ValueError: they differ in length, are too long, have other types, or do not fit the games; nothing is changed.
         """
         n = min(np.size(arrays.get(f"{prefix}game", ())), self.capacity)
         games, players = self._batch.rewards.shape
@@ -135,7 +127,7 @@ class Trajectories:
         self._link()
 
     def _link(self) -> None:
-        """Finds the open decision of each seat."""
+        """Notes the open decision of each seat."""
         self._latest[:] = -1
         (kept,) = np.nonzero(self.following[: self.size] == OPEN)
         self._latest[self.game[kept], self.seat[kept]] = kept
@@ -144,21 +136,21 @@ class Trajectories:
 def estimate_advantages(
     values: np.ndarray, rewards: np.ndarray, following: np.ndarray, discount: float | np.ndarray, gae_lambda: float
 ) -> np.ndarray:
-    """Generalized advantage estimates (Schulman et al. 2016) along linked decisions; values + advantages are the returns.
+    """Returns generalized advantage estimates (Schulman et al. 2016) along linked decisions; values + advantages are the returns.
 
     Args:
         values: float32 (N,), the value of each decision; that of an open one stands for all that follows it.
         rewards: float32 (N,), as in `Trajectories`.
-        following: int64 (N,), as in `Trajectories`; each is later than the decision itself.
-        discount: of what follows a decision, one number for all or float32 (N,), such as gamma ** elapsed to discount by turns.
+        following: int64 (N,), as in `Trajectories`; each number is greater than that of the decision itself.
+        discount: the discount after a decision, a number or float32 (N,), such as gamma ** elapsed to discount by turns.
         gae_lambda: between 0, which trusts the next value, and 1, which trusts the rewards.
 
     Returns:
         float32 (N,); 0 for open decisions, from which nothing can be learned yet.
 
     Raises:
-        TypeError: not numbers, or `following` has other ones than integers.
-        ValueError: they are not of one length, or a decision is followed by an earlier one, by itself or by none that there is.
+        TypeError: an array has no numbers, or `following` no integers.
+        ValueError: the lengths differ, or a decision is followed by itself, an earlier one, or one that does not exist.
     """
     n = np.size(values)
     values, rewards = _column("values", values, n, np.float32, "fiu"), _column("rewards", rewards, n, np.float32, "fiu")
@@ -171,7 +163,7 @@ def estimate_advantages(
 
 
 def _column(name: str, given: Any, n: int, kind: Any, kinds: str) -> np.ndarray:
-    """An array of n numbers as compiled code takes it: of one type, contiguous, writeable."""
+    """Returns an array of n numbers as compiled code takes it: of this dtype, contiguous, writeable."""
     array = np.asarray(given)
     if array.shape != (n,):
         raise ValueError(f"{name} must be of shape ({n},), not {array.shape}")
@@ -181,7 +173,7 @@ def _column(name: str, given: Any, n: int, kind: Any, kinds: str) -> np.ndarray:
 
 
 def _check_following(following: np.ndarray, name: str = "following") -> None:
-    """Refuses decisions that are followed by others than later ones."""
+    """Refuses decisions that are not followed by later ones."""
     n = len(following)
     if not ((following == OPEN) | (following == ENDED) | ((following > np.arange(n)) & (following < n))).all():
         Reader.fail(name, f"a decision follows an earlier one, itself, or none of these {n}")

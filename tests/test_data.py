@@ -349,7 +349,7 @@ def test_damaged_data_are_refused(copy: Path) -> None:
         ({"version": 1}, "of version 1 of the format, not 2: collect it again"),
         ({"version": None}, "of version None of the format, not 2"),
         ({"environment": {"observations": 3}}, "those of another version"),
-        ({"rules": {"players": 3}}, r"rules\.players: no such option"),
+        ({"rules": {"players": 3}}, r"rules\.players: no such key"),
         ({"agents": []}, "agents: expected array of length >= 1"),
         ({"games": 11}, "games must"),
         ({"files": [{"name": "../a", "games": 10, "decisions": 1, "sha256": ""}]}, "files must"),

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 import pytest
 
-from euphoria_env import Game, Rules, pending
+from euphoria_env import Game, Rules, mid_turn
 from euphoria_env.board import ARTIFACT_SET, ARTIFACTS, FIRST_ARTIFACT, MARKETS
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
@@ -35,8 +35,8 @@ FACTION = {name: FACTIONS[FACTION_OF[k]] for k, name in enumerate(RECRUIT_NAMES)
 @pytest.fixture(autouse=True)
 def edits_in_the_middle_of_a_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets positions with something pending be edited: without this they belong to exactly their position."""
-    monkeypatch.setattr(pending, "row_digest", lambda row: "unchecked")
-    monkeypatch.setattr(pending, "check_answers", lambda row: None)
+    monkeypatch.setattr(mid_turn, "row_digest", lambda row: "unchecked")
+    monkeypatch.setattr(mid_turn, "check_answers", lambda row: None)
 
 
 # ------------------------------------------------------------------------------------------------- everything hidden changes

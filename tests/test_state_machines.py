@@ -26,7 +26,7 @@ RULES = [
 OTHER = Rules(num_players=5)
 COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
 NO_GAMES = [[-1], [99], [0, 0], [0.0], [True], [None], "0", 0, [[0]], [2**63]]
-NO_ACTIONS = [-1, actions.NUM_ACTIONS, 2**40, 1.0, True, float("nan"), "end", None, [0], np.array([0])]
+NO_ACTIONS = [-1, actions.NUM_ACTIONS, 2**40, 1.0, True, float("nan"), "end", "559", None, [0], np.array([0])]
 
 
 def everything(batch: Batch) -> dict[str, bytes]:
@@ -246,26 +246,12 @@ class EnvMachine(RuleBasedStateMachine):
             assert self.everything(left) == before
 
 
-def run(machine: type[RuleBasedStateMachine], examples: int, steps: int) -> None:
-    """Makes a number of sequences of calls; the same each time."""
-    health = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+@pytest.mark.parametrize("machine", [BatchMachine, EnvMachine])
+@pytest.mark.parametrize(("examples", "steps"), [(15, 25), pytest.param(150, 60, marks=pytest.mark.long)])
+def test_calls_in_any_order(machine: type[RuleBasedStateMachine], examples: int, steps: int) -> None:
+    """The same calls each time."""
     chosen = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        deadline=None,
-        database=None,
-        suppress_health_check=health,
-    )
+        max_examples=examples, stateful_step_count=steps, derandomize=True, deadline=None, database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )  # fmt: skip
     run_state_machine_as_test(machine, settings=chosen)
-
-
-@pytest.mark.parametrize("machine", [BatchMachine, EnvMachine])
-def test_calls_in_any_order(machine: type[RuleBasedStateMachine]) -> None:
-    run(machine, 15, 25)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("machine", [BatchMachine, EnvMachine])
-def test_many_calls_in_any_order(machine: type[RuleBasedStateMachine]) -> None:
-    run(machine, 150, 60)

@@ -101,15 +101,6 @@ def test_nothing_is_lost_between_two_updates(players: int) -> None:
     assert closed == Counter(told(whole))
 
 
-def test_there_is_no_more_room_than_was_asked_for() -> None:
-    batch = Batch(4, Rules(), seed=0)
-    trajectories = Trajectories(batch, 6)
-    assert trajectories.add(np.arange(4)) == slice(0, 4)
-    with pytest.raises(ValueError, match="there is room for 6 decisions, not 8"):
-        trajectories.add(np.arange(4))
-    assert trajectories.size == 4
-
-
 @pytest.mark.parametrize(("players", "reward"), KINDS)
 @pytest.mark.parametrize("by_turns", [False, True])
 def test_advantages_are_the_sums_of_the_paper(players: int, reward: str, by_turns: bool) -> None:

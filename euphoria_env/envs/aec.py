@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv, ParallelEnv
 
-from euphoria_env import actions, position
+from euphoria_env import actions
 from euphoria_env.engine import batch_kernels, loop, observe, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
@@ -32,6 +32,7 @@ from euphoria_env.envs.observation_space import observation_space, observed
 from euphoria_env.envs.wrappers import ParallelWrapper, StandardWrapper
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
+from euphoria_env.json_reader import read_seed
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import write_rules
 
@@ -162,7 +163,7 @@ class raw_env(AECEnv):
             ValueError: an impossible position, or one with other rules.
         """
         given = position_from(options, others=True)
-        seeds = self._seeds if seed is None else np.random.default_rng(position.read_seed(seed) % 2**64)
+        seeds = self._seeds if seed is None else np.random.default_rng(read_seed(seed) % 2**64)
         if given is not None:
             seeds = copy.deepcopy(seeds)  # an impossible position must not move the generator
         game_seed = int(seeds.integers(2**63))

@@ -12,7 +12,7 @@ import numpy as np
 
 from euphoria_env import actions
 from euphoria_env.game import Game
-from euphoria_env.position import read_seed
+from euphoria_env.json_reader import read_seed
 from euphoria_env.rules import OPTIONS, Rules
 
 MASKS = ("info", "observation")

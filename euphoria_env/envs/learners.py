@@ -16,7 +16,7 @@ from euphoria_env.envs.asking import BatchGames, Generators, Player, play_agents
 from euphoria_env.envs.opponents import Opponents, seat_number
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
-from euphoria_env.json_reader import read_index
+from euphoria_env.json_reader import read_index, read_integer
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
@@ -63,11 +63,10 @@ class Learners(BatchGames):
         illegal: str = "raise",
         events: int = 0,
     ) -> None:
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise ValueError(f"the number of games must be a positive integer, not {n!r}")
+        n = read_integer("the number of games", n, 1)
         reward_number(reward)
         players = rules.num_players
-        super().__init__(int(n))
+        super().__init__(n)
         self.n, self.rules = int(n), rules
         self._batch_arguments: dict[str, Any] = {"reward": reward, "threads": threads, "events": number_of_events(events)}
         self._given_seat = seat_number(seat, players)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env.board import SPACES, STARS
-from euphoria_env.json_reader import shown
+from euphoria_env.json_reader import read_integer, shown
 from euphoria_env.render.board import draw_board
 from euphoria_env.render.layout import BOARD
 from euphoria_env.render.lettering import text_width
@@ -108,9 +108,7 @@ def _across(wide: int) -> int:
 
 
 def _width(width: object) -> int:
-    if isinstance(width, bool) or not isinstance(width, int) or not SMALLEST_WIDTH <= width <= LARGEST_WIDTH:
-        raise ValueError(f"width must be an integer from {SMALLEST_WIDTH} to {LARGEST_WIDTH}, not {shown(width)}")
-    return width
+    return read_integer("width", width, SMALLEST_WIDTH, LARGEST_WIDTH)
 
 
 def _names(names: Sequence[str] | None, n: int) -> list[str]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from euphoria_env.board import (
     ARTIFACT_SET,
     ARTIFACTS,
@@ -24,6 +22,7 @@ from euphoria_env.board import (
 )
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import TILE_COST, TILES
+from euphoria_env.json_reader import read_integer
 from euphoria_env.prompts import prompt
 from euphoria_env.words import PAIR_SPACES, title
 from euphoria_env.words.names import called, does
@@ -143,9 +142,7 @@ def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = N
     d = game.to_dict()
     n = len(d["players"])
     if seat is not None:
-        if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < n:
-            raise ValueError(f"seat must be None or an integer from 0 to {n - 1}, not {seat!r}")
-        seat = int(seat)
+        seat = read_integer("seat", seat, 0, n - 1)
     markets = {
         name: MarketView(market["tile"] if market["built"] else None, tuple(sorted(market["stars"])))
         for name, market in d["markets"].items()

@@ -12,7 +12,7 @@ import msgspec
 
 from euphoria_agents.web.endpoints import Asked, Body
 from euphoria_env import Game, Rules, words
-from euphoria_env.json_reader import Json
+from euphoria_env.json_reader import FieldError, Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
@@ -85,19 +85,13 @@ def complaints(position: Any) -> list[Json]:
             Game.from_dict(trial)
             break
         except ValueError as error:
-            key, message = _parted(str(error))
+            key, message = (error.field, error.reason) if isinstance(error, FieldError) else ("", str(error))
             if key in found:
                 break
             found[key] = message
             if not _leave_out(trial, key):
                 break
     return [{"key": key, "message": message} for key, message in found.items()]
-
-
-def _parted(text: str) -> tuple[str, str]:
-    """Key and message of an error of `Game.from_dict`."""
-    parts = re.fullmatch(r"(\S+?)(?:: | (?=must ))(.*)", text, re.DOTALL)
-    return (parts[1], parts[2]) if parts else ("", text)
 
 
 def _leave_out(position: Any, key: str) -> bool:

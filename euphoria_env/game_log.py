@@ -1,0 +1,183 @@
+"""The events of one game, and the outcomes of chance: those drawn so far, and those loaded to be drawn next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from euphoria_env.board import ARTIFACTS
+from euphoria_env.cards.recruits import RECRUIT_NAMES
+from euphoria_env.cards.tiles import TILES
+from euphoria_env.engine import tape
+from euphoria_env.engine.state import HELD, OUT_BY
+from euphoria_env.event_kinds import EVENT_SIZE, KIND_ROWS
+from euphoria_env.json_reader import Reader, as_key, read_integer, shown
+from euphoria_env.record import Outcome
+
+_EVENTS = 1024  # for which a tape has room; far more than one move makes
+_EVENTS_KEPT = 256  # on the tape, at most, when a move begins
+_MOST_LOADED = 10_000  # outcomes of each kind
+_EVENTS_OF_LOADED = 4  # to which a loaded outcome leads, at most
+_OUTCOME_OF = [row.outcome for row in KIND_ROWS.values()]
+IS_OUTCOME = np.array([bool(kind) for kind in _OUTCOME_OF])  # of each kind of event
+# The names of the values of each kind of outcome; dice and lots are numbers.
+_NAMES: dict[str, tuple[str, ...]] = {
+    "artifacts": ARTIFACTS,
+    "recruits": RECRUIT_NAMES,
+    "markets": TILES,
+    "dilemmas": ARTIFACTS,
+}
+
+
+def _named(kind: str, value: int) -> int | str:
+    return _NAMES[kind][value] if kind in _NAMES else value
+
+
+def plain(outcomes: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Returns outcomes by kind as JSON can hold them."""
+    return {kind: [value if isinstance(value, str) else int(value) for value in values] for kind, values in outcomes.items()}
+
+
+class GameLog:
+    """What happened in one game, and the outcomes that are loaded to be drawn next.
+
+    The engine writes events to a tape, behind the loaded outcomes (`engine.tape`): `begin` gives the tape for its next step, and
+    `finish` reads what the step left on it.
+
+    Attributes:
+        waiting: the loaded outcomes that are not yet drawn, by kind, as numbers.
+    """
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, list[int]] = {}
+        self._tape = tape.empty_tape(_EVENTS)
+        self._events: list[np.ndarray] = [np.zeros((0, EVENT_SIZE), np.int32)]  # taken off the tape
+        self._taken = 0  # how many they are
+        self._outcomes: list[Outcome] = []  # drawn, among these events
+
+    def copy(self) -> GameLog:
+        """Returns a copy."""
+        other = GameLog.__new__(GameLog)
+        vars(other).update(vars(self))
+        other.waiting = {kind: queue.copy() for kind, queue in self.waiting.items()}
+        other._tape, other._events, other._outcomes = self._tape.copy(), self._events.copy(), self._outcomes.copy()
+        return other
+
+    def load(self, row: np.void, outcomes: Mapping[str, Sequence[Any]]) -> None:
+        """Appends outcomes to those that wait, in a game with this row.
+
+        Raises:
+            ValueError: an unknown kind, an impossible value, or a card that somebody holds; nothing is loaded.
+        """
+        if not isinstance(outcomes, Mapping):
+            Reader.must("load", f"be an object of lists by kind, not {shown(outcomes)}")
+        more: dict[str, list[int]] = {}
+        for kind, values in outcomes.items():
+            if kind not in tape.KINDS:
+                Reader.fail(f"load.{as_key(kind)}", f"no such kind; allowed are {', '.join(tape.KINDS)}")
+            if isinstance(values, str) or not isinstance(values, Sequence):
+                Reader.must(f"load.{kind}", f"be a list, not {shown(values)}")
+            if len(self.waiting.get(kind, [])) + len(values) > _MOST_LOADED:
+                Reader.must(f"load.{kind}", f"be at most {_MOST_LOADED} outcomes, with those that wait")
+            new = more.setdefault(kind, [])
+            for k, value in enumerate(values):
+                number = _outcome_number(f"load.{kind}[{k}]", kind, value, int(row["num_players"]))
+                _refuse_taken(f"load.{kind}[{k}]", row, kind, number, self.waiting.get(kind, []), new)
+                new.append(number)
+        for kind, new in more.items():
+            if new:
+                self.waiting.setdefault(kind, []).extend(new)
+
+    def waiting_by_name(self) -> dict[str, list[int | str]]:
+        """Returns the outcomes that wait, as `load` takes them."""
+        return {kind: [_named(kind, value) for value in queue] for kind, queue in self.waiting.items()}
+
+    def begin(self) -> np.ndarray:
+        """Returns the tape for a step of the engine."""
+        if not self.waiting:
+            return self._tape
+        self.take_off()
+        queues = [self.waiting.get(kind, []) for kind in tape.KINDS]
+        with_loaded = tape.empty_tape(_EVENTS + _EVENTS_OF_LOADED * sum(map(len, queues)), queues)  # a step may draw them all
+        with_loaded[tape.TAPE_INTERRUPTED] = self._tape[tape.TAPE_INTERRUPTED]
+        return with_loaded
+
+    def finish(self, used: np.ndarray) -> None:
+        """Takes what a step has written to the tape of `begin`.
+
+        Raises:
+            ValueError: it drew a loaded outcome that is impossible; nothing is taken.
+        """
+        if self.waiting:
+            _refuse_impossible(used)
+            left = {kind: used[used[k] : used[tape.TAPE_END + k]].tolist() for k, kind in enumerate(tape.KINDS)}
+            self.waiting = {kind: queue for kind, queue in left.items() if queue}
+            self.take_off(used)
+            self._tape[tape.TAPE_INTERRUPTED] = used[tape.TAPE_INTERRUPTED]
+        elif self._tape[tape.TAPE_EVENTS] > _EVENTS_KEPT:
+            self.take_off()
+
+    def take_off(self, used: np.ndarray | None = None) -> None:
+        """Takes the events off a tape, and finds the outcomes of chance among them."""
+        used = self._tape if used is None else used
+        first, n = int(used[tape.TAPE_FIRST]), int(used[tape.TAPE_EVENTS])
+        if n == 0:
+            return
+        events = used[first : first + EVENT_SIZE * n].reshape(n, EVENT_SIZE).copy()
+        used[tape.TAPE_NEXT], used[tape.TAPE_EVENTS] = first, 0
+        self._events.append(events)
+        self._taken += n
+        for kind, _, value, _ in events[IS_OUTCOME[events[:, 0]]].tolist():
+            self._outcomes.append((_OUTCOME_OF[kind], _named(_OUTCOME_OF[kind], value)))
+
+    def __len__(self) -> int:
+        return self._taken + int(self._tape[tape.TAPE_EVENTS])
+
+    def events(self) -> np.ndarray:
+        """Returns all events, (n, EVENT_SIZE)."""
+        self.take_off()
+        if len(self._events) > 1:
+            self._events = [np.concatenate(self._events)]
+        return self._events[0]
+
+    def outcomes(self) -> list[Outcome]:
+        """Returns everything drawn so far; nobody may change the list."""
+        self.take_off()
+        return self._outcomes
+
+
+def _refuse_impossible(used: np.ndarray) -> None:
+    """Refuses the loaded outcome that was drawn last if the engine found it impossible."""
+    kind = int(used[tape.TAPE_ERROR]) - 1
+    if kind >= 0:
+        name, value = tape.KINDS[kind], int(used[int(used[kind]) - 1])
+        wrong = {"artifacts": "is not in the deck", "lots": "is not among the tied players"}.get(name, "cannot be drawn")
+        raise ValueError(f"the loaded outcome {name} {_named(name, value)!r} {wrong}")
+
+
+def _outcome_number(key: str, kind: str, value: Any, num_players: int) -> int:
+    if kind in _NAMES:
+        return Reader().one_of(key, value, _NAMES[kind])
+    return read_integer(key, value, *((1, 6) if kind == "dice" else (0, num_players - 1)))
+
+
+def _refuse_taken(key: str, row: np.void, kind: str, card: int, *queues: list[int]) -> None:
+    """Refuses a card that is not in the game, that somebody holds, or that will have been drawn by then."""
+    begun = row["open_spaces"] != 0  # 0 before the setup
+    if kind == "recruits":
+        held = HELD <= row["recruit_place"][card] < OUT_BY
+    elif kind == "markets":
+        held = begun and card in row["tile"]
+    elif kind == "dilemmas":
+        held = begun and card in row["dilemma"][: row["num_players"]]
+    else:
+        return
+    if kind != "dilemmas" and int(row[f"absent_{kind}"]) >> card & 1:
+        Reader.fail(key, f"{_NAMES[kind][card]} is not in the game (rules.{kind})")
+    if held:
+        Reader.fail(key, f"{_NAMES[kind][card]} is {'on the board' if kind == 'markets' else 'held by a player'}")
+    times = 2 if kind == "markets" and row["market_draft"] else 1  # a drafted tile is dealt, and then laid
+    if sum(queue.count(card) for queue in queues) >= times:
+        Reader.fail(key, f"{_NAMES[kind][card]} is loaded twice")
