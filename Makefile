@@ -15,7 +15,6 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 PY := $(VENV)/bin/python
 RLLIB := .venv-rllib
-DQN := .venv-dqn
 # What `make coverage` measures (engine/jit.py, library.py and cache_files.py only compile), and the tests that it runs.
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/cache_files.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
@@ -29,7 +28,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test check lint coverage packaging test-beside test-rllib test-dqn format bench docs site links build lock clean help test-long fuzz test-clients
+.PHONY: run test check lint coverage packaging test-beside test-rllib format bench docs site links build lock clean help test-long fuzz test-clients
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
@@ -80,9 +79,6 @@ test-clients: $(VENV)/.created ## Use the environments through other libraries, 
 test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its own (RLlib pins an older Gymnasium)
 	$(RLLIB)/bin/python -m pytest -v tests/test_rllib.py
 
-test-dqn: $(DQN)/.installed ## The test of the baseline with Tianshou, in an environment of its own (it wants older packages)
-	$(DQN)/bin/python -m pytest -v tests/test_dqn.py
-
 format: $(VENV)/.installed-test ## Let ruff fix and format the code
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
@@ -113,7 +109,7 @@ lock: ## Resolve requirements.lock again (PYTHON should be the oldest one suppor
 	mv requirements.lock.new requirements.lock
 
 clean: ## Remove .venv, caches and build products
-	rm -rf $(VENV) $(RLLIB) $(DQN) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) $(RLLIB) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 help: ## Show this list
@@ -131,11 +127,6 @@ $(VENV)/.created:
 $(RLLIB)/.installed: $(VENV)/.created requirements-rllib.lock
 	$(PYTHON) -m venv --clear $(RLLIB)
 	$(RLLIB)/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements-rllib.lock -e '.[rllib,train]' pytest pytest-timeout
-	@touch $@
-
-$(DQN)/.installed: $(VENV)/.created requirements-dqn.lock
-	$(PYTHON) -m venv --clear $(DQN)
-	$(DQN)/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements-dqn.lock -e '.[dqn]' pytest pytest-timeout
 	@touch $@
 
 # What builds is installed first, so that pip does not install it once more beside the environment.
