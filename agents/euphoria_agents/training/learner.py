@@ -162,13 +162,18 @@ class ThreadedLearner(Learner):
 
     def differentiate(self, which: np.ndarray) -> np.ndarray:
         """See `Learner.differentiate`."""
-        matrices = self._weighed()
-        by_first = np.empty((len(which), self._table.shape[1]), np.float32)
-        parts = [(k, slice(*bounds)) for k, bounds in enumerate(ranges(len(which), self.threads.size))]
-        self.threads.run([partial(self._differentiate, k, matrices, which, part, by_first[part]) for k, part in parts])
-        first, by_weight = self.network.first, self._gradients[0].numpy()
-        back = partial(kernels.first_layer_back, *first.decisions_by_row(self.rollout.rows, which), by_first, first.row_features)
-        self.threads.run([partial(back, *bounds, by_weight) for bounds in self._row_ranges])
+        matrices, first = self._weighed(), self.network.first
+        by_first, by_weight = np.empty((len(which), self._table.shape[1]), np.float32), self._gradients[0].numpy()
+        bounds = ranges(len(which), self.threads.size)
+        ends, decisions = first.room_for_groups(self.rollout.rows, which, [start for start, _ in bounds])
+
+        def differentiate(k: int, start: int, end: int) -> None:
+            kernels.group_by_row(self.rollout.rows, which, start, end, ends[k], decisions)
+            self._differentiate(k, matrices, which, slice(start, end), by_first[start:end])
+
+        self.threads.run([partial(differentiate, k, *part) for k, part in enumerate(bounds)])
+        back = partial(kernels.first_layer_back, ends, decisions, by_first, first.row_features)
+        self.threads.run([partial(back, *rows, by_weight) for rows in self._row_ranges])
         if self.threads.size > 1:
             torch.sum(self._sums, 0, out=self._dense)
         if self.network.described:

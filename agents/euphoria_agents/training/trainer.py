@@ -86,9 +86,12 @@ class Trainer:
         games = game_parts(options, group.rank)
         seeds = np.random.SeedSequence([options.seed, group.rank]).generate_state(len(games)).tolist()
         self.actors = [
-            Actor(size, Rules(**rules), options, seed, {spec: load(spec) for spec in options.baselines}, network.first.rows)
-            for (size, rules), seed in zip(games, seeds, strict=True)
-        ]
+            Actor(
+                [(size, Rules(**rules)) for size, rules in parts], options, seed,
+                {spec: load(spec) for spec in options.baselines}, network.first.rows,
+            )
+            for parts, seed in zip(games, seeds, strict=True)
+        ]  # fmt: skip
         self.league = League(options.baselines, PAST_SELVES, options.newest, options.older)
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}
         self.ratings = Ratings(options)
@@ -176,7 +179,7 @@ class Trainer:
     def await_games(self) -> None:
         """Waits until the decisions of an update are made, and counts the games that have ended for the scores of the league."""
         self.threads.finish()
-        for games in self.group.gather([game for actor in self.actors for game in actor.ended]):
+        for games in self.group.gather([game for actor in self.actors for game in actor.ended()]):
             for names, ranking in games:
                 self.league.record_game(LEARNER, names, ranking)
 
@@ -345,8 +348,7 @@ class Trainer:
         self.league.restore(metadata.league, [*self.options.baselines, *self._selves])
         for k, (actor, saved) in enumerate(zip(self.actors, state.actors, strict=True)):
             try:
-                actor.know(self._selves)
-                actor.restore(under(f"actor.{k}.", own), saved.opponents, saved.generator)
+                actor.restore(under(f"actor.{k}.", own), saved.opponents, self._selves, saved.generator)
             except ValueError as error:
                 raise ValueError(f"process.{rank}.actor.{k}: {error}") from error
         for name, tensor in self.network.state_dict().items():
