@@ -93,7 +93,7 @@ def rules_as_options(task: Task) -> Iterator[str]:
 
 TRAIN = ("-m", "euphoria_agents", "train")
 OURS = (  # for all budgets alike; the league has an opponent that is not soon beaten
-    "--threads", "1", "--rate-every", "0", "--win-probs-games", "0", "--learning-rate", "0.0012", "--envs", "512",
+    "--threads", "1", "--rating-games", "0", "--win-probs-games", "0", "--learning-rate", "0.0012", "--envs", "512",
     "--save-every", "10", "--baselines", "weights", "greedy:3", "--past-selves", "0.6", "--self-play", "0.5",
 )  # fmt: skip
 SHORT = ("duel-v1", "short-v1")

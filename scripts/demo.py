@@ -66,8 +66,8 @@ def train_one(console: Console, options: Options, folder: Path) -> str:
     from euphoria_agents.training import config, trainer  # brings PyTorch along: not before it is needed
 
     choices = config.Options(
-        run=folder, players=[PLAYERS], finish=options.minutes, seed=options.seed, decisions=DECISIONS,
-        rate=40, rating_games=100, baselines=["weights"], win_probs_games=500,
+        run=folder, players=[PLAYERS], total_minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
+        rate_every=40, rating_games=100, baselines=["weights"], win_probs_games=500,
     )  # fmt: skip
     start = time.perf_counter()
     run = trainer.train(choices, console)

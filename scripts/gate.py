@@ -50,7 +50,7 @@ class Options:
     seed: int = option(0, "equal seeds give equal tests, if no agent looks at the clock or searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same verdict")
     out: Path | None = option(None, "folder for the games; the same command continues where it stopped", type=written_folder)
-    game: dict[str, Any] = rules_options(without=["num_players"])
+    game: dict[str, Any] = rules_options()
 
 
 def log_likelihood_ratio(observed: np.ndarray, null: float, alternative: float) -> float:

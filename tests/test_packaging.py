@@ -187,8 +187,8 @@ def test_training_works_in_an_empty_folder(built: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
     small = (
-        "--decisions 80 --threads 1 --win-probs-games 4 --players 2 --envs 10 --rollout 4 --batch 16 --rating-games 2 --rate 1 "
-        "--max-turns 20"
+        "--decisions 80 --threads 1 --win-probs-games 4 --players 2 --envs 10 --rollout 4 --batch 16 --rating-games 2 "
+        "--rate-every 1 --max-turns 20"
     )
     (tmp_path / "empty").mkdir()
     euphoria = [sys.executable, "-P", "-m", "euphoria_agents"]
