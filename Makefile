@@ -18,9 +18,8 @@ RLLIB := .venv-rllib
 # What `make coverage` measures (engine/jit.py, library.py and cache_files.py only compile), and the tests that it runs.
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/cache_files.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
-# What `make check` asks, as plain Python: nothing is compiled for it. Nothing in PLAIN runs the engine, and once is enough.
-PLAIN := tests/test_references.py tests/test_layout.py
-CHECKED := $(PLAIN) tests/test_complete.py tests/test_docs.py
+# What `make check` asks, as plain Python: nothing is compiled for it.
+CHECKED := tests/test_complete.py tests/test_docs.py
 PINS := pyproject.toml requirements.lock
 BUILDING := hatchling numba gymnasium pettingzoo
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
@@ -35,7 +34,7 @@ run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write 
 
 test: check ## Every check: `make check`, then pytest on all cores
 	$(PY) -m euphoria_agents compile
-	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PLAIN:%=--ignore=%) $(PYTEST_ARGS)
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: lint ## The checks of a minute: lint, types, imports, completeness, references, fresh pages
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m 'not slow and not long' $(CHECKED)
