@@ -20,6 +20,9 @@ COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/e
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
 # What `make check` asks, as plain Python: nothing is compiled for it.
 CHECKED := tests/test_complete.py tests/test_docs.py
+BROWSER := $(wildcard tests/test_browser*.py)
+# What must work with every version of the libraries that the extras allow.
+SELECTED := $(addprefix tests/test_,game.py batch.py aec.py single_env.py vector.py agents.py training.py commands.py)
 PINS := pyproject.toml requirements.lock
 BUILDING := hatchling numba gymnasium pettingzoo
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
@@ -27,7 +30,7 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test check lint coverage packaging test-beside test-rllib format bench docs site links build lock clean help test-long fuzz test-clients
+.PHONY: run test check lint coverage packaging test-beside test-rllib format bench docs site links build lock clean help test-long test-fast test-slow test-browser test-oldest test-newest fuzz test-clients
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
@@ -36,8 +39,20 @@ test: check ## Every check: `make check`, then pytest on all cores
 	$(PY) -m euphoria_agents compile
 	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-check: lint ## The checks of a minute: lint, types, imports, completeness, references, fresh pages
+check: lint ## The checks of a minute: lint, types, imports, completeness, fresh pages
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m 'not slow and not long' $(CHECKED)
+
+test-fast: $(VENV)/.installed-test ## The tests that take seconds
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not long' $(BROWSER:%=--ignore=%) $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.installed-test ## The tests that take longer
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile -m 'slow and not long' $(BROWSER:%=--ignore=%) $(PYTEST_ARGS)
+
+test-browser: $(VENV)/.installed-test ## The tests in a browser
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile $(BROWSER) $(PYTEST_ARGS)
+
+test-oldest test-newest: test-%: .venv-%/.installed ## A selection with the oldest, or the newest versions that are allowed
+	.venv-$*/bin/python -m pytest -q -m 'not slow and not long' $(SELECTED)
 
 lint: $(VENV)/.installed-test ## The checks without pytest
 	$(PY) -m ruff check .
@@ -108,11 +123,11 @@ lock: ## Resolve requirements.lock again (PYTHON should be the oldest one suppor
 	mv requirements.lock.new requirements.lock
 
 clean: ## Remove .venv, caches and build products
-	rm -rf $(VENV) $(RLLIB) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) $(RLLIB) .venv-oldest .venv-newest build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # The stamps: made last, so an interrupted install is done again; older than a pin, they are made again.
 $(VENV)/.created:
@@ -126,6 +141,13 @@ $(VENV)/.created:
 $(RLLIB)/.installed: $(VENV)/.created requirements-rllib.lock
 	$(PYTHON) -m venv --clear $(RLLIB)
 	$(RLLIB)/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements-rllib.lock -e '.[rllib,train]' pytest pytest-timeout
+	@touch $@
+
+.venv-oldest/.installed .venv-newest/.installed: .venv-%/.installed: $(VENV)/.created pyproject.toml
+	$(PYTHON) -m venv --clear .venv-$*
+	mkdir -p build && : > build/newest.txt && $(PY) scripts/oldest_requirements.py > build/oldest.txt
+	.venv-$*/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c build/$*.txt \
+	    -e '.[train,render,web,data]' hypothesis pytest pytest-timeout pyyaml
 	@touch $@
 
 # What builds is installed first, so that pip does not install it once more beside the environment.

@@ -16,14 +16,12 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "clients"
 SNIPPETS = ROOT / "scripts" / "snippets"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TORCH = next(need for need in PROJECT["optional-dependencies"]["train"] if need.startswith("torch=="))
+TORCH = next(line for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines() if line.startswith("torch=="))
 
 # Name: what to install, beside the package itself. PyTorch is the project's own, whatever a client would rather have.
 CLIENTS: dict[str, list[str]] = {
