@@ -23,7 +23,7 @@ from euphoria_env.envs.asking import ask
 
 
 def rules_of(options: MatchOptions) -> list[Rules]:
-    """The rules of the games, for each number of players.
+    """Returns the rules of the games, one for each number of players.
 
     Raises:
         ValueError: an option or a number of players that is not allowed.
@@ -33,7 +33,7 @@ def rules_of(options: MatchOptions) -> list[Rules]:
 
 @players_ended()
 def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, MatchResult]:
-    """Plays chunks under a progress bar; those that `options.out` already has are not played again."""
+    """Plays chunks and shows the progress; does not play again those whose results are in `options.out`."""
     check_counts(processes=options.processes)
     for folder in filter(None, (options.out, options.records)):
         folder.mkdir(parents=True, exist_ok=True)
@@ -88,17 +88,17 @@ SCORE_COLUMNS = (
 
 
 def score_cells(score: Score) -> list[str]:
-    """A score as cells of a table, under `SCORE_COLUMNS`."""
+    """Returns a score as cells of a table, under `SCORE_COLUMNS`."""
     off = f" ±{Z_95 * score.rank_error:.2f}" if np.isfinite(score.rank_error) else ""
     low, high = score.interval
-    paired = "-"  # where all deals gave the same, or there are too few, nothing is known of how they vary
+    paired = "-"  # equal deals, or too few, do not show how deals vary
     if 0 < score.win_error < np.inf:
         paired = "{:.1f}-{:.1f}".format(*(100 * end for end in score.paired_interval))
     return [f"{score.rate:.1%}", f"{100 * low:.1f}-{100 * high:.1f}", paired, f"{score.mean_rank:.2f}{off}", str(score.games)]
 
 
 def milliseconds(seconds: float) -> str:
-    """The time per decision, for a table."""
+    """Returns the time per decision in milliseconds, for a table."""
     return f"{1000 * seconds:.2g}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
 
 
