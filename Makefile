@@ -22,7 +22,7 @@ COVERING := tests/test_scenarios.py tests/test_game.py tests/test_fuzz.py
 CHECKED := tests/test_complete.py tests/test_docs.py
 BROWSER := $(wildcard tests/test_browser*.py)
 # What must work with every version of the libraries that the extras allow.
-SELECTED := $(addprefix tests/test_,game.py batch.py aec.py single_env.py vector.py agents.py training.py commands.py)
+SELECTED := $(addprefix tests/test_,game.py batch.py aec.py single_env.py copies.py agents.py training.py commands.py)
 PINS := pyproject.toml requirements.lock
 BUILDING := hatchling numba gymnasium pettingzoo
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
