@@ -26,9 +26,9 @@ def run(options: CompileOptions) -> None:
     """
     if numba.config.DISABLE_JIT:
         raise ValueError("NUMBA_DISABLE_JIT is set: nothing can be compiled")
-    start = time.perf_counter()
+    start, before = time.perf_counter(), library.times_compiled()
     prepare()
-    if library.times_compiled():
+    if library.times_compiled() > before:
         print(f"compiled in {time.perf_counter() - start:.0f} s, kept in {cache_directory() or 'no folder: none can be used'}")
     else:
         print("everything was compiled already")
