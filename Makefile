@@ -15,13 +15,14 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 PY := $(VENV)/bin/python
 RLLIB := .venv-rllib
-DQN := .venv-dqn
 # What `make coverage` measures (engine/jit.py, library.py and cache_files.py only compile), and the tests that it runs.
 COVERED := --source=euphoria_env/engine,euphoria_env/cards --omit=euphoria_env/engine/jit.py,euphoria_env/engine/library.py,euphoria_env/engine/cache_files.py
 COVERING := tests/test_scenarios.py tests/test_game.py tests/test_mid_turn.py tests/test_fuzz.py
-# What `make check` asks, as plain Python: nothing is compiled for it. Nothing in PLAIN runs the engine, and once is enough.
-PLAIN := tests/test_references.py tests/test_layout.py
-CHECKED := $(PLAIN) tests/test_complete.py tests/test_docs.py
+# What `make check` asks, as plain Python: nothing is compiled for it.
+CHECKED := tests/test_complete.py tests/test_docs.py
+BROWSER := $(wildcard tests/test_browser*.py)
+# What must work with every version of the libraries that the extras allow.
+SELECTED := $(addprefix tests/test_,game.py batch.py aec.py single_env.py copies.py agents.py training.py commands.py)
 PINS := pyproject.toml requirements.lock
 BUILDING := hatchling numba gymnasium pettingzoo
 PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements.lock
@@ -29,17 +30,29 @@ PIP_INSTALL = $(PY) -m pip install --no-input --disable-pip-version-check $(PIP_
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all targets share one .venv
 .DELETE_ON_ERROR:
-.PHONY: run test check lint coverage packaging test-beside test-rllib test-dqn format bench docs site links build lock clean help test-long fuzz test-clients
+.PHONY: run test check lint coverage packaging test-beside test-rllib format bench docs site links build lock clean help test-long test-fast test-slow test-browser test-oldest test-newest fuzz test-clients
 
 run: $(VENV)/.installed-run ## Train a player for three minutes, rate it, write a report
 	$(PY) scripts/demo.py
 
 test: check ## Every check: `make check`, then pytest on all cores
 	$(PY) -m euphoria_agents compile
-	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PLAIN:%=--ignore=%) $(PYTEST_ARGS)
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-check: lint ## The checks of a minute: lint, types, imports, completeness, references, fresh pages
+check: lint ## The checks of a minute: lint, types, imports, completeness, fresh pages
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m 'not slow and not long' $(CHECKED)
+
+test-fast: $(VENV)/.installed-test ## The tests that take seconds
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not long' $(BROWSER:%=--ignore=%) $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.installed-test ## The tests that take longer
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile -m 'slow and not long' $(BROWSER:%=--ignore=%) $(PYTEST_ARGS)
+
+test-browser: $(VENV)/.installed-test ## The tests in a browser
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile $(BROWSER) $(PYTEST_ARGS)
+
+test-oldest test-newest: test-%: .venv-%/.installed ## A selection with the oldest, or the newest versions that are allowed
+	.venv-$*/bin/python -m pytest -q -m 'not slow and not long' $(SELECTED)
 
 lint: $(VENV)/.installed-test ## The checks without pytest
 	$(PY) -m ruff check .
@@ -80,9 +93,6 @@ test-clients: $(VENV)/.created ## Use the environments through other libraries, 
 test-rllib: $(RLLIB)/.installed ## The tests on Ray, in an environment of its own (RLlib pins an older Gymnasium)
 	$(RLLIB)/bin/python -m pytest -v tests/test_rllib.py
 
-test-dqn: $(DQN)/.installed ## The test of the baseline with Tianshou, in an environment of its own (it wants older packages)
-	$(DQN)/bin/python -m pytest -v tests/test_dqn.py
-
 format: $(VENV)/.installed-test ## Let ruff fix and format the code
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
@@ -113,11 +123,11 @@ lock: ## Resolve requirements.lock again (PYTHON should be the oldest one suppor
 	mv requirements.lock.new requirements.lock
 
 clean: ## Remove .venv, caches and build products
-	rm -rf $(VENV) $(RLLIB) $(DQN) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) $(RLLIB) .venv-oldest .venv-newest build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # The stamps: made last, so an interrupted install is done again; older than a pin, they are made again.
 $(VENV)/.created:
@@ -133,9 +143,11 @@ $(RLLIB)/.installed: $(VENV)/.created requirements-rllib.lock
 	$(RLLIB)/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements-rllib.lock -e '.[rllib,train]' pytest pytest-timeout
 	@touch $@
 
-$(DQN)/.installed: $(VENV)/.created requirements-dqn.lock
-	$(PYTHON) -m venv --clear $(DQN)
-	$(DQN)/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c requirements-dqn.lock -e '.[dqn]' pytest pytest-timeout
+.venv-oldest/.installed .venv-newest/.installed: .venv-%/.installed: $(VENV)/.created pyproject.toml
+	$(PYTHON) -m venv --clear .venv-$*
+	mkdir -p build && : > build/newest.txt && $(PY) scripts/oldest_requirements.py > build/oldest.txt
+	.venv-$*/bin/python -m pip install --no-input --disable-pip-version-check $(PIP_FLAGS) -c build/$*.txt \
+	    -e '.[train,render,web,data]' hypothesis pytest pytest-timeout pyyaml
 	@touch $@
 
 # What builds is installed first, so that pip does not install it once more beside the environment.

@@ -38,7 +38,7 @@ class Options:
     out: Path = option(Path("runs/mean.safetensors"), "file of the mean", type=written, metavar="FILE")
     win_probs_games: Count0 = option(2000, "games with each number of players to learn win probabilities from; 0: none")
     players: Annotated[list[Players], Meta(min_length=1)] = option([2, 3, 4, 5, 6], "numbers of players in these games")
-    half: bool = option(False, "write the mean in 16 bits, which takes half the space")
+    fp16: bool = option(False, "write the mean in 16 bits, which takes half the space")
     threads: Threads = option(os.cpu_count() or 1, "that play; any number gives the same player")
     seed: Seed = option(0, "equal seeds give equal players")
 
@@ -64,7 +64,7 @@ def main() -> None:
     checked(vars(options), Options)
     torch.set_num_threads(1)
     training = read_checkpoint(options.files[-1])[0]["training"] | {"averaged": [str(path) for path in options.files]}
-    kind = np.float16 if options.half else np.float32
+    kind = np.float16 if options.fp16 else np.float32
     save_checkpoint(options.out, mean(options.files), training, kind)
     if options.win_probs_games:
         same = {name: getattr(options, name) for name in ("win_probs_games", "players", "threads", "seed")}

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,99 +41,73 @@ class Options:
     tasks: list[str] = option(list(TASKS), "by which they are judged")
     algorithms: list[str] = option([], "which; all whose library is here, if none is named")
     seeds: list[int] = option(list(SEEDS), "of the training runs")
-    decisions: int = option(BUDGETS[0], "of each learner; some get fewer")
+    decisions: int = option(BUDGETS[0], "of each learner")
     out: Path = option(Path("runs/baselines"), "folder of the trainings, from the root of the repository", type=written_folder)
     results: Path = option(Path("benchmarks/results"), "folder of the results, likewise", type=written_folder)
     processes: int = option(os.cpu_count() or 1, "that judge; each training takes one core")
 
 
 class Baseline(NamedTuple):
-    """The training of an algorithm.
+    """An algorithm of the leaderboard.
 
     Attributes:
-        arguments: what is called, from task, decisions, seed and folder.
-        player: the spec of the trained player, from the folder.
-        tasks: for which tasks it is meant.
-        most: it gets no more decisions than these.
-        library: it needs this module.
+        program: the arguments of Python that start its training.
+        file: the file of the trained player, in the folder of the training.
+        agent: the spec of the player up to its file.
+        options: further options of the training.
+        tasks: the tasks that it is trained for.
+        one_number: whether it knows one number of players only; of several it gets the middle one.
+        library: a module that it needs.
     """
 
-    arguments: Callable[[Task, int, int, Path], list[str]]
-    player: str
+    program: tuple[str, ...]
+    file: str
+    agent: str
+    options: tuple[str, ...] = ()
     tasks: tuple[str, ...] = tuple(TASKS)
-    most: int = BUDGETS[-1]
+    one_number: bool = False
     library: str = "sb3_contrib"
 
     @property
     def is_installed(self) -> bool:
-        """Whether it can be trained by this Python."""
+        """Whether this Python can train it."""
         return importlib.util.find_spec(self.library) is not None
 
+    def arguments(self, task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
+        """The arguments of Python that train it by the rules of a task."""
+        players = task.players[len(task.players) // 2 :][:1] if self.one_number else task.players
+        if self.program == TRAIN:
+            out, rules = folder / self.file.partition("/")[0], [*rules_as_options(task)]
+        else:
+            out, rules = folder / self.file, ["--rules", json.dumps(dict(task.training))]
+        common = ["--decisions", str(decisions), "--seed", str(seed), "--players", *map(str, players)]
+        return [*self.program, "--run" if self.program == TRAIN else "--out", str(out), *common, *self.options, *rules]
 
-def euphoria_train(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
-    """Our trainer, with an opponent in its league that is not soon beaten, for all budgets alike."""
-    rules = []
+
+def rules_as_options(task: Task) -> Iterator[str]:
+    """The rules of a training as options of `euphoria train`."""
     for name, value in task.training.items():
         values = value if isinstance(value, tuple) else () if value is True else (value,)
-        rules += [f"--{name.replace('_', '-')}", *map(str, values)]
-    return [
-        "-m", "euphoria_agents", "train", "--run", str(folder / "run"), "--decisions", str(decisions), "--seed", str(seed),
-        "--players", *map(str, task.players), "--threads", "1", "--rating-games", "0",
-        "--win-probs-games", "0", "--learning-rate", "0.0012", "--envs", "512", "--snapshot", "10",
-        "--baselines", "weights", "greedy:3", "--newest", "0.3", "--older", "0.3", "--self-play", "0.5", *rules,
-    ]  # fmt: skip
+        yield from (f"--{name.replace('_', '-')}", *map(str, values))
 
 
-def by_features(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
-    """Our trainer, with a network that meets cards by their features."""
-    return [*euphoria_train(task, decisions, seed, folder), "--cards", "features"]
-
-
-def single_file(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
-    """The trainer in one file; it knows one number of players, of several the middle one."""
-    players = task.players[len(task.players) // 2]
-    return [
-        "scripts/train_single_file.py", "--out", str(folder / "player.npz"), "--decisions", str(decisions), "--seed", str(seed),
-        "--players", str(players), "--rating-games", "0", "--rules", json.dumps(dict(task.training)),
-    ]  # fmt: skip
-
-
-def maskable_ppo(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
-    """sb3-contrib's MaskablePPO with its default network."""
-    return [
-        "scripts/train_maskable_ppo.py", "--out", str(folder / "player.safetensors"), "--decisions", str(decisions),
-        "--seed", str(seed), "--players", *map(str, task.players), "--rules", json.dumps(dict(task.training)),
-    ]  # fmt: skip
-
-
-def masked_dqn(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
-    """Tianshou's double DQN."""
-    (players,) = task.players
-    return [
-        "scripts/train_masked_dqn.py", "--out", str(folder / "player.safetensors"), "--decisions", str(decisions),
-        "--seed", str(seed), "--players", str(players), "--rules", json.dumps(dict(task.training)),
-    ]  # fmt: skip
-
-
-def rllib(task: Task, decisions: int, seed: int, folder: Path) -> list[str]:
-    """RLlib's PPO with action masks."""
-    (players,) = task.players
-    return [
-        "scripts/train_rllib.py", "--out", str(folder / "player.safetensors"), "--decisions", str(decisions), "--seed", str(seed),
-        "--players", str(players), "--rules", json.dumps(dict(task.training)), "--rating-games", "0",
-    ]  # fmt: skip
-
-
+TRAIN = ("-m", "euphoria_agents", "train")
+OURS = (  # for all budgets alike; the league has an opponent that is not soon beaten
+    "--threads", "1", "--rating-games", "0", "--win-probs-games", "0", "--learning-rate", "0.0012", "--envs", "512",
+    "--save-every", "10", "--baselines", "weights", "greedy:3", "--past-selves", "0.6", "--self-play", "0.5",
+)  # fmt: skip
+SHORT = ("duel-v1", "short-v1")
 BASELINES = {
-    "euphoria-train": Baseline(euphoria_train, "ppo:{folder}/run/ppo.safetensors"),
-    "euphoria-train-features": Baseline(by_features, "ppo:{folder}/run/ppo.safetensors", ("cards-v1",)),
-    "single-file": Baseline(single_file, "train_single_file:Player:{folder}/player.npz"),
-    "maskable-ppo": Baseline(maskable_ppo, "train_maskable_ppo:Player:{folder}/player.safetensors"),
-    "tianshou-dqn": Baseline(
-        masked_dqn, "train_masked_dqn:Player:{folder}/player.safetensors", ("duel-v1", "short-v1"), 1_000_000, "tianshou"
+    "euphoria-train": Baseline(TRAIN, "run/ppo.safetensors", "ppo", OURS),
+    "euphoria-train-features": Baseline(TRAIN, "run/ppo.safetensors", "ppo", (*OURS, "--cards", "features"), ("cards-v1",)),
+    "single-file": Baseline(
+        ("scripts/train_single_file.py",), "player.npz", "train_single_file:Player", ("--rating-games", "0"), one_number=True
     ),
-    "rllib-ppo": Baseline(rllib, "train_rllib:Player:{folder}/player.safetensors", ("duel-v1", "short-v1"), library="ray"),
-}
+    "maskable-ppo": Baseline(("scripts/train_maskable_ppo.py",), "player.safetensors", "train_maskable_ppo:Player"),
+    "rllib-ppo": Baseline(
+        ("scripts/train_rllib.py",), "player.safetensors", "train_rllib:Player", ("--rating-games", "0"), SHORT, True, "ray"
+    ),
+}  # fmt: skip
 
 
 def main() -> None:
@@ -163,9 +137,8 @@ def untrained(task: Task) -> list[str]:
 def train_and_judge(options: Options, console: Console, task: Task, name: str, seed: int) -> None:
     """A training with one seed, and its results."""
     baseline = BASELINES[name]
-    decisions = min(options.decisions, baseline.most)
-    folder = options.out / task.name / f"{name}-{decisions}-{seed}"
-    arguments, done = baseline.arguments(task, decisions, seed, folder), folder / "training.json"
+    folder = options.out / task.name / f"{name}-{options.decisions}-{seed}"
+    arguments, done = baseline.arguments(task, options.decisions, seed, folder), folder / "training.json"
     if not done.exists():
         console.print(f"{task.name}: training {name}, seed {seed}")
         shutil.rmtree(folder, ignore_errors=True)  # what an interrupted one left
@@ -173,10 +146,10 @@ def train_and_judge(options: Options, console: Console, task: Task, name: str, s
         run(arguments)
         told = {"command": shlex.join(["python", *arguments]), "seconds": round(time.perf_counter() - began, 1)}
         used = versions([*PACKAGES, baseline.library.replace("_", "-")])
-        about = {"decisions": decisions, "seed": seed, **told, "machine": machine(), "versions": used}
+        about = {"decisions": options.decisions, "seed": seed, **told, "machine": machine(), "versions": used}
         write_whole(done, json.dumps(about, indent=1))
     training = json.loads(done.read_text())
-    judge_one(options, console, task, name, baseline.player.format(folder=folder), folder, training)
+    judge_one(options, console, task, name, f"{baseline.agent}:{folder / baseline.file}", folder, training)
 
 
 def judge_one(

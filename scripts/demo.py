@@ -7,17 +7,12 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the arrays are small, more threads only wait for each other
 
 import dataclasses
-import platform
-import shutil
 import tempfile
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.rule import Rule
-from rich.text import Text
 
 from euphoria_agents import Agent, load
 from euphoria_agents.commands.evaluate import match_report, match_row
@@ -27,12 +22,12 @@ from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.progress import Progress
+from euphoria_agents.training import config, trainer
 from euphoria_env import Rules
 
 PLAYERS = 4
 DECISIONS = 100_000_000  # of the learner; the time is up before
 OPPONENTS = {"random": 1.0, "weights": 1.0, "greedy": 0.25, "ppo": 1.0}  # with the share of the games: greedy is slow
-LIBRARIES = ("euphoria-env", "numpy", "numba", "torch")
 
 
 @dataclasses.dataclass
@@ -45,39 +40,20 @@ class Options:
     seed: int = option(1, "equal seeds give equal games; training stops by the clock")
 
 
-def heading(console: Console, text: str) -> None:
-    """A line between the parts."""
-    console.print()
-    console.print(Rule(Text(text, "bold"), align="left"))
-
-
-def prepare(console: Console) -> None:
-    """Compiles the engine and the agents, once after each installation."""
-    start = time.perf_counter()
-    with console.status("compiling the engine and the agents (once, about a minute) ..."):
-        for spec in OPPONENTS:
-            play_match([load(spec), load("random")], 1)
-    seconds = time.perf_counter() - start
-    console.print(f"ready after {seconds:.1f} s" + (" (compiled; from now on it is cached)" if seconds > 10 else ""))
-
-
-def train_one(console: Console, options: Options, folder: Path) -> str:
+def train_one(options: Options, folder: Path, console: Console) -> str:
     """Trains for a while into a folder, and returns a summary."""
-    from euphoria_agents.training import config, trainer  # brings PyTorch along: not before it is needed
-
     choices = config.Options(
-        run=folder, players=[PLAYERS], finish=options.minutes, seed=options.seed, decisions=DECISIONS,
-        rate=40, rating_games=100, baselines=["weights"], win_probs_games=500,
+        run=folder, players=[PLAYERS], total_minutes=options.minutes, seed=options.seed, decisions=DECISIONS,
+        rate_every=40, rating_games=100, baselines=["weights"], win_probs_games=500,
     )  # fmt: skip
     start = time.perf_counter()
-    run = trainer.train(choices, console)
+    trained = trainer.train(choices, console)
     seconds = time.perf_counter() - start
-    steps = run.decisions
-    return f"{steps:,} decisions of the learner in {seconds:.0f} s, the ratings and the win probabilities of all seats included"
+    return f"{trained.decisions:,} decisions in {seconds:.0f} s, the ratings and the win probabilities of all seats included"
 
 
 def rate(console: Console, options: Options, players: dict[str, Agent]) -> ResultTable:
-    """Each player alone against three of each opponent, in games with the same seeds."""
+    """Returns the results of each player alone against three of each opponent, in games with the same seeds."""
     report = match_report(f"Alone against three; among equals each would win {1 / PLAYERS:.0%}")
     for opponent, share in OPPONENTS.items():
         for name, agent in players.items():
@@ -90,24 +66,18 @@ def rate(console: Console, options: Options, players: dict[str, Agent]) -> Resul
     return report
 
 
-def record_of(player: Agent, seed: int) -> str:
-    """A game of the trained player against one of each baseline."""
-    others = ("ppo", "weights", "random")
-    return play_match([player, *map(load, others)], 1, seed=seed, records=True).records[0]
-
-
-def write_report(options: Options, trained: str, ratings: ResultTable, record: str, run: Path) -> Path:
-    """Writes report.md, curves.png, the player and game.record."""
+def write_report(options: Options, summary: str, ratings: ResultTable, run: Path) -> Path:
+    """Writes report.md, curves.png, the player, and a game of it against three others, game.record."""
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
     for name in ("curves.png", "ppo.safetensors"):
         write_whole(out / name, (run / name).read_bytes())
-    write_whole(out / "game.record", record)
-    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    line_up = [load(f"ppo:{out / 'ppo.safetensors'}"), *map(load, ("ppo", "weights", "random"))]
+    write_whole(out / "game.record", play_match(line_up, 1, seed=options.seed, records=True).records[0])
     lines = [
         "# A player trained by self-play",
         "",
-        f"`make run` trained it in games of {PLAYERS}, with seed {options.seed}: {trained}.",
+        f"`make run` trained it in games of {PLAYERS}, with seed {options.seed}: {summary}.",
         "",
         "![games won while it learned](curves.png)",
         "",
@@ -123,8 +93,6 @@ def write_report(options: Options, trained: str, ratings: ResultTable, record: s
         f".venv/bin/euphoria evaluate --agent ppo:{out / 'ppo.safetensors'} --against weights ppo --players 2 4",
         "```",
         "",
-        f"Python {platform.python_version()}, {versions}.",
-        "",
     ]
     write_whole(out / "report.md", "\n".join(lines))
     return out / "report.md"
@@ -134,21 +102,16 @@ def main() -> None:
     options, console = parse_options(Options), Console(emoji=False, markup=False)
     check_counts(games=options.games, seed=options.seed)
     console.print("euphoria-env: trains a player, rates it, writes a report. Ctrl-C ends the training early, or stops.")
-    prepare(console)
-    folder = Path(tempfile.mkdtemp())
-    try:
-        heading(console, f"self-play, for {options.minutes:g} minutes at most")
-        trained = train_one(console, options, folder / "run")
-        console.print(trained)
-        heading(console, "what it was good for")
-        players = {"untrained": "league/000000", "trained": "ppo"}
-        loaded = {name: load(f"ppo:{folder / 'run' / file}.safetensors") for name, file in players.items()}
-        ratings = rate(console, options, loaded)
-        report = write_report(options, trained, ratings, record_of(loaded["trained"], options.seed), folder / "run")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    heading(console, "the report")
-    console.print(Markdown(f"`{report}`; one of its games, in the browser:"))
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder, "run")
+        console.print(Rule(f"self-play, for {options.minutes:g} minutes at most", align="left"))
+        summary = train_one(options, run, console)
+        console.print(summary)
+        console.print(Rule("the player before and after", align="left"))
+        files = {"untrained": run / "league" / "000000.safetensors", "trained": run / "ppo.safetensors"}
+        ratings = rate(console, options, {name: load(f"ppo:{file}") for name, file in files.items()})
+        report = write_report(options, summary, ratings, run)
+    console.print(f"{report} has the results; one of its games, in the browser:", soft_wrap=True)
     console.print(f".venv/bin/euphoria serve {options.out / 'game.record'} --browser", highlight=False, soft_wrap=True)
 
 

@@ -1,9 +1,9 @@
-"""Is an agent better than the one it is to replace? A sequential test on paired deals, which ends as soon as it knows.
+"""Tests whether an agent may replace another one: a sequential probability ratio test (Wald 1945) on paired deals.
 
-Both play the same deals from every seat against each opponent of a pool, who has all the other seats. The additional wins of the
-candidate, averaged over the pool, are one observation per deal. The log-likelihood ratio of "it gains --gain" against "it gains
-nothing" (normal, with the observed variance) ends the test at the bounds of Wald. Each opponent has a veto: if the ratio of "it
-loses --loss against this one" against "it loses nothing" reaches the upper bound, the candidate is refused."""
+Both agents play the same deals from every seat; in each game one opponent of a pool has all the other seats. One observation is
+the share of a deal's games that the candidate wins more, averaged over the pool. The test compares "the candidate gains --gain"
+with "it gains nothing", by the normal distribution with the observed variance, and stops at Wald's bounds. Each opponent has a
+veto: the candidate is refused if it loses --loss against this opponent rather than nothing."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ class Options:
     instead_of: str = option("greedy", "the agent that it is to replace")
     against: list[str] = option(["greedy", "weights"], "the pool; the agent that is to be replaced may be one of it")
     players: list[int] = option([2, 4], "numbers of players")
-    gain: float = option(0.015, "share of the games that a worthy candidate wins more")
-    loss: float = option(0.03, "share of them that it must not lose more against anybody")
+    gain: float = option(0.015, "share of the games that a good candidate wins more")
+    loss: float = option(0.03, "share of the games that it must not lose more against any opponent")
     error: float = option(0.05, "how often either verdict may be wrong")
     deals: int = option(4000, "the number of deals after which it is undecided")
     seed: int = option(0, "equal seeds give equal tests, if no agent looks at the clock or searches in threads")
     processes: int = option(os.cpu_count() or 1, "the number of games at once; any number gives the same verdict")
     out: Path | None = option(None, "folder for the games; the same command continues where it stopped", type=written_folder)
-    game: dict[str, Any] = rules_options(without=["num_players"])
+    game: dict[str, Any] = rules_options()
 
 
 def log_likelihood_ratio(observed: np.ndarray, null: float, alternative: float) -> float:
-    """The log-likelihood ratio of two means for the observations, by the normal distribution; 0 for too few."""
+    """Returns the log-likelihood ratio of two means, by the normal distribution; 0 for too few observations."""
     if len(observed) < LEAST:
         return 0.0
-    variance = max(float(observed.var()), 1 / len(observed))  # where all deals gave the same, little is known of how they vary
+    variance = max(float(observed.var()), 1 / len(observed))  # few equal deals do not show that deals are equal
     return float((alternative - null) * (observed.mean() - (null + alternative) / 2) * len(observed) / variance)
 
 
@@ -79,7 +79,7 @@ class Gate:
         self.observed = np.zeros((0, len(pool)))
 
     def add(self, deals: np.ndarray) -> str:
-        """Takes what some deals gave, and gives the verdict."""
+        """Adds the observations of some deals, (deals, opponents), and returns the verdict."""
         self.observed = np.concatenate([self.observed, deals])
         lost = [self.veto(k) for k in range(len(self.pool))]
         if max(lost) >= self.bound or self.ratio <= -self.bound:
@@ -96,22 +96,22 @@ class Gate:
         return log_likelihood_ratio(self.observed[:, opponent], 0.0, -self.loss)
 
     def __str__(self) -> str:
-        def told(name: str, values: np.ndarray, ratio: float) -> str:
+        def part(name: str, values: np.ndarray, ratio: float) -> str:
             error = Z_95 * values.std() / max(1, len(values)) ** 0.5
             return f"{name} {values.mean() if len(values) else 0.0:+.1%} ±{error:.1%} ({ratio:+.2f})"
 
-        pool = told("all", self.observed.mean(1), self.ratio)
-        each = [told(name, self.observed[:, k], self.veto(k)) for k, name in enumerate(self.pool)]
+        pool = part("all", self.observed.mean(1), self.ratio)
+        each = [part(name, self.observed[:, k], self.veto(k)) for k, name in enumerate(self.pool)]
         return f"{len(self.observed)} deals, bounds ±{self.bound:.2f}: {pool}; loss against {', '.join(each)}"
 
 
 def won_by_deal(result: MatchResult, players: int) -> np.ndarray:
-    """The share of the games of each deal that the first agent won."""
+    """Returns the share of the games of each deal that the first agent won."""
     return np.array([game.winner == 0 for game in result.played]).reshape(-1, players).mean(1)
 
 
 def rounds(options: Options, size: int) -> Iterator[dict[tuple[str, str, int], Chunk]]:
-    """The chunks of each round, with this many deals, by agent, opponent and number of players; no agent plays against itself."""
+    """Yields the chunks of each round of `size` deals, by agent, opponent and number of players; no agent meets itself."""
     rules = [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
     pool, both = dict.fromkeys(options.against), (options.agent, options.instead_of)
     for number in itertools.count():
@@ -124,7 +124,7 @@ def rounds(options: Options, size: int) -> Iterator[dict[tuple[str, str, int], C
 
 
 def gained(options: Options, chunks: dict[tuple[str, str, int], Chunk], played: dict[Chunk, MatchResult]) -> np.ndarray:
-    """The margin by which the candidate won in each deal of a round: (deals, opponents), the mean over the numbers of players."""
+    """Returns the share that the candidate won more in each deal, (deals, opponents): the mean over the numbers of players."""
 
     def won(agent: str, opponent: str, n: int) -> np.ndarray | float:
         found = chunks.get((agent, opponent, n))
@@ -138,7 +138,7 @@ def gained(options: Options, chunks: dict[tuple[str, str, int], Chunk], played: 
 
 
 def check(options: Options) -> None:
-    """Refuses options with which there is nothing to test.
+    """Refuses options that leave nothing to test.
 
     Raises:
         ValueError: names them.
@@ -155,7 +155,7 @@ def check(options: Options) -> None:
 
 @players_ended()
 def decide(options: Options, console: Console) -> str:
-    """Plays until there is a verdict; which one does not depend on how many processes play."""
+    """Plays until there is a verdict and returns it; the number of processes does not change it."""
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None)

@@ -3,8 +3,8 @@
     python scripts/test_clients.py [--keep] [name ...]
 
 Installs from the package index (and PIP_FIND_LINKS etc., as pip does). Runs the snippet of docs/clients.md for each client
-(scripts/snippets), which must learn to beat random play, and the wider uses in scripts/clients, if there are any. Then removes
-the environment, unless it is to be kept; one that was kept is used again.
+(scripts/snippets), which must learn to beat random play. Then removes the environment, unless it is to be kept; one that was
+kept is used again.
 """
 
 from __future__ import annotations
@@ -16,16 +16,12 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "clients"
-SNIPPETS, USES = ROOT / "scripts" / "snippets", ROOT / "scripts" / "clients"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TORCH = next(need for need in PROJECT["optional-dependencies"]["train"] if need.startswith("torch=="))
-BOUNDS = [re.sub(r">=([\d.]+).*", r"==\1", need) for need in PROJECT["dependencies"]]
+SNIPPETS = ROOT / "scripts" / "snippets"
+TORCH = next(line for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines() if line.startswith("torch=="))
 
 # Name: what to install, beside the package itself. PyTorch is the project's own, whatever a client would rather have.
 CLIENTS: dict[str, list[str]] = {
@@ -38,9 +34,6 @@ CLIENTS: dict[str, list[str]] = {
     "agilerl": ["agilerl==2.58.0", "peft==0.21.2"],  # which it imports and does not ask for
     "pufferlib": ["gym==0.26.2", "psutil==7.2.2", "setuptools==84.2.1", TORCH],  # and itself, below
     "jax": ["jax==0.10.2", "optax==0.2.8"],
-    "pettingzoo": ["pettingzoo==1.27.0", "moviepy==2.2.1"],
-    "supersuit": ["supersuit==3.11.0"],
-    "bounds": BOUNDS,
 }
 # Installed without what it asks for, gymnasium<=0.29.1 and numpy<2: it works with newer ones. NO_OCEAN leaves out its games,
 # which fetch sources from the network; its setup.py then reads a name that it did not define, so a .pth file defines it.
@@ -51,7 +44,6 @@ ALONE_PTH = "import builtins; builtins.c_extension_paths = []\n"
 INSTALL, USE = ("installing", 1200), ("using it", 600)
 # PyTorch on several threads waits for them at every small operation: a hundred times as long where other jobs run.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-FAILED = "| failed: "  # how the result of a row begins
 
 
 class Failed(Exception):
@@ -59,7 +51,7 @@ class Failed(Exception):
 
 
 def run(step: tuple[str, int], *command: str | Path, cwd: Path = ROOT) -> str:
-    """Runs a command and returns what it prints, also where it ends with an error that its output explains.
+    """Runs a command and returns what it prints.
 
     Raises:
         Failed: an error, with its last line, or it takes too long.
@@ -70,7 +62,7 @@ def run(step: tuple[str, int], *command: str | Path, cwd: Path = ROOT) -> str:
         done = subprocess.run(parts, capture_output=True, text=True, cwd=cwd, timeout=seconds, env=environment)
     except subprocess.TimeoutExpired:
         raise Failed(f"{what} took longer than {seconds} s") from None
-    if done.returncode and FAILED not in done.stdout:
+    if done.returncode:
         raise Failed(f"{what}: " + (done.stderr.strip().splitlines() or ["?"])[-1][:200].replace("|", "/"))
     return done.stdout
 
@@ -94,43 +86,21 @@ def versions(name: str) -> str:
     return ", ".join(need.replace("==", " ") for need in [*CLIENTS[name], *filter(None, [ALONE.get(name)])])
 
 
-def learned(name: str, python: Path) -> list[str]:
+def learned(name: str) -> str:
     """The row of a snippet: how often what it learned won against random play, and in how many seconds.
 
     Raises:
-        Failed: the snippet fails, or what it learned is no better than random play.
+        Failed: the client cannot be installed, the snippet fails, or what it learned is no better than random play.
     """
+    python = FOLDER / name / "bin" / "python"
+    install(name, python)
     began = time.perf_counter()
     printed = run(USE, python, SNIPPETS / f"with_{name}.py", cwd=FOLDER / name).strip().splitlines()
     seconds = time.perf_counter() - began
     score = re.fullmatch(r"([\d.]+)% \(([\d.]+)% to [\d.]+%\) of 100 games won", printed[-1] if printed else "")
     if not score or float(score[2]) <= 50:
         raise Failed(f"the snippet learned nothing: {score[0] if score else 'no score'}")
-    return [f"| {versions(name)} | `with_{name}.py` | {score[0]}, in {seconds:.0f} s |"]
-
-
-def used(name: str, python: Path) -> list[str]:
-    """The rows of the wider uses of a client: its versions, what was used, steps a second or what went wrong."""
-    return [line for line in run(USE, python, "-m", "scripts.clients", name).splitlines() if line.startswith("| ")]
-
-
-def check(name: str) -> list[str]:
-    """The rows of a client, in an environment that is made for it."""
-    python = FOLDER / name / "bin" / "python"
-    steps: list[Callable[[str, Path], list[str]]] = []
-    steps += [learned] if (SNIPPETS / f"with_{name}.py").exists() else []
-    steps += [used] if (USES / f"{name}.py").exists() else []
-    found: list[str] = []
-    try:
-        install(name, python)
-    except Failed as error:
-        return [f"| {name} |  {FAILED}{error} |"]
-    for step in steps:
-        try:
-            found += step(name, python)
-        except Failed as error:
-            found.append(f"| {name} |  {FAILED}{error} |")
-    return found
+    return f"| {versions(name)} | `with_{name}.py` | {score[0]}, in {seconds:.0f} s |"
 
 
 def main() -> int:
@@ -143,12 +113,14 @@ def main() -> int:
         print(f"no such client: {', '.join(unknown)}; there are {', '.join(CLIENTS)}", file=sys.stderr)
         return 2
     FOLDER.mkdir(parents=True, exist_ok=True)
-    print("| client | what was used | result |\n|---|---|---|", flush=True)
+    print("| client | snippet | result |\n|---|---|---|", flush=True)
     failed = False
     for name in names:
-        found = check(name)
-        print(*found, sep="\n", flush=True)
-        failed |= any(FAILED in row for row in found)
+        try:
+            print(learned(name), flush=True)
+        except Failed as error:
+            print(f"| {name} | | failed: {error} |", flush=True)
+            failed = True
         if not options.keep:
             shutil.rmtree(FOLDER / name, ignore_errors=True)
     return int(failed)

@@ -46,7 +46,7 @@ def option(default: Any, help: str, low: float = -math.inf, high: float = math.i
 class Arguments:
     """The options; every field is one of the command line."""
 
-    out: Path = option(Path("runs/single/player.npz"), "file of the player, written with every snapshot and at the end")
+    out: Path = option(Path("runs/single/player.npz"), "file of the player, written every --save-every updates and at the end")
     seed: int = option(0, "of the games and the network; equal seeds give equal networks", 0)
     decisions: int = option(1_000_000, "decisions of the learner, rounded up to whole updates", 1)
     players: int = option(2, "players in a game", 2, 6)
@@ -55,7 +55,7 @@ class Arguments:
     max_turns: int = option(600, "the number of turns after which training games are truncated", 1)
     baselines: Sequence[str] = option(("random", "weights"), "fixed opponents in the pool")
     past_selves: int = option(4, "past selves in the pool; the oldest one leaves", 1)
-    snapshot: int = option(10, "updates between two past selves, and between two lines of progress", 1)
+    save_every: int = option(10, "updates between two past selves, and between two lines of progress", 1)
     envs: int = option(256, "games side by side", 1)
     rollout: int = option(32, "decisions in each game between two updates", 1)
     batch: int = option(1024, "decisions in a step of the optimizer", 1)
@@ -186,7 +186,7 @@ def train(args: Arguments) -> Player:
     start, updates = time.monotonic(), math.ceil(args.decisions / (args.rollout * args.envs))
 
     for update in range(updates):
-        if update % args.snapshot == 0:
+        if update % args.save_every == 0:
             network.write(args.out)
             past = [*past, Player(copy.deepcopy(network))][-args.past_selves :]
             env.set_opponents(pool=baselines + past)  # in the games that begin from now on
@@ -218,7 +218,7 @@ def train(args: Arguments) -> Player:
                 nn.utils.clip_grad_norm_(network.parameters(), 0.5)
                 optimizer.step()
 
-        if (update + 1) % args.snapshot == 0 or update + 1 == updates:
+        if (update + 1) % args.save_every == 0 or update + 1 == updates:
             made = (update + 1) * args.rollout * args.envs
             mean, won = np.mean(finished, axis=0) if finished else (math.nan, math.nan)
             speed, games = made / (time.monotonic() - start), len(finished)

@@ -36,12 +36,6 @@ def speed(*arguments: Any, code: int = 0) -> str:
     return printed + told
 
 
-def test_help() -> None:
-    for script in ("peers", "simulations"):
-        assert "--help" in call(FOLDER / f"{script}.py", "--help")
-    assert "--help" in speed("--help")
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -203,19 +197,6 @@ def test_training_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
         "MaskablePPO on EuphoriaVecEnv",
     ]
     assert all(one.unit == "own decisions/s" and len(one.values) == 2 and min(one.values) > 0 for one in found)
-
-
-def test_waiting_is_read_from_the_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("torch")
-    from euphoria_agents.speed import training
-
-    for task, times in {"1": "3000000000 500000000 7", "2": "1000000000 0 9"}.items():
-        (tmp_path / task).mkdir()
-        (tmp_path / task / "schedstat").write_text(times)
-    monkeypatch.setattr(training, "TASKS", tmp_path)
-    assert training._scheduled() == (4.0, 0.5)
-    monkeypatch.setattr(training, "TASKS", tmp_path / "missing")
-    assert training._scheduled() is None
 
 
 def test_what_is_measured_of_training_is_shown_and_written(

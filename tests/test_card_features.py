@@ -29,7 +29,7 @@ RECRUITS, MARKETS = (table / np.abs(table).sum(1).mean() for table in (RECRUITS,
 def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of four updates, with half of the cards."""
     folder = tmp_path_factory.mktemp("described") / "run"
-    go(options(folder, cards="features", game=POOL, snapshot=1))
+    go(options(folder, cards="features", game=POOL, save_every=1))
     return folder
 
 
@@ -96,7 +96,7 @@ def test_the_checkpoint_plays_as_the_network(straight: Path) -> None:
 
 
 def test_a_resumed_run_is_the_one_that_was_not_interrupted(straight: Path, tmp_path: Path) -> None:
-    changes = {"cards": "features", "game": POOL, "snapshot": 1}
+    changes = {"cards": "features", "game": POOL, "save_every": 1}
     go(options(tmp_path / "run", **changes), updates=2)
     go(Options(resume=tmp_path / "run"))
     assert_same(state_of(tmp_path / "run"), state_of(straight))

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,21 @@ def test_the_sdist_holds_what_is_needed_to_work_on_it(built: Path) -> None:
     )
     strange = [name for name in names if name.endswith((".pyc", ".nbi", ".nbc")) or "__pycache__" in name or ".git/" in name]
     assert strange == []
+
+
+def _name(requirement: str) -> str:
+    """The name of a requirement, as package indexes compare names."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement)[0]).lower()
+
+
+def test_every_requirement_is_locked() -> None:
+    """The extra `rllib` needs other versions than the rest, and has a lock of its own."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    others = [one for name, group in extras.items() if name != "rllib" for one in group]
+    for lock, group in (("requirements.lock", others), ("requirements-rllib.lock", [*extras["play"], *extras["rllib"]])):
+        wanted = {_name(one) for one in (*project["dependencies"], *group)} - {"euphoria-env"}
+        assert wanted <= {_name(line) for line in (ROOT / lock).read_text(encoding="utf-8").splitlines()}, lock
 
 
 def _interpreters() -> list[Any]:
@@ -187,8 +203,8 @@ def test_training_works_in_an_empty_folder(built: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
     small = (
-        "--decisions 80 --threads 1 --win-probs-games 4 --players 2 --envs 10 --rollout 4 --batch 16 --rating-games 2 --rate 1 "
-        "--max-turns 20"
+        "--decisions 80 --threads 1 --win-probs-games 4 --players 2 --envs 10 --rollout 4 --batch 16 --rating-games 2 "
+        "--rate-every 1 --max-turns 20"
     )
     (tmp_path / "empty").mkdir()
     euphoria = [sys.executable, "-P", "-m", "euphoria_agents"]

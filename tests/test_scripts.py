@@ -28,10 +28,9 @@ from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
 from tests.tools.scripts import SCRIPTS, call, run  # noqa: E402
 
 
-@pytest.mark.parametrize("name", ["calibration", "best_response"])
-def test_help_and_bad_input(name: str, tmp_path: Path) -> None:
-    assert "--player" in call(name, "--help")
-    told = call(name, "--player", str(tmp_path / "nobody"), code=2)
+def test_help_and_bad_input(tmp_path: Path) -> None:
+    assert "--player" in call("calibration", "--help")
+    told = call("calibration", "--player", str(tmp_path / "nobody"), code=2)
     assert "nobody" in told and told.count("error: ") == 1
 
 
@@ -43,23 +42,6 @@ def test_calibration() -> None:
     assert losses.keys() >= {"value", "evaluation"} and all(0 < loss < 2 for loss in losses.values())
     seats = [int(row[1].replace(",", "")) for row in rows if row[0].endswith("%")]
     assert sum(seats) % (3 * len(losses)) == 0 and sum(seats) > 0
-
-
-@pytest.mark.long
-def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:
-    small = ("--out", str(tmp_path), "--decisions", "30000", "--learning-rates", "1e-4", "3e-4", "--games", "8", "--threads", "1")
-    text = call("best_response", *small)
-    found = json.loads((tmp_path / "result.json").read_text())
-    assert found["player"] == str(SHIPPED) and found["counted"]["games"] == 8 and set(found["chosen"]) == {"0.0001", "0.0003"}
-    training = read_checkpoint(tmp_path / "0.0001" / "ppo.safetensors")[0]["training"]
-    assert training["baselines"] == [f"ppo:{SHIPPED}"], "the learner should meet nobody else"
-    assert training["self_play"] == training["newest"] == training["older"] == 0
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("league/*")}
-    again = call("best_response", *small)
-    assert text.splitlines()[-3:] == again.splitlines()[-3:]
-    assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("league/*")}  # nothing is trained again
-    told = call("best_response", *small, "--decisions", "40000", "--players", "3", code=2)
-    assert f"{tmp_path} holds what came of another players, decisions: choose another --out" in " ".join(told.split())
 
 
 def test_the_mean_of_players_has_the_mean_of_their_weights(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from euphoria_env import Batch, Rules
 from tests.tools.scripts import run
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "train_single_file.py"
-SMALL = {"decisions": 3000, "envs": 32, "rollout": 16, "batch": 128, "epochs": 1, "width": 16, "snapshot": 2, "max_turns": 60}
+SMALL = {"decisions": 3000, "envs": 32, "rollout": 16, "batch": 128, "epochs": 1, "width": 16, "save_every": 2, "max_turns": 60}
 
 
 @pytest.fixture(scope="module")

@@ -94,19 +94,3 @@ def test_a_terminal_has_a_bar_that_vanishes(capsys: Any) -> None:
         progress.advance(3)
     assert "3 of 10 games" in console.file.getvalue()  # type: ignore[attr-defined]
     assert capsys.readouterr().err == ""
-
-
-# ------------------------------------------------------------------------------------------------------------- estimates
-
-
-def test_it_is_said_how_many_games_are_played_and_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    from euphoria_agents.commands import match_output
-    from euphoria_agents.matches.tournament import comparison
-    from euphoria_env import Rules
-
-    monkeypatch.setattr(match_output, "_ask_once", lambda spec, game: 0.5)
-    few = comparison("weights", "random", Rules(num_players=2), 3, 0, 16)
-    assert match_output.announcement(few, 1) == "4 games to play: every deal from every seat"
-    slow = comparison("mcts:1", "random", Rules(num_players=2), 400, 0, 1)
-    told = "400 games to play: every deal from every seat; about 3:20:00 at 500 ms per decision of mcts:1"
-    assert match_output.announcement(slow, 2) == told

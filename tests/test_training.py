@@ -154,24 +154,24 @@ def test_without_safetensors_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 # ------------------------------------------------------------------------------------------------------- the league
 
 
-def league(newest: float = 0.4, older: float = 0.4) -> League:
-    return League(["random", "weights"], 3, newest, older)
+def league(share: float = 0.8) -> League:
+    return League(["random", "weights"], 3, share)
 
 
 def test_the_shares_of_the_league() -> None:
     one = league()
     assert one.chances() == [0.5, 0.5]  # nobody else is there yet
     one.add("0")
-    assert one.chances() == pytest.approx([1 / 6, 1 / 6, 2 / 3])  # baselines 0.2 and newest 0.4, in proportion
+    assert one.chances() == pytest.approx([5 / 26, 5 / 26, 8 / 13])  # baselines 0.2 and newest 0.32, in proportion
     one.add("1")
-    assert one.chances() == pytest.approx([0.1, 0.1, 0.4, 0.4])
+    assert one.chances() == pytest.approx([0.1, 0.1, 0.48, 0.32])
     one.add("2")
     for _ in range(3000):
         one.record("0", 1.0)  # always beaten: hardly met any more
         one.record("1", 0.0)
     chances = dict(zip([member.name for member in one.members], one.chances(), strict=True))
-    assert chances["0"] == pytest.approx(0.4 * FLOOR / (FLOOR + 1 + FLOOR), abs=1e-3)
-    assert sum(chances.values()) == pytest.approx(1) and chances["2"] == pytest.approx(0.4)
+    assert chances["0"] == pytest.approx(0.48 * FLOOR / (FLOOR + 1 + FLOOR), abs=1e-3)
+    assert sum(chances.values()) == pytest.approx(1) and chances["2"] == pytest.approx(0.32)
     one.add("3")  # no room: the easiest leaves, never the baselines
     assert [member.name for member in one.members] == ["random", "weights", "1", "2", "3"]
     one.record("0", 1.0)  # a game of this member may still end
@@ -180,9 +180,8 @@ def test_the_shares_of_the_league() -> None:
     assert again.members == one.members and again.chances() == one.chances()
 
 
-@pytest.mark.parametrize(("newest", "older"), [(0.8, 0.2), (0.9, 0.1), (1.0, 0.0), (0.0, 1.0)])
-def test_shares_that_leave_nothing_to_the_baselines(newest: float, older: float) -> None:
-    one = league(newest, older)
+def test_shares_that_leave_nothing_to_the_baselines() -> None:
+    one = league(1.0)
     for k in range(3):
         chances = one.chances()
         assert min(chances) >= 0 and sum(chances) == pytest.approx(1)
@@ -211,7 +210,7 @@ def test_each_seat_of_the_learner_counts_and_none_against_another() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(([], 3, 0.5, 0.5), "baseline"), ((["a"], 0, 0.5, 0.5), "room"), ((["a"], 3, 0.7, 0.5), "shares")],
+    [(([], 3, 0.5), "baseline"), ((["a"], 0, 0.5), "room")],
 )
 def test_leagues_that_cannot_be(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -382,13 +381,13 @@ def test_the_learning_rate_goes_down_with_the_time_that_there_is(tmp_path: Path,
     rates, minutes = rates_of(monkeypatch), iter(range(1000))
     monkeypatch.setattr(trainer.Group, "share", lambda self, value=None: 30.0 * next(minutes) if type(value) is float else value)
     output = io.StringIO()
-    run = train(options(tmp_path / "run", decisions=10**6, finish=2.0), Console(file=output, width=200))
+    run = train(options(tmp_path / "run", decisions=10**6, total_minutes=2.0), Console(file=output, width=200))
     assert run.update == 4 and rates == pytest.approx([7e-4 * left for left in (1, 0.75, 0.5, 0.25)])
     assert run._bar.total == round(run.decisions / 0.75), "the last report should have expected the end by the time"
     monkeypatch.undo()
     train(Options(resume=tmp_path / "run"), Console(file=output, width=200))
-    assert f"the run has had its 2 minutes; --resume {tmp_path / 'run'} --finish N goes on" in output.getvalue()
-    assert go(Options(resume=tmp_path / "run", finish=10.0), updates=5).update == 5
+    assert f"the run has had its 2 minutes; --resume {tmp_path / 'run'} --total-minutes N goes on" in output.getvalue()
+    assert go(Options(resume=tmp_path / "run", total_minutes=10.0), updates=5).update == 5
 
 
 def test_a_resumed_run_is_the_one_that_was_not_interrupted(tmp_path: Path) -> None:
@@ -579,8 +578,7 @@ def test_a_baseline_that_fails_ends_the_run(agent: str, error: Any, message: str
         ({"reward": "fun"}, "reward must be"),
         ({"baselines": ["nobody"]}, "no agent is called"),
         ({"baselines": []}, "at least one baseline"),
-        ({"newest": 0.8}, "shares"),
-        ({"newest": 1.5}, "newest"),
+        ({"past_selves": 1.5}, "past_selves"),
         ({"self_play": 1.5}, "self_play"),
         ({"envs": True}, "envs"),
         ({"seed": -1}, "seed"),
@@ -594,7 +592,7 @@ def test_a_baseline_that_fails_ends_the_run(agent: str, error: Any, message: str
         ({"batch": 1}, "batch: expected int >= 2"),
         ({"gamma": float("nan")}, "gamma"),
         ({"learning_rate": -1.0}, "learning_rate"),
-        ({"finish": 0.0}, "finish"),
+        ({"total_minutes": 0.0}, "total_minutes"),
         ({"win_probs_games": -1}, "win_probs_games"),
     ],
 )

@@ -372,8 +372,8 @@ def saved_run() -> SavedRun:
     with tempfile.TemporaryDirectory() as folder:
         small = {
             "decisions": 4 * 3 * 4, "players": [2, 2, 3], "threads": 1, "win_probs_games": 0, "envs": 3, "rollout": 4,
-            "batch": 6, "epochs": 1, "max_turns": 40,
-            "snapshot": 1, "rate": 1, "rating_games": 1, "trunk": [4, 3],
+            "batch": 6, "epochs": 1, "game": {"max_turns": 40},
+            "save_every": 1, "rate_every": 1, "rating_games": 1, "trunk": [4, 3],
         }  # fmt: skip
         train(Options(run=Path(folder), **small), Console(quiet=True), updates=2)
         header, arrays = read_tensors(Path(folder) / STATE, RUN_FORMAT)

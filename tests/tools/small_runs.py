@@ -21,8 +21,8 @@ def options(run: Path, **changed: Any) -> Options:
     """A small run of four updates, with one thread."""
     small = {
         "decisions": 400, "players": [2, 2, 3], "threads": 1, "envs": 21, "rollout": 8, "batch": 64, "epochs": 2,
-        "max_turns": 8, "snapshot": 1, "rate": 3, "rating_games": 0, "trunk": [16, 12],
-        "win_probs_games": 0, "baselines": ["random", "weights"], "self_play": 0.4, "learning_rate": 7e-4,
+        "game": {"max_turns": 8, **changed.pop("game", {})}, "save_every": 1, "rate_every": 3, "trunk": [16, 12],
+        "rating_games": 0, "win_probs_games": 0, "baselines": ["random", "weights"], "self_play": 0.4, "learning_rate": 7e-4,
     }  # fmt: skip
     return Options(run=run, **(small | changed))
 

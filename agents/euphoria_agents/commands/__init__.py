@@ -1,4 +1,4 @@
-"""The subcommands of `euphoria`: a table of them, and a module for each, which is imported when it is called."""
+"""The subcommands of `euphoria`: a table, and a module for each, which is imported when the command is called."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ TRAINING = "euphoria_agents.training.config"
 
 
 class Subcommand(NamedTuple):
-    """A word of the command line; `run` in the module of this name takes its options.
+    """A subcommand; `run` in the module of its name takes its options.
 
     Attributes:
         help: what it does, in a line.
-        options: "module:dataclass" of its options, in a module that needs no more than the core.
-        extra: what to install with the project, if a library is missing.
-        needs: a library without which it cannot begin.
-        compiled: whether it uses agents; they and the engine are compiled before it begins, if they are not.
+        options: "module:dataclass" of its options, in a module that needs the core alone.
+        extra: the extra to install if a library is missing.
+        needs: a library that it needs.
+        compiled: whether the engine and the agents are compiled before it begins.
     """
 
     help: str
@@ -47,7 +47,7 @@ COMMANDS = {
 
 
 def call(arguments: list[str]) -> None:
-    """Reads the options of a command and hands them to it; without a command prints the help.
+    """Reads the options of a command and runs it; without a command prints the help.
 
     Raises:
         SystemExit: with status 0, after help or version.
@@ -78,7 +78,7 @@ def call(arguments: list[str]) -> None:
 
 
 def overview() -> str:
-    """The help of the command itself."""
+    """Returns the help of `euphoria`."""
     width = max(map(len, COMMANDS))
     return "\n".join(
         [
@@ -93,6 +93,6 @@ def overview() -> str:
 
 
 def imported(place: str) -> Any:
-    """The object that "module:name" names."""
+    """Imports and returns the object that "module:name" names."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""`euphoria benchmark`: an agent, judged by a task with a fixed protocol."""
+"""`euphoria benchmark`: judges an agent by a task with a fixed protocol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from euphoria_agents.progress import Progress
 
 @players_ended()
 def run(options: BenchmarkOptions) -> None:
-    """The command."""
+    """Judges the agent, or checks a result, and prints the row of the leaderboard."""
     console, task = Console(emoji=False, markup=False), task_of(options.task)
     check_counts(processes=options.processes)
     if options.check:
@@ -24,7 +24,9 @@ def run(options: BenchmarkOptions) -> None:
     games = sum(chunk.games for match in matches_of(task, options.agent) for chunk in match.chunks)
     warm_up(dict.fromkeys([options.agent, *task.opponents], task.rules[0]))
     with Progress(console, task.name, "games", games) as progress:
-        asked = task, options.agent, options.out, executor(options), options.name or "", not options.unrepeatable
-        result = judge(*asked, progress.advance, None if options.ray else options.processes)
+        result = judge(
+            task, options.agent, options.out, executor(options), options.name or "", not options.unrepeatable,
+            progress.advance, None if options.ray else options.processes,
+        )  # fmt: skip
     console.print(f"{task.name}: {task.about}. Written to {options.out}:", soft_wrap=True)
     print(heading(task), row(result), sep="\n")

@@ -1,4 +1,4 @@
-"""`euphoria collect`: games as data to learn from."""
+"""`euphoria collect`: plays games and writes them as a data set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from euphoria_env import Rules
 
 @players_ended()
 def run(options: CollectOptions) -> None:
-    """The command."""
+    """Collects the data set, and prints its size and its hash."""
     check_counts(processes=options.processes)
     rules, console = Rules(num_players=options.players, **options.game), Console(emoji=False, markup=False)
     parts = parts_of(options.agents, rules, options.games, options.seed, options.reward)
@@ -22,5 +22,5 @@ def run(options: CollectOptions) -> None:
     with Progress(console, "collecting", "games", options.games) as progress:
         found = collect(options.out, parts, executor(options), progress.advance)
     size = sum((options.out / file["name"]).stat().st_size for file in found["files"])
-    told = f"{found['games']:,} games, {found['decisions']:,} decisions, {size / found['decisions']:.0f} bytes per decision"
-    console.print(f"{told}, SHA-256 {found['sha256'][:16]}: {options.out}", soft_wrap=True, highlight=False)
+    summary = f"{found['games']:,} games, {found['decisions']:,} decisions, {size / found['decisions']:.0f} bytes per decision"
+    console.print(f"{summary}, SHA-256 {found['sha256'][:16]}: {options.out}", soft_wrap=True, highlight=False)

@@ -1,4 +1,4 @@
-"""`euphoria compile`: compiles the engine and the agents, or finds them compiled."""
+"""`euphoria compile`: compiles the engine and the agents, if they are not compiled."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from euphoria_env.engine.cache_files import cache_directory
 
 
 def prepare() -> None:
-    """Compiles what is not compiled yet, and says so on stderr, so that no clock or progress of a command counts it."""
+    """Compiles what is not compiled yet, before a command measures time; prints that on stderr."""
     if not numba.config.DISABLE_JIT:
         for package in library.PACKAGES:
             library.ready(package)
 
 
 def run(options: CompileOptions) -> None:
-    """The command.
+    """Compiles everything, and prints how long it took.
 
     Raises:
         ValueError: the compiler is switched off.
     """
     if numba.config.DISABLE_JIT:
         raise ValueError("NUMBA_DISABLE_JIT is set: nothing can be compiled")
-    start = time.perf_counter()
+    start, before = time.perf_counter(), library.times_compiled()
     prepare()
-    if library.times_compiled():
+    if library.times_compiled() > before:
         print(f"compiled in {time.perf_counter() - start:.0f} s, kept in {cache_directory() or 'no folder: none can be used'}")
     else:
         print("everything was compiled already")

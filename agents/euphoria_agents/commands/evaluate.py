@@ -21,13 +21,13 @@ from euphoria_agents.matches.tournament import comparison, seeds_of_a_chunk
 
 
 def match_report(title: str) -> ResultTable:
-    """An empty table for `match_row`."""
+    """Returns a table without rows, for those of `match_row`."""
     names, times = (Column("agent", NAME), Column("against", NAME)), (Column("ms", drop=2), Column("their\nms", drop=6))
     return ResultTable(title, [*names, *SCORE_COLUMNS, Column("cut\noff", drop=5), *times])
 
 
 def match_row(agent: str, opponents: str, result: MatchResult) -> list[str]:
-    """The line of the first one of a line-up."""
+    """Returns the row of the first agent of a line-up."""
     times = result.decision_times
     others = sum(times[1:]) / len(times[1:])
     return [agent, opponents, *score_cells(result.scores[0]), str(result.truncated), milliseconds(times[0]), milliseconds(others)]

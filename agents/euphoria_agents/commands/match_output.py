@@ -1,11 +1,9 @@
-"""Common to `evaluate` and `tournament`: rules, playing, scores and files."""
+"""Shared by the commands that play matches: rules, playing, the columns of scores, and the files of results."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,12 +21,9 @@ from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
 
-DECISIONS = 120  # of an agent in a game, roughly
-NOTABLE = 60.0  # seconds, from which on a job is said to take long
-
 
 def rules_of(options: MatchOptions) -> list[Rules]:
-    """The rules of the games, for each number of players.
+    """Returns the rules of the games, one for each number of players.
 
     Raises:
         ValueError: an option or a number of players that is not allowed.
@@ -38,39 +33,25 @@ def rules_of(options: MatchOptions) -> list[Rules]:
 
 @players_ended()
 def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, MatchResult]:
-    """Plays chunks under a progress bar; those that `options.out` already has are not played again."""
+    """Plays chunks and shows the progress; does not play again those whose results are in `options.out`."""
     check_counts(processes=options.processes)
     for folder in filter(None, (options.out, options.records)):
         folder.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.out / "chunks.jsonl" if options.out else None, options.records)
     warm_up({spec: chunk.rules for chunk in chunks for spec in chunk.lineup})
     finished = journal.finished(chunks)
-    console.print(announcement([chunk for chunk in chunks if chunk not in finished], options.processes), soft_wrap=True)
+    to_play = sum(chunk.games for chunk in chunks if chunk not in finished)
+    console.print(f"{to_play:,} games to play: every deal from every seat", soft_wrap=True)
     outdated = journal.outdated(chunks)
     if outdated:
-        told = "there are of another version of the code or of an agent's files; they are played again"
-        console.print(f"{outdated:,} games {told}", soft_wrap=True)
+        why = "there are of another version of the code or of an agent's files; they are played again"
+        console.print(f"{outdated:,} games {why}", soft_wrap=True)
     with Progress(console, "playing", "games", sum(chunk.games for chunk in chunks)) as progress:
         return play(chunks, journal, executor(options), progress.advance)
 
 
-def announcement(chunks: Sequence[Chunk], processes: int) -> str:
-    """The number of games to play, and how long they will take if agents that search play in them."""
-    told = f"{sum(chunk.games for chunk in chunks):,} games to play: every deal from every seat"
-    times = {
-        spec: _ask_once(spec, Game(rules, seed=0))
-        for spec, rules in {spec: chunk.rules for chunk in chunks for spec in chunk.lineup}.items()
-        if getattr(player(spec), "needs_game", False)
-    }
-    seconds = sum(chunk.games * DECISIONS * times.get(spec, 0.0) for chunk in chunks for spec in chunk.lineup) / processes
-    if seconds < NOTABLE:
-        return told
-    slow = ", ".join(f"{milliseconds(took)} ms per decision of {spec}" for spec, took in times.items())
-    return f"{told}; about {timedelta(seconds=round(seconds))} at {slow}"
-
-
 def executor(options: PlayOptions) -> Callable[..., Any]:
-    """Plays the chunks."""
+    """Returns the function that plays the chunks: in processes, or on a Ray cluster."""
     if options.ray:
         from euphoria_agents.matches.ray_cluster import on_ray
 
@@ -79,28 +60,20 @@ def executor(options: PlayOptions) -> Callable[..., Any]:
 
 
 def warm_up(agents: Mapping[str, Rules]) -> None:
-    """Asks every agent once, so that all is compiled before it is timed, and before many processes compile it at once.
+    """Asks every agent once, and plays a move, so that everything is compiled before it is timed and before processes start.
 
     Args:
-        agents: the rules of a game in which each will play, by its spec.
+        agents: the rules of a game that each agent will play, by its spec.
 
     Raises:
         AgentFailed: an agent failed, or took too long.
     """
     for spec, rules in agents.items():
-        _ask_once(spec, Game(rules, seed=0))
-
-
-def _ask_once(spec: str, game: Game) -> float:
-    """Calls everything that is compiled when agents play; the seconds that the agent took for its decision."""
-    seat, rng = game.player, np.random.default_rng(0)
-    observation, mask = game.observation(seat), game.mask()
-    began = time.perf_counter()
-    ask(player(spec), observation[None], mask[None], rng, lambda _: game.determinize(seat, 0))
-    seconds = time.perf_counter() - began
-    game.play(game.legal()[0])
-    game.to_record()
-    return seconds
+        game, rng = Game(rules, seed=0), np.random.default_rng(0)
+        observation, mask, guess = game.observation(game.player), game.mask(), [game.determinize(game.player, 0)]
+        ask(player(spec), observation[None], mask[None], rng, guess.__getitem__)
+        game.play(game.legal()[0])
+        game.to_record()
 
 
 # --------------------------------------------------------------------------------------------------------------- results
@@ -115,17 +88,17 @@ SCORE_COLUMNS = (
 
 
 def score_cells(score: Score) -> list[str]:
-    """A score as cells of a table, under `SCORE_COLUMNS`."""
+    """Returns a score as cells of a table, under `SCORE_COLUMNS`."""
     off = f" ±{Z_95 * score.rank_error:.2f}" if np.isfinite(score.rank_error) else ""
     low, high = score.interval
-    paired = "-"  # where all deals gave the same, or there are too few, nothing is known of how they vary
+    paired = "-"  # equal deals, or too few, do not show how deals vary
     if 0 < score.win_error < np.inf:
         paired = "{:.1f}-{:.1f}".format(*(100 * end for end in score.paired_interval))
     return [f"{score.rate:.1%}", f"{100 * low:.1f}-{100 * high:.1f}", paired, f"{score.mean_rank:.2f}{off}", str(score.games)]
 
 
 def milliseconds(seconds: float) -> str:
-    """The time per decision, for a table."""
+    """Returns the time per decision in milliseconds, for a table."""
     return f"{1000 * seconds:.2g}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
 
 

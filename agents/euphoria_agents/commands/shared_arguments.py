@@ -30,7 +30,7 @@ class MatchOptions(PlayOptions):
     seed: int = option(0, "equal seeds give equal games, if no agent looks at the clock or searches in threads")
     out: Path | None = option(None, "folder for results; finished games in it are not played again", type=written_folder)
     records: Path | None = option(None, "folder that keeps every game as a record, for `euphoria replay`", type=written_folder)
-    game: dict[str, Any] = rules_options(without=["num_players"])
+    game: dict[str, Any] = rules_options()
 
 
 @dataclasses.dataclass
@@ -76,7 +76,7 @@ class CollectOptions(PlayOptions):
     out: Path = option(
         Path("runs/data"), "folder of the data set; finished parts are not played again", type=written_folder, metavar="FOLDER"
     )
-    game: dict[str, Any] = rules_options(without=["num_players"])
+    game: dict[str, Any] = rules_options()
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -114,7 +114,7 @@ class TableOptions:
     practice: bool = option(False, "any decision can be taken back")
     load: Path | None = option(None, "continue a game that was saved", metavar="FILE")
     allow: list[str] = option([], "further agents that may be named at the table or in the file, such as module:Name or ppo:FILE")
-    game: dict[str, Any] = rules_options(without=["num_players"])
+    game: dict[str, Any] = rules_options()
 
 
 @dataclasses.dataclass

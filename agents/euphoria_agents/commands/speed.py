@@ -1,4 +1,4 @@
-"""`euphoria speed`: every layer of the environment, measured, printed and drawn."""
+"""`euphoria speed`: measures every layer of the environment, prints and draws the figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from euphoria_agents.speed.turns import measure
 
 
 def table(results: Iterable[Measurement], players: list[int]) -> ResultTable:
-    """All figures: a line for each layer and number of games, a column for each number of players."""
+    """Returns all figures: a row for each layer and number of games, a column for each number of players."""
     figures = [Column(f"{p}p") for p in players]
     made = ResultTable("medians, by number of players", [Column("layer", NAME), Column("games"), *figures, Column("unit", TEXT)])
     lines: dict[tuple[str, int, str], dict[int, str]] = {}
@@ -33,7 +33,7 @@ def table(results: Iterable[Measurement], players: list[int]) -> ResultTable:
 
 
 def training_table(results: Iterable[Measurement]) -> ResultTable:
-    """All figures of training, a line each."""
+    """Returns all figures of training, one in each row."""
     columns = Column("training", NAME), Column("median"), Column("unit", TEXT)
     return ResultTable("", columns, [[one.layer, readable(one.median, one.unit), one.unit] for one in results])
 
@@ -76,14 +76,14 @@ def _measured(plan: Plan | TrainingPlan) -> Iterator[Measurement]:
 
 
 def _line(result: Measurement) -> str:
-    """A figure, as it is printed when it is first measured."""
+    """Returns the line that is printed when a figure is first measured."""
     players = f", {result.players} players" if result.players else ""
     games = f", {result.n:,} game{'s' * (result.n > 1)}" if result.n else ""
     return f"{result.layer}{players}{games}: {readable(result.median, result.unit)} {result.unit}"
 
 
 def run(options: SpeedOptions) -> None:
-    """The command: measures, prints, writes and draws; only a whole measurement is written."""
+    """Measures, prints, writes and draws; writes only a complete measurement."""
     console, plan = Console(emoji=False, markup=False), training_plan_of(options) if options.training else plan_of(options)
     found: dict[tuple[str, int, int], Measurement] = {}
     try:

@@ -19,9 +19,9 @@ class Column(NamedTuple):
     """A column of a table.
 
     Attributes:
-        heading: may have several lines.
-        kind: a NUMBER stands on the right; a NAME is on a line of its own above its figures where the table is too wide.
-        drop: where that is not enough, columns are left out, those with the highest number first; 0: never.
+        heading: its lines.
+        kind: a NUMBER is aligned on the right; a NAME gets a line of its own above its figures if the table is too wide.
+        drop: if that is not enough, columns are left out, those with the highest number first; 0: never.
     """
 
     heading: str
@@ -45,62 +45,55 @@ class ResultTable:
         console.print("\n".join(lines), highlight=False, soft_wrap=True)
 
     def lines(self, width: int | None = None) -> list[str]:
-        """The title and the lines of the table, each at most so wide, unless a name alone is wider."""
-        inline, left_out = self._fitting(width)
-        widths = self._widths(inline)
-        apart = [k for k, column in enumerate(self.columns) if column.kind == NAME and k not in inline]
+        """Returns title and table as lines of at most `width` characters, unless a name alone is wider; None: of any width."""
+        inline, left_out = self._fit(width)
+        above = [k for k, column in enumerate(self.columns) if column.kind == NAME and k not in inline]
+        indent = INDENT if above else ""
         headings = [self.columns[k].heading.split("\n") for k in inline]
         height = max(map(len, headings), default=0)
-        heads = [[([""] * height + heading)[row - height] for heading in headings] for row in range(height)]
-        indent = INDENT if apart else ""
         lines = [self.title, ""] if self.title else []
-        lines += [self._line(inline, widths, head, indent) for head in heads]
-        lines.append(indent + "-" * (sum(widths) + len(GAP) * (len(widths) - 1)))
+        lines += [
+            self._line(inline, row, indent) for row in zip(*([""] * (height - len(one)) + one for one in headings), strict=True)
+        ]
+        lines.append(indent + "-" * self._width(inline))
         for row in self.rows:
-            names = [f"{self.columns[k].heading} {row[k]}" if n else row[k] for n, k in enumerate(apart) if row[k]]
-            lines += [", ".join(names)] * bool(names)
-            lines.append(self._line(inline, widths, [row[k] for k in inline], indent))
+            names = [f"{self.columns[k].heading} {row[k]}" if n else row[k] for n, k in enumerate(above) if row[k]]
+            lines += [", ".join(names)] if names else []
+            lines.append(self._line(inline, [row[k] for k in inline], indent))
         if left_out and width:
-            names = [_one_line(self.columns[k].heading) for k in left_out]
+            names = [self.columns[k].heading.replace("\n", " ") for k in left_out]
             lines += textwrap.wrap(f"(not shown in {width} columns: {', '.join(names)})", width)
         return lines
 
-    def _line(self, columns: list[int], widths: list[int], cells: Iterable[str], indent: str) -> str:
-        placed = [
-            cell.rjust(width) if self.columns[k].kind == NUMBER else cell.ljust(width)
-            for k, width, cell in zip(columns, widths, cells, strict=True)
+    def _line(self, columns: list[int], cells: Iterable[str], indent: str) -> str:
+        """Returns a line of the table; numbers stand on the right of their columns."""
+        padded = [
+            cell.rjust(self._width([k])) if self.columns[k].kind == NUMBER else cell.ljust(self._width([k]))
+            for k, cell in zip(columns, cells, strict=True)
         ]
-        return (indent + GAP.join(placed)).rstrip()
+        return (indent + GAP.join(padded)).rstrip()
 
-    def _widths(self, columns: list[int]) -> list[int]:
-        cells = [[row[k] for row in self.rows] + self.columns[k].heading.split("\n") for k in columns]
-        return [max(map(len, column)) for column in cells]
+    def _width(self, columns: list[int]) -> int:
+        """Returns how wide some columns are side by side."""
+        cells = ([*self.columns[k].heading.split("\n"), *(row[k] for row in self.rows)] for k in columns)
+        return sum(max(map(len, column)) for column in cells) + len(GAP) * max(0, len(columns) - 1)
 
-    def _fitting(self, width: int | None) -> tuple[list[int], list[int]]:
-        """The columns that stand side by side, and those that are left out; names that are in neither stand above."""
-
-        def fits(columns: list[int], indent: str = "") -> bool:
-            widths = self._widths(columns)
-            return width is None or len(indent) + sum(widths) + len(GAP) * (len(widths) - 1) <= width
-
+    def _fit(self, width: int | None) -> tuple[list[int], list[int]]:
+        """Returns the columns that stand side by side, and those that are left out; other names stand above their figures."""
         every = list(range(len(self.columns)))
-        if fits(every):
+        if width is None or self._width(every) <= width:
             return every, []
-        inline, left_out = [k for k in every if self.columns[k].kind != NAME], list[int]()
+        inline = [k for k in every if self.columns[k].kind != NAME]
+        left_out = list[int]()
         for k in sorted((k for k in inline if self.columns[k].drop), key=lambda k: -self.columns[k].drop):
-            if fits(inline, INDENT):
-                break
-            inline.remove(k)
-            left_out.append(k)
+            if len(INDENT) + self._width(inline) > width:
+                inline.remove(k)
+                left_out.append(k)
         return inline, sorted(left_out)
 
     def markdown(self) -> str:
-        """The table as Markdown."""
+        """Returns the table as Markdown."""
         rule = ["---:" if column.kind == NUMBER else "---" for column in self.columns]
-        headings = [_one_line(column.heading) for column in self.columns]
+        headings = [column.heading.replace("\n", " ") for column in self.columns]
         lines = [f"| {' | '.join(row)} |" for row in (headings, rule, *self.rows)]
         return "\n".join([f"**{self.title}**", "", *lines, ""])
-
-
-def _one_line(heading: str) -> str:
-    return heading.replace("\n", " ")

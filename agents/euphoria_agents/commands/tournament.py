@@ -30,7 +30,7 @@ ALL = "all"  # the standings over all numbers of players
 
 
 def standings_by_players(played: dict[Chunk, MatchResult]) -> dict[str, list[Standing]]:
-    """The standings for each number of players, and over all of them if there are several."""
+    """Returns the standings for each number of players, and over all of them if there are several."""
     groups: dict[str, dict[Chunk, MatchResult]] = {}
     for chunk, result in played.items():
         groups.setdefault(str(chunk.rules.num_players), {})[chunk] = result
@@ -40,7 +40,7 @@ def standings_by_players(played: dict[Chunk, MatchResult]) -> dict[str, list[Sta
 
 
 def report(name: str, table: list[Standing]) -> ResultTable:
-    """The standings as a table."""
+    """Returns the standings as a table."""
     title = "all numbers of players" if name == ALL else f"{name} players"
     rows = [
         [line.agent, f"{line.mu:.2f} ±{Z_95 * line.sigma:.2f}", *score_cells(line.score), milliseconds(line.decision_time)]
@@ -50,7 +50,7 @@ def report(name: str, table: list[Standing]) -> ResultTable:
 
 
 def star_report(chunks: Iterable[Chunk], records: Path) -> ResultTable:
-    """The stars that each agent placed in a game, by what placed them, from the records of the games."""
+    """Returns the mean stars of each agent in a game, by what placed them, from the records of the games."""
     stars: dict[str, Counter[str]] = defaultdict(Counter)
     games = Counter[str]()
     for chunk in chunks:
@@ -65,7 +65,7 @@ def star_report(chunks: Iterable[Chunk], records: Path) -> ResultTable:
 
 
 def plot(tables: dict[str, list[Standing]]) -> Any:
-    """The ratings, and who ranks above whom how often."""
+    """Draws the ratings, and for each pair how often one ranks above the other."""
     from matplotlib.figure import Figure
 
     names = [line.agent for line in list(tables.values())[-1]]
@@ -84,7 +84,7 @@ def plot(tables: dict[str, list[Standing]]) -> Any:
 
 
 def _head_to_head(axes: Any, name: str, names: list[str], table: list[Standing]) -> None:
-    """A square for each pair: how often the row ranks above the column."""
+    """Draws a square for each pair: how often the agent of the row ranks above that of the column."""
     lines = {line.agent: line for line in table}
     shares = [[_share(lines[row], column) for column in names] for row in names]
     axes.imshow(np.array(shares, float), vmin=0, vmax=1, cmap="RdYlGn")
@@ -96,13 +96,13 @@ def _head_to_head(axes: Any, name: str, names: list[str], table: list[Standing])
 
 
 def _share(line: Standing, opponent: str) -> float | None:
-    """The share of games in which an agent ranked above an opponent; None if they have not met."""
+    """Returns the share of games in which an agent ranked above an opponent; None if they have not met."""
     won, met = line.beaten.get(opponent, (0.0, 0))
     return won / met if met else None
 
 
 def run(options: TournamentOptions) -> None:
-    """Plays it, prints the standings, and writes the results."""
+    """Plays the tournament, prints the standings, and writes the results."""
     console = Console(emoji=False, markup=False)
     chunks = [chunk for rules in rules_of(options) for chunk in schedule(options.agents, rules, options.games, options.seed)]
     played = play_all(options, console, chunks)

@@ -1,4 +1,4 @@
-"""`euphoria train`: a player trained by self-play."""
+"""`euphoria train`: trains a player by self-play."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from euphoria_agents.training.trainer import train
 
 
 def run(options: Options) -> None:
-    """The command.
+    """Trains the player.
 
     Raises:
         KeyboardInterrupt: it was interrupted, saved and stopped.

@@ -16,7 +16,7 @@ from rich.console import Console
 from euphoria_agents.progress import Progress
 from euphoria_agents.speed.measure import Measurement
 from euphoria_agents.speed.settings import TrainingPlan
-from euphoria_agents.training.config import Options
+from euphoria_agents.training.config import TRAINING_TURNS, Options
 from euphoria_agents.training.machines import Group
 from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.saved_run import open_job
@@ -107,7 +107,7 @@ def _rates_of_maskable_ppo(plan: TrainingPlan) -> list[float]:
     torch.set_num_threads(1)
     options = Options()
     games = EuphoriaVecEnv(
-        GAMES, pool=options.baselines, reward=options.reward, num_players=MASKABLE_PLAYERS, max_turns=options.max_turns, threads=1
+        GAMES, pool=options.baselines, reward=options.reward, num_players=MASKABLE_PLAYERS, max_turns=TRAINING_TURNS, threads=1
     )
     model = MaskablePPO("MlpPolicy", games, n_steps=STEPS, batch_size=options.batch, n_epochs=options.epochs, seed=plan.seed)
     found = []

@@ -16,7 +16,7 @@ from euphoria_env.json_reader import Reader, shown
 from euphoria_env.rules import OPTIONS, Rules
 
 CARDS = {"names": False, "features": True}  # whether the network sees features of the cards
-NOT_OF_GAME = ("num_players", "max_turns")  # options of the rules that have one of their own here
+TRAINING_TURNS = 600  # after which a game of training is cut off, by default
 DECISIONS = 10_000_000  # of a run, by default
 MOST_IN_UPDATE = 2**22  # decisions; they take some 0.5 kB each, or 2 kB for a dense network
 
@@ -47,7 +47,7 @@ class Options:
     run: Path = option(Path("runs/ppo"), "folder of the run", "resume", type=written_folder)
     resume: Path | None = option(
         None,
-        "continue the run in this folder; of the other options --decisions, --finish and your --baselines count",
+        "continue the run in this folder; of the other options --decisions, --total-minutes and your --baselines count",
         type=written_folder,
     )
     threads: Threads = option(
@@ -56,7 +56,7 @@ class Options:
     decisions: Large | None = option(
         None, f"decisions of the learner in all; default {DECISIONS:,}, or those that a resumed run was given before"
     )
-    finish: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
+    total_minutes: Annotated[float, Meta(gt=0, le=10**9)] | None = option(
         None, "end the run after this number of minutes of training in all; the learning rate goes down to 0 until then"
     )
     device: str = option("cpu", "where the network learns: cpu, or cuda")
@@ -65,12 +65,10 @@ class Options:
         [2, 3, 4, 5, 6], "numbers of players that share the games; one named twice gets two shares"
     )
     reward: str = option("stars", "the reward that is learned from, by its name in docs/environment.md")
-    max_turns: Annotated[int, Meta(ge=1, le=2**31 - 1)] = option(600, "training games are cut off after this number of turns")
     baselines: list[str] = option(["random", "weights"], "fixed opponents in the league")
     self_play: Share = option(0.4, "share of the seats, besides one in each game, that the learner plays and learns from, too")
-    newest: Share = option(0.2, "share of the seats for the newest past self")
-    older: Share = option(0.3, "share of the seats for the older past selves; the baselines get the rest")
-    snapshot: Count = option(20, "updates between two past selves; everything is saved with each")
+    past_selves: Share = option(0.5, "share of the opponents' seats for past selves, the baselines get the rest")
+    save_every: Count = option(20, "updates between two past selves; everything is saved with each")
     envs: Medium = option(512, "games side by side")
     rollout: Medium = option(48, "decisions in each game between two updates, of all who play")
     batch: Annotated[int, Meta(ge=2, le=10**9)] = option(1024, "decisions in a step of the optimizer")
@@ -84,13 +82,13 @@ class Options:
         "names", "how the network meets recruits and tiles: by their names, or by their features", choices=tuple(CARDS)
     )
     seed: Seed = option(0, "of the games and the network")
-    rate: Count = option(100, "updates between two ratings")
+    rate_every: Count = option(100, "updates between two ratings")
     rating_games: Annotated[int, Meta(ge=0, le=10**6)] = option(200, "games against each baseline in a rating; 0: no ratings")
     win_probs_games: Count0 = option(
         2000, "games of each number of players, after the training, from which it learns each seat's chances to win; 0: none"
     )
-    mixed: Share = option(0.0, "share of the games in which the options below that are not set are drawn at random")
-    game: dict[str, Any] = rules_options(without=NOT_OF_GAME)
+    random_rules: Share = option(0.0, "share of the games in which the options below that are not set are drawn at random")
+    game: dict[str, Any] = rules_options(max_turns=TRAINING_TURNS)
 
     @property
     def total(self) -> int:
@@ -122,9 +120,9 @@ def check(options: Options) -> None:
     from euphoria_env.engine.rewards import reward_number  # brings numba along: not for --help
 
     reward_number(options.reward)
-    Reader().mapping("game", options.game, set(OPTIONS) - set(NOT_OF_GAME))
+    Reader().mapping("game", options.game, set(OPTIONS) - {"num_players"})
     for n in options.players:
-        Rules.from_dict({**options.game, "num_players": n, "max_turns": options.max_turns})
+        Rules.from_dict({**options.game, "num_players": n})
 
 
 def check_device(options: Options) -> None:

@@ -2,8 +2,8 @@
 
 This is prioritized fictitious self-play. Of every opponent the league keeps a running score: how often the learner came in
 before them (1), level with them (1/2) or after them (0). Their pfsp_weight is (1 - score)^2, plus a little: nobody is forgotten.
-The newest self gets a fixed share of the seats, the older ones and the baselines a share each, which they divide in proportion to
-pfsp_weight. The players are drawn when a game begins; nobody is replaced in the middle of one.
+The newest self gets a fixed share of the seats of past selves; the older ones and the baselines divide their shares in proportion
+to pfsp_weight. The players are drawn when a game begins; nobody is replaced in the middle of one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from euphoria_agents.training.config import Number, Share
 from euphoria_env.json_reader import Reader, shown
 
 PAST_SELVES = 6  # in the league of a run
+NEWEST = 0.4  # share of the newest in the seats of past selves
 MEMORY = 400.0  # games that a score looks back on
 FLOOR = 0.05  # pfsp_weight of somebody who is always beaten
 
@@ -42,25 +43,22 @@ class League:
     Args:
         baselines: fixed opponents by their specs.
         size: how many past selves may stay; then the easiest leaves, but never the newest.
-        newest: share of the seats for the newest self.
-        older: share of the seats for the older ones; the baselines get the rest.
+        share: of the seats for past selves; the baselines get the rest.
 
     Attributes:
         members: the baselines, then the past selves in the order in which they came.
 
     Raises:
-        ValueError: no baseline, no room for a past self, or shares that are none.
+        ValueError: there is no baseline, or no room for a past self.
     """
 
-    def __init__(self, baselines: Sequence[str], size: int, newest: float, older: float) -> None:
+    def __init__(self, baselines: Sequence[str], size: int, share: float) -> None:
         if not baselines:
             raise ValueError("the league needs at least one baseline")
         if size < 1:
             raise ValueError(f"the league needs room for at least 1 past self, not {size}")
-        if min(newest, older) < 0 or newest + older > 1:
-            raise ValueError(f"the shares of the newest and the older selves must be within 0 and 1, not {newest} and {older}")
         self.members = [LeagueMember(name, past=False) for name in dict.fromkeys(baselines)]
-        self._size, self._newest, self._older = size, newest, older
+        self._size, self._share = size, share
 
     @property
     def _past(self) -> list[LeagueMember]:
@@ -77,15 +75,15 @@ class League:
         """The share of the seats of every member."""
         past = self._past
         groups = [
-            (self._newest, past[-1:]),
-            (self._older, past[:-1]),
-            (max(0.0, 1 - self._newest - self._older), [member for member in self.members if not member.past]),
+            (self._share * NEWEST, past[-1:]),
+            (self._share - self._share * NEWEST, past[:-1]),
+            (1 - self._share, [member for member in self.members if not member.past]),
         ]
         weights = {
             id(member): share * pfsp_weight(member) / sum(map(pfsp_weight, group)) for share, group in groups for member in group
         }
         whole = sum(weights.values())  # less than 1 while there are no older selves
-        if not whole:  # all seats are for older selves: until there are some, for everybody
+        if not whole:  # all seats are for past selves: until there are some, for everybody
             return [1 / len(self.members)] * len(self.members)
         return [weights[id(member)] / whole for member in self.members]
 

@@ -1,4 +1,4 @@
-"""Games with other options, mixed into those of a run, so that the player knows them."""
+"""Draws rules at random for a share of the games of a run (`--random-rules`), so that the player knows them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from euphoria_agents.training.config import Options
+from euphoria_agents.training.config import TRAINING_TURNS, Options
 from euphoria_env.board import NUM_MARKETS, STARS
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
@@ -21,12 +21,12 @@ def game_parts(options: Options, rank: int) -> list[list[tuple[int, dict[str, An
     """The games of each thread of a process: how many there are of each kind, and their options; equal seeds draw the same."""
     found: list[tuple[int, dict[str, Any]]] = []
     for n, games in options.shares().items():
-        rules = {**options.game, "num_players": n, "max_turns": options.max_turns}
+        rules = {"max_turns": TRAINING_TURNS, **options.game, "num_players": n}
         enough = {"market_draft": False} if "markets" in options.game else {}  # the draft may need more tiles than there are left
-        mixed = int(games * options.mixed) // DRAWS
-        found.append((games - DRAWS * mixed, rules))
-        for k in range(DRAWS if mixed else 0):
-            found.append((mixed, {**draw_options(np.random.default_rng([options.seed, rank, n, k]), n), **enough, **rules}))
+        drawn = int(games * options.random_rules) // DRAWS
+        found.append((games - DRAWS * drawn, rules))
+        for k in range(DRAWS if drawn else 0):
+            found.append((drawn, {**draw_options(np.random.default_rng([options.seed, rank, n, k]), n), **enough, **rules}))
     threads = options.threads
     return [[(games * (k + 1) // threads - games * k // threads, rules) for games, rules in found] for k in range(threads)]
 

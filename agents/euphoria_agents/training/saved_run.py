@@ -88,7 +88,7 @@ def open_job(options: Options, processes: int = 1) -> Job:
 
 
 def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
-    """Reads the run in a folder as it was saved; it keeps its options but for `decisions` and `finish`, if given.
+    """Reads the run in a folder as it was saved; it keeps its options but for `decisions` and `total_minutes`, if given.
 
     Raises:
         ValueError: see `trainer.train`; or the run has made more decisions than it is now to make, or was trained by another
@@ -108,7 +108,7 @@ def reopen(given: Options, folder: Path, processes: int = 1) -> Job:
         raise ValueError(f"the run has {len(metadata.processes)} processes, but {processes} were started")
     if given.decisions is not None and given.decisions < metadata.decisions:
         raise ValueError(f"decisions: the run in {folder} has made {metadata.decisions:,} already, more than {given.decisions:,}")
-    changed = {name: value for name in ("decisions", "finish") if (value := getattr(given, name)) is not None}
+    changed = {name: value for name in ("decisions", "total_minutes") if (value := getattr(given, name)) is not None}
     options = dataclasses.replace(options, **changed)
     check(options)
     return Job(options, None, (metadata, arrays), networks)

@@ -91,7 +91,7 @@ class Trainer:
             )
             for parts, seed in zip(games, seeds, strict=True)
         ]  # fmt: skip
-        self.league = League(options.baselines, PAST_SELVES, options.newest, options.older)
+        self.league = League(options.baselines, PAST_SELVES, options.past_selves)
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}
         self.ratings = Ratings(options)
         self.decisions = self.update = 0
@@ -127,16 +127,16 @@ class Trainer:
             facts = self.advance()
             self.update += 1
             self._after_update(facts)
-        if self.group.first and self.progress >= 1 and self.update % self.options.rate:
+        if self.group.first and self.progress >= 1 and self.update % self.options.rate_every:
             self._rate()
         self.save()
 
     def _how_to_go_on(self) -> str:
         """Why the run is over, and what makes it longer."""
-        resume, limit = f"--resume {self.options.run}", self.options.finish
+        resume, limit = f"--resume {self.options.run}", self.options.total_minutes
         if self.decisions >= self.options.total or limit is None:
             return f"the run has made its {self.decisions:,} decisions; {resume} --decisions N goes on until there are N"
-        return f"the run has had its {limit:g} minutes; {resume} --finish N goes on until it has had N"
+        return f"the run has had its {limit:g} minutes; {resume} --total-minutes N goes on until it has had N"
 
     def _begin(self) -> None:
         """Begins a new run: with the network as it is in the league, and with the first games."""
@@ -174,7 +174,7 @@ class Trainer:
     @property
     def progress(self) -> float:
         """The share of the run that is done, from 0 to 1: of its decisions or of its time, whichever is more."""
-        done, limit = self.decisions / self.options.total, self.options.finish
+        done, limit = self.decisions / self.options.total, self.options.total_minutes
         return min(1.0, done if limit is None else max(done, self._seconds / (60 * limit)))
 
     def _over(self) -> bool:
@@ -190,11 +190,11 @@ class Trainer:
         """Does what is due; the order is part of what makes resuming exact."""
         options = self.options
         parts(self.network.tensors(), f"{options.run}, after update {self.update}")  # a network that diverged is not saved
-        due = self.update % options.snapshot == 0
+        due = self.update % options.save_every == 0
         if due:
             self._take_in_self()
         self._seat()
-        if self.group.first and self.update % options.rate == 0:
+        if self.group.first and self.update % options.rate_every == 0:
             self._rate()
         if self._run_log is not None:
             self._report(facts, self._run_log)
@@ -255,7 +255,7 @@ class Trainer:
         log.mark(self.update, self._tell_ratings())
         against = ", ".join(f"{name} {score:.0%}" for name, score in scores.items())
         if self.progress:
-            self._bar.total = round(self.decisions / self.progress)  # fewer than --decisions if --finish comes first
+            self._bar.total = round(self.decisions / self.progress)  # fewer than --decisions if --total-minutes comes first
         self._bar.show(self.decisions, f"{speed:,.0f} per second; running score in the league against {against}")
 
     @contextmanager
