@@ -119,7 +119,7 @@ def measure_peer(peer: str, found: argparse.Namespace) -> Iterator[Figure]:
 def measure_ours(found: argparse.Namespace) -> Iterator[Figure]:
     """Our own figures, of the modes that the peers have."""
     version = versions(["euphoria-env"]).get("euphoria-env", "?")
-    known = {layer.name: layer.make for layer in layers.LAYERS}
+    known = {layer.name: layer.setup for layer in layers.LAYERS}
     for mode, layer, n in (
         ("AEC raw", "AEC raw", 0),
         ("AEC wrapped", "AEC wrapped", 0),
