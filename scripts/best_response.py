@@ -16,7 +16,8 @@ from rich.console import Console
 
 from euphoria_agents import load
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written_folder
-from euphoria_agents.files import keep_to, write_whole
+from euphoria_agents.files import write_whole
+from euphoria_agents.matches.journal import pin_plan
 from euphoria_agents.matches.match import Score, play_match
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.network.checkpoint import parts, read_checkpoint
@@ -72,7 +73,7 @@ def main() -> None:
     check_counts(games=options.games, seed=options.seed)
     player = checkpoint_path(options.player)
     asked = {name: getattr(options, name) for name in ("players", "decisions", "seed")}
-    keep_to(options.out, {"player": hash_of(f"ppo:{player}").hex(), **asked})
+    pin_plan(options.out, {"player": hash_of(f"ppo:{player}").hex(), **asked})
     chosen: dict[float, Score] = {}
     for rate in options.learning_rates:
         console.print(f"learning rate {rate:g}")

@@ -24,7 +24,7 @@ from torch import nn
 
 from euphoria_agents import Agent
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
-from euphoria_agents.files import whole_file
+from euphoria_agents.files import atomic_write
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.envs.observation_space import observation_box
@@ -129,7 +129,7 @@ def train(options: Options, console: Console) -> None:
             replay.add(Batch(obs=now.obs, act=moves, rew=rewards, terminated=terminated, truncated=truncated))
             if len(replay) >= min(WARM_UP, options.decisions // 10):
                 algorithm.update(replay, BATCH)
-    with whole_file(options.out) as beside:
+    with atomic_write(options.out) as beside:
         save_file({name: tensor.contiguous() for name, tensor in policy.model.state_dict().items()}, beside)
     console.print(f"{steps * GAMES:,} decisions; written: {options.out}")
 

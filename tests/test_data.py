@@ -20,6 +20,7 @@ from euphoria_agents.data import collecting, load  # noqa: E402
 from euphoria_agents.data.collecting import Part, collect, lineups, parts_of  # noqa: E402
 from euphoria_agents.matches.processes import in_processes  # noqa: E402
 from euphoria_agents.players.weights import Weights  # noqa: E402
+from euphoria_agents.registry import file_hashes  # noqa: E402
 from euphoria_env import Batch, Game, Rules  # noqa: E402
 from euphoria_env.actions import NUM_ACTIONS  # noqa: E402
 from euphoria_env.observations import OBS_SIZE  # noqa: E402
@@ -210,8 +211,8 @@ def test_the_description_names_versions_rules_and_agents(folder: Path) -> None:
     assert found["environment"]["name"] == "euphoria_v0" and set(found["versions"]) == set(collecting.PACKAGES)
     assert Rules.from_dict(found["rules"]) == SHORT and found["reward"] == "win" and found["seed"] == 1
     assert [file["games"] for file in found["files"]] == [4, 4, 2]
-    assert collecting._hashes("weights") == {}
-    shipped = collecting._hashes("mcts:9:ppo:@b109aa4237be")
+    assert file_hashes("weights") == {}
+    shipped = file_hashes("mcts:9:ppo:@b109aa4237be")
     assert [value[:12] for value in shipped.values()] == ["b109aa4237be"]
 
 

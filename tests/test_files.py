@@ -21,7 +21,7 @@ import pytest
 from euphoria_agents import load, play_match
 from euphoria_agents.__main__ import main
 from euphoria_agents.commands import speed
-from euphoria_agents.files import LEFT_OVER, LEFT_OVER_AFTER, append_line, check_writable, read_text, whole_file, write_whole
+from euphoria_agents.files import LEFT_OVER, LEFT_OVER_AFTER, append_line, atomic_write, check_writable, read_text, write_whole
 from euphoria_agents.speed.measure import Measurement, write
 from tests.tools.commands import PATHS, euphoria
 from tests.tools.forking import in_a_fork, needs_fork
@@ -117,8 +117,8 @@ def test_a_line_that_cannot_be_written_names_its_file(tmp_path: Path) -> None:
 
 KILLED = """
 import os, signal, sys
-from euphoria_agents.files import whole_file
-with whole_file(sys.argv[1]) as beside:
+from euphoria_agents.files import atomic_write
+with atomic_write(sys.argv[1]) as beside:
     beside.write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -150,7 +150,7 @@ def test_what_a_living_writer_writes_is_left_alone(tmp_path: Path) -> None:
     for other in others:
         other.write_text("theirs")
         os.utime(other, (long_ago, long_ago))
-    with whole_file(path) as mine:
+    with atomic_write(path) as mine:
         mine.write_text("mine")
     assert sorted(beside(path)) == sorted(others)
 
@@ -223,7 +223,7 @@ def test_what_is_no_regular_file_is_refused(kind: str, linked: bool, tmp_path: P
 
 def test_a_file_that_became_a_pipe_meanwhile_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    with pytest.raises(OSError, match="not a regular file"), whole_file(path) as beside:
+    with pytest.raises(OSError, match="not a regular file"), atomic_write(path) as beside:
         beside.write_text("new")
         os.mkfifo(path)
     assert path.is_fifo() and [*tmp_path.iterdir()] == [path]

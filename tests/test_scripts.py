@@ -59,7 +59,7 @@ def test_a_best_response_is_kept_and_gone_on_with(tmp_path: Path) -> None:
     assert text.splitlines()[-3:] == again.splitlines()[-3:]
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("league/*")}  # nothing is trained again
     told = call("best_response", *small, "--decisions", "40000", "--players", "3", code=2)
-    assert f"{tmp_path} holds what came of another players, decisions: choose another --out" in " ".join(told.split())
+    assert f"{tmp_path} holds the results of another players, decisions: choose another --out" in " ".join(told.split())
 
 
 def test_the_mean_of_players_has_the_mean_of_their_weights(tmp_path: Path) -> None:

@@ -286,7 +286,7 @@ def test_the_duration_is_that_of_the_clock_over_all_starts(tmp_path: Path, monke
     now = [0.0]
     monkeypatch.setattr(judging.time, "perf_counter", lambda: now[0])
 
-    def run(work: Any, chunks: list[tournament.Chunk]) -> Iterator[Any]:
+    def run(work: Any, chunks: list[tournament.WorkUnit]) -> Iterator[Any]:
         """Two processes: two games at a time, which take ten seconds."""
         for k, chunk in enumerate(chunks):
             now[0] += 10.0 * (k % 2 == 0)

@@ -20,16 +20,16 @@ from euphoria_agents import Agent, load
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.match import Played, play_match, score
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
-from euphoria_agents.matches.tournament import Chunk, Journal, comparison, play, play_chunk, rate, schedule, sources, standings
+from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play, play_unit, rate, schedule, sources, standings
 from euphoria_env import Game, Rules
 from tests.tools.commands import euphoria, start
 
 SHORT = Rules(num_players=2, max_turns=40)
 
 
-def chunk(number: int = 0, lineup: tuple[str, ...] = ("weights", "random"), rules: Rules = SHORT, **changes: Any) -> Chunk:
+def chunk(number: int = 0, lineup: tuple[str, ...] = ("weights", "random"), rules: Rules = SHORT, **changes: Any) -> WorkUnit:
     """A small chunk."""
-    return Chunk(lineup, number, **{"seed": 5, "seeds": 2, "rules": rules, "sources": sources(lineup), **changes})
+    return WorkUnit(lineup, number, **{"seed": 5, "seeds": 2, "rules": rules, "sources": sources(lineup), **changes})
 
 
 # ------------------------------------------------------------------------------------------------------- matches
@@ -76,7 +76,7 @@ def test_places_are_counted_not_seats() -> None:
 
 
 def test_records_change_nothing() -> None:
-    with_records, without = play_chunk(chunk(), records=True), play_chunk(chunk())
+    with_records, without = play_unit(chunk(), records=True), play_unit(chunk())
     assert with_records.played == without.played
     assert len(with_records.records) == 4 and not without.records
 
@@ -137,7 +137,7 @@ def test_two_players_meet_in_pairs_over_the_same_deals(monkeypatch: pytest.Monke
     assert set(games.values()) == {288}, "three pairs of 32 games in each of three rounds"
     assert Counter((one.number, one.lineup) for one in chunks).most_common(1)[0][1] == 1
     assert Counter(one.number for one in chunks) == {0: 6, 1: 6, 2: 6}
-    deals = [[game.seed for game in play_chunk(chunk(3, lineup)).played] for lineup in (("random", "weights"), ("random",) * 2)]
+    deals = [[game.seed for game in play_unit(chunk(3, lineup)).played] for lineup in (("random", "weights"), ("random",) * 2)]
     assert deals[0] == deals[1]
 
 
@@ -175,12 +175,12 @@ def test_sources_know_checkpoints(tmp_path: Path) -> None:
         assert sources((spec,)) != before
     assert sources(("random",)) == sources(("weights",))
     with pytest.raises(ValueError, match="not those with which the games began"):
-        play_chunk(chunk(sources="others"))
+        play_unit(chunk(sources="others"))
 
 
 def test_the_journal_remembers_and_passes_over_torn_lines(tmp_path: Path) -> None:
     journal, chunks = Journal(tmp_path / "new" / "chunks.jsonl"), [chunk(k) for k in range(3)]
-    results = [play_chunk(one) for one in chunks]
+    results = [play_unit(one) for one in chunks]
     journal.add(chunks[0], results[0])
     assert journal.file is not None
     with journal.file.open("a") as stream:
@@ -214,16 +214,16 @@ def test_records_make_a_chunk_finished_only_if_they_are_all_there(tmp_path: Path
     assert not journal.finished(chunks)
 
 
-def die_once(folder: Path, one: Chunk) -> Any:
+def die_once(folder: Path, one: WorkUnit) -> Any:
     """Plays a chunk; the first one who tries is killed."""
     try:
         (folder / str(one.number)).touch(exist_ok=False)
     except FileExistsError:
-        return play_chunk(one)
+        return play_unit(one)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def fail(folder: Path, one: Chunk) -> Any:
+def fail(folder: Path, one: WorkUnit) -> Any:
     """Fails, or is killed every time, by the number."""
     if one.number:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -234,13 +234,13 @@ def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
     chunks = [chunk(k) for k in range(3)]
     found = dict(in_processes(partial(die_once, tmp_path), chunks, 2))
     assert len([*tmp_path.iterdir()]) == 3
-    assert {one: found[one].played for one in chunks} == {one: play_chunk(one).played for one in chunks}
+    assert {one: found[one].played for one in chunks} == {one: play_unit(one).played for one in chunks}
 
 
 def test_what_cannot_be_played_is_told(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="KeyError: 'a fault'"):
         list(in_processes(partial(fail, tmp_path), [chunk(0)], 2))
-    with pytest.raises(RuntimeError, match=f"{ATTEMPTS} processes died with Chunk.*number=1"):
+    with pytest.raises(RuntimeError, match=f"{ATTEMPTS} processes died with WorkUnit.*number=1"):
         list(in_processes(partial(fail, tmp_path), [chunk(1)], 2))
 
 
@@ -264,7 +264,7 @@ def test_an_interrupt_while_a_process_starts_is_not_lost(monkeypatch: pytest.Mon
 def test_the_stronger_agent_stands_higher() -> None:
     chunks = schedule(["random", "weights"], Rules(num_players=2), 60, seed=1)
     chunks += schedule(["random", "weights"], Rules(num_players=4), 60, seed=1)
-    table = standings({one: play_chunk(one) for one in chunks})
+    table = standings({one: play_unit(one) for one in chunks})
     assert [line.agent for line in table] == ["weights", "random"]
     best, last = table
     assert best.mu - last.mu > 2 * (best.sigma + last.sigma) and max(best.sigma, last.sigma) < 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
-import json
 import os
 import stat
 import tempfile
@@ -22,7 +21,7 @@ MOST_READ = 2**26  # bytes
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuses what `whole_file` would refuse, before there is anything to write.
+    """Refuses what `atomic_write` would refuse, before there is anything to write.
 
     Raises:
         OSError: there is something that is not a regular file, or it may not be written; names it.
@@ -58,7 +57,7 @@ def _lies_in(path: Path, folder: Path) -> bool:
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """Gives a new file to write to, which replaces the file of this path in the end; missing folders are made.
 
     A link stays, and the file it leads to is replaced; the new file has the mode and, where possible, the owner of the old one.
@@ -152,13 +151,13 @@ def _umask() -> int:
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
     """Writes a text or bytes."""
-    with whole_file(path) as beside:
+    with atomic_write(path) as beside:
         beside.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def write_figure(path: Path, figure: Any) -> None:
     """Writes a figure of matplotlib as a picture, of the kind that the name ends in; PNG if it ends in nothing."""
-    with whole_file(path) as beside:
+    with atomic_write(path) as beside:
         figure.savefig(beside, format=path.suffix[1:] or "png")
 
 
@@ -203,27 +202,3 @@ def append_line(file: Path, line: str) -> None:
         stream.write(f"{line}\n".encode())
         stream.flush()
         os.fsync(stream.fileno())
-
-
-def keep_to(folder: Path, plan: dict[str, Any]) -> None:
-    """Notes in a folder what is asked there, so that nothing else is answered in it.
-
-    Args:
-        folder: made, if it is not there.
-        plan: what is asked, by name, as JSON has it.
-
-    Raises:
-        ValueError: something else was asked there before, or its note is damaged; says what is other.
-        OSError: it cannot be written.
-    """
-    path = folder / "plan.json"
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder: choose another --out")
-    try:
-        before = json.loads(read_text(path)) if path.exists() else plan
-        other = [name for name, value in plan.items() if before.get(name) != value]
-    except (ValueError, AttributeError):
-        raise ValueError(f"{path} is damaged: choose another --out, or delete the folder") from None
-    if other:
-        raise ValueError(f"{folder} holds what came of another {', '.join(other)}: choose another --out, or delete it")
-    write_whole(path, json.dumps(plan, indent=1) + "\n")

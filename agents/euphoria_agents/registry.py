@@ -131,6 +131,17 @@ def files_of(spec: str) -> dict[str, Path]:
     return files | ({Path(file).name: Path(file)} if file else {})
 
 
+def file_hashes(spec: str) -> dict[str, str]:
+    """Returns the files of an agent by name, the network that ships included, each with the beginning of its SHA-256."""
+    files, (*_, after) = files_of(spec), spec.partition("ppo")
+    if not files and is_builtin(spec) and "ppo" in spec.split(":"):
+        from euphoria_agents.players.ppo import checkpoint_path
+
+        path = checkpoint_path(after.removeprefix(":"))
+        files = {path.name: path}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for name, path in files.items()}
+
+
 def hash_of(spec: str) -> bytes:
     """A hash of `files_of`, with which one version of an agent is told from another; empty if there are none."""
     digest, files = hashlib.blake2b(), files_of(spec)

@@ -21,7 +21,7 @@ def run(options: BenchmarkOptions) -> None:
         games = check(task, options.agent, options.check, executor(options))
         print(f"{options.check}: {games} games, drawn at random, ended as it says")
         return
-    games = sum(chunk.games for match in matches_of(task, options.agent) for chunk in match.chunks)
+    games = sum(unit.games for match in matches_of(task, options.agent) for unit in match.units)
     warm_up(dict.fromkeys([options.agent, *task.opponents], task.rules[0]))
     with Progress(console, task.name, "games", games) as progress:
         asked = task, options.agent, options.out, executor(options), options.name or "", not options.unrepeatable

@@ -18,7 +18,7 @@ from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, play, player, players_ended
+from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
@@ -37,7 +37,7 @@ def rules_of(options: MatchOptions) -> list[Rules]:
 
 
 @players_ended()
-def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, MatchResult]:
+def play_all(options: MatchOptions, console: Console, chunks: Sequence[WorkUnit]) -> dict[WorkUnit, MatchResult]:
     """Plays chunks under a progress bar; those that `options.out` already has are not played again."""
     check_counts(processes=options.processes)
     for folder in filter(None, (options.out, options.records)):
@@ -54,7 +54,7 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -
         return play(chunks, journal, executor(options), progress.advance)
 
 
-def announcement(chunks: Sequence[Chunk], processes: int) -> str:
+def announcement(chunks: Sequence[WorkUnit], processes: int) -> str:
     """The number of games to play, and how long they will take if agents that search play in them."""
     told = f"{sum(chunk.games for chunk in chunks):,} games to play: every deal from every seat"
     times = {

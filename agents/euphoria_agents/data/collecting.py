@@ -1,12 +1,9 @@
-"""Playing the games of a data set, part by part, and the files that hold them.
-
-A `Part` depends on nothing but what it says, so parts can be played in any order, in any number of processes, and again.
-"""
+"""Plays the games of a data set in parts, the units of work, each of which is a file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +12,12 @@ import numpy as np
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.data.parquet import SCALARS, Columns, rows_of, sha256, write_part
-from euphoria_agents.files import keep_to, write_whole
+from euphoria_agents.files import write_whole
 from euphoria_agents.machine import versions
+from euphoria_agents.matches.journal import Run, pin_plan, resume
 from euphoria_agents.matches.tournament import check_counts, player, sources
 from euphoria_agents.network.checkpoint import layout
-from euphoria_agents.players.ppo import checkpoint_path
-from euphoria_agents.registry import files_of, is_builtin
+from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env import Batch, Rules
 from euphoria_env.engine.rewards import reward_number
@@ -37,12 +34,10 @@ GAMES_OF_SEARCHERS = 16  # of a part: their games take long, and little is lost 
 MOST_AGENTS = 100
 ROOM = 1 << 14  # decisions, at first
 
-Run = Callable[[Callable[["Part"], bytes], Iterable["Part"]], Iterator[tuple["Part", bytes]]]
-
 
 @dataclass(frozen=True)
 class Part:
-    """Some games of a data set: the smallest piece of work, and a file.
+    """Some games of a data set: a unit of work, whose file depends on nothing but these fields.
 
     Attributes:
         agents: their specs; one that is named twice sits on twice as many seats.
@@ -114,7 +109,7 @@ def play_part(part: Part) -> bytes:
     games, seated, choices, deals = map(
         np.random.default_rng, np.random.SeedSequence((part.seed, part.rules.num_players, part.first)).spawn(4)
     )
-    tables, generators = _Games(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
+    tables, generators = PartGames(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
     while play_agents([tables], generators):
         pass
     return write_part(tables.columns(), specs_of(part))
@@ -125,7 +120,7 @@ def specs_of(part: Part) -> list[str]:
     return list(dict.fromkeys(part.agents))
 
 
-class _Games(BatchGames):
+class PartGames(BatchGames):
     """The games of a part side by side, and what was decided in them; see `asking.Games`.
 
     Args:
@@ -225,8 +220,10 @@ def _lists(active: np.ndarray) -> CSR:
     return CSR(ends, np.nonzero(active)[1].astype(np.int16))
 
 
-def collect(folder: Path, parts: Sequence[Part], run: Run, progress: Callable[[int], None] | None = None) -> dict[str, Any]:
-    """Plays what a folder does not have yet of a data set, and writes `dataset.json`.
+def collect(
+    folder: Path, parts: Sequence[Part], run: Run[Part, bytes], progress: Callable[[int], None] | None = None
+) -> dict[str, Any]:
+    """Plays the parts of a data set that a folder does not have, and writes `dataset.json`.
 
     Args:
         folder: of the data set.
@@ -242,7 +239,7 @@ def collect(folder: Path, parts: Sequence[Part], run: Run, progress: Callable[[i
         AgentFailed: an agent of your own failed.
         IllegalMove: a move was not legal.
     """
-    whole, report = parts[0], progress or (lambda games: None)
+    whole = parts[0]
     about: dict[str, Any] = {
         "agents": list(whole.agents),
         "rules": whole.rules.to_dict(),
@@ -250,46 +247,35 @@ def collect(folder: Path, parts: Sequence[Part], run: Run, progress: Callable[[i
         "seed": whole.seed,
         "games": sum(part.games for part in parts),
     }
-    keep_to(folder, {**about, "version of code or files": whole.sources})
-    missing = [part for part in parts if not (folder / part.name).exists()]
-    report(about["games"] - sum(part.games for part in missing))
-    try:
-        for part, content in run(play_part, missing):
-            write_whole(folder / part.name, content)
-            report(part.games)
-    except KeyboardInterrupt as interrupt:
-        interrupt.add_note("the same command continues where it stopped")
-        raise
+    pin_plan(folder, {**about, "version of code or files": whole.sources})
+    finished = {part for part in parts if (folder / part.name).exists()}
+    resume(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
+    found = _description(folder, parts, about)
+    write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def _description(folder: Path, parts: Sequence[Part], about: dict[str, Any]) -> dict[str, Any]:
+    """Returns the content of `dataset.json` when all parts are there."""
     files = [{"name": part.name, "games": part.games, **_content(folder / part.name)} for part in parts]
-    found = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         "environment": {"name": raw_env.metadata["name"], **layout()},
         "versions": {name: one for name, one in versions(PACKAGES).items() if name in PACKAGES},
         **about,
-        "agents": [{"spec": spec, "files": _hashes(spec)} for spec in whole.agents],
-        "code": whole.sources,
+        "agents": [{"spec": spec, "files": file_hashes(spec)} for spec in about["agents"]],
+        "code": parts[0].sources,
         "decisions": sum(file["decisions"] for file in files),
         "sha256": sha256("".join(file["sha256"] for file in files).encode()),
         "files": files,
     }
-    write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
-    return found
 
 
 def _content(path: Path) -> dict[str, Any]:
-    """The number of decisions and the hash of a file, for `dataset.json`."""
+    """Returns the number of decisions and the hash of a file."""
     content = path.read_bytes()
     try:
         return {"decisions": rows_of(content), "sha256": sha256(content)}
     except ValueError as error:
         raise ValueError(f"{path} is damaged ({error}): delete it, and the same command plays its games again") from None
-
-
-def _hashes(spec: str) -> dict[str, str]:
-    """The files of an agent, the network that ships included, each with the beginning of its SHA-256."""
-    files, (*_, after) = files_of(spec), spec.partition("ppo")
-    if is_builtin(spec) and "ppo" in spec.split(":"):
-        path = checkpoint_path(after.removeprefix(":"))
-        files = {path.name: path}
-    return {name: sha256(path.read_bytes())[:16] for name, path in files.items()}

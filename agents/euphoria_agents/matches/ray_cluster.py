@@ -1,6 +1,6 @@
 """Work shared out over a Ray cluster; `euphoria_agents.matches.processes` does the same on one machine.
 
-The nodes need this package in the same version, and checkpoints at the same paths; `play_chunk` of a tournament looks at both. On
+The nodes need this package in the same version, and checkpoints at the same paths; `play_unit` of a tournament looks at both. On
 this machine the workers import from where this process does.
 """
 
