@@ -20,7 +20,7 @@ from euphoria_agents.__main__ import main
 from euphoria_agents.benchmark import judging, tasks
 from euphoria_agents.benchmark.judging import GAMES, RESULT, ROW, TIMES, UNFINISHED, fingerprint, heading, judge, row
 from euphoria_agents.benchmark.results import FORMAT, VERSION
-from euphoria_agents.benchmark.tasks import NETWORKS, PARTNERS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task, task_of
+from euphoria_agents.benchmark.tasks import NETWORKS, PARTNERS, TASKS, UNSEEN_RECRUITS, UNSEEN_TILES, Task
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.match import play_match
 from euphoria_agents.matches.processes import in_processes
@@ -183,18 +183,6 @@ def test_the_partners_are_eight_files_that_say_how_they_were_made() -> None:
         assert said["name"] == name and said["about"] and all(one.startswith("python ") for one in said["commands"])
 
 
-def test_the_help_names_all_tasks(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["benchmark", "--help"])
-    told = capsys.readouterr().out
-    assert all(name in told for name in TASKS)
-
-
-def test_an_unknown_task_is_told() -> None:
-    with pytest.raises(ValueError, match="there is no task 'duel-v9'; there are duel-v1, table-v1, any-v1"):
-        task_of("duel-v9")
-
-
 @pytest.mark.parametrize("opponent", OPPONENTS)
 def test_the_fingerprint_knows_every_opponent(opponent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before, other = fingerprint(SMALL), load("random" if opponent != "random" else "weights")
@@ -232,9 +220,11 @@ def test_equal_agents_get_equal_files_in_any_number_of_processes(tmp_path: Path)
 
 
 def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
-    found = judge(SMALL, "greedy", tmp_path, HERE, name="ours")
+    task = dataclasses.replace(SMALL, players=(2, 3), games=12)
+    found = judge(task, "greedy", tmp_path, HERE, name="ours")
+    assert [(match["players"], match["games"]) for match in found["matches"]] == [(2, 12)] * 4 + [(3, 12)] * 4
     games = [json.loads(line) for line in (tmp_path / GAMES).read_text().splitlines()]
-    assert len(games) == 4 * SMALL.games == sum(match["games"] for match in found["matches"]) == found["all"]["games"]
+    assert len(games) == 8 * task.games == sum(match["games"] for match in found["matches"]) == found["all"]["games"]
     for opponent in OPPONENTS:
         won = [game["winner"] == 0 for game in games if game["against"] == opponent]
         assert found["opponents"][opponent]["wins"] == sum(won)
@@ -245,22 +235,7 @@ def test_the_result_says_what_the_games_say(tmp_path: Path) -> None:
     cells = (tmp_path / ROW).read_text().strip().split(" | ")
     assert cells[0] == "| `ours`" and len(cells) == len(heading(SMALL).splitlines()[0].split(" | "))
     assert row(found) + "\n" == (tmp_path / ROW).read_text()
-
-
-@pytest.mark.long
-def test_ratings_are_on_the_scale_of_the_opponents(tmp_path: Path) -> None:
-    task = dataclasses.replace(SMALL, games=60, players=(3,))
-    for k, spec in enumerate(OPPONENTS[:3]):
-        rating = judge(task, spec, tmp_path / spec, HERE, repeatable=False)["rating"]
-        nearest = min(range(4), key=lambda one: abs(task.anchors[one] - rating["mu"]))
-        assert nearest == k, f"{spec}: {rating}, among {task.anchors}"
-
-
-def test_all_numbers_of_players_count(tmp_path: Path) -> None:
-    task = dataclasses.replace(SMALL, players=(2, 3), games=6)
-    found = judge(task, "weights", tmp_path, HERE)
-    assert [(match["players"], match["games"]) for match in found["matches"]] == [(2, 6)] * 4 + [(3, 6)] * 4
-    assert all(score["games"] == 12 for score in found["opponents"].values())
+    assert task.anchors[1] < found["rating"]["mu"] < task.anchors[3], "on the scale of the opponents"
 
 
 class Interrupted(Exception):
@@ -313,7 +288,12 @@ def test_a_folder_answers_one_question(tmp_path: Path) -> None:
     assert files(tmp_path) == before
     with pytest.raises(ValueError, match="result.json is not a folder: choose another --out"):
         judge(SMALL, "random", tmp_path / RESULT, HERE)
+    with pytest.raises(ValueError, match=r"name must be a printable text without any of \| ` < >, not 'a\|b'"):
+        judge(SMALL, "random", tmp_path / "out", HERE, name="a|b")
     assert files(tmp_path) == before
+    (tmp_path / RESULT).write_text('{"a": 1}')
+    with pytest.raises(ValueError, match="result.json: object contains unknown field"):
+        judge(SMALL, "weights", tmp_path, HERE)
 
 
 # ---------------------------------------------------------------------------------------------------------------- faults
@@ -354,12 +334,6 @@ def test_a_fault_that_shows_late_is_told(agent: str, error: type[Exception], mes
     with pytest.raises(error, match=message):
         judge(SMALL, f"{own}:{agent}", tmp_path, HERE)
     assert not (tmp_path / RESULT).exists()
-
-
-def test_an_agent_whose_name_breaks_tables_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"name must be a printable text without any of \| ` < >, not 'a\|b'"):
-        judge(SMALL, "random", tmp_path / "out", HERE, name="a|b")
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_moody_agent_is_judged_if_that_is_wanted(own: str, tmp_path: Path) -> None:
@@ -428,6 +402,9 @@ def result_of(name: str, rate: float, decisions: int = 0, task: str = "duel-v1",
 
 
 def test_the_leaderboard_takes_the_seeds_of_a_training_together() -> None:
+    unsteady = result_of("mcts:0.5s", 0.5)
+    unsteady["agent"]["repeatable"] = False
+    assert [one.name for one in leaderboard.standings("duel-v1", [unsteady])] == ["mcts:0.5s, not repeatable"]
     seeds = [result_of("ours", rate, 2_000_000, seed=k) for k, rate in enumerate((0.5, 0.6, 0.7))]
     more = result_of("ours", 0.9, 20_000_000)
     results = [result_of("greedy", 0.3), *seeds, more, result_of("other", 1.0, task="table-v1")]
@@ -458,7 +435,6 @@ def test_a_row_links_code_and_paper_and_says_who_reproduced_it(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({}, "entry: object missing required field date"),
         ({"date": "yesterday"}, "entry.date: expected str matching regex"),
         ({"date": "2026-11-24", "code": "javascript:alert(1)"}, "entry.code: expected str matching regex"),
         ({"date": "2026-11-24", "paper": "https://a.b/) | x"}, "entry.paper: expected str matching regex"),
@@ -471,13 +447,6 @@ def test_an_entry_is_checked(entry: dict[str, Any], message: str, tmp_path: Path
     (tmp_path / "duel-v1" / "one.json").write_text(json.dumps(result_of("ours", 0.5) | {"entry": entry}))
     with pytest.raises(ValueError, match=f"one.json: {message}"):
         leaderboard.read_results(tmp_path)
-
-
-def test_the_leaderboard_says_who_cannot_be_had_again() -> None:
-    result = result_of("mcts:0.5s", 0.5)
-    result["agent"]["repeatable"] = False
-    (found,) = leaderboard.standings("duel-v1", [result])
-    assert found.name == "mcts:0.5s, not repeatable"
 
 
 def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
@@ -494,31 +463,18 @@ def at(result: dict[str, Any], keys: str) -> tuple[Any, Any]:
         ("format", "other", "format: invalid enum value 'other'"),
         ("task", "table-v1", 'task must be "duel-v1", not "table-v1"'),
         ("more", 1, "object contains unknown field more"),
-        ("all", 3, "all: expected object, got int"),
         ("all.win_rate", 7.5, "all.win_rate: expected float <= 1.0"),
-        ("all.win_rate", "high", "all.win_rate: expected float, got str"),
         ("all.wins", 3, "all.wins must"),
-        ("all.paired_interval", [1, 0], "all.paired_interval must"),
         ("all.paired_interval", [0.9, 0.95], "all.paired_interval must"),
         ("all.interval", [-0.1, 0.6], r"all.interval\[0\]: expected float >= 0.0"),
         ("all.rank_interval", [1.6, 1.7], "all.rank_interval must"),
         ("all.mean_rank", 1.4, "all.mean_rank must"),
-        ("matches.2.truncated", -5, "matches\\[2\\].truncated: expected int >= 0"),
-        ("agent.files", [1, 2], "agent.files: expected object, got array"),
         ("agent.name", " ", "name must"),
         ("training.decisions", 10**11, "training.decisions: expected int <= 21000000"),
         ("all.mean_rank", 2.1, "all.mean_rank must"),
-        ("opponents.greedy", None, r"opponents\[...\]: expected object, got null"),
         ("opponents.greedy.games", 2000, "opponents.greedy.games must"),
         ("matches.1.against", "random", "matches must"),
-        ("matches.1.wins", "all", "matches\\[1\\].wins: expected int, got str"),
-        ("rating.mu", None, "rating.mu: expected float, got null"),
-        ("agent.name", "a | b", "name must"),
-        ("agent.repeatable", 1, "agent.repeatable: expected bool, got int"),
-        ("environment", {"fingerprint": "1"}, "environment: object missing required field version"),
         ("environment.fingerprint", None, "environment.fingerprint: expected str, got null"),
-        ("training", "yes", "training: expected object . null, got str"),
-        ("training.decisions", "2 million", "training.decisions: expected int, got str"),
     ],
 )
 def test_what_a_result_says_must_be_possible(key: str, value: Any, message: str, tmp_path: Path) -> None:
@@ -546,21 +502,6 @@ def test_files_that_are_no_results(file: str, text: str | None, message: str, tm
         (tmp_path / name).write_text(good if name != file or text is None else text)
     with pytest.raises(ValueError, match=message):
         leaderboard.read_results(tmp_path)
-
-
-def test_a_result_in_the_folder_that_is_of_another_agent_is_told(tmp_path: Path) -> None:
-    judge(SMALL, "random", tmp_path, HERE)
-    (tmp_path / "plan.json").unlink()
-    with pytest.raises(ValueError, match="result.json is of another agent, name, repeatable: choose another --out"):
-        judge(SMALL, "weights", tmp_path, HERE, repeatable=False)
-    judge(SMALL, "random", tmp_path, HERE)
-
-
-def test_a_result_in_the_folder_that_was_changed_is_told(tmp_path: Path) -> None:
-    judge(SMALL, "random", tmp_path, HERE)
-    (tmp_path / RESULT).write_text('{"a": 1}')
-    with pytest.raises(ValueError, match="result.json: object contains unknown field"):
-        judge(SMALL, "random", tmp_path, HERE)
 
 
 def test_results_of_another_version_are_told() -> None:

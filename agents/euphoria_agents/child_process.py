@@ -1,7 +1,7 @@
-"""Starts processes that run the code of the one that started them, and end with it, with all that they have started.
+"""Starts processes that run the same code as their parent, and end with it, together with all their descendants.
 
-Where processes can fork, the one that is started is a guard: it forks, the fork works, and the guard waits. When the work is
-over, or whoever started it has ended, the guard ends the worker with all its descendants, and then itself.
+Where processes can fork, the new process becomes a guard: it forks a worker and waits. When the worker or the parent has ended,
+the guard ends the worker with all its descendants, and then itself.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _starting = threading.Lock()
 
 
 def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
-    """Starts a process that calls `work`. It ends with this one, ignores interrupts, and may start processes itself.
+    """Starts a process that calls `work`. It ends with this process, ignores interrupts, and may start processes itself.
 
     Raises:
         RuntimeError: it imports another copy of this project, or has ended already.
@@ -56,7 +56,7 @@ def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> Base
 
 
 def end_process(process: BaseProcess) -> None:
-    """Ends a process with all that it has started, and closes it."""
+    """Ends a process with all its descendants, and closes it."""
     if FORKSERVER:
         process.terminate()  # a guard, which ends the others first
     else:
@@ -66,17 +66,17 @@ def end_process(process: BaseProcess) -> None:
 
 
 def child_environment() -> dict[str, str]:
-    """The variables with which Python imports from where this process does, and not from the folder in which it is started."""
+    """Returns the variables that make Python import from where this process does, and not from its working folder."""
     return {"PYTHONPATH": os.pathsep.join(folder or os.getcwd() for folder in sys.path), "PYTHONSAFEPATH": "1"}
 
 
 def homes() -> tuple[str | None, str | None]:
-    """The files of the packages that this process has imported; another copy of the project has others."""
+    """Returns the files of the packages that this process has imported, by which copies of the project differ."""
     return euphoria_env.__file__, euphoria_agents.__file__
 
 
 def check_homes(found: tuple[str | None, str | None]) -> None:
-    """Compares `homes()` of another process with those of this one.
+    """Compares `homes()` of another process with that of this one.
 
     Raises:
         RuntimeError: they differ.
@@ -88,7 +88,7 @@ def check_homes(found: tuple[str | None, str | None]) -> None:
 
 @contextlib.contextmanager
 def _variables(new: Mapping[str, str | None]) -> Iterator[dict[str, str | None]]:
-    """Sets variables of the environment for a while; gives their values of before."""
+    """Sets environment variables for a while; yields their former values."""
     before = {name: os.environ.get(name) for name in new}
     _set_variables(new)
     try:
@@ -107,7 +107,7 @@ def _set_variables(new: Mapping[str, str | None]) -> None:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Lets interrupts wait until this ends; the process that starts here inherits the block, so interrupts never reach it."""
+    """Delays interrupts; a process that is started meanwhile inherits the block, so interrupts never reach it."""
     if sys.platform == "win32":  # signals cannot be blocked there
         yield
         return
@@ -121,7 +121,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_main() -> Iterator[None]:
-    """Hides the program that runs, so that the new process does not run it again: it may be no file, or have no guard."""
+    """Hides the main program, so that the new process does not run it again: it may be no file, or have no guard."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
     try:
@@ -137,7 +137,7 @@ def _run(
     work: Callable[..., None],
     arguments: tuple[Any, ...],
 ) -> None:
-    """Runs in the new process, in the environment of the one that starts it."""
+    """Does the work in the new process, with the environment of its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     multiprocessing.current_process().daemon = False  # daemons may have no children
     _set_variables(environment)
@@ -149,7 +149,7 @@ def _run(
 
 
 def _end_with_parent() -> None:
-    """Has this process, and all that it starts, end when its parent has ended."""
+    """Makes this process and all its descendants end when its parent ends."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -167,11 +167,11 @@ if sys.platform != "win32":
         """Forks this process: the fork returns, and this one becomes its guard.
 
         Args:
-            sentinel: becomes readable when whoever started this process has ended.
+            sentinel: becomes readable when the parent has ended.
         """
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
-        signal.set_wakeup_fd(writer)  # signals wake the guard through the pipe: none is lost between two looks
+        signal.set_wakeup_fd(writer)  # signals wake the guard through the pipe, so none is missed
         for number in (signal.SIGCHLD, signal.SIGTERM):
             signal.signal(number, lambda *_: None)
         os.setpgid(0, 0)
@@ -190,7 +190,7 @@ if sys.platform != "win32":
             os._exit(1)
 
     def _guard(worker: int, sentinel: int, reader: int, writer: int) -> NoReturn:
-        """Waits for the end of the worker or of whoever started it, ends all descendants, and ends as the worker did."""
+        """Waits until the worker or the parent ends, ends all descendants, and ends as the worker did."""
         kept = sorted((sentinel, reader, writer))
         for low, high in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
             os.closerange(low + 1, high)  # the worker alone holds its connections
@@ -210,7 +210,7 @@ if sys.platform != "win32":
         os._exit(code)
 
     def _status_of(worker: int) -> int | None:
-        """Returns the status of the worker if it has ended; reaps others that have ended."""
+        """Returns the exit status of the worker if it has ended, and reaps other processes that have ended."""
         while True:
             child, status = os.waitpid(-1, os.WNOHANG)
             if child in (0, worker):
@@ -224,7 +224,7 @@ if sys.platform != "win32":
         os.kill(os.getpid(), number)
 
     def _end_descendants(worker: int) -> None:
-        """Kills all descendants of this process until there are none, those in other sessions too."""
+        """Kills all descendants of this process, those in other sessions too."""
         if sys.platform != "linux":  # there nobody finds them all
             _killed(-worker)
             return
@@ -233,7 +233,7 @@ if sys.platform != "win32":
                 os.waitpid(-1, 0)
 
     def _descendants() -> list[int]:
-        """The processes that this one has started, and those that they have started."""
+        """Returns the ids of all descendants of this process."""
         parents: dict[int, int] = {}
         for process in filter(str.isdecimal, os.listdir("/proc")):
             with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
@@ -244,7 +244,7 @@ if sys.platform != "win32":
         return found[1:]
 
     def _killed(process: int) -> bool:
-        """Whether a process, or a group, was killed; one of another user cannot be."""
+        """Returns whether a process, or a group, could be killed; those of other users cannot."""
         try:
             os.kill(process, signal.SIGKILL)
         except OSError:

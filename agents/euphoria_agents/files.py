@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and read with a limit; only regular files are touched."""
+"""Writes files whole or not at all, and reads them up to a limit; touches only regular files."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ MOST_READ = 2**26  # bytes
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuses what `atomic_write` would refuse, before there is anything to write.
+    """Refuses a path that `atomic_write` would refuse, before there is anything to write.
 
     Raises:
-        OSError: there is something that is not a regular file, or it may not be written; names it.
+        OSError: the path is not that of a regular file, or may not be written; names it.
     """
     with _named(path):
         _destination(path)
 
 
 def same_file(first: Path, second: Path) -> bool:
-    """Whether two paths lead to one file or folder; of what is not there yet, upper and lower case are the same."""
+    """Returns whether two paths lead to one file or folder; case does not matter where neither exists."""
     there = os.path.exists(first), os.path.exists(second)
     if all(there):
         return os.path.samefile(first, second)
@@ -43,7 +43,7 @@ def _spelled(path: Path) -> str:
 
 
 def overlap(output: Path, read: Path) -> bool:
-    """Whether writing to a file or folder may replace what is read: both are one, one holds the other, or a link leads there."""
+    """Returns whether writing `output` may replace `read`: they are one file, one contains the other, or a link leads there."""
     if same_file(output, read) or _lies_in(output, read) or _lies_in(read, output):
         return True
     links = (Path(folder, name) for folder, _, names in os.walk(output) for name in names)
@@ -51,19 +51,19 @@ def overlap(output: Path, read: Path) -> bool:
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
-    """Whether a path, or what it leads to, lies in a folder, however deep."""
+    """Returns whether a path, or its target, lies in a folder at any depth."""
     above = [*Path(os.path.realpath(path)).parents, *Path(os.path.abspath(path)).parents]
     return folder.is_dir() and any(same_file(one, folder) for one in above)
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
-    """Gives a new file to write to, which replaces the file of this path in the end; missing folders are made.
+    """Yields a new file to write to, which finally replaces the file of this path; makes missing folders.
 
     A link stays, and the file it leads to is replaced; the new file has the mode and, where possible, the owner of the old one.
 
     Raises:
-        OSError: it cannot be written; names the file, which is then what it was before.
+        OSError: it cannot be written; names the file, which is left as it was.
     """
     with _named(path):
         target = _destination(path)
@@ -85,7 +85,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def _named(path: str | Path) -> Iterator[None]:
-    """Lets what is told of a full disk name the file."""
+    """Makes errors of the system name the file."""
     try:
         yield
     except OSError as error:
@@ -93,7 +93,7 @@ def _named(path: str | Path) -> Iterator[None]:
 
 
 def _destination(path: str | Path) -> Path:
-    """The regular file that a path leads to, through links; it may not exist yet."""
+    """Returns the regular file that a path leads to, through links; it may not exist yet."""
     target = Path(os.path.realpath(path))
     with contextlib.suppress(FileNotFoundError):
         mode = os.stat(path).st_mode
@@ -120,7 +120,7 @@ def _take_over(new: Path, old: Path) -> None:
 
 
 def _remove_left_over(path: Path) -> None:
-    """Removes what writers of this file left that were killed."""
+    """Removes the unfinished files that killed writers of this file left."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*{LEFT_OVER}"):
         with contextlib.suppress(OSError):
             found = left.lstat()
@@ -130,7 +130,7 @@ def _remove_left_over(path: Path) -> None:
 
 
 def _has_ended(process: str) -> bool:
-    """Whether there is no process of this number here, as far as can be told."""
+    """Returns whether a process is known to have ended."""
     if not process.isdecimal() or os.name == "nt":  # which has no harmless signal
         return False
     try:
@@ -143,20 +143,20 @@ def _has_ended(process: str) -> bool:
 
 
 def _umask() -> int:
-    """The permissions that new files do not get; it can only be read by setting it."""
+    """Returns the permissions that new files do not get; they can only be read by setting them."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Writes a text or bytes."""
+    """Writes a text or bytes by `atomic_write`."""
     with atomic_write(path) as beside:
         beside.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def write_figure(path: Path, figure: Any) -> None:
-    """Writes a figure of matplotlib as a picture, of the kind that the name ends in; PNG if it ends in nothing."""
+    """Writes a figure of matplotlib in the format of the suffix, by default as PNG."""
     with atomic_write(path) as beside:
         figure.savefig(beside, format=path.suffix[1:] or "png")
 
@@ -183,12 +183,12 @@ def read_text(path: str | Path) -> str:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Opens a file; a pipe would otherwise wait for its writer."""
+    """Opens a file without waiting, as a pipe would for its writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def append_line(file: Path, line: str) -> None:
-    """Appends a line in one piece, after a torn one on a new line.
+    """Appends a line at once; after a torn line, on a new line.
 
     Raises:
         OSError: it cannot be written; names the file.

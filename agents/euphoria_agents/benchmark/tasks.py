@@ -1,4 +1,4 @@
-"""The tasks, by name and version: which games, against whom, on which deals, and what one may train with.
+"""The benchmark tasks, by name and version: the games, opponents, deals and options for training.
 
 A task never changes: another number of games, other opponents or other rules make a new version of it.
 """
@@ -106,7 +106,7 @@ PARTNERS_V1 = Task(
 
 
 def make_tasks(networks: Mapping[str, str]) -> list[Task]:
-    """All tasks, if these are the frozen networks by their names, of which each makes a version."""
+    """Returns all tasks; each of these frozen networks makes a version of those in `WITH_NETWORK`."""
     versions = (
         replace(task, name=f"{task.name}-v{version}", opponents=(*FIXED, network))
         for version, network in enumerate(networks.values(), 1)
@@ -119,7 +119,7 @@ TASKS = {task.name: task for task in make_tasks(NETWORKS)}
 
 
 def task_of(name: str) -> Task:
-    """The task of this name.
+    """Returns the task of this name.
 
     Raises:
         ValueError: there is none; names those that there are.

@@ -64,12 +64,12 @@ class Part:
 
 
 def part_name(number: int) -> str:
-    """The name of the file of a part."""
+    """Returns the name of the file of a part."""
     return f"part-{number:05}.parquet"
 
 
 def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[Part]:
-    """The parts of a data set.
+    """Returns the parts of a data set.
 
     Raises:
         ValueError: a wrong agent, number or reward.
@@ -87,10 +87,9 @@ def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward:
 
 
 def lineups(part: Part, rng: np.random.Generator) -> np.ndarray:
-    """Seats the agents, (games, players): places in the list of them.
+    """Returns who sits where: integers (games, players), indices into the list of the agents.
 
-    In each game the agents sit as often as all of them fit, others of them are drawn for the seats that are left, and the order
-    is random.
+    In each game all agents sit equally often, as far as there are seats; the remaining seats are drawn, and the order is random.
     """
     n, k = part.rules.num_players, len(part.agents)
     rows = [[*list(range(k)) * (n // k), *rng.permutation(k)[: n % k]] for _ in range(part.games)]
@@ -98,7 +97,7 @@ def lineups(part: Part, rng: np.random.Generator) -> np.ndarray:
 
 
 def play_part(part: Part) -> bytes:
-    """Plays a part, the same whenever and wherever it is played: its file.
+    """Plays a part, always the same, and returns the bytes of its file.
 
     Raises:
         ValueError: code or checkpoints here are not those with which the data set began.
@@ -116,18 +115,18 @@ def play_part(part: Part) -> bytes:
 
 
 def specs_of(part: Part) -> list[str]:
-    """The agents of a part, each once."""
+    """Returns the agents of a part, each once."""
     return list(dict.fromkeys(part.agents))
 
 
 class PartGames(BatchGames):
-    """The games of a part side by side, and what was decided in them; see `asking.Games`.
+    """The games of a part side by side, and their decisions; see `asking.Games`.
 
     Args:
         part: the part.
         seed: of the games.
         seated: their line-ups, as `lineups` gives them.
-        rng: what the games that agents get are dealt from.
+        rng: for the determinized games that agents get.
     """
 
     def __init__(self, part: Part, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
@@ -140,7 +139,7 @@ class PartGames(BatchGames):
         self._active = np.ones(part.games, np.bool_)
         self._ranks = np.zeros(seated.shape, np.int8)
         self._truncated = np.zeros(part.games, np.bool_)
-        self._ends = np.zeros((*seated.shape, OBS_SIZE), np.int8)  # what all seats saw of their games at the end
+        self._ends = np.zeros((*seated.shape, OBS_SIZE), np.int8)  # the final observations of all seats
         self._decisions = Trajectories(self.batch, ROOM)
         self._moves: list[np.ndarray] = []
         self._seen: list[CSR] = []
@@ -156,7 +155,7 @@ class PartGames(BatchGames):
                 yield agent, games
 
     def advance(self) -> None:
-        """Keeps the decisions, plays the moves, and sees who has ended."""
+        """Keeps the decisions, plays the moves, and notes the games that have ended."""
         games, batch = np.flatnonzero(self._active), self.batch
         self._make_room(len(games))
         self._decisions.add(games)
@@ -175,14 +174,14 @@ class PartGames(BatchGames):
         self._active &= ~ended
 
     def _make_room(self, more: int) -> None:
-        """Moves the decisions to where there is room for more."""
+        """Moves the decisions to larger arrays if there is no room for more."""
         old = self._decisions
         if old.size + more > old.capacity:
             self._decisions = Trajectories(self.batch, 2 * max(old.capacity, more))
             self._decisions.restore({name: array[: old.size] for name, array in old.arrays().items()})
 
     def columns(self) -> Columns:
-        """All decisions, game after game, each in the order in which they were made."""
+        """Returns all decisions, game after game, each in the order in which they were made."""
         size = self._decisions.size
         order = np.argsort(self._decisions.game[:size], kind="stable")
         found = {name: array[:size][order] for name, array in self._decisions.arrays().items()}
@@ -214,7 +213,7 @@ class PartGames(BatchGames):
 
 
 def _lists(active: np.ndarray) -> CSR:
-    """The places where a row is true, for each row."""
+    """Returns the places where a row is true, for each row."""
     ends = np.zeros(len(active) + 1, np.int64)
     np.cumsum(active.sum(1), out=ends[1:])
     return CSR(ends, np.nonzero(active)[1].astype(np.int16))

@@ -40,11 +40,11 @@ _players: dict[tuple[str, float | None], Agent] = {}
 
 
 def player(spec: str, limit: float | None = None) -> Agent:
-    """An agent that plays in this process, made once: a built-in one, or an `AgentProcess` for any other.
+    """Returns the agent of a spec, made once: a built-in one, or an `AgentProcess` for any other.
 
     Args:
         spec: as for `load`.
-        limit: seconds that it may take for a decision, unless it is built in; by default as long as for its first one.
+        limit: the seconds for a decision, unless it is built in; by default as many as for its first one.
 
     Raises:
         ValueError: see `load`.
@@ -71,11 +71,11 @@ def players_ended() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class WorkUnit:
-    """The smallest piece of work: some seeds, each once from every seat.
+    """A unit of work: some seeds, each played once from every seat.
 
     Attributes:
         lineup: the specs of the agents, one for each player.
-        number: units of one number, seed and number of players have the same deals, whoever plays them.
+        number: units with the same number, seed and number of players have the same deals for all agents.
         seed: of the tournament, 0 or more.
         seeds: how many seeds.
         rules: the options.
@@ -100,7 +100,7 @@ class WorkUnit:
         return _key(asdict(self))
 
     def record_names(self) -> list[str]:
-        """File names for the records of its games: a number and who sits on which seat."""
+        """Returns file names for the records of its games: a number and who sits on which seat."""
         digest, n = hashlib.blake2b(self.key.encode(), digest_size=4).hexdigest(), len(self.lineup)
         short = [re.sub(r"[^A-Za-z0-9.]+", "-", spec)[-30:] for spec in self.lineup]
         seated = ["_".join(short[(seat - rotation) % n] for seat in range(n)) for rotation in range(n)]
@@ -108,7 +108,7 @@ class WorkUnit:
 
 
 def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None) -> MatchResult:
-    """Plays a unit, the same whenever and wherever it is played.
+    """Plays a unit of work, always with the same result.
 
     Args:
         unit: what is played.
@@ -128,7 +128,7 @@ def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None)
 
 
 def sources(specs: Sequence[str]) -> str:
-    """A hash of what games depend on: the code, the checkpoints that come with it, and the files of the specs."""
+    """Returns a hash of the code, the shipped checkpoints and the files of the specs, on which games depend."""
     digest = hashlib.blake2b(hash_of_code(), digest_size=8)
     for spec in sorted(set(specs)):
         digest.update(_hash_once(spec))
@@ -137,7 +137,7 @@ def sources(specs: Sequence[str]) -> str:
 
 @cache
 def hash_of_code() -> bytes:
-    """A hash of the code of this project, and of the checkpoints that come with it."""
+    """Returns a hash of the code of this project, and of the checkpoints that come with it."""
     digest = hashlib.blake2b()
     for folder in (Path(euphoria_env.__file__).parent, Path(__file__).parent.parent):
         for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.safetensors")]):
@@ -149,7 +149,7 @@ def hash_of_code() -> bytes:
 
 
 def check_counts(**counts: int) -> None:
-    """Refuses numbers that are too small, and numbers of games that nobody could wait for.
+    """Refuses numbers that are too small, and numbers of games that are too large.
 
     Raises:
         ValueError: names the option.
@@ -163,12 +163,12 @@ def check_counts(**counts: int) -> None:
 
 
 def seeds_of_a_unit(specs: Sequence[str]) -> int:
-    """The number of seeds in a unit in which these agents take part."""
+    """Returns the number of seeds in a unit of work of these agents."""
     return SEEDS_OF_SEARCHERS if any(getattr(player(spec), "needs_game", False) for spec in specs) else SEEDS
 
 
 def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[WorkUnit]:
-    """An agent against opponents of one kind, in that many games or a few more, so that every seed has all its seats.
+    """Returns the units of an agent against opponents of one kind, in at least that many games.
 
     Comparisons with equal rules, seeds and sizes of units (`seeds_of_a_unit`) have the same deals.
 
@@ -183,11 +183,11 @@ def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, s
 
 
 def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[WorkUnit]:
-    """Everybody against everybody, until each agent has played at least that many games.
+    """Returns the units of a tournament in which each agent plays at least that many games.
 
-    It has rounds. With 2 players each pair meets in a round, all with the same deals. With more there are as many line-ups as
-    agents, drawn so that all agents sit in equally many; one sits on two seats only if there are fewer agents than players.
-    The schedule of fewer games is the beginning of that of more.
+    With 2 players each pair meets in every round, all with the same deals. With more, a round has as many line-ups as there are
+    agents, drawn so that each agent is in equally many; one sits on two seats only if there are fewer agents than players. A
+    schedule of fewer games is the beginning of one of more.
 
     Raises:
         ValueError: fewer than two agents, one that is named twice or wrong, or a wrong number.
@@ -205,7 +205,7 @@ def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[
 
 
 def _round(specs: Sequence[str], n: int, turn: int, seed: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The numbers and line-ups of a round."""
+    """Yields the numbers and line-ups of a round."""
     if n == 2:
         yield from ((turn, pair) for pair in itertools.combinations(specs, 2))
         return
@@ -327,14 +327,14 @@ class Standing(NamedTuple):
     decision_time: float
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the time, which is never the same again."""
+        """Returns everything but the time, which differs every time."""
         rating = {"mu": round(self.mu, 6), "sigma": round(self.sigma, 6)}
         beaten = {opponent: list(counts) for opponent, counts in self.beaten.items()}
         return {"agent": self.agent, "rating": rating, **self.score.to_dict(), "beaten": beaten}
 
 
 def standings(results: Mapping[WorkUnit, MatchResult]) -> list[Standing]:
-    """The standings after some units, best rating first; they depend a little on the order of the units."""
+    """Returns the standings, best rating first; they depend slightly on the order of the units."""
     specs = list(dict.fromkeys(spec for unit in results for spec in unit.lineup))
     games = [(unit.lineup, game) for unit, result in results.items() for game in result.played]
     ratings, times = rate(specs, games), _decision_times(specs, results)
@@ -347,11 +347,11 @@ def rate(
     games: Iterable[tuple[tuple[str, ...], Played]],
     known: Mapping[str, tuple[float, float]] | None = None,
 ) -> dict[str, tuple[float, float]]:
-    """Ratings (mu, sigma) from games one after another; for an agent on several seats, the mean of what they give.
+    """Returns ratings (mu, sigma) from games in their order; an agent on several seats gets the mean of their ratings.
 
     Args:
-        specs: who plays.
-        games: line-ups and what came of them.
+        specs: of the agents.
+        games: line-ups and results.
         known: ratings from earlier games.
     """
     model = PlackettLuce(tau=0.0)  # the strength of an agent does not change
@@ -366,7 +366,7 @@ def rate(
 
 
 def _score_of(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> Score:
-    """The score of an agent on all its seats."""
+    """Returns the score of an agent on all its seats."""
     return score(
         (game.seed, game.winner == place, game.ranks[place])
         for lineup, game in games
@@ -376,7 +376,7 @@ def _score_of(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> Sco
 
 
 def _beaten_by(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> dict[str, tuple[float, int]]:
-    """Against each opponent: in how many of how many encounters the agent ranked higher."""
+    """Returns for each opponent in how many encounters the agent ranked higher, and their number."""
     counts: dict[str, tuple[float, int]] = {}
     for lineup, game in games:
         for place, other in itertools.product(range(len(lineup)), repeat=2):
@@ -388,7 +388,7 @@ def _beaten_by(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> di
 
 
 def _decision_times(specs: Sequence[str], results: Mapping[WorkUnit, MatchResult]) -> dict[str, float]:
-    """The mean seconds per decision of each agent."""
+    """Returns the mean seconds per decision of each agent."""
     seconds, decisions = dict.fromkeys(specs, 0.0), dict.fromkeys(specs, 0)
     for unit, result in results.items():
         for place, spec in enumerate(unit.lineup):

@@ -86,7 +86,7 @@ class SpeedOptions:
 
 
 def plan_of(options: SpeedOptions) -> Plan:
-    """The plan of a measurement: the preset, as changed by the command line.
+    """Returns the plan of a measurement: the preset, as changed by the command line.
 
     Raises:
         ValueError: a number is wrong, or an option goes with --training only.
@@ -106,7 +106,7 @@ def plan_of(options: SpeedOptions) -> Plan:
 
 
 def training_plan_of(options: SpeedOptions) -> TrainingPlan:
-    """The plan of a measurement of training.
+    """Returns the plan of a measurement of training.
 
     Raises:
         ValueError: a number is wrong, or an option does not go with --training.

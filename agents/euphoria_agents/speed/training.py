@@ -32,7 +32,7 @@ MOST_WAITING = 20  # per cent of the time that the threads ran; with more the fi
 
 
 def measure_training(plan: TrainingPlan) -> Iterator[Measurement]:
-    """Decisions of the learner per second with the default options of `train`, and how long the threads waited for a core.
+    """Yields decisions of the learner per second with the default options of `train`, and how long the threads waited for a core.
 
     MaskablePPO learns from games of four.
     """
@@ -63,7 +63,7 @@ def _scheduled() -> tuple[float, float] | None:
 
 
 def _rates(trainer: Trainer, repeats: int) -> dict[str, list[float]]:
-    """Decisions per second of each part of an update, one for each repeat."""
+    """Returns decisions per second of each part of an update, one for each repeat."""
 
     def play() -> int:
         trainer.play()
@@ -95,7 +95,7 @@ def _rates(trainer: Trainer, repeats: int) -> dict[str, list[float]]:
 
 
 def _rate(update: Callable[[], int]) -> float:
-    """Decisions per second of some updates."""
+    """Returns decisions per second of some updates."""
     start = time.perf_counter()
     done = sum(update() for _ in range(UPDATES))
     return done / (time.perf_counter() - start)
