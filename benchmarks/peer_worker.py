@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from euphoria_agents.machine import versions
-from euphoria_agents.speed.measure import Timed, choose_clock, clock, rates
+from euphoria_agents.speed.measure import Timed, choose_clock, clock, measure_rates
 
 CHUNK = 500  # decisions, about
 BATCH, SCAN = 1024, 64  # of pgx: games, and steps of a compiled loop
@@ -169,7 +169,7 @@ def main() -> None:
     make, package = PEERS[name]
     version = versions([package]).get(package, "?")
     for game, mode, chunk in make():
-        values = rates(chunk, float(seconds), int(repeats))
+        values = measure_rates(chunk, float(seconds), int(repeats))
         print(json.dumps({"peer": name, "version": version, "game": game, "mode": mode, "values": values}), flush=True)
 
 

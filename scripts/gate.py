@@ -27,7 +27,15 @@ from euphoria_agents.commands.match_output import warm_up
 from euphoria_agents.dataclass_arguments import command, option, parse_options, rules_options, written_folder
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play, players_ended, seeds_of_a_unit, sources
+from euphoria_agents.matches.tournament import (
+    Journal,
+    WorkUnit,
+    check_counts,
+    play_units,
+    players_ended,
+    seeds_of_a_unit,
+    sources,
+)
 from euphoria_env import Rules
 
 LEAST = 48  # deals, before which the variance is not trusted
@@ -166,7 +174,7 @@ def decide(options: Options, console: Console) -> str:
     verdict, coming, run = UNDECIDED, rounds(options, size), partial(in_processes, processes=options.processes)
     while verdict == UNDECIDED and len(gate.observed) < options.deals:
         some = list(itertools.islice(coming, max(options.processes, AT_ONCE // size)))
-        played = play([chunk for chunks in some for chunk in chunks.values()], journal, run)
+        played = play_units([chunk for chunks in some for chunk in chunks.values()], journal, run)
         for chunks in some:
             if verdict == UNDECIDED and len(gate.observed) < options.deals:
                 verdict = gate.add(gained(options, chunks, played))

@@ -17,7 +17,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 from euphoria_agents.agent import Agent  # noqa: E402
 from euphoria_agents.data import collecting, load  # noqa: E402
-from euphoria_agents.data.collecting import Part, collect, lineups, parts_of  # noqa: E402
+from euphoria_agents.data.collecting import DatasetPart, collect, lineups, parts_of  # noqa: E402
 from euphoria_agents.matches.processes import in_processes  # noqa: E402
 from euphoria_agents.players.weights import Weights  # noqa: E402
 from euphoria_agents.registry import file_hashes  # noqa: E402
@@ -73,11 +73,11 @@ def test_equal_commands_give_equal_files(folder: Path, tmp_path: Path, processes
 def test_an_interrupted_collection_continues(folder: Path, tmp_path: Path) -> None:
     parts, played = parts_of(["weights", "random"], SHORT, 10, 1, "win"), []
 
-    def interrupted(work: Callable[[Part], bytes], some: list[Part]) -> Iterator[tuple[Part, bytes]]:
+    def interrupted(work: Callable[[DatasetPart], bytes], some: list[DatasetPart]) -> Iterator[tuple[DatasetPart, bytes]]:
         yield some[0], work(some[0])
         raise KeyboardInterrupt
 
-    def counted(work: Callable[[Part], bytes], some: list[Part]) -> Iterator[tuple[Part, bytes]]:
+    def counted(work: Callable[[DatasetPart], bytes], some: list[DatasetPart]) -> Iterator[tuple[DatasetPart, bytes]]:
         played.extend(some)
         return here(work, some)
 
@@ -217,7 +217,7 @@ def test_the_description_names_versions_rules_and_agents(folder: Path) -> None:
 
 @pytest.mark.parametrize(("agents", "players"), [(1, 4), (2, 4), (3, 2), (4, 3), (3, 4)])
 def test_agents_sit_everywhere_equally_often(agents: int, players: int) -> None:
-    part = Part(tuple("abcd"[:agents]), Rules(num_players=players), "win", 0, 0, 0, 600, "")
+    part = DatasetPart(tuple("abcd"[:agents]), Rules(num_players=players), "win", 0, 0, 0, 600, "")
     seated = lineups(part, np.random.default_rng(0))
     in_a_game = np.stack([(seated == k).sum(1) for k in range(agents)])
     assert in_a_game.min() >= players // agents and in_a_game.max() <= -(-players // agents)

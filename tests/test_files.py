@@ -22,7 +22,7 @@ from euphoria_agents import load, play_match
 from euphoria_agents.__main__ import main
 from euphoria_agents.commands import speed
 from euphoria_agents.files import LEFT_OVER, LEFT_OVER_AFTER, append_line, atomic_write, check_writable, read_text, write_whole
-from euphoria_agents.speed.measure import Measurement, write
+from euphoria_agents.speed.measure import Measurement, write_report
 from tests.tools.commands import PATHS, euphoria
 from tests.tools.forking import in_a_fork, needs_fork
 
@@ -43,7 +43,7 @@ def plot(path: Path) -> None:
 
 WRITERS: list[tuple[str, Callable[[Path], Any]]] = [
     ("a.txt", lambda path: write_whole(path, "new")),
-    ("a.json", lambda path: write(path, {})),
+    ("a.json", lambda path: write_report(path, {})),
     ("a.safetensors", write_checkpoint),
     ("a.png", plot),
     ("a.svg", plot),

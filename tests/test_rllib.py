@@ -24,7 +24,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 from euphoria_agents.child_process import homes  # noqa: E402
 from euphoria_agents.matches.ray_cluster import on_ray  # noqa: E402
-from euphoria_agents.matches.tournament import Journal, WorkUnit, play, play_unit, sources  # noqa: E402
+from euphoria_agents.matches.tournament import Journal, WorkUnit, play_unit, play_units, sources  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from tests.tools.scripts import SCRIPTS, call  # noqa: E402
 
@@ -111,7 +111,7 @@ def test_a_node_that_dies_loses_nothing(cluster: Any, tmp_path: Path) -> None:
     found = dict(on_ray(partial(stick, stuck, doomed.node_id), wanted, cluster.address))
     undertaker.join()
     assert played(found) == played({chunk: play_unit(chunk) for chunk in wanted})
-    again = play(wanted, journal, partial(on_ray, address=cluster.address))
+    again = play_units(wanted, journal, partial(on_ray, address=cluster.address))
     assert played(again) == played(found) and len([*(tmp_path / "records").iterdir()]) == 48
 
 

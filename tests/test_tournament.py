@@ -20,7 +20,17 @@ from euphoria_agents import Agent, load
 from euphoria_agents.matches import tournament
 from euphoria_agents.matches.match import Played, play_match, score
 from euphoria_agents.matches.processes import ATTEMPTS, in_processes
-from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play, play_unit, rate, schedule, sources, standings
+from euphoria_agents.matches.tournament import (
+    Journal,
+    WorkUnit,
+    comparison,
+    play_unit,
+    play_units,
+    rate,
+    schedule,
+    sources,
+    standings,
+)
 from euphoria_env import Game, Rules
 from tests.tools.commands import euphoria, start
 
@@ -179,17 +189,17 @@ def test_the_journal_remembers_and_passes_over_torn_lines(tmp_path: Path) -> Non
         stream.write("{}\n[]\nnull\n")
     assert journal.finished(chunks) == {chunks[0]: results[0], chunks[1]: results[1]}
     assert not journal.finished([chunk(k, **change) for k in range(3) for change in ({"seed": 6}, {"sources": "others"})])
-    again = play(chunks, journal, partial(in_processes, processes=1))
+    again = play_units(chunks, journal, partial(in_processes, processes=1))
     assert [*again] == chunks and again[chunks[2]].played == results[2].played
-    assert play(chunks, journal, lambda work, missing: pytest.fail() if missing else iter(())) == again
+    assert play_units(chunks, journal, lambda work, missing: pytest.fail() if missing else iter(())) == again
 
 
 def test_records_make_a_chunk_finished_only_if_they_are_all_there(tmp_path: Path) -> None:
     chunks, here = [chunk()], partial(in_processes, processes=1)
     journal = Journal(tmp_path / "chunks.jsonl", tmp_path / "records")
-    play(chunks, Journal(journal.file), here)
+    play_units(chunks, Journal(journal.file), here)
     assert not journal.finished(chunks)
-    (result,) = play(chunks, journal, here).values()
+    (result,) = play_units(chunks, journal, here).values()
     names = chunks[0].record_names()
     assert sorted(file.name for file in (tmp_path / "records").iterdir()) == sorted(names)
     seated = ("weights_random", "random_weights") * 2

@@ -22,7 +22,7 @@ from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.matches.journal import Run, pin_plan
 from euphoria_agents.matches.match import MatchResult, score
-from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play, play_unit, players_ended, rate, sources
+from euphoria_agents.matches.tournament import Journal, WorkUnit, comparison, play_unit, play_units, players_ended, rate, sources
 from euphoria_agents.registry import file_hashes
 from euphoria_env.json_reader import Json
 
@@ -110,7 +110,7 @@ def audit_sample(found: Json, units: Sequence[WorkUnit], entropy: bytes = b"") -
 
 
 @players_ended()
-def check(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResult]) -> int:
+def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResult]) -> int:
     """Has the agent of a result play some of its units again, and compares how they end.
 
     Args:
@@ -163,9 +163,7 @@ def judge(
     """Judges an agent and writes result.json, row.md, games.jsonl and times.json; finished games there are not played again.
 
     Args:
-        task: by which.
-        spec: of the agent, as for `euphoria_agents.load`.
-        folder: of the result.
+        task, spec, folder: the task, the agent (as for `euphoria_agents.load`), and the folder of the result.
         run: plays the games: `in_processes`, or on a cluster.
         name: the agent's name in the result; by default its spec.
         repeatable: whether the agent must play equal games when it is asked again.
@@ -176,10 +174,8 @@ def judge(
         The result; see docs/benchmark.md.
 
     Raises:
-        ValueError: the agent cannot be made, or is not repeatable; its name cannot stand in a table; the folder holds another
-            result.
-        AgentFailed: an agent of your own failed, or took longer than the task allows (`TooSlow`).
-        IllegalMove: a move was not legal.
+        ValueError: the agent cannot be made or repeated; its name cannot stand in a table; the folder holds another result.
+        AgentFailed, IllegalMove: the agent failed, or took longer than the task allows (`TooSlow`).
     """
     check_name(name or spec)
     asked = {"task": task.name, "agent": spec, "name": name or spec, "repeatable": repeatable}
@@ -214,7 +210,7 @@ def _play_and_write(
             progress(games)
 
     matches = matches_of(task, asked["agent"])
-    played = play([unit for match in matches for unit in match.units], journal, run, report, task.seconds)
+    played = play_units([unit for match in matches for unit in match.units], journal, run, report, task.seconds)
     found = _result(task, asked, matches, played)
     if asked["repeatable"]:
         _replay(task, found, played, journal, run)

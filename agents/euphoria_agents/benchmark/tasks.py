@@ -85,7 +85,7 @@ ANCHORS = {
     "trade-v1": (2.35, 9.31, 48.28, 44.64),
     "partners-v1": (27.93, 26.52, 14.05, 26.2, 13.87, 18.67, 17.98, 3.3),
 }
-WITH_NETWORK = (  # a network and the fixed players as opponents
+WITH_NETWORK = (  # their opponents are a network and the fixed players; each network makes a version of them
     Task("duel", "two players", (2,), 1000, 101),
     Task("table", "alone against three", (4,), 1000, 102),
     Task("any", "one player for every number of players", (2, 3, 4, 5, 6), 240, 103),
@@ -105,17 +105,12 @@ PARTNERS_V1 = Task(
 )
 
 
-def make_tasks(networks: Mapping[str, str]) -> list[Task]:
-    """Returns all tasks; each of these frozen networks makes a version of those in `WITH_NETWORK`."""
-    versions = (
-        replace(task, name=f"{task.name}-v{version}", opponents=(*FIXED, network))
-        for version, network in enumerate(networks.values(), 1)
-        for task in WITH_NETWORK
-    )
-    return [replace(task, anchors=ANCHORS.get(task.name, ())) for task in (*versions, PARTNERS_V1)]
-
-
-TASKS = {task.name: task for task in make_tasks(NETWORKS)}
+VERSIONS = (
+    replace(task, name=f"{task.name}-v{version}", opponents=(*FIXED, network))
+    for version, network in enumerate(NETWORKS.values(), 1)
+    for task in WITH_NETWORK
+)
+TASKS = {task.name: replace(task, anchors=ANCHORS.get(task.name, ())) for task in (*VERSIONS, PARTNERS_V1)}
 
 
 def task_of(name: str) -> Task:

@@ -18,7 +18,7 @@ from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play, player, players_ended
+from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play_units, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
@@ -51,7 +51,7 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[WorkUnit]
         told = "there are of another version of the code or of an agent's files; they are played again"
         console.print(f"{outdated:,} games {told}", soft_wrap=True)
     with Progress(console, "playing", "games", sum(chunk.games for chunk in chunks)) as progress:
-        return play(chunks, journal, executor(options), progress.advance)
+        return play_units(chunks, journal, executor(options), progress.advance)
 
 
 def announcement(chunks: Sequence[WorkUnit], processes: int) -> str:

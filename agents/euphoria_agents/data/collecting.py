@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.data.parquet import SCALARS, Columns, rows_of, sha256, write_part
+from euphoria_agents.data.parquet import SCALARS, Columns, count_rows, sha256, write_part
 from euphoria_agents.files import write_whole
 from euphoria_agents.machine import versions
-from euphoria_agents.matches.journal import Run, pin_plan, resume
+from euphoria_agents.matches.journal import Run, pin_plan, resume_work
 from euphoria_agents.matches.tournament import check_counts, player, sources
 from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.registry import file_hashes
@@ -36,7 +36,7 @@ ROOM = 1 << 14  # decisions, at first
 
 
 @dataclass(frozen=True)
-class Part:
+class DatasetPart:
     """Some games of a data set: a unit of work, whose file depends on nothing but these fields.
 
     Attributes:
@@ -68,7 +68,7 @@ def part_name(number: int) -> str:
     return f"part-{number:05}.parquet"
 
 
-def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[Part]:
+def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[DatasetPart]:
     """Returns the parts of a data set.
 
     Raises:
@@ -81,12 +81,12 @@ def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward:
     searching = any(getattr(player(spec), "needs_game", False) for spec in agents)
     size, code = GAMES_OF_SEARCHERS if searching else SEATS // rules.num_players, sources(agents)
     return [
-        Part(tuple(agents), rules, reward, seed, number, first, min(size, games - first), code)
+        DatasetPart(tuple(agents), rules, reward, seed, number, first, min(size, games - first), code)
         for number, first in enumerate(range(0, games, size))
     ]
 
 
-def lineups(part: Part, rng: np.random.Generator) -> np.ndarray:
+def lineups(part: DatasetPart, rng: np.random.Generator) -> np.ndarray:
     """Returns who sits where: integers (games, players), indices into the list of the agents.
 
     In each game all agents sit equally often, as far as there are seats; the remaining seats are drawn, and the order is random.
@@ -96,7 +96,7 @@ def lineups(part: Part, rng: np.random.Generator) -> np.ndarray:
     return rng.permuted(np.array(rows), axis=1)
 
 
-def play_part(part: Part) -> bytes:
+def play_part(part: DatasetPart) -> bytes:
     """Plays a part, always the same, and returns the bytes of its file.
 
     Raises:
@@ -114,7 +114,7 @@ def play_part(part: Part) -> bytes:
     return write_part(tables.columns(), specs_of(part))
 
 
-def specs_of(part: Part) -> list[str]:
+def specs_of(part: DatasetPart) -> list[str]:
     """Returns the agents of a part, each once."""
     return list(dict.fromkeys(part.agents))
 
@@ -129,7 +129,7 @@ class PartGames(BatchGames):
         rng: for the determinized games that agents get.
     """
 
-    def __init__(self, part: Part, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
+    def __init__(self, part: DatasetPart, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(part.games)
         self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
         self._first, self._all = part.first, np.arange(part.games)
@@ -220,7 +220,7 @@ def _lists(active: np.ndarray) -> CSR:
 
 
 def collect(
-    folder: Path, parts: Sequence[Part], run: Run[Part, bytes], progress: Callable[[int], None] | None = None
+    folder: Path, parts: Sequence[DatasetPart], run: Run[DatasetPart, bytes], progress: Callable[[int], None] | None = None
 ) -> dict[str, Any]:
     """Plays the parts of a data set that a folder does not have, and writes `dataset.json`.
 
@@ -248,13 +248,13 @@ def collect(
     }
     pin_plan(folder, {**about, "version of code or files": whole.sources})
     finished = {part for part in parts if (folder / part.name).exists()}
-    resume(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
+    resume_work(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
     found = _description(folder, parts, about)
     write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
     return found
 
 
-def _description(folder: Path, parts: Sequence[Part], about: dict[str, Any]) -> dict[str, Any]:
+def _description(folder: Path, parts: Sequence[DatasetPart], about: dict[str, Any]) -> dict[str, Any]:
     """Returns the content of `dataset.json` when all parts are there."""
     files = [{"name": part.name, "games": part.games, **_content(folder / part.name)} for part in parts]
     return {
@@ -275,6 +275,6 @@ def _content(path: Path) -> dict[str, Any]:
     """Returns the number of decisions and the hash of a file."""
     content = path.read_bytes()
     try:
-        return {"decisions": rows_of(content), "sha256": sha256(content)}
+        return {"decisions": count_rows(content), "sha256": sha256(content)}
     except ValueError as error:
         raise ValueError(f"{path} is damaged ({error}): delete it, and the same command plays its games again") from None

@@ -82,7 +82,7 @@ def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
     return content
 
 
-def rows_of(content: bytes) -> int:
+def count_rows(content: bytes) -> int:
     """Returns the number of decisions in a part.
 
     Raises:

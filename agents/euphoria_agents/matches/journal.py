@@ -47,7 +47,7 @@ def pin_plan(folder: Path, plan: dict[str, Any]) -> None:
     write_whole(path, json.dumps(plan, indent=1) + "\n")
 
 
-def resume(
+def resume_work(
     units: Sequence[Work],
     finished: Collection[Work],
     work: Callable[[Work], Result],

@@ -225,21 +225,32 @@ def play_match(
         raise ValueError(f"a game of {rules.num_players} needs as many agents, not {n}")
     if games < 1:
         raise ValueError(f"games must be a positive integer, not {games}")
-    start = time.perf_counter()
+    start, thinking = time.perf_counter(), np.zeros(n)
     deals, choices = np.random.SeedSequence(seed).spawn(2)
     seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
     tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n) for k in range(games)]
-    rng, thinking = np.random.default_rng(choices), np.zeros(n)
-    generators = {id(agent): AgentGenerator(rng) for agent in agents}
-    ask_in_time = partial(_ask_within, {id(agents[0]): limit})
     with _reporter(progress, games) as report:
-        for first in range(0, games, TABLES):
-            some = _Tables(tables[first : first + TABLES], agents, generators, thinking)
-            while play_agents([some], lambda agent: generators[id(agent)].own, ask_in_time):
-                if some.ended:
-                    report(some.ended)
+        _play_tables(tables, agents, np.random.default_rng(choices), thinking, limit, report)
     texts = [table.game.to_record() for table in tables] if records else []
     return MatchResult([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
+
+
+def _play_tables(
+    tables: list[_Table],
+    agents: Sequence[Agent],
+    rng: np.random.Generator,
+    thinking: np.ndarray,
+    limit: float | None,
+    report: Callable[[int], None],
+) -> None:
+    """Plays all games, `TABLES` at a time, and adds the seconds of each agent to `thinking`."""
+    generators = {id(agent): AgentGenerator(rng) for agent in agents}
+    ask_in_time = partial(_ask_within, {id(agents[0]): limit})
+    for first in range(0, len(tables), TABLES):
+        some = _Tables(tables[first : first + TABLES], agents, generators, thinking)
+        while play_agents([some], lambda agent: generators[id(agent)].own, ask_in_time):
+            if some.ended:
+                report(some.ended)
 
 
 @contextmanager

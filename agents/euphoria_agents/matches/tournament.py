@@ -25,7 +25,7 @@ import euphoria_env
 from euphoria_agents.agent import Agent
 from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
 from euphoria_agents.files import append_line, write_whole
-from euphoria_agents.matches.journal import Run, resume
+from euphoria_agents.matches.journal import Run, resume_work
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
 from euphoria_agents.registry import hash_of, is_builtin, load
 from euphoria_agents.validation import decoded
@@ -281,7 +281,7 @@ def _key(unit: Mapping[str, Any]) -> str:
     return json.dumps(unit, sort_keys=True)
 
 
-def play(
+def play_units(
     units: Sequence[WorkUnit],
     journal: Journal,
     run: Run[WorkUnit, MatchResult],
@@ -291,7 +291,7 @@ def play(
     """Plays the units of work that the journal does not have, adds them to it, and returns the results of all, in their order.
 
     Args:
-        units, journal, run, progress: see `resume`.
+        units, journal, run, progress: see `resume_work`.
         limit: see `play_match`.
     """
     results = journal.finished(units)
@@ -301,7 +301,7 @@ def play(
         results[unit] = result
 
     work = partial(play_unit, records=journal.records is not None, limit=limit)
-    resume(units, set(results), work, run, keep, progress, journal.file is not None)
+    resume_work(units, set(results), work, run, keep, progress, journal.file is not None)
     return {unit: results[unit] for unit in units}
 
 

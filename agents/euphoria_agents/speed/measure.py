@@ -84,13 +84,13 @@ class Measurement:
         return self.layer, self.players, self.n
 
 
-def rates(work: Timed, seconds: float, repeats: int) -> list[float]:
+def measure_rates(work: Timed, seconds: float, repeats: int) -> list[float]:
     """Measures the rate per second `repeats` times, after the work was done once."""
     work()
-    return [rate(work, seconds) for _ in range(repeats)]
+    return [measure_rate(work, seconds) for _ in range(repeats)]
 
 
-def rate(work: Timed, seconds: float) -> float:
+def measure_rate(work: Timed, seconds: float) -> float:
     """Measures the rate per second over that many counted seconds, but for at most ten times as long."""
     done, spent, start = 0, 0.0, time.perf_counter()
     while spent < seconds and (spent == 0.0 or time.perf_counter() - start < 10 * seconds):
@@ -100,7 +100,7 @@ def rate(work: Timed, seconds: float) -> float:
     return done / spent
 
 
-def report(results: Iterable[Measurement], options: dict[str, Any]) -> dict[str, Any]:
+def make_report(results: Iterable[Measurement], options: dict[str, Any]) -> dict[str, Any]:
     """Returns everything about a run as JSON values."""
     return {
         "format": FORMAT,
@@ -113,7 +113,7 @@ def report(results: Iterable[Measurement], options: dict[str, Any]) -> dict[str,
     }
 
 
-def write(path: str | Path, found: dict[str, Any]) -> None:
+def write_report(path: str | Path, found: dict[str, Any]) -> None:
     """Writes a report as JSON; missing folders are made."""
     write_whole(path, json.dumps(found, indent=1) + "\n")
 

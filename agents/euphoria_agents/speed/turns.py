@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from euphoria_agents.speed.layers import LAYERS, Layer, memory, startup
-from euphoria_agents.speed.measure import Measurement, Timed, choose_clock, rate
+from euphoria_agents.speed.measure import Measurement, Timed, choose_clock, measure_rate
 from euphoria_agents.speed.settings import Plan
 
 TOGETHER = 4096  # layers with at most this many games are all kept in memory, to take turns
@@ -53,7 +53,7 @@ def _in_turns(figures: list[tuple[Layer, int]], players: int, plan: Plan) -> Ite
 
     for repeat in range(plan.repeats):
         for layer, n, work, values in made if repeat else set_up():
-            values.append(rate(work, plan.seconds))
+            values.append(measure_rate(work, plan.seconds))
             yield Measurement(layer.name, players, n, layer.unit, values.copy())
 
 
