@@ -229,9 +229,6 @@ MY_AGENTS = """
 class Mine:
     def act(self, observation, mask, rng):
         return int(mask.argmax())
-class Illegal(Mine):
-    def act(self, observation, mask, rng):
-        return int(mask.argmin())
 class Raises(Mine):
     def act(self, observation, mask, rng):
         raise KeyError("gold")
@@ -250,8 +247,7 @@ def test_agents_of_your_own_play(tmp_path: Path) -> None:
     ("words", "message"),
     [
         ("--agents nobody", "no agent is called 'nobody'"),
-        ("--agents my_agents:Illegal", "the agent my_agents:Illegal answered"),
-        ("--agents my_agents:Raises", "the agent my_agents:Raises raised KeyError: 'gold' (my_agents.py, line 10)"),
+        ("--agents my_agents:Raises", "the agent my_agents:Raises raised KeyError: 'gold' (my_agents.py, line 7)"),
         ("--games 0", "games must"),
         ("--reward gold", "reward must be one of"),
         ("--processes 0", "processes must"),

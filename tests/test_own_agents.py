@@ -188,8 +188,9 @@ def test_the_working_folder_is_searched_last(tmp_path: Path, folder: Path, monke
 # ----------------------------------------------------------------------------------------------------- where it may play
 
 
-@pytest.mark.parametrize("spec", ["own:First", "own:Gamer", "own:Batcher"])
-def test_in_every_environment(spec: str) -> None:
+@pytest.mark.parametrize("kind", ["First", "Gamer", "Batcher"])
+def test_in_environments_and_matches_by_spec_and_as_an_object(kind: str) -> None:
+    spec = f"own:{kind}"
     single = EuphoriaEnv(opponents=spec, num_players=2, max_turns=12)
     _, info = single.reset(seed=0)
     vector = EuphoriaVectorEnv(2, opponents=spec, num_players=2, max_turns=12)
@@ -199,16 +200,11 @@ def test_in_every_environment(spec: str) -> None:
         if terminated or truncated:
             _, info = single.reset()
         *_, infos = vector.step(infos["action_mask"].argmax(axis=1))
-    assert {name for name, _ in asked()} == {spec[4:]}
-
-
-@pytest.mark.parametrize("kind", ["First", "Gamer", "Batcher"])
-def test_in_matches_by_spec_and_as_an_object(kind: str) -> None:
-    by_spec = play_match([load(f"own:{kind}"), load("own:Nth:1")], 4, RULES, seed=0)
-    assert {name for name, _ in asked()} == {kind}
+    by_spec = play_match([load(spec), load("own:Nth:1")], 4, RULES, seed=0)
     own = sys.modules["own"]
     as_objects = play_match([getattr(own, kind)(), own.Nth("1")], 4, RULES, seed=0)
     assert by_spec.played == as_objects.played and by_spec.decisions > 20
+    assert {name for name, _ in asked()} == {kind}
     if kind == "Batcher":
         assert max(n for _, n in asked()) > 1
 

@@ -409,12 +409,6 @@ def test_replay_with_loaded_outcomes_and_from_a_position(tmp_path: Path) -> None
     file.write_text(game.to_record())
     status, printed, _ = euphoria("replay", file)
     assert status == 0 and 'load {"dice": [6]}' in printed and "not finished after 1 turns and 1 decisions" in printed
-
-
-@pytest.mark.parametrize("damage", [lambda text: text[:300], lambda text: text.replace("place", "plaice", 1), lambda _: ""])
-def test_damaged_records(damage: Any, tmp_path: Path) -> None:
-    (text,) = play_match([load("weights")] * 2, 1, seed=1, records=True).records
-    file = tmp_path / "a.record"
-    file.write_text(damage(text))
+    file.write_text(game.to_record()[:300])
     status, printed, told = euphoria("replay", file)
     assert (status, printed) == (2, "") and told.startswith(f"error: {file}: ") and told.count("\n") == 1
