@@ -111,7 +111,7 @@ def explained(
     """
     if not callable(getattr(agent, "explain", None)):
         return explanation(np.flatnonzero(mask))
-    legal, players = np.flatnonzero(mask).tolist(), int(observation[start_of("num_players")])  # before it can change them
+    legal, players = np.flatnonzero(mask).tolist(), int(observation[start_of("num_players")])  # before the agent can change them
     try:
         said = agent.explain(observation, mask, rng, game)  # type: ignore[attr-defined]
     except Exception as error:
@@ -161,7 +161,7 @@ def int8_rows(array: Any, width: int) -> np.ndarray:
         array = array[None]
     if array.ndim != 2 or array.shape[1] != width:
         raise ValueError(f"observations or masks must be of shape (N, {width}), not {array.shape}")
-    if array.dtype == np.int8 and array.flags.carray:  # nearly always, and faster than asking `require`
+    if array.dtype == np.int8 and array.flags.carray:  # nearly always, and faster than `require`
         return array
     return np.require(array, np.int8, ("C", "W"))
 

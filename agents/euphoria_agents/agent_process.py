@@ -277,8 +277,10 @@ def _seconds_until(deadline: float | None) -> float | None:
 def _serve(connection: socket.socket, spec: str) -> None:
     """Makes the agent, and answers questions until the connection is closed."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    print_everything()  # before the output is another file, which may not be sought as this one was
+    print_everything()  # before the output becomes another file, in which it could not seek
     os.dup2(2, 1)  # output of this process would mix with the results of the program
+    if sys.platform != "win32":
+        os.register_at_fork(after_in_child=connection.close)  # so that the connection ends with this process
     agent = None
     while True:
         try:
@@ -334,7 +336,7 @@ def _plain(value: Any) -> Any:
 def _described(error: BaseException, agent: Any, kind: str) -> str:
     """Describes an error in a line: its type, its text, and the place in the agent's own code."""
     text, place = _text(error), ""
-    with contextlib.suppress(BaseException):  # an agent can make anything of its code
+    with contextlib.suppress(BaseException):  # an agent may have replaced its code
         place = _place(error, agent, kind)
     return type(error).__name__ + (f": {text}" if text else "") + place
 

@@ -25,7 +25,7 @@ import euphoria_env
 
 PRELOADED = ["euphoria_agents.agent_process", "euphoria_agents.matches.tournament"]  # imported once, in the server
 FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
-CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # quick to start, and safe beside threads
+CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # starts quickly, and is safe beside threads
 if FORKSERVER:
     CONTEXT.set_forkserver_preload(PRELOADED)
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of Linux's `prctl`
@@ -58,7 +58,7 @@ def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> Base
 def end_process(process: BaseProcess) -> None:
     """Ends a process with all its descendants, and closes it."""
     if FORKSERVER:
-        process.terminate()  # a guard, which ends the others first
+        process.terminate()  # the guard ends the others first
     else:
         process.kill()
     process.join()
@@ -111,7 +111,7 @@ def _interrupts_blocked() -> Iterator[None]:
     if sys.platform == "win32":  # signals cannot be blocked there
         yield
         return
-    multiprocessing.resource_tracker.ensure_running()  # which the first process would start, and unblock interrupts
+    multiprocessing.resource_tracker.ensure_running()  # otherwise the first process starts it, and unblocks interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -225,7 +225,7 @@ if sys.platform != "win32":
 
     def _end_descendants(worker: int) -> None:
         """Kills all descendants of this process, those in other sessions too."""
-        if sys.platform != "linux":  # there nobody finds them all
+        if sys.platform != "linux":  # elsewhere they cannot all be found
             _killed(-worker)
             return
         while [process for process in _descendants() if _killed(process)]:

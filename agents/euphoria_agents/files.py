@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-LEFT_OVER_AFTER = 60.0  # seconds without a change; a process that cannot be seen here may share the folder, and be at work
-LEFT_OVER = ".euphoria-new"  # how files end that are being written
+LEFT_OVER_AFTER = 60.0  # seconds without a change; a writer on another machine may share the folder
+LEFT_OVER = ".euphoria-new"  # the suffix of unfinished files
 MOST_READ = 2**26  # bytes
 
 
@@ -75,7 +75,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         try:
             yield beside
             with beside.open("rb+") as written:
-                os.fsync(written.fileno())  # a name must never be on the disk before its content
+                os.fsync(written.fileno())  # the content must be on the disk before the name
             target = _destination(path)  # it may have become something else meanwhile
             _take_over(beside, target)
             os.replace(beside, target)
@@ -131,11 +131,11 @@ def _remove_left_over(path: Path) -> None:
 
 def _has_ended(process: str) -> bool:
     """Returns whether a process is known to have ended."""
-    if not process.isdecimal() or os.name == "nt":  # which has no harmless signal
+    if not process.isdecimal() or os.name == "nt":  # Windows has no harmless signal
         return False
     try:
         os.kill(int(process), 0)
-    except PermissionError:  # it is somebody else's
+    except PermissionError:  # it exists, for another user
         return False
     except (ProcessLookupError, OverflowError):
         return True

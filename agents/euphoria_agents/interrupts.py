@@ -59,7 +59,7 @@ def interrupts_heeded() -> Iterator[threading.Event]:
         else:
             hook(lost)
 
-    ours = handler in (signal.default_int_handler, _stop)  # otherwise interrupts are ignored, or somebody else's
+    ours = handler in (signal.default_int_handler, _stop)  # otherwise interrupts are ignored, or handled by others
     sys.unraisablehook = again
     if ours:
         signal.signal(signal.SIGINT, interrupt)

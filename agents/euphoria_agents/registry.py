@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 GROUP = "euphoria_agents"  # of the entry points
 OWN_FORM = "module:Name[:ARGUMENT]"
-OWN_FILE = re.compile(r"(?:.*[/\\])?([^/\\:]+)\.py(?::(\w+))?")  # how one might name a file instead of a module
+OWN_FILE = re.compile(r"(?:.*[/\\])?([^/\\:]+)\.py(?::(\w+))?")  # a file in place of a module
 OWN_HINT = "agents of your own are named module:Name, such as {}, with the module in the working folder or installed"
 
 
@@ -58,7 +58,7 @@ def specs() -> list[str]:
 
 def _registered(**wanted: Any) -> EntryPoints:
     """Returns the entry points of the group."""
-    from importlib.metadata import entry_points  # late: it is much to import for those who do not ask
+    from importlib.metadata import entry_points  # late: it is slow to import
 
     return entry_points(group=GROUP, **wanted)
 
@@ -205,7 +205,7 @@ def _find_builtin(spec: str, name: str, argument: str) -> _Found:
 def _path_in(spec: str) -> str:
     """Returns the path in the spec of a built-in agent; empty if there is none, or the hash of a shipped file."""
     fields = re.findall("[A-Z]+", BUILTIN[spec.partition(":")[0]].form)
-    before = fields.index("PATH") + 1 if "PATH" in fields else len(spec)  # how many colons stand before it
+    before = fields.index("PATH") + 1 if "PATH" in fields else len(spec)  # the number of colons before it
     path = "".join(spec.split(":", before)[before:])
     return "" if path.startswith("@") else path
 
@@ -281,7 +281,7 @@ def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
         raise found.wrong(f"{found.name!r}, called {called}, failed", error) from error
     if not callable(getattr(made, "act", None)):
         raise found.wrong(f"{found.name!r} makes {made!r}, which has no method `act`")
-    agent: Agent = made  # or at least a `Player`, which is all that is asked of it
+    agent: Agent = made  # or a `Player`, which suffices
     return agent
 
 

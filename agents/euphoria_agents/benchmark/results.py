@@ -15,7 +15,7 @@ from euphoria_env.json_reader import Json, read_json
 
 FORMAT, VERSION = "euphoria-result", 1
 MOST_DECISIONS = BUDGETS[-1] * 21 // 20  # a budget is rounded up to a whole update
-ROUNDED = 2e-6  # more than numbers differ that are rounded to six digits
+ROUNDED = 2e-6  # tolerance for numbers that are rounded to six digits
 
 Count = Annotated[int, Meta(ge=0, le=10**12)]
 Rate = Annotated[float, Meta(ge=0, le=1)]

@@ -14,7 +14,7 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 
 # Frozen players, by the hashes of their files, which come with the package.
-NETWORKS = {"network": "ppo:@b109aa4237be"}  # a further one makes version 2 of every task that has it as an opponent
+NETWORKS = {"network": "ppo:@b109aa4237be"}
 PARTNERS = {
     "stars": "ppo:@3e0959f7c309",
     "win": "ppo:@d014d34656ed",
@@ -25,7 +25,7 @@ PARTNERS = {
     "single-file": "ppo:@f67af7ca0cfc",
     "clone": "ppo:@31d183061b24",
 }
-FROZEN = {spec: name for name, spec in (NETWORKS | PARTNERS).items()}  # what they are called
+FROZEN = {spec: name for name, spec in (NETWORKS | PARTNERS).items()}  # their names by spec
 FIXED = ("random", "weights", "greedy")
 BUDGETS = (2_000_000, 20_000_000)  # decisions of the learner in training
 UNSEEN_RECRUITS, UNSEEN_TILES = RECRUIT_NAMES[3::4], TILES[2::3]  # three recruits of each faction, and every third tile

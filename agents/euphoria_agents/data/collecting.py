@@ -28,11 +28,11 @@ from euphoria_env.trajectories import ENDED, Trajectories
 
 FORMAT, VERSION = "euphoria-dataset", 2
 DATASET = "dataset.json"
-PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # whose versions games or files can depend on
+PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # on whose versions games or files can depend
 SEATS = 512  # of the games of a part, which is held in memory
 GAMES_OF_SEARCHERS = 16  # of a part: their games take long, and little is lost with a part
 MOST_AGENTS = 100
-ROOM = 1 << 14  # decisions, at first
+ROOM = 1 << 14  # decisions in the first arrays
 
 
 @dataclass(frozen=True)

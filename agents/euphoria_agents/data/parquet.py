@@ -16,7 +16,7 @@ from euphoria_env.observations import OBS_SIZE
 
 LEVEL = 6  # of the compression: a higher one takes longer and saves 2 %
 ROWS = 1 << 17  # of a row group
-PAGE = 1 << 24  # bytes: what repeats is found within a page
+PAGE = 1 << 24  # bytes: the compression finds repetitions within a page
 # Plain columns, in their order, then those that are lists.
 SCALARS = {
     "game": np.int32,

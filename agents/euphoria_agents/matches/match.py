@@ -126,7 +126,7 @@ def _error(seeds: Sequence[int], values: Sequence[float]) -> float:
     clusters = int(cluster.max(initial=-1)) + 1
     if clusters < 2:
         return math.inf
-    off = np.bincount(cluster, np.asarray(values, float) - np.mean(values))  # of each cluster, summed up
+    off = np.bincount(cluster, np.asarray(values, float) - np.mean(values))  # the sum of each cluster
     return float(math.sqrt(clusters / (clusters - 1) * (off**2).sum()) / len(values))
 
 

@@ -66,7 +66,7 @@ class Worker:
     def __init__(self, work: Callable[[Any], Any]) -> None:
         self.connection, theirs = CONTEXT.Pipe()
         self.process = start_process(_serve, (theirs, work))
-        theirs.close()  # so that its end is noticed here
+        theirs.close()  # so that the end of the process closes the connection
         self.item: Any = None
         self._receiving = threading.Lock()
 

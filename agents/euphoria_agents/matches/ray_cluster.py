@@ -17,7 +17,7 @@ from euphoria_agents.child_process import check_homes, child_environment, homes
 from euphoria_agents.error_text import WorkerError, one_line
 from euphoria_agents.matches.processes import ATTEMPTS, Answer, Item
 
-IN_FLIGHT = 1000  # items that Ray knows of at a time
+IN_FLIGHT = 1000  # items given to Ray at a time
 
 
 def on_ray(work: Callable[[Item], Answer], items: Iterable[Item], address: str | None = None) -> Iterator[tuple[Item, Answer]]:

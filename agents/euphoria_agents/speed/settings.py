@@ -10,12 +10,12 @@ from pathlib import Path
 from euphoria_agents.dataclass_arguments import option, written
 from euphoria_agents.speed.measure import CLOCKS
 
-GROUPS = ("engine", "batch", "vector", "single", "game", "copy", "aec", "picture", "memory", "start")  # of what is measured
+GROUPS = ("engine", "batch", "vector", "single", "game", "copy", "aec", "picture", "memory", "start")  # of layers
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The size of the measurements.
+    """The layers to measure, and how.
 
     Attributes:
         groups: which of GROUPS.

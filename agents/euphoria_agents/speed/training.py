@@ -1,4 +1,4 @@
-"""The speed of training: playing alone, learning alone, and both, with one thread, with two, and so on."""
+"""Measures the speed of training: playing alone, learning alone, and both, with each number of threads."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _rate(update: Callable[[], int]) -> float:
 
 
 def _rates_of_maskable_ppo(plan: TrainingPlan) -> list[float]:
-    """Decisions per second of sb3-contrib's MaskablePPO with its own network and one thread, against the same baselines."""
+    """Measures decisions per second of sb3-contrib's MaskablePPO with its own network, in one thread, against the same agents."""
     import torch
     from sb3_contrib import MaskablePPO
 
