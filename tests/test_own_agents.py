@@ -219,7 +219,10 @@ def test_in_environments_and_matches_by_spec_and_as_an_object(kind: str) -> None
             "nobody",
             r"no agent is called 'nobody' \(.*\); allowed are random, .*, plugged\[:ARGUMENT\], .*, module:Name\[:ARGUMENT\]$",
         ),
-        ("own", "no agent is called 'own' .*such as own:MyAgent, .*; allowed"),
+        ("own", r"no agent is called 'own' \(agents of your own are named module:Name, such as own:MyAgent, .*; allowed"),
+        ("my_agent.py", "such as my_agent:MyAgent, "),
+        ("/path/my_agent.py:Name", "such as my_agent:Name, "),
+        ("my_agent.MyAgent", "such as my_agent:MyAgent, "),
         ("", "no agent is called ''"),
         ("own:", "no agent is called 'own:'; allowed"),
         ("own:First Second", "no agent is called"),
@@ -334,17 +337,3 @@ def test_the_agent_of_the_page_plays_by_its_spec(folder: Path) -> None:
     (folder / "my_agent.py").write_text(code)
     result = play_match([load("my_agent:StarTaker"), load("random")], 4, seed=1)
     assert result.scores[0].wins >= 3
-
-
-@pytest.mark.parametrize(
-    ("spec", "example"),
-    [
-        ("my_agent", "my_agent:MyAgent"),
-        ("my_agent.py", "my_agent:MyAgent"),
-        ("/path/my_agent.py:Name", "my_agent:Name"),
-        ("my_agent.MyAgent", "my_agent:MyAgent"),
-    ],
-)
-def test_a_spec_that_means_a_file_or_a_module_gets_a_hint(spec: str, example: str) -> None:
-    with pytest.raises(ValueError, match=rf"\(agents of your own are named module:Name, such as {example}, "):
-        load(spec)
