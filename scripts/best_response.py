@@ -22,7 +22,7 @@ from euphoria_agents.matches.match import Score, play_match
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_agents.network.checkpoint import parts, read_checkpoint
 from euphoria_agents.players.ppo import checkpoint_path
-from euphoria_agents.registry import hash_of
+from euphoria_agents.registry import file_hashes
 from euphoria_env import Rules
 
 CHOOSING, COUNTING = 1, 2  # seeds: of the deals on which the learning rate is chosen, and of those that count
@@ -73,7 +73,7 @@ def main() -> None:
     check_counts(games=options.games, seed=options.seed)
     player = checkpoint_path(options.player)
     asked = {name: getattr(options, name) for name in ("players", "decisions", "seed")}
-    pin_plan(options.out, {"player": hash_of(f"ppo:{player}").hex(), **asked})
+    pin_plan(options.out, {"player": file_hashes(f"ppo:{player}"), **asked})
     chosen: dict[float, Score] = {}
     for rate in options.learning_rates:
         console.print(f"learning rate {rate:g}")

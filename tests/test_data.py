@@ -211,8 +211,9 @@ def test_the_description_names_versions_rules_and_agents(folder: Path) -> None:
     assert Rules.from_dict(found["rules"]) == SHORT and found["reward"] == "win" and found["seed"] == 1
     assert [file["games"] for file in found["files"]] == [4, 4, 2]
     assert file_hashes("weights") == {}
-    shipped = file_hashes("mcts:9:ppo:@b109aa4237be")
-    assert [value[:12] for value in shipped.values()] == ["b109aa4237be"]
+    for spec in ("ppo", "mcts:9:ppo", "mcts:9:ppo+greedy", "mcts:9:ppo+greedy:"):
+        assert list(file_hashes(spec)) == ["ppo.safetensors"]
+    assert [value[:12] for value in file_hashes("mcts:9:ppo:@b109aa4237be").values()] == ["b109aa4237be"]
 
 
 @pytest.mark.parametrize(("agents", "players"), [(1, 4), (2, 4), (3, 2), (4, 3), (3, 4)])

@@ -31,7 +31,7 @@ from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.cards.recruits import RECRUITS
 from euphoria_env.envs.asking import AgentFailed, TooSlow
 
-SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=0.5, judged={"stars_to_win": 2})
+SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=3600.0, judged={"stars_to_win": 2})
 OPPONENTS = SMALL.opponents
 HERE = partial(in_processes, processes=1)
 
@@ -294,7 +294,7 @@ def test_an_agent_at_fault_is_told_and_nothing_is_written(
 )
 def test_a_fault_that_shows_late_is_told(agent: str, error: type[Exception], message: str, own: str, tmp_path: Path) -> None:
     with pytest.raises(error, match=message):
-        judge(SMALL, f"{own}:{agent}", tmp_path, HERE)
+        judge(dataclasses.replace(SMALL, seconds=0.5 if error is TooSlow else SMALL.seconds), f"{own}:{agent}", tmp_path, HERE)
     assert not (tmp_path / RESULT).exists()
 
 
@@ -505,7 +505,7 @@ def test_a_folder_in_which_an_agent_failed_can_be_used_again(tmp_path: Path, own
         judge(SMALL, spec, tmp_path / "out", HERE, repeatable=False)
     assert (tmp_path / "out" / "plan.json").exists() and not (tmp_path / "out" / RESULT).exists()
     module.write_text(OWN + LATE.replace("2000", "10**9"))
-    tournament._hash_once.cache_clear()
+    tournament._hashes_once.cache_clear()
     judge(SMALL, spec, tmp_path / "out", HERE, repeatable=False)
 
 

@@ -131,7 +131,7 @@ def test_one_seed_says_nothing() -> None:
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any name is that of an agent."""
     monkeypatch.setattr(tournament, "player", lambda spec, limit=None: load("random"))
-    monkeypatch.setattr(tournament, "_hash_once", lambda spec: b"")
+    monkeypatch.setattr(tournament, "_hashes_once", lambda spec: {})
 
 
 @pytest.mark.usefixtures("nobody")
@@ -170,7 +170,7 @@ def test_sources_know_checkpoints(tmp_path: Path) -> None:
         before = sources((spec,))
         assert sources(("random", spec)) == sources((spec, "random")) == before != sources(("random",))
         file.write_bytes(bytes([k]))
-        tournament._hash_once.cache_clear()
+        tournament._hashes_once.cache_clear()
         assert sources((spec,)) != before
     assert sources(("random",)) == sources(("weights",))
     with pytest.raises(ValueError, match="not those with which the games began"):

@@ -132,22 +132,15 @@ def files_of(spec: str) -> dict[str, Path]:
 
 
 def file_hashes(spec: str) -> dict[str, str]:
-    """Returns the files of an agent by name, the network that ships included, each with the beginning of its SHA-256."""
-    files, (*_, after) = files_of(spec), spec.partition("ppo")
-    if not files and is_builtin(spec) and "ppo" in spec.split(":"):
+    """Returns `files_of` by name, and the network that ships if the agent has it, each with the beginning of its SHA-256."""
+    files, fields = files_of(spec), spec.split(":")
+    networks = [k for k, field in enumerate(fields) if "ppo" in field.split("+")]
+    if is_builtin(spec) and networks and not files:
         from euphoria_agents.players.ppo import checkpoint_path
 
-        path = checkpoint_path(after.removeprefix(":"))
-        files = {path.name: path}
+        path = checkpoint_path(":".join(fields[networks[0] + 1 :]))
+        files = {path.name: path} if path.is_file() else {}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for name, path in files.items()}
-
-
-def hash_of(spec: str) -> bytes:
-    """Returns a hash of `files_of`, by which versions of an agent differ; empty if there are none."""
-    digest, files = hashlib.blake2b(), files_of(spec)
-    for name, path in files.items():
-        digest.update(name.encode() + b"\0" + hashlib.blake2b(path.read_bytes()).digest())
-    return digest.digest() if files else b""
 
 
 # ------------------------------------------------------------------------------------------------------- what a spec names

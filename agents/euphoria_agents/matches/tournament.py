@@ -27,7 +27,7 @@ from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
 from euphoria_agents.files import append_line, write_whole
 from euphoria_agents.matches.journal import Run, resume_work
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
-from euphoria_agents.registry import hash_of, is_builtin, load
+from euphoria_agents.registry import file_hashes, is_builtin, load
 from euphoria_agents.validation import decoded
 from euphoria_env import Rules
 
@@ -35,7 +35,7 @@ SEEDS = 16  # in a unit of work; each is played once from every seat
 MOST_GAMES = 10_000_000  # of an agent in a match
 SEEDS_OF_SEARCHERS = 1  # whose games are long: little is lost with a unit
 
-_hash_once = cache(hash_of)
+_hashes_once = cache(file_hashes)
 _players: dict[tuple[str, float | None], Agent] = {}
 
 
@@ -131,7 +131,8 @@ def sources(specs: Sequence[str]) -> str:
     """Returns a hash of the code, the shipped checkpoints and the files of the specs, on which games depend."""
     digest = hashlib.blake2b(hash_of_code(), digest_size=8)
     for spec in sorted(set(specs)):
-        digest.update(_hash_once(spec))
+        if hashes := _hashes_once(spec):
+            digest.update(json.dumps(hashes).encode())
     return digest.hexdigest()
 
 
