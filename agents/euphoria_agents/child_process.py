@@ -164,11 +164,7 @@ def _end_with_parent() -> None:
 if sys.platform != "win32":
 
     def _fork_with_guard(sentinel: int) -> None:
-        """Forks this process: the fork returns, and this one becomes its guard.
-
-        Args:
-            sentinel: becomes readable when the parent has ended.
-        """
+        """Forks this process: the fork returns; this one becomes its guard until `sentinel`, that of the parent, is ready."""
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer)  # signals wake the guard through the pipe, so none is missed

@@ -97,13 +97,7 @@ def _unrepeatable(spec: str, how: str) -> ValueError:
 
 
 def audit_sample(found: Json, units: Sequence[WorkUnit], entropy: bytes = b"") -> list[WorkUnit]:
-    """Draws the units of a result that are played again, by the hash of the result, so that nobody chooses them.
-
-    Args:
-        found: the result.
-        units: all of its units.
-        entropy: random bytes, with which nobody can predict the sample.
-    """
+    """Draws units to play again, by the hash of the result, so that nobody chooses them; with entropy nobody can predict them."""
     digest = hashlib.sha256(json.dumps(found, sort_keys=True).encode() + entropy).digest()
     rng = np.random.default_rng(int.from_bytes(digest, "little"))
     return [units[k] for k in rng.choice(len(units), min(REPLAYED, len(units)), replace=False)]
@@ -111,16 +105,7 @@ def audit_sample(found: Json, units: Sequence[WorkUnit], entropy: bytes = b"") -
 
 @players_ended()
 def check_result(task: Task, spec: str, path: Path, run: Run[WorkUnit, MatchResult]) -> int:
-    """Has the agent of a result play some of its units again, and compares how they end.
-
-    Args:
-        task: that of the result.
-        spec: of the agent, here.
-        path: the file of the result.
-        run: as for `judge`.
-
-    Returns:
-        How many games were played.
+    """Has the agent of a result in a file play some of its units again, compares how they end, and returns the number of games.
 
     Raises:
         ValueError: it is no result of this task; it cannot be checked; or a unit ended otherwise.

@@ -120,14 +120,7 @@ def specs_of(part: DatasetPart) -> list[str]:
 
 
 class PartGames(BatchGames):
-    """The games of a part side by side, and their decisions; see `asking.Games`.
-
-    Args:
-        part: the part.
-        seed: of the games.
-        seated: their line-ups, as `lineups` gives them.
-        rng: for the determinized games that agents get.
-    """
+    """The games of a part side by side, and their decisions; see `asking.Games`. `seated` is the result of `lineups`."""
 
     def __init__(self, part: DatasetPart, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(part.games)
@@ -224,19 +217,11 @@ def collect(
 ) -> dict[str, Any]:
     """Plays the parts of a data set that a folder does not have, and writes `dataset.json`.
 
-    Args:
-        folder: of the data set.
-        parts: all of it.
-        run: plays them: `in_processes`, or on a cluster.
-        progress: called with the number of games that have been added.
-
-    Returns:
-        The content of `dataset.json`; docs/data.md explains it.
+    The arguments are those of `resume_work`. Returns the content of `dataset.json`, which docs/data.md explains.
 
     Raises:
         ValueError: the folder holds another data set, or a damaged file.
-        AgentFailed: an agent of your own failed.
-        IllegalMove: a move was not legal.
+        AgentFailed, IllegalMove: an agent failed.
     """
     whole = parts[0]
     about: dict[str, Any] = {

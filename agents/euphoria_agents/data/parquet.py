@@ -96,11 +96,7 @@ def count_rows(content: bytes) -> int:
 
 
 def read_part(content: bytes, agents: Sequence[str]) -> Columns:
-    """Returns the columns of a part.
-
-    Args:
-        content: of the file.
-        agents: the specs of the data set, each once.
+    """Returns the columns of a part, from its file and the specs of the data set, each once.
 
     Raises:
         ValueError: it is no such file, or holds what cannot be.

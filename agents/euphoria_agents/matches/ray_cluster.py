@@ -25,11 +25,6 @@ def on_ray(work: Callable[[Item], Answer], items: Iterable[Item], address: str |
 
     If a worker or a whole node dies, its items are done again elsewhere.
 
-    Args:
-        work: the function; can be pickled.
-        items: its arguments.
-        address: as for `connected`.
-
     Raises:
         ValueError: Ray is not installed, or there is no such cluster.
         RuntimeError: an item killed its workers again and again; or, as `WorkerError`, the work failed.

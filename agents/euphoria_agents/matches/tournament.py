@@ -108,12 +108,7 @@ class WorkUnit:
 
 
 def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None) -> MatchResult:
-    """Plays a unit of work, always with the same result.
-
-    Args:
-        unit: what is played.
-        records: whether the games are kept as records.
-        limit: seconds that the first agent may take for a decision.
+    """Plays a unit of work, always with the same result; `records` and `limit` are those of `play_match`.
 
     Raises:
         ValueError: code or checkpoints here are not those of the unit.
@@ -350,10 +345,7 @@ def rate(
 ) -> dict[str, tuple[float, float]]:
     """Returns ratings (mu, sigma) from games in their order; an agent on several seats gets the mean of their ratings.
 
-    Args:
-        specs: of the agents.
-        games: line-ups and results.
-        known: ratings from earlier games.
+    `known` has ratings from earlier games.
     """
     model = PlackettLuce(tau=0.0)  # the strength of an agent does not change
     ratings = {spec: (known or {}).get(spec, (model.mu, model.sigma)) for spec in specs}

@@ -64,14 +64,7 @@ def engine(players: int, n: int, seed: int) -> Timed:
 
 
 def batch(players: int, n: int, seed: int, observed: bool = True, threads: int | None = 1, choice: bool = False) -> Timed:
-    """Calls `Batch.step` with uniformly random moves.
-
-    Args:
-        players, n, seed: as for each layer.
-        observed: whether observations are written.
-        threads: how many; None: one per core, measured by the wall clock.
-        choice: whether the choice of the moves counts.
-    """
+    """Calls `Batch.step` with uniformly random moves, whose choice may count; all threads (None) are timed by the wall clock."""
     games = Batch(n, Rules(num_players=players), seed, threads=threads, observe=observed)
     games.states[:] = _rows_in_the_middle(players, n, seed)
     games.player[:] = games.states["player"]
