@@ -39,7 +39,7 @@ def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> Base
         RuntimeError: it imports another copy of this project, or has ended already.
     """
     ours, theirs = CONTEXT.Pipe(duplex=False)
-    with _starting, _variables(child_environment()) as before, _interrupts_blocked(), _without_main():
+    with _starting, _inheritance() as before:
         process: BaseProcess = CONTEXT.Process(target=_run, args=(before, theirs, homes(), work, arguments), daemon=True)
         process.start()
     theirs.close()
@@ -87,22 +87,30 @@ def check_homes(found: tuple[str | None, str | None]) -> None:
 
 
 @contextlib.contextmanager
-def _variables(new: Mapping[str, str | None]) -> Iterator[dict[str, str | None]]:
-    """Sets environment variables for a while; yields their former values."""
+def _inheritance() -> Iterator[dict[str, str | None]]:
+    """Prepares what a new process inherits, and yields the former values of the variables that it sets.
+
+    The main program is hidden, so that the new process does not run it again: it may be no file, or have no guard.
+    """
+    with _interrupts_blocked():
+        main, before = sys.modules["__main__"], _set_variables(child_environment())
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
+            yield before
+        finally:
+            sys.modules["__main__"] = main
+            _set_variables(before)
+
+
+def _set_variables(new: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Sets environment variables, removes those that are None, and returns the former values."""
     before = {name: os.environ.get(name) for name in new}
-    _set_variables(new)
-    try:
-        yield before
-    finally:
-        _set_variables(before)
-
-
-def _set_variables(new: Mapping[str, str | None]) -> None:
     for name, value in new.items():
         if value is None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+    return before
 
 
 @contextlib.contextmanager
@@ -117,17 +125,6 @@ def _interrupts_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def _without_main() -> Iterator[None]:
-    """Hides the main program, so that the new process does not run it again: it may be no file, or have no guard."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
 
 
 def _run(
