@@ -145,7 +145,9 @@ def judge(
     progress: Progress | None = None,
     processes: int | None = 1,
 ) -> Json:
-    """Judges an agent and writes result.json, row.md, games.jsonl and times.json; finished games there are not played again.
+    """Judges an agent, writes result.json, row.md, games.jsonl and times.json, and returns the result (docs/benchmark.md).
+
+    Finished games that the folder has are not played again.
 
     Args:
         task, spec, folder: the task, the agent (as for `euphoria_agents.load`), and the folder of the result.
@@ -154,9 +156,6 @@ def judge(
         repeatable: whether the agent must play equal games when it is asked again.
         progress: called with a number of games when they have been played.
         processes: how many `run` has, for the times; None on a cluster.
-
-    Returns:
-        The result; see docs/benchmark.md.
 
     Raises:
         ValueError: the agent cannot be made or repeated; its name cannot stand in a table; the folder holds another result.
