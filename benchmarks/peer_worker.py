@@ -15,15 +15,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from euphoria_agents.machine import versions
-from euphoria_agents.speed.measure import Chunk, choose_clock, clock, rates
+from euphoria_agents.speed.measure import Timed, choose_clock, clock, measure_rates
 
 CHUNK = 500  # decisions, about
 BATCH, SCAN = 1024, 64  # of pgx: games, and steps of a compiled loop
 
-Peer = Iterator[tuple[str, str, Chunk]]  # game, mode, work
+Peer = Iterator[tuple[str, str, Timed]]  # game, mode, work
 
 
-def _aec(make: Callable[[], Any]) -> Chunk:
+def _aec(make: Callable[[], Any]) -> Timed:
     """PettingZoo's usual loop, sampling with its own spaces."""
     aec = make()
     aec.reset(seed=0)
@@ -53,7 +53,7 @@ def pettingzoo() -> Peer:
         yield name, "AEC wrapped", _aec(module.env)
 
 
-def _spiel(game: Any) -> Chunk:
+def _spiel(game: Any) -> Timed:
     rng = random.Random(0)
 
     def chunk() -> tuple[int, float]:
@@ -81,7 +81,7 @@ def open_spiel() -> Peer:
             yield name, "state API", _spiel(pyspiel.load_game(name))
 
 
-def _pgx(environment: Any) -> Chunk:
+def _pgx(environment: Any) -> Timed:
     import jax
     from pgx.experimental import auto_reset
 
@@ -115,7 +115,7 @@ def pgx() -> Peer:
         yield name, f"scan of vmap, {BATCH} games", _pgx(pgx.make(name))
 
 
-def _rlcard(environment: Any) -> Chunk:
+def _rlcard(environment: Any) -> Timed:
     rng = random.Random(0)
 
     def chunk() -> tuple[int, float]:
@@ -169,7 +169,7 @@ def main() -> None:
     make, package = PEERS[name]
     version = versions([package]).get(package, "?")
     for game, mode, chunk in make():
-        values = rates(chunk, float(seconds), int(repeats))
+        values = measure_rates(chunk, float(seconds), int(repeats))
         print(json.dumps({"peer": name, "version": version, "game": game, "mode": mode, "values": values}), flush=True)
 
 

@@ -25,7 +25,7 @@ from rich.table import Table
 import euphoria_agents
 from euphoria_agents.machine import machine, versions
 from euphoria_agents.speed import layers
-from euphoria_agents.speed.measure import CLOCKS, choose_clock, rates, readable, write
+from euphoria_agents.speed.measure import CLOCKS, choose_clock, measure_rates, readable, write_report
 
 HERE = Path(__file__).resolve().parent
 OURS = Path(euphoria_agents.__file__).resolve().parent.parent  # where peers find the clock: it needs no library
@@ -119,7 +119,7 @@ def measure_peer(peer: str, found: argparse.Namespace) -> Iterator[Figure]:
 def measure_ours(found: argparse.Namespace) -> Iterator[Figure]:
     """Our own figures, of the modes that the peers have."""
     version = versions(["euphoria-env"]).get("euphoria-env", "?")
-    known = {layer.name: layer.make for layer in layers.LAYERS}
+    known = {layer.name: layer.setup for layer in layers.LAYERS}
     for mode, layer, n in (
         ("AEC raw", "AEC raw", 0),
         ("AEC wrapped", "AEC wrapped", 0),
@@ -127,7 +127,7 @@ def measure_ours(found: argparse.Namespace) -> Iterator[Figure]:
         ("batch, moves chosen too, 1024 games", "batch, moves chosen too", 1024),
         ("inside compiled code", "engine", 0),
     ):
-        values = rates(known[layer](found.players, n, 0), found.seconds, found.repeats)
+        values = measure_rates(known[layer](found.players, n, 0), found.seconds, found.repeats)
         yield Figure("euphoria-env", version, f"Euphoria, {found.players} players", mode, values)
 
 
@@ -177,7 +177,7 @@ def main() -> None:
         figures.extend(measure_ours(found))
     if found.json:
         rows: list[dict[str, Any]] = [dataclasses.asdict(figure) for figure in figures]
-        write(
+        write_report(
             found.json,
             {"machine": machine(), "versions": versions(), "clock": found.clock, "left_out": left_out, "results": rows},
         )

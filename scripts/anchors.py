@@ -14,7 +14,7 @@ from rich.console import Console
 from euphoria_agents.benchmark.tasks import TASKS, Task, task_of
 from euphoria_agents.dataclass_arguments import command, option, parse_options
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Journal, check_counts, play, rate, schedule
+from euphoria_agents.matches.tournament import Journal, check_counts, play_units, rate, schedule
 from euphoria_agents.progress import Progress
 
 
@@ -32,7 +32,7 @@ def anchors(task: Task, options: Options, console: Console) -> list[float]:
     """The ratings, in the order of the opponents."""
     chunks = [chunk for rules in task.rules for chunk in schedule(task.opponents, rules, options.games, options.seed)]
     with Progress(console, task.name, "games", sum(chunk.games for chunk in chunks)) as progress:
-        played = play(chunks, Journal(), partial(in_processes, processes=options.processes), progress.advance)
+        played = play_units(chunks, Journal(), partial(in_processes, processes=options.processes), progress.advance)
     ratings = rate(task.opponents, [(chunk.lineup, game) for chunk, result in played.items() for game in result.played])
     return [round(ratings[opponent][0], 2) for opponent in task.opponents]
 

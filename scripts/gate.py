@@ -27,7 +27,15 @@ from euphoria_agents.commands.match_output import warm_up
 from euphoria_agents.dataclass_arguments import command, option, parse_options, rules_options, written_folder
 from euphoria_agents.matches.match import Z_95, MatchResult
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, play, players_ended, seeds_of_a_chunk, sources
+from euphoria_agents.matches.tournament import (
+    Journal,
+    WorkUnit,
+    check_counts,
+    play_units,
+    players_ended,
+    seeds_of_a_unit,
+    sources,
+)
 from euphoria_env import Rules
 
 LEAST = 48  # deals, before which the variance is not trusted
@@ -110,20 +118,20 @@ def won_by_deal(result: MatchResult, players: int) -> np.ndarray:
     return np.array([game.winner == 0 for game in result.played]).reshape(-1, players).mean(1)
 
 
-def rounds(options: Options, size: int) -> Iterator[dict[tuple[str, str, int], Chunk]]:
+def rounds(options: Options, size: int) -> Iterator[dict[tuple[str, str, int], WorkUnit]]:
     """Yields the chunks of each round of `size` deals, by agent, opponent and number of players; no agent meets itself."""
     rules = [Rules(num_players=n, **options.game) for n in dict.fromkeys(options.players)]
     pool, both = dict.fromkeys(options.against), (options.agent, options.instead_of)
     for number in itertools.count():
         yield {
-            (agent, opponent, one.num_players): Chunk(lineup, number, options.seed, size, one, sources(lineup))
+            (agent, opponent, one.num_players): WorkUnit(lineup, number, options.seed, size, one, sources(lineup))
             for agent, opponent, one in itertools.product(both, pool, rules)
             if agent != opponent
             for lineup in [(agent, *[opponent] * (one.num_players - 1))]
         }
 
 
-def gained(options: Options, chunks: dict[tuple[str, str, int], Chunk], played: dict[Chunk, MatchResult]) -> np.ndarray:
+def gained(options: Options, chunks: dict[tuple[str, str, int], WorkUnit], played: dict[WorkUnit, MatchResult]) -> np.ndarray:
     """Returns the share that the candidate won more in each deal, (deals, opponents): the mean over the numbers of players."""
 
     def won(agent: str, opponent: str, n: int) -> np.ndarray | float:
@@ -162,11 +170,11 @@ def decide(options: Options, console: Console) -> str:
     gate = Gate(list(dict.fromkeys(options.against)), options.gain, options.loss, options.error)
     specs = (options.agent, options.instead_of, *options.against)
     warm_up({spec: Rules(num_players=options.players[0], **options.game) for spec in specs})
-    size = seeds_of_a_chunk(specs)
+    size = seeds_of_a_unit(specs)
     verdict, coming, run = UNDECIDED, rounds(options, size), partial(in_processes, processes=options.processes)
     while verdict == UNDECIDED and len(gate.observed) < options.deals:
         some = list(itertools.islice(coming, max(options.processes, AT_ONCE // size)))
-        played = play([chunk for chunks in some for chunk in chunks.values()], journal, run)
+        played = play_units([chunk for chunks in some for chunk in chunks.values()], journal, run)
         for chunks in some:
             if verdict == UNDECIDED and len(gate.observed) < options.deals:
                 verdict = gate.add(gained(options, chunks, played))

@@ -26,7 +26,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from euphoria_agents import Agent, EuphoriaVecEnv
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
-from euphoria_agents.files import whole_file
+from euphoria_agents.files import atomic_write
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_env.envs.sb3 import JoinedVecEnv
 
@@ -84,7 +84,7 @@ def train(options: Options, console: Console) -> None:
     model = MaskablePPO("MlpPolicy", env, seed=options.seed, device="cpu", **SIZES, **CHOICES)
     with console.status(f"{options.decisions:,} decisions ..."):
         model.learn(options.decisions)
-    with whole_file(options.out) as beside:
+    with atomic_write(options.out) as beside:
         save_file({name: tensor.contiguous() for name, tensor in model.policy.state_dict().items()}, beside)
     console.print(f"{model.num_timesteps:,} decisions; written: {options.out}")
 

@@ -30,7 +30,7 @@ from torch import nn
 
 from euphoria_agents import Agent, load, play_match
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
-from euphoria_agents.files import whole_file
+from euphoria_agents.files import atomic_write
 from euphoria_agents.matches.tournament import check_counts
 from euphoria_env import Rules, actions
 from euphoria_env.envs.observation_space import observation_box
@@ -156,7 +156,7 @@ def train(options: Options, console: Console) -> None:
         found = algorithm.train()["env_runners"]
         decisions += UPDATE
         console.print(f"{decisions:,} decisions, mean return {found.get('episode_return_mean', np.nan):.2f}")
-    with whole_file(options.out) as beside:
+    with atomic_write(options.out) as beside:
         save_file({name: tensor.contiguous() for name, tensor in algorithm.get_module().state_dict().items()}, beside)
     algorithm.stop()
     console.print(f"written: {options.out}")

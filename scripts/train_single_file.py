@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 
 from euphoria_agents import Agent, load, play_match
-from euphoria_agents.files import whole_file
+from euphoria_agents.files import atomic_write
 from euphoria_env import actions, observations
 from euphoria_env.engine.rewards import REWARD_NAMES
 from euphoria_env.envs.vector import EuphoriaVectorEnv
@@ -109,7 +109,7 @@ class Network(nn.Module):
     def write(self, path: Path) -> None:
         """Writes a file for `Player`, whole or not at all."""
         arrays = {name: tensor.numpy() for name, tensor in self.state_dict().items()}
-        with whole_file(path) as beside, beside.open("wb") as file:
+        with atomic_write(path) as beside, beside.open("wb") as file:
             np.savez(file, layout=LAYOUT, players=self.players, width=self.width, **arrays)
 
 

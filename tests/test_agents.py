@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from euphoria_agents import Agent, load, specs
+from euphoria_agents import Agent, load
 from euphoria_agents.agent import int8_rows
 from euphoria_agents.matches.match import play_match, wilson
 from euphoria_agents.players.weights import NEVER, read_observation, spin, weigh
@@ -42,18 +42,13 @@ def test_tunnels_icarus_and_tank() -> None:
     assert found["place 3 euphorian_tunnel"] == 10
     assert found["place 3 breeze_bar"] == found["place 3 sky_lounge"] == 10
     assert found["place 3 tank_energy"] == found["place 3 tank_water"] == 15 * 3
+    assert weights(position(workers=[3], morale=3, artifacts={"bat": 3}, goods={"gold": 3}))["place 3 wind_salon"] == 1
     assert weights(position(workers=[1, 1, 1, 1], goods={"energy": 3}))["place 1 tank_energy"] == 0
 
 
 def test_the_weight_of_a_space_is_spread_over_faces() -> None:
     found = weights(position(workers=[2, 2, 4], goods={"energy": 1}))
     assert found["place 2 euphorian_tunnel"] == found["place 4 euphorian_tunnel"] == 5
-
-
-def test_everything_else_weighs_the_same() -> None:
-    found = weights(position(workers=[3], morale=3, artifacts={"bat": 3}, goods={"gold": 3}))
-    assert found["place 3 wind_salon"] == found["place 3 nimbus_loft"] == 1
-    assert found["place 3 ark_of_fractured_memories"] == 1
 
 
 def test_a_small_total_counts_members_and_a_great_one_company() -> None:
@@ -170,17 +165,9 @@ def test_it_plays_and_equal_seeds_give_equal_games(spec: str) -> None:
 def test_a_batch_is_played_like_one_after_the_other(spec: str) -> None:
     agent, games = loaded(spec), [Game(Rules(num_players=n), seed=n) for n in range(2, 7)]
     if agent.needs_game:
-        _needs_a_game(agent, games[0])
-    else:
-        _same_in_a_batch(agent, games)
-
-
-def _needs_a_game(agent: Agent, game: Game) -> None:
-    with pytest.raises(ValueError, match="needs a game"):
-        agent.act_batch(game.observation(0)[None], game.mask()[None], np.random.default_rng(0))
-
-
-def _same_in_a_batch(agent: Agent, games: list[Game]) -> None:
+        with pytest.raises(ValueError, match="needs a game"):
+            agent.act_batch(games[0].observation(0)[None], games[0].mask()[None], np.random.default_rng(0))
+        return
     rng = np.random.default_rng(0)
     for _ in range(120):
         seen = np.stack([game.observation(game.player) for game in games])
@@ -207,13 +194,6 @@ def test_random_is_uniform() -> None:
     moves = load("random").act_batch(np.zeros((6000, observations.OBS_SIZE), np.int8), masks, np.random.default_rng(0))
     found, counts = np.unique(moves, return_counts=True)
     assert found.tolist() == [0, 300, 663] and (abs(counts - 2000) < 150).all()
-
-
-@pytest.mark.parametrize("spec", ["", "nobody", "weights:3", "weights:", "ppo:", None, 7])
-def test_wrong_texts(spec: Any) -> None:
-    with pytest.raises(ValueError, match="allowed are random, weights, "):
-        load(spec)
-    assert specs()[: len(BUILTIN)] == [row.form for row in BUILTIN.values()]
 
 
 def test_rows_of_any_kind() -> None:
@@ -243,23 +223,6 @@ def test_weights_beats_random_and_equal_seeds_give_equal_matches() -> None:
     assert result.scores[0].interval[0] > 0.6
     again = play_match(agents, 60, seed=3)
     assert (again.scores, again.decisions) == (result.scores, result.decisions)
-
-
-def test_a_match_has_one_winner_whoever_sits_where() -> None:
-    result = play_match([load("weights")] * 3, 30, seed=1)
-    assert sum(score.wins for score in result.scores) == 30 and not result.truncated
-
-
-def test_a_match_gives_searchers_a_determinized_game() -> None:
-    class Searcher(Agent):
-        needs_game = True
-
-        def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Any = None) -> int:
-            assert np.array_equal(game.observation(game.player), observation) and np.array_equal(game.mask(), mask)
-            return load("weights").act(observation, mask, rng)
-
-    result = play_match([Searcher(), load("weights")], 2, Rules(num_players=2, max_turns=40), seed=0)
-    assert result.decisions > 0
 
 
 def test_matches_need_as_many_agents_as_players() -> None:

@@ -21,8 +21,8 @@ import pytest
 from euphoria_agents import load, play_match
 from euphoria_agents.__main__ import main
 from euphoria_agents.commands import speed
-from euphoria_agents.files import LEFT_OVER, LEFT_OVER_AFTER, append_line, check_writable, read_text, whole_file, write_whole
-from euphoria_agents.speed.measure import Measurement, write
+from euphoria_agents.files import LEFT_OVER, LEFT_OVER_AFTER, append_line, atomic_write, check_writable, read_text, write_whole
+from euphoria_agents.speed.measure import Measurement, write_report
 from tests.tools.commands import PATHS, euphoria
 from tests.tools.forking import in_a_fork, needs_fork
 
@@ -43,7 +43,7 @@ def plot(path: Path) -> None:
 
 WRITERS: list[tuple[str, Callable[[Path], Any]]] = [
     ("a.txt", lambda path: write_whole(path, "new")),
-    ("a.json", lambda path: write(path, {})),
+    ("a.json", lambda path: write_report(path, {})),
     ("a.safetensors", write_checkpoint),
     ("a.png", plot),
     ("a.svg", plot),
@@ -77,7 +77,6 @@ def small_files() -> None:
 
 COMMANDS = [
     "evaluate --games 40 --max-turns 20 --processes 1 --out out",
-    "evaluate --games 40 --max-turns 20 --processes 2 --records out",
     "tournament --games 40 --max-turns 20 --processes 2 --out out --records out",
     "collect --agents random --games 4 --max-turns 20 --processes 1 --out out",
     "replay ../a.record --svg out",
@@ -108,17 +107,12 @@ def test_a_command_tells_of_a_full_disk_in_a_line(words: str, tmp_path: Path) ->
     assert not [path for path in folder.rglob("*") if path.suffix in (".record", ".svg", ".json", ".safetensors", ".parquet")]
 
 
-def test_a_line_that_cannot_be_written_names_its_file(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="cannot be written: Is a directory"):
-        append_line(tmp_path, "a")
-
-
 # ------------------------------------------------------------------------------------------------------- killed writers
 
 KILLED = """
 import os, signal, sys
-from euphoria_agents.files import whole_file
-with whole_file(sys.argv[1]) as beside:
+from euphoria_agents.files import atomic_write
+with atomic_write(sys.argv[1]) as beside:
     beside.write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -144,13 +138,16 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> Non
     assert beside(path) == [tmp_path / "a"] and path.read_text() == "now"
 
 
-def test_what_a_living_writer_writes_is_left_alone(tmp_path: Path) -> None:
+def test_files_of_living_writers_and_of_others_are_left_alone(tmp_path: Path) -> None:
     path, long_ago = tmp_path / "a.json", time.time() - 2 * LEFT_OVER_AFTER
-    others = [tmp_path / f".a.json.{name}.x{LEFT_OVER}" for name in (os.getppid(), "notes")]
-    for other in others:
+    names = f".a.json.{os.getppid()}.x{LEFT_OVER}", f".a.json.notes.x{LEFT_OVER}", ".a.json.new", ".a.json.9999999.new"
+    others = [*map(tmp_path.joinpath, names), tmp_path / f".a.json.9999999.b{LEFT_OVER}"]
+    for other in others[:-1]:
         other.write_text("theirs")
-        os.utime(other, (long_ago, long_ago))
-    with whole_file(path) as mine:
+    others[-1].symlink_to("nowhere")
+    for other in others:
+        os.utime(other, (long_ago, long_ago), follow_symlinks=False)
+    with atomic_write(path) as mine:
         mine.write_text("mine")
     assert sorted(beside(path)) == sorted(others)
 
@@ -207,12 +204,7 @@ def test_what_is_no_regular_file_is_refused(kind: str, linked: bool, tmp_path: P
     if linked:
         Path("link").symlink_to(path)
         path = Path("link")
-    writers: list[Callable[[Path], Any]] = [
-        *(writer for _, writer in WRITERS),
-        check_writable,
-        lambda path: append_line(path, "a"),
-    ]
-    for writer in writers:
+    for writer in (*(writer for _, writer in WRITERS), check_writable, lambda path: append_line(path, "a")):
         with pytest.raises(OSError, match=f"^{path} cannot be written: (it is not a regular file|Is a directory)$"):
             writer(path)
         assert Path("it").lstat().st_ino == before.st_ino and Path("it").lstat().st_mode == before.st_mode
@@ -223,23 +215,10 @@ def test_what_is_no_regular_file_is_refused(kind: str, linked: bool, tmp_path: P
 
 def test_a_file_that_became_a_pipe_meanwhile_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    with pytest.raises(OSError, match="not a regular file"), whole_file(path) as beside:
+    with pytest.raises(OSError, match="not a regular file"), atomic_write(path) as beside:
         beside.write_text("new")
         os.mkfifo(path)
     assert path.is_fifo() and [*tmp_path.iterdir()] == [path]
-
-
-def test_what_was_made_by_others_is_not_removed(tmp_path: Path) -> None:
-    """A file is read whatever its name and age."""
-    path, long_ago = tmp_path / "a.json", time.time() - 2 * LEFT_OVER_AFTER
-    kept = [tmp_path / ".a.json.new", tmp_path / ".a.json.9999999.new", tmp_path / f".a.json.9999999.b{LEFT_OVER}"]
-    for file in kept[:2]:
-        file.write_text("theirs")
-        os.utime(file, (long_ago, long_ago))
-    kept[2].symlink_to("nowhere")
-    os.utime(kept[2], (long_ago, long_ago), follow_symlinks=False)
-    write_whole(path, "mine")
-    assert sorted(beside(path)) == sorted(kept)
 
 
 def test_what_is_read_has_a_limit(tmp_path: Path) -> None:
@@ -257,25 +236,13 @@ def test_what_is_read_has_a_limit(tmp_path: Path) -> None:
         read_text(tmp_path / "nosuch")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "analyse a.record --plot",
-        "analyse a.record --out",
-        "speed --json",
-        "speed --plot",
-    ],
-)
+@pytest.mark.parametrize("words", ["analyse a.record --plot", "analyse a.record --out", "speed --json"])
 def test_commands_refuse_what_they_cannot_replace_before_they_begin(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
-    told = {
-        "pipe": "pipe cannot be written: it is not a regular file",
-        ".": ". cannot be written: Is a directory",
-        "": "is empty",
-    }
+    told = {"pipe": "pipe cannot be written: it is not a regular file", ".": "Is a directory", "": "is empty"}
     for path, message in told.items():
         with pytest.raises(SystemExit) as ended:
             main([*words.split(), path])

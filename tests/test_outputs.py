@@ -90,10 +90,6 @@ FILES = [pair for pair in PAIRS if paths_of(imported(COMMANDS[pair[0]].options))
 FOLDERS = [pair for pair in PAIRS if pair not in FILES]
 
 
-def test_there_are_pairs_of_every_command() -> None:
-    assert {name for name, *_ in PAIRS} >= {"train", "replay", "analyse", "serve", "speed"}
-
-
 def words_for(name: str, paths: dict[str, Any]) -> list[str]:
     """A command line with these paths."""
     found, named = [], list(WORDS.get(name, []))

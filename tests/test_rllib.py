@@ -24,7 +24,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 from euphoria_agents.child_process import homes  # noqa: E402
 from euphoria_agents.matches.ray_cluster import on_ray  # noqa: E402
-from euphoria_agents.matches.tournament import Chunk, Journal, play, play_chunk, sources  # noqa: E402
+from euphoria_agents.matches.tournament import Journal, WorkUnit, play_unit, play_units, sources  # noqa: E402
 from euphoria_env import Game, Rules  # noqa: E402
 from tests.tools.scripts import SCRIPTS, call  # noqa: E402
 
@@ -45,45 +45,45 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Any:
     cluster.shutdown()
 
 
-def chunks(number: int) -> list[Chunk]:
+def chunks(number: int) -> list[WorkUnit]:
     lineup = ("weights", "random")
-    return [Chunk(lineup, k, 5, 4, Rules(num_players=2), sources(lineup)) for k in range(number)]
+    return [WorkUnit(lineup, k, 5, 4, Rules(num_players=2), sources(lineup)) for k in range(number)]
 
 
-def played(found: dict[Chunk, Any]) -> dict[Chunk, Any]:
+def played(found: dict[WorkUnit, Any]) -> dict[WorkUnit, Any]:
     return {chunk: result.played for chunk, result in found.items()}
 
 
-def die_once(folder: Path, chunk: Chunk) -> Any:
+def die_once(folder: Path, chunk: WorkUnit) -> Any:
     """Plays a chunk; the first worker who tries one with an even number is killed."""
     try:
         (folder / str(chunk.number)).touch(exist_ok=False)
     except FileExistsError:
-        return play_chunk(chunk)
+        return play_unit(chunk)
     if chunk.number % 2 == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-    return play_chunk(chunk)
+    return play_unit(chunk)
 
 
-def stick(folder: Path, doomed: str, chunk: Chunk) -> Any:
+def stick(folder: Path, doomed: str, chunk: WorkUnit) -> Any:
     """Plays a chunk; on one of the nodes it never ends, and on the others it waits for that."""
     if ray.get_runtime_context().get_node_id() == doomed:
         (folder / str(chunk.number)).touch()
         time.sleep(3600)
     while not [*folder.iterdir()]:
         time.sleep(0.05)
-    return play_chunk(chunk)
+    return play_unit(chunk)
 
 
-def die(chunk: Chunk) -> None:
+def die(chunk: WorkUnit) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_killed_workers_lose_nothing(cluster: Any, tmp_path: Path) -> None:
     wanted = chunks(6)
     found = dict(on_ray(partial(die_once, tmp_path), wanted, cluster.address))
-    assert played(found) == played({chunk: play_chunk(chunk) for chunk in wanted})
-    with pytest.raises(RuntimeError, match=r"on the cluster, Chunk.*number=0"):
+    assert played(found) == played({chunk: play_unit(chunk) for chunk in wanted})
+    with pytest.raises(RuntimeError, match=r"on the cluster, WorkUnit.*number=0"):
         list(on_ray(die, wanted[:1], cluster.address))
 
 
@@ -110,8 +110,8 @@ def test_a_node_that_dies_loses_nothing(cluster: Any, tmp_path: Path) -> None:
     journal = Journal(tmp_path / "chunks.jsonl", tmp_path / "records")
     found = dict(on_ray(partial(stick, stuck, doomed.node_id), wanted, cluster.address))
     undertaker.join()
-    assert played(found) == played({chunk: play_chunk(chunk) for chunk in wanted})
-    again = play(wanted, journal, partial(on_ray, address=cluster.address))
+    assert played(found) == played({chunk: play_unit(chunk) for chunk in wanted})
+    again = play_units(wanted, journal, partial(on_ray, address=cluster.address))
     assert played(again) == played(found) and len([*(tmp_path / "records").iterdir()]) == 48
 
 

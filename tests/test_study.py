@@ -21,7 +21,7 @@ from euphoria_agents import load
 from euphoria_agents.__main__ import main
 from euphoria_agents.agent import explained
 from euphoria_agents.benchmark.tasks import NETWORKS
-from euphoria_agents.matches.match import Chance
+from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.study import game_analysis as analysis_module
 from euphoria_agents.study.decision_analysis import FUTURES, Judge, best_of, outcome
 from euphoria_agents.study.game_analysis import Analysis, Entry
@@ -102,7 +102,7 @@ def test_the_moves_are_those_that_the_agent_explains(record: str, entries: list[
     for ply, game in enumerate(positions(record)):
         if ply % 17 or game.over:
             continue
-        chance = Chance(np.random.default_rng((0, ply)))
+        chance = AgentGenerator(np.random.default_rng((0, ply)))
         seat = game.player
         said = explained(agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
         for move, row in zip(said["moves"], entries[ply]["moves"], strict=True):
@@ -132,7 +132,7 @@ def test_who_plays_by_the_search_regrets_nothing() -> None:
     """The agent judges its own game with the same chance: it has always played what it thinks best."""
     game, agent = Game(Rules(num_players=3, max_turns=30), seed=2), load(SPEC)
     while not (game.over or game.truncated):
-        chance, seat = Chance(np.random.default_rng((9, len(game.history)))), game.player
+        chance, seat = AgentGenerator(np.random.default_rng((9, len(game.history)))), game.player
         game.play(agent.act(game.observation(seat), game.mask(), chance.own, chance.deal(game, seat)))
     found = list(analyse(game.to_record(), SPEC, seed=9))
     assert len(found) > 50 and all(entry["regret"] == 0 for entry in found)
@@ -150,7 +150,7 @@ def test_a_move_that_was_never_followed_is_tried() -> None:
             assert 0 <= played[3] <= 1 and entry["regret"] is not None
             game = Game.from_rows(judge.game.before[entry["ply"]].copy())
             agent, seat = load("mcts:30:ppo"), game.player
-            chance = Chance(np.random.default_rng((0, entry["ply"])))
+            chance = AgentGenerator(np.random.default_rng((0, entry["ply"])))
             said = explained(agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
             assert next(m for m in said["moves"] if m["action"] == entry["played"])["value"] is None
         elif played[2] < FUTURES and best_of(entry["moves"]) is not played:

@@ -1,4 +1,4 @@
-"""The interface of every player: it answers one decision, or better many at once, and may explain what it thinks of it."""
+"""The interface of every agent: it answers one decision or many at once, and may explain its opinion."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class MoveThought(TypedDict):
-    """An agent's opinion of a legal move; None: it does not think in these terms.
+    """An agent's opinion of a legal move; None where it has none.
 
     Attributes:
         action: its id.
-        prior: how probable the move is before it is looked into, 0 to 1; those of all moves add up to 1.
-        visits: how often a search followed it.
+        prior: the probability of the move before a search, 0 to 1; those of all moves add up to 1.
+        visits: how often a search visited it.
         value: the mover's chance to win with it, 0 to 1.
     """
 
@@ -70,7 +70,7 @@ class Agent(ABC):
         """
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Chooses a move in each of many games: integers (N,), from observations (N, OBS_SIZE) and masks (N, NUM_ACTIONS)."""
+        """Returns a move for each of many games, integers (N,), from observations (N, OBS_SIZE) and masks (N, NUM_ACTIONS)."""
         return np.array([self.act(o, m, rng) for o, m in zip(observations, masks, strict=True)])
 
     def explain(
@@ -78,7 +78,7 @@ class Agent(ABC):
     ) -> Explanation:
         """Explains a decision, for people; by default nothing about any move.
 
-        Arguments and errors are those of `act`, but `rng` stays as it is: `act` with the same one then plays by these thoughts.
+        Arguments and errors are those of `act`, but `rng` is not advanced, so that `act` then plays by this explanation.
         An agent that needs no game may get one too; without it the chances of the seats are unknown.
         """
         return explanation(np.flatnonzero(mask))
@@ -91,7 +91,7 @@ def explanation(
     values: Sequence[float | None] | None = None,
     seats: Sequence[float] | None = None,
 ) -> Explanation:
-    """An explanation from what is known of each of the moves, ascending action ids, and of each seat."""
+    """Returns an explanation, from the moves (ascending action ids), values for each of them, and the chances of the seats."""
     unknown = [None] * len(moves)
     rows = zip(moves.tolist(), priors or unknown, visits or unknown, values or unknown, strict=True)
     thoughts: list[MoveThought] = [{"action": a, "prior": p, "visits": n, "value": q} for a, p, n, q in rows]
@@ -101,17 +101,17 @@ def explanation(
 def explained(
     agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
 ) -> Explanation:
-    """Any agent's opinion of a decision; without `explain`, the legal moves and no opinion of them.
+    """Returns any agent's opinion of a decision; for one without `explain`, only the legal moves.
 
     Arguments as of `Agent.explain`.
 
     Raises:
-        ValueError: it explains something other than this decision; names the agent. An error raised by the agent itself gets a
-            note that names it.
+        ValueError: the explanation is not one of this decision; names the agent. An error of the agent itself gets a note that
+            names it.
     """
     if not callable(getattr(agent, "explain", None)):
         return explanation(np.flatnonzero(mask))
-    legal, players = np.flatnonzero(mask).tolist(), int(observation[start_of("num_players")])  # before it can change them
+    legal, players = np.flatnonzero(mask).tolist(), int(observation[start_of("num_players")])  # before the agent can change them
     try:
         said = agent.explain(observation, mask, rng, game)  # type: ignore[attr-defined]
     except Exception as error:
@@ -121,7 +121,7 @@ def explained(
 
 
 def _checked(agent: Player, said: Any, legal: list[int], players: int) -> Explanation:
-    """An agent's explanation, once it is checked against these legal moves in a game with this many players."""
+    """Returns an agent's explanation after it is checked against the legal moves and the number of players."""
     reader, of = Reader(), f"what the agent {agent_name(agent)} explains"
     given = reader.mapping(of, said, ("moves", "seats"))
     moves = reader.items(f"{of}.moves", given.get("moves"))
@@ -144,15 +144,15 @@ def _checked(agent: Player, said: Any, legal: list[int], players: int) -> Explan
 
 
 def answers_batches(agent: Player) -> bool:
-    """Whether an agent has an `act_batch` of its own, that answers many decisions at once."""
+    """Returns whether an agent has its own `act_batch`, which answers many decisions at once."""
     return getattr(type(agent), "act_batch", Agent.act_batch) is not Agent.act_batch
 
 
 def int8_rows(array: Any, width: int) -> np.ndarray:
-    """An observation, a mask, or many of them, as the one type that compiled code takes: int8, contiguous, in two dimensions.
+    """Converts one or many observations or masks to the only type that compiled code takes: contiguous int8 in two dimensions.
 
     Raises:
-        ValueError: they are not as wide as that.
+        ValueError: they have another width.
     """
     array = np.asarray(array)
     if array.dtype == np.bool_:
@@ -161,16 +161,16 @@ def int8_rows(array: Any, width: int) -> np.ndarray:
         array = array[None]
     if array.ndim != 2 or array.shape[1] != width:
         raise ValueError(f"observations or masks must be of shape (N, {width}), not {array.shape}")
-    if array.dtype == np.int8 and array.flags.carray:  # nearly always, and faster than asking `require`
+    if array.dtype == np.int8 and array.flags.carray:  # nearly always, and faster than `require`
         return array
     return np.require(array, np.int8, ("C", "W"))
 
 
 def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Observations and masks of the same decisions, as `int8_rows` makes them.
+    """Converts observations and masks of the same decisions by `int8_rows`.
 
     Raises:
-        ValueError: they are of another width, or not as many of both.
+        ValueError: they have another width, or their numbers differ.
     """
     seen, legal = int8_rows(observations, OBS_SIZE), int8_rows(masks, NUM_ACTIONS)
     if len(seen) != len(legal):
@@ -179,7 +179,7 @@ def decision_rows(observations: Any, masks: Any) -> tuple[np.ndarray, np.ndarray
 
 
 def check_found(moves: np.ndarray) -> np.ndarray:
-    """The moves as they are, once each is one.
+    """Returns the moves after checking them.
 
     Raises:
         ValueError: a mask had no legal move, for which compiled code answers -1.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import json
 import os
@@ -14,7 +13,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Collection, Iterator, Sequence
-from multiprocessing.connection import wait
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -35,10 +33,10 @@ from euphoria_env.json_reader import read_json, shown
 if TYPE_CHECKING:
     from euphoria_env import Game
 
-FIRST_SECONDS = 1800.0  # for making the agent, and for its first answer of each kind: it may compile, on a busy machine
+FIRST_SECONDS = 1800.0  # to make the agent, and for its first answer of each kind: it may compile, on a busy machine
 MOST_BYTES = 1 << 24  # of an answer
 LONGEST = 500  # characters of an error's text
-LAST_WORDS = 60.0  # seconds in which a process that closed its connection must end
+ENDING_SECONDS = 60.0  # in which a process that closed its connection must end
 
 T = TypeVar("T")
 Move = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -52,20 +50,19 @@ class AgentProcess(Agent):
         with AgentProcess("my_module:MyAgent", seconds=10.0) as agent:
             result = play_match([agent, load("weights")], games=100)
 
-    The agent gets copies of what it is asked, and only its answers come back, as JSON: nothing it does reaches the objects of
-    this process. Its descendants end with it, on Linux also those in other sessions. That protects from faults and from
-    cheating by Python, not from code that attacks the machine: the process has the rights of its user. Its output goes to stderr;
-    its stdin is empty.
+    The agent gets copies of its arguments, and only its answers come back, as JSON: it cannot change the objects of this process.
+    Its descendants end with it, on Linux also those in other sessions. That protects from faults and from cheating in Python, but
+    not from code that attacks the machine: the process has the rights of its user. Its output goes to stderr; its stdin is empty.
 
-    Use it from one thread at a time; `close` alone may be called from any. After an agent has raised something it can be asked
-    again; after `TooSlow`, the end of its process, or an interrupt it cannot: make a new one.
+    One thread may use it at a time; any thread may call `close`. After an agent has raised an error it can be asked again; after
+    `TooSlow`, the end of its process, or an interrupt it cannot.
 
     Args:
         spec: as for `load`.
         allowed: if given, only these specs and built-in ones without a path may be loaded, as by `load_untrusted`.
-        first_seconds: how long making it may take, and its first answer of each kind, in which it may compile.
-        seconds: how long each further decision may take; for a batch that the agent answers itself, on average. None: no limit.
-        begun: gets this while the agent is still made, so that another thread may close it.
+        first_seconds: the limit for making it, and for its first answer of each kind, before which it may compile.
+        seconds: the limit for each further decision; on average in a batch that the agent answers itself. None: no limit.
+        begun: called with this object before the agent is made, so that another thread may close it.
 
     Attributes:
         name: the spec, by which errors name the agent.
@@ -73,8 +70,8 @@ class AgentProcess(Agent):
 
     Raises:
         ValueError: the spec is wrong or not allowed, or the agent cannot be made; see `load`.
-        AgentFailed: making it ended its process; from each method: the agent raised something, ended its process or gave no
-            proper answer. The message is a line that names the agent, and the file and line of its code.
+        AgentFailed: making it ended its process; from each method: the agent raised an error, ended its process or gave no valid
+            answer. The message is one line that names the agent, and the file and line of its code.
         TooSlow: it took too long, and was ended; a kind of `AgentFailed`.
     """
 
@@ -95,7 +92,7 @@ class AgentProcess(Agent):
         self._process = start_process(_serve, (theirs, spec))
         theirs.close()
         self.close = Finalize(self, _end, (self._process, ours), exitpriority=10)  # also when the program ends
-        self._channel, self._batches = _Channel(ours, [self._process.sentinel]), True
+        self._connection, self._batches = ours, True
         begun(self)
         (reply,) = self._exchange("make", ())
         made = self._checked(reply.answer, _Made | str)
@@ -119,20 +116,20 @@ class AgentProcess(Agent):
         return move
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Chooses a move in each of many games; see `Agent`. An agent that answers one at a time keeps its limit for each."""
+        """Chooses a move in each of many games; see `Agent`. The limit of an agent without `act_batch` is for each of them."""
         moves: np.ndarray = self._moves("act_batch", rng, (observations, masks, rng), len(masks))
         return moves
 
     def explain(
         self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None
     ) -> Explanation:
-        """Says what it thinks; see `Agent`. `euphoria_agents.agent.explained` checks it."""
+        """Explains a decision; see `Agent`. `euphoria_agents.agent.explained` checks the explanation."""
         (reply,) = self._exchange("explain", (observation, mask, rng, game))
         thoughts: Explanation = reply.answer
         return thoughts
 
     def _moves(self, kind: str, rng: np.random.Generator, arguments: Sequence[Any], decisions: int = 1) -> Any:
-        """Asks for moves; an answer that is none comes back as its text, and whoever asked refuses it."""
+        """Asks for moves; returns the text of an answer that is not a move, which the caller refuses."""
         replies = self._exchange(kind, arguments, decisions)
         answers = [self._checked(reply.answer, list[Move] | str) for reply in replies]
         state = replies[-1].rng
@@ -143,7 +140,7 @@ class AgentProcess(Agent):
         return np.array(moves) if kind == "act_batch" else moves[0] if len(moves) == 1 else _Shown(moves)
 
     def _exchange(self, kind: str, arguments: Sequence[Any], decisions: int = 1) -> list[_Reply]:
-        """Asks the process for something, and receives a reply, or one for each decision if it answers one at a time."""
+        """Sends a question, and receives one reply, or one for each decision if the agent answers one at a time."""
         if not self.close.still_active():
             raise AgentFailed(f"the agent {self.name} {self._ending()}")
         batched = kind != "act_batch" or self._batches
@@ -154,29 +151,33 @@ class AgentProcess(Agent):
             deadline = None if limit is None else time.monotonic() + limit * (decisions if batched else 1)
             try:
                 if k == 0:
-                    self._channel.send(request, deadline)
-                answer = self._channel.receive(deadline, MOST_BYTES)
+                    _send(self._connection, request, deadline)
+                answer = _receive(self._connection, deadline, MOST_BYTES)
             except TimeoutError:
                 self.close()
                 purpose = "to be made" if kind == "make" else f"for {'its first' if first else 'a'} decision"
                 raise TooSlow(f"the agent {self.name} took more than {limit:g} s {purpose}") from None
             except (EOFError, OSError, ValueError):  # the last if another thread has just closed it
                 raise AgentFailed(f"the agent {self.name} {self._ending()}") from None
-            except BaseException:  # an interrupt: what was asked would be answered next time
+            except BaseException:  # an interrupt: the next question would get the answer to this one
                 self.close()
                 raise
-            reply = self._checked(self._proper(functools.partial(_parsed, answer)), _Reply)
+            reply = self._reply(answer)
             if reply.failed is not None:
                 raise AgentFailed(f"the agent {self.name} raised {printable(reply.failed, 2 * LONGEST)}")
             self._answered.add(kind)
             replies.append(reply)
         return replies
 
+    def _reply(self, answer: bytes) -> _Reply:
+        reply: _Reply = self._checked(self._proper(lambda: read_json(answer.decode())), _Reply)
+        return reply
+
     def _ending(self) -> str:
-        """Ends the process, and says how it ended."""
+        """Ends the process, and returns how it ended."""
         if not self.close.still_active():
             return "has been ended"
-        self._process.join(LAST_WORDS)
+        self._process.join(ENDING_SECONDS)
         status = self._process.exitcode
         self.close()
         if status is None:
@@ -187,7 +188,7 @@ class AgentProcess(Agent):
         return self._proper(lambda: checked(value, kind))
 
     def _proper(self, read: Callable[[], T]) -> T:
-        """Reads an answer; one that the code of this module cannot have given ends the process."""
+        """Reads an answer; ends the process if the code of this module cannot have sent it."""
         try:
             return read()
         except ValueError as error:
@@ -196,7 +197,7 @@ class AgentProcess(Agent):
 
 
 class _Reply(msgspec.Struct, forbid_unknown_fields=True):
-    """An answer of the process: to what was asked, the state of the generator, or what the agent raised."""
+    """A reply of the process: the answer with the state of the generator, or the error of the agent."""
 
     answer: Any = None
     rng: Any = None
@@ -204,21 +205,21 @@ class _Reply(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Made(msgspec.Struct, forbid_unknown_fields=True):
-    """An agent that was made."""
+    """The properties of an agent."""
 
     needs_game: bool
     batches: bool
 
 
 class _Shown(str):
-    """Shows the text of an answer that is not a move."""
+    """An answer that is not a move, as text."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def printable(text: str, most: int = LONGEST) -> str:
-    """A text from elsewhere in one line, cut where it is long."""
+    """Returns a text on one line, cut if it is long, without characters that cannot be printed."""
     line = "".join(character if character.isprintable() else " " for character in text[:most])
     return " ".join(line.split()) + "..." * (len(text) > most)
 
@@ -231,54 +232,37 @@ def _end(process: Any, connection: socket.socket) -> None:
 # --------------------------------------------------------------------------------------------------------------- messages
 
 
-class _Channel:
-    """Sends and receives messages through a socket.
+def _send(connection: socket.socket, data: bytes, deadline: float | None = None) -> None:
+    """Sends a message; raises a `TimeoutError` if it is not taken in time."""
+    connection.settimeout(_seconds_until(deadline))
+    connection.sendall(len(data).to_bytes(8, "little") + data)
 
-    Args:
-        connection: the socket.
-        sentinels: those of processes that must live while a message is awaited.
+
+def _receive(connection: socket.socket, deadline: float | None = None, most: int = sys.maxsize) -> bytes:
+    """Receives a message.
+
+    Raises:
+        TimeoutError: it did not come in time.
+        EOFError: the connection was closed, or the message is longer than `most` bytes.
     """
+    size = int.from_bytes(_receive_bytes(connection, 8, deadline), "little")
+    if size > most:
+        raise EOFError
+    return _receive_bytes(connection, size, deadline)
 
-    def __init__(self, connection: socket.socket, sentinels: Sequence[int] = ()) -> None:
-        self._socket, self._sentinels, self._data = connection, sentinels, bytearray()
 
-    def send(self, data: bytes, deadline: float | None = None) -> None:
-        """Sends a message.
-
-        Raises:
-            TimeoutError: it was not taken in time.
-        """
-        self._socket.settimeout(_left(deadline))
-        self._socket.sendall(len(data).to_bytes(8, "little") + data)
-
-    def receive(self, deadline: float | None = None, most: int = sys.maxsize) -> bytes:
-        """Receives a message.
-
-        Raises:
-            TimeoutError: it did not come in time.
-            EOFError: the connection was closed, a process ended, or the message is longer than `most` bytes.
-        """
-        size = int.from_bytes(self._take(8, deadline), "little")
-        if size > most:
+def _receive_bytes(connection: socket.socket, size: int, deadline: float | None) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        connection.settimeout(_seconds_until(deadline))
+        part = connection.recv(min(1 << 20, size - len(data)))
+        if not part:
             raise EOFError
-        return self._take(size, deadline)
-
-    def _take(self, size: int, deadline: float | None) -> bytes:
-        while len(self._data) < size:
-            ready = wait([self._socket, *self._sentinels], _left(deadline))
-            if not ready:
-                raise TimeoutError
-            part = self._socket.recv(1 << 20) if self._socket in ready else b""
-            if not part:
-                raise EOFError
-            self._data += part
-        taken = bytes(self._data[:size])
-        del self._data[:size]
-        return taken
+        data += part
+    return bytes(data)
 
 
-def _left(deadline: float | None) -> float | None:
-    """The seconds that are left."""
+def _seconds_until(deadline: float | None) -> float | None:
     if deadline is None:
         return None
     left = deadline - time.monotonic()
@@ -291,76 +275,70 @@ def _left(deadline: float | None) -> float | None:
 
 
 def _serve(connection: socket.socket, spec: str) -> None:
-    """Makes the agent, and answers what it is asked until the connection is closed."""
-    empty = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(empty, 0)
-    print_everything()  # before the output is another file, which may not be sought as this one was
+    """Makes the agent, and answers questions until the connection is closed."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    print_everything()  # before the output becomes another file, in which it could not seek
     os.dup2(2, 1)  # output of this process would mix with the results of the program
-    channel, agent = _Channel(connection), None
+    if sys.platform != "win32":
+        os.register_at_fork(after_in_child=connection.close)  # so that the connection ends with this process
+    agent = None
     while True:
         try:
-            kind, arguments = pickle.loads(channel.receive())
+            kind, arguments = pickle.loads(_receive(connection))
         except EOFError:
             return
         try:
             if kind == "make":
-                agent, reply = _make(spec)
-                channel.send(_json(reply))
+                agent, answer = _make(spec)
+                _send(connection, _json({"answer": answer}))
                 continue
             for answer in _answers(agent, kind, arguments):
-                channel.send(_json({"answer": answer, "rng": arguments[2].bit_generator.state}))
-        except BaseException as error:  # also what is no `Exception`: it must not end the loop
-            channel.send(_json({"failed": _told(error, agent, kind)}))
+                _send(connection, _json({"answer": answer, "rng": arguments[2].bit_generator.state}))
+        except BaseException as error:  # also one that is no `Exception`: it must not end the loop
+            _send(connection, _json({"failed": _described(error, agent, kind)}))
 
 
-def _make(spec: str) -> tuple[Any, dict[str, Any]]:
+def _make(spec: str) -> tuple[Any, dict[str, Any] | str]:
+    """Returns the agent, and its properties or why it cannot be made."""
     try:
         agent: Any = load(spec)
     except ValueError as error:
-        return None, {"answer": _text(error)}
-    return agent, {"answer": {"needs_game": bool(getattr(agent, "needs_game", False)), "batches": answers_batches(agent)}}
+        return None, _text(error)
+    return agent, {"needs_game": bool(getattr(agent, "needs_game", False)), "batches": answers_batches(agent)}
 
 
 def _answers(agent: Any, kind: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
-    """Asks the agent; returns its answer as JSON values: moves as a list, anything else as text."""
+    """Asks the agent; yields its answers as JSON values: moves as a list, anything else as text."""
     if kind == "explain":
         yield explained(agent, *arguments)
     elif kind == "act_batch" and not answers_batches(agent):
         observations, masks, rng = arguments
         for observation, mask in zip(observations, masks, strict=True):
             yield from _answers(agent, "act", (observation, mask, rng))
-    elif kind in ("act", "act_batch"):
+    else:
         answers = [agent.act(*arguments)] if kind == "act" else agent.act_batch(*arguments)
         moves = np.asarray(answers)
         proper = moves.dtype.kind in "iu" and moves.ndim == 1
         yield moves.astype(np.int64).tolist() if proper else shown(answers[0] if kind == "act" else answers)
-    else:
-        raise ValueError(f"an agent is not asked to {kind}")
 
 
 def _json(reply: dict[str, Any]) -> bytes:
     return json.dumps(reply, default=_plain).encode()
 
 
-def _parsed(answer: bytes) -> Any:
-    return read_json(answer.decode())
-
-
 def _plain(value: Any) -> Any:
-    """A value that JSON does not know; numpy's are those of Python."""
+    """Converts a value of numpy to one that JSON has."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not a value of JSON")
 
 
-def _told(error: BaseException, agent: Any, kind: str) -> str:
-    """Describes an error in one line: its kind, its text, and the place in the agent's own code."""
-    told, place = type(error).__name__, ""
-    if text := _text(error):
-        told += f": {text}"
-    with contextlib.suppress(BaseException):  # an agent can make anything of its code
+def _described(error: BaseException, agent: Any, kind: str) -> str:
+    """Describes an error in a line: its type, its text, and the place in the agent's own code."""
+    text, place = _text(error), ""
+    with contextlib.suppress(BaseException):  # an agent may have replaced its code
         place = _place(error, agent, kind)
-    return told + place
+    return type(error).__name__ + (f": {text}" if text else "") + place
 
 
 def _text(error: BaseException) -> str:
@@ -371,7 +349,7 @@ def _text(error: BaseException) -> str:
 
 
 def _place(error: BaseException, agent: Any, kind: str) -> str:
-    """The file and the line: the innermost in the agent's module or package; if there is none, that of the method."""
+    """Returns the innermost file and line in the agent's module or package; if there is none, those of the method."""
     method = inspect.unwrap(getattr(type(agent), kind, type(agent).act)).__code__
     top = sys.modules[type(agent).__module__.partition(".")[0]]
     homes = [Path(folder) for folder in getattr(top, "__path__", [])] or [Path(method.co_filename)]

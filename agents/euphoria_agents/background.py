@@ -1,4 +1,4 @@
-"""Work in a thread of its own, which nobody needs to wait for in the end: an agent may think for a long time, or forever."""
+"""Does work in a daemon thread, for which a program need not wait: an agent may think for a long time, or forever."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def begin(work: Callable[[], T]) -> Future[T]:
-    """Begins some work, which cannot be cancelled; a program ends without waiting for it."""
+    """Starts work in a daemon thread, and returns its future; it cannot be cancelled."""
     future: Future[T] = Future()
     future.set_running_or_notify_cancel()
 

@@ -1,7 +1,7 @@
-"""Starts processes that run the code of the one that started them, and end with it, with all that they have started.
+"""Starts processes that run the same code as their parent, and end with it, together with all their descendants.
 
-Where processes can fork, the one that is started is a guard: it forks, the fork works, and the guard waits. When the work is
-over, or whoever started it has ended, the guard ends the worker with all its descendants, and then itself.
+Where processes can fork, the new process becomes a guard: it forks a worker and waits. When the worker or the parent has ended,
+the guard ends the worker with all its descendants, and then itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import euphoria_env
 
 PRELOADED = ["euphoria_agents.agent_process", "euphoria_agents.matches.tournament"]  # imported once, in the server
 FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
-CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # quick to start, and safe beside threads
+CONTEXT: Any = multiprocessing.get_context("forkserver" if FORKSERVER else "spawn")  # starts quickly, and is safe beside threads
 if FORKSERVER:
     CONTEXT.set_forkserver_preload(PRELOADED)
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of Linux's `prctl`
@@ -33,13 +33,13 @@ _starting = threading.Lock()
 
 
 def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
-    """Starts a process that calls `work`. It ends with this one, ignores interrupts, and may start processes itself.
+    """Starts a process that calls `work`. It ends with this process, ignores interrupts, and may start processes itself.
 
     Raises:
         RuntimeError: it imports another copy of this project, or has ended already.
     """
     ours, theirs = CONTEXT.Pipe(duplex=False)
-    with _starting, _variables(child_environment()) as before, _interrupts_blocked(), _without_main():
+    with _starting, _inheritance() as before:
         process: BaseProcess = CONTEXT.Process(target=_run, args=(before, theirs, homes(), work, arguments), daemon=True)
         process.start()
     theirs.close()
@@ -56,9 +56,9 @@ def start_process(work: Callable[..., None], arguments: tuple[Any, ...]) -> Base
 
 
 def end_process(process: BaseProcess) -> None:
-    """Ends a process with all that it has started, and closes it."""
+    """Ends a process with all its descendants, and closes it."""
     if FORKSERVER:
-        process.terminate()  # a guard, which ends the others first
+        process.terminate()  # the guard ends the others first
     else:
         process.kill()
     process.join()
@@ -66,17 +66,17 @@ def end_process(process: BaseProcess) -> None:
 
 
 def child_environment() -> dict[str, str]:
-    """The variables with which Python imports from where this process does, and not from the folder in which it is started."""
+    """Returns the variables that make Python import from where this process does, and not from its working folder."""
     return {"PYTHONPATH": os.pathsep.join(folder or os.getcwd() for folder in sys.path), "PYTHONSAFEPATH": "1"}
 
 
 def homes() -> tuple[str | None, str | None]:
-    """The files of the packages that this process has imported; another copy of the project has others."""
+    """Returns the files of the packages that this process has imported, by which copies of the project differ."""
     return euphoria_env.__file__, euphoria_agents.__file__
 
 
 def check_homes(found: tuple[str | None, str | None]) -> None:
-    """Compares `homes()` of another process with those of this one.
+    """Compares `homes()` of another process with that of this one.
 
     Raises:
         RuntimeError: they differ.
@@ -87,47 +87,44 @@ def check_homes(found: tuple[str | None, str | None]) -> None:
 
 
 @contextlib.contextmanager
-def _variables(new: Mapping[str, str | None]) -> Iterator[dict[str, str | None]]:
-    """Sets variables of the environment for a while; gives their values of before."""
+def _inheritance() -> Iterator[dict[str, str | None]]:
+    """Prepares what a new process inherits, and yields the former values of the variables that it sets.
+
+    The main program is hidden, so that the new process does not run it again: it may be no file, or have no guard.
+    """
+    with _interrupts_blocked():
+        main, before = sys.modules["__main__"], _set_variables(child_environment())
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
+            yield before
+        finally:
+            sys.modules["__main__"] = main
+            _set_variables(before)
+
+
+def _set_variables(new: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Sets environment variables, removes those that are None, and returns the former values."""
     before = {name: os.environ.get(name) for name in new}
-    _set_variables(new)
-    try:
-        yield before
-    finally:
-        _set_variables(before)
-
-
-def _set_variables(new: Mapping[str, str | None]) -> None:
     for name, value in new.items():
         if value is None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+    return before
 
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Lets interrupts wait until this ends; the process that starts here inherits the block, so interrupts never reach it."""
+    """Delays interrupts; a process that is started meanwhile inherits the block, so interrupts never reach it."""
     if sys.platform == "win32":  # signals cannot be blocked there
         yield
         return
-    multiprocessing.resource_tracker.ensure_running()  # which the first process would start, and unblock interrupts
+    multiprocessing.resource_tracker.ensure_running()  # otherwise the first process starts it, and unblocks interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def _without_main() -> Iterator[None]:
-    """Hides the program that runs, so that the new process does not run it again: it may be no file, or have no guard."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
 
 
 def _run(
@@ -137,7 +134,7 @@ def _run(
     work: Callable[..., None],
     arguments: tuple[Any, ...],
 ) -> None:
-    """Runs in the new process, in the environment of the one that starts it."""
+    """Does the work in the new process, with the environment of its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     multiprocessing.current_process().daemon = False  # daemons may have no children
     _set_variables(environment)
@@ -149,7 +146,7 @@ def _run(
 
 
 def _end_with_parent() -> None:
-    """Has this process, and all that it starts, end when its parent has ended."""
+    """Makes this process and all its descendants end when its parent ends."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -164,14 +161,10 @@ def _end_with_parent() -> None:
 if sys.platform != "win32":
 
     def _fork_with_guard(sentinel: int) -> None:
-        """Forks this process: the fork returns, and this one becomes its guard.
-
-        Args:
-            sentinel: becomes readable when whoever started this process has ended.
-        """
+        """Forks this process: the fork returns; this one becomes its guard until `sentinel`, that of the parent, is ready."""
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
-        signal.set_wakeup_fd(writer)  # signals wake the guard through the pipe: none is lost between two looks
+        signal.set_wakeup_fd(writer)  # signals wake the guard through the pipe, so none is missed
         for number in (signal.SIGCHLD, signal.SIGTERM):
             signal.signal(number, lambda *_: None)
         os.setpgid(0, 0)
@@ -190,7 +183,7 @@ if sys.platform != "win32":
             os._exit(1)
 
     def _guard(worker: int, sentinel: int, reader: int, writer: int) -> NoReturn:
-        """Waits for the end of the worker or of whoever started it, ends all descendants, and ends as the worker did."""
+        """Waits until the worker or the parent ends, ends all descendants, and ends as the worker did."""
         kept = sorted((sentinel, reader, writer))
         for low, high in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
             os.closerange(low + 1, high)  # the worker alone holds its connections
@@ -210,7 +203,7 @@ if sys.platform != "win32":
         os._exit(code)
 
     def _status_of(worker: int) -> int | None:
-        """Returns the status of the worker if it has ended; reaps others that have ended."""
+        """Returns the exit status of the worker if it has ended, and reaps other processes that have ended."""
         while True:
             child, status = os.waitpid(-1, os.WNOHANG)
             if child in (0, worker):
@@ -224,8 +217,8 @@ if sys.platform != "win32":
         os.kill(os.getpid(), number)
 
     def _end_descendants(worker: int) -> None:
-        """Kills all descendants of this process until there are none, those in other sessions too."""
-        if sys.platform != "linux":  # there nobody finds them all
+        """Kills all descendants of this process, those in other sessions too."""
+        if sys.platform != "linux":  # elsewhere they cannot all be found
             _killed(-worker)
             return
         while [process for process in _descendants() if _killed(process)]:
@@ -233,7 +226,7 @@ if sys.platform != "win32":
                 os.waitpid(-1, 0)
 
     def _descendants() -> list[int]:
-        """The processes that this one has started, and those that they have started."""
+        """Returns the ids of all descendants of this process."""
         parents: dict[int, int] = {}
         for process in filter(str.isdecimal, os.listdir("/proc")):
             with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
@@ -244,7 +237,7 @@ if sys.platform != "win32":
         return found[1:]
 
     def _killed(process: int) -> bool:
-        """Whether a process, or a group, was killed; one of another user cannot be."""
+        """Returns whether a process, or a group, could be killed; those of other users cannot."""
         try:
             os.kill(process, signal.SIGKILL)
         except OSError:

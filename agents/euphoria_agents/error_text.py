@@ -1,4 +1,4 @@
-"""Errors as people read them: in one line, which names the agent if it is the agent's fault, or in full."""
+"""Formats errors for people: in one line, which names the agent if it is at fault, or in full."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import traceback
 from pathlib import Path
 
-BAD_INPUT = (ValueError, OSError, RuntimeError, EOFError, ImportError)  # whose texts are made to be read alone
+BAD_INPUT = (ValueError, OSError, RuntimeError, EOFError, ImportError)  # whose texts suffice without their types
 
 
 class WorkerError(RuntimeError):
@@ -24,7 +24,7 @@ class WorkerError(RuntimeError):
 
 
 def one_line(error: BaseException) -> str:
-    """An error in a line; one raised inside an agent comes with its kind, its place and its notes."""
+    """Returns an error in one line; with its type, place and notes if an agent raised it."""
     text, notes = " ".join(_text(error).split()), getattr(error, "__notes__", [])
     if notes or not isinstance(error, BAD_INPUT):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -34,19 +34,19 @@ def one_line(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """The text of an error; of one of the system without its number."""
+    """Returns the text of an error, without the number of an error of the system."""
     if isinstance(error, OSError) and error.strerror and len(error.args) > 1:
         return ": ".join(str(part) for part in (error.filename, error.strerror) if part is not None)
     return str(error)
 
 
 def full_text(error: BaseException) -> str:
-    """The traceback; of what went wrong in another process, the one from there."""
+    """Returns the traceback; of an error in another process, the traceback there."""
     return error.text if isinstance(error, WorkerError) else "".join(traceback.format_exception(error)).rstrip()
 
 
 def print_everything() -> None:
-    """Has characters that the output cannot encode printed as their numbers: none may cost the results."""
+    """Makes the output print characters that it cannot encode as numbers, so that none raises an error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

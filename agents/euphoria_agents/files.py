@@ -1,11 +1,10 @@
-"""Files: written whole or not at all, and read with a limit; only regular files are touched."""
+"""Writes files whole or not at all, and reads them up to a limit; touches only regular files."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import glob
-import json
 import os
 import stat
 import tempfile
@@ -16,23 +15,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-LEFT_OVER_AFTER = 60.0  # seconds without a change; a process that cannot be seen here may share the folder, and be at work
-LEFT_OVER = ".euphoria-new"  # how files end that are being written
+LEFT_OVER_AFTER = 60.0  # seconds without a change; a writer on another machine may share the folder
+LEFT_OVER = ".euphoria-new"  # the suffix of unfinished files
 MOST_READ = 2**26  # bytes
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuses what `whole_file` would refuse, before there is anything to write.
+    """Refuses a path that `atomic_write` would refuse, before there is anything to write.
 
     Raises:
-        OSError: there is something that is not a regular file, or it may not be written; names it.
+        OSError: the path is not that of a regular file, or may not be written; names it.
     """
     with _named(path):
         _destination(path)
 
 
 def same_file(first: Path, second: Path) -> bool:
-    """Whether two paths lead to one file or folder; of what is not there yet, upper and lower case are the same."""
+    """Returns whether two paths lead to one file or folder; case does not matter where neither exists."""
     there = os.path.exists(first), os.path.exists(second)
     if all(there):
         return os.path.samefile(first, second)
@@ -44,7 +43,7 @@ def _spelled(path: Path) -> str:
 
 
 def overlap(output: Path, read: Path) -> bool:
-    """Whether writing to a file or folder may replace what is read: both are one, one holds the other, or a link leads there."""
+    """Returns whether writing `output` may replace `read`: they are one file, one contains the other, or a link leads there."""
     if same_file(output, read) or _lies_in(output, read) or _lies_in(read, output):
         return True
     links = (Path(folder, name) for folder, _, names in os.walk(output) for name in names)
@@ -52,19 +51,19 @@ def overlap(output: Path, read: Path) -> bool:
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
-    """Whether a path, or what it leads to, lies in a folder, however deep."""
+    """Returns whether a path, or its target, lies in a folder at any depth."""
     above = [*Path(os.path.realpath(path)).parents, *Path(os.path.abspath(path)).parents]
     return folder.is_dir() and any(same_file(one, folder) for one in above)
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """Gives a new file to write to, which replaces the file of this path in the end; missing folders are made.
+def atomic_write(path: str | Path) -> Iterator[Path]:
+    """Yields a new file to write to, which finally replaces the file of this path; makes missing folders.
 
     A link stays, and the file it leads to is replaced; the new file has the mode and, where possible, the owner of the old one.
 
     Raises:
-        OSError: it cannot be written; names the file, which is then what it was before.
+        OSError: it cannot be written; names the file, which is left as it was.
     """
     with _named(path):
         target = _destination(path)
@@ -76,7 +75,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         try:
             yield beside
             with beside.open("rb+") as written:
-                os.fsync(written.fileno())  # a name must never be on the disk before its content
+                os.fsync(written.fileno())  # the content must be on the disk before the name
             target = _destination(path)  # it may have become something else meanwhile
             _take_over(beside, target)
             os.replace(beside, target)
@@ -86,7 +85,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def _named(path: str | Path) -> Iterator[None]:
-    """Lets what is told of a full disk name the file."""
+    """Makes errors of the system name the file."""
     try:
         yield
     except OSError as error:
@@ -94,7 +93,7 @@ def _named(path: str | Path) -> Iterator[None]:
 
 
 def _destination(path: str | Path) -> Path:
-    """The regular file that a path leads to, through links; it may not exist yet."""
+    """Returns the regular file that a path leads to, through links; it may not exist yet."""
     target = Path(os.path.realpath(path))
     with contextlib.suppress(FileNotFoundError):
         mode = os.stat(path).st_mode
@@ -121,7 +120,7 @@ def _take_over(new: Path, old: Path) -> None:
 
 
 def _remove_left_over(path: Path) -> None:
-    """Removes what writers of this file left that were killed."""
+    """Removes the unfinished files that killed writers of this file left."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*{LEFT_OVER}"):
         with contextlib.suppress(OSError):
             found = left.lstat()
@@ -131,12 +130,12 @@ def _remove_left_over(path: Path) -> None:
 
 
 def _has_ended(process: str) -> bool:
-    """Whether there is no process of this number here, as far as can be told."""
-    if not process.isdecimal() or os.name == "nt":  # which has no harmless signal
+    """Returns whether a process is known to have ended."""
+    if not process.isdecimal() or os.name == "nt":  # Windows has no harmless signal
         return False
     try:
         os.kill(int(process), 0)
-    except PermissionError:  # it is somebody else's
+    except PermissionError:  # it exists, for another user
         return False
     except (ProcessLookupError, OverflowError):
         return True
@@ -144,21 +143,21 @@ def _has_ended(process: str) -> bool:
 
 
 def _umask() -> int:
-    """The permissions that new files do not get; it can only be read by setting it."""
+    """Returns the permissions that new files do not get; they can only be read by setting them."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Writes a text or bytes."""
-    with whole_file(path) as beside:
+    """Writes a text or bytes by `atomic_write`."""
+    with atomic_write(path) as beside:
         beside.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def write_figure(path: Path, figure: Any) -> None:
-    """Writes a figure of matplotlib as a picture, of the kind that the name ends in; PNG if it ends in nothing."""
-    with whole_file(path) as beside:
+    """Writes a figure of matplotlib in the format of the suffix, by default as PNG."""
+    with atomic_write(path) as beside:
         figure.savefig(beside, format=path.suffix[1:] or "png")
 
 
@@ -184,12 +183,12 @@ def read_text(path: str | Path) -> str:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Opens a file; a pipe would otherwise wait for its writer."""
+    """Opens a file without waiting, as a pipe would for its writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def append_line(file: Path, line: str) -> None:
-    """Appends a line in one piece, after a torn one on a new line.
+    """Appends a line at once; after a torn line, on a new line.
 
     Raises:
         OSError: it cannot be written; names the file.
@@ -203,27 +202,3 @@ def append_line(file: Path, line: str) -> None:
         stream.write(f"{line}\n".encode())
         stream.flush()
         os.fsync(stream.fileno())
-
-
-def keep_to(folder: Path, plan: dict[str, Any]) -> None:
-    """Notes in a folder what is asked there, so that nothing else is answered in it.
-
-    Args:
-        folder: made, if it is not there.
-        plan: what is asked, by name, as JSON has it.
-
-    Raises:
-        ValueError: something else was asked there before, or its note is damaged; says what is other.
-        OSError: it cannot be written.
-    """
-    path = folder / "plan.json"
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder: choose another --out")
-    try:
-        before = json.loads(read_text(path)) if path.exists() else plan
-        other = [name for name, value in plan.items() if before.get(name) != value]
-    except (ValueError, AttributeError):
-        raise ValueError(f"{path} is damaged: choose another --out, or delete the folder") from None
-    if other:
-        raise ValueError(f"{folder} holds what came of another {', '.join(other)}: choose another --out, or delete it")
-    write_whole(path, json.dumps(plan, indent=1) + "\n")

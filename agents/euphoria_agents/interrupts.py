@@ -1,4 +1,4 @@
-"""Interrupts (Ctrl-C): none is lost on its way, and none ends in a traceback."""
+"""Handles interrupts (Ctrl-C), so that none is lost and none ends in a traceback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STOPPED = 130  # the status of a command that was interrupted
 
 
 def end_quietly() -> None:
-    """Lets an interrupt end the process at once, without a traceback, as long as it only imports; does not catch ignored ones."""
+    """Makes an interrupt end the process at once without a traceback, while it imports; leaves ignored interrupts ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
 
@@ -26,7 +26,7 @@ def _stop(*_: object) -> None:
 
 @contextmanager
 def terminations_are_interrupts() -> Iterator[None]:
-    """Lets SIGTERM stop a command as Ctrl-C does, so that it can still say what it knows; only the main thread gets signals."""
+    """Makes SIGTERM interrupt a command as Ctrl-C does, so that it can still print its results; works in the main thread only."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -43,9 +43,9 @@ def terminations_are_interrupts() -> Iterator[None]:
 
 @contextmanager
 def interrupts_heeded() -> Iterator[threading.Event]:
-    """Gives an event that is set when an interrupt comes, for libraries that are just being imported make other errors of it.
+    """Yields an event that is set by an interrupt, since libraries turn one into other errors while they are imported.
 
-    One that comes where nothing can be raised, such as in a callback of the compiler, comes again a little later.
+    An interrupt is repeated a little later if it comes where nothing can be raised, such as in a callback of the compiler.
     """
     came, handler, hook = threading.Event(), signal.getsignal(signal.SIGINT), sys.unraisablehook
 
@@ -59,7 +59,7 @@ def interrupts_heeded() -> Iterator[threading.Event]:
         else:
             hook(lost)
 
-    ours = handler in (signal.default_int_handler, _stop)  # otherwise interrupts are ignored, or somebody else's
+    ours = handler in (signal.default_int_handler, _stop)  # otherwise interrupts are ignored, or handled by others
     sys.unraisablehook = again
     if ours:
         signal.signal(signal.SIGINT, interrupt)

@@ -1,4 +1,4 @@
-"""The machine and the versions that figures and results were made with."""
+"""Describes the machine and the versions of packages, for figures and results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGES = ("euphoria-env", "numpy", "numba", "gymnasium", "pettingzoo", "torch"
 
 
 def machine() -> dict[str, Any]:
-    """The machine, as far as it is known, and how busy it is."""
+    """Returns a description of the machine and its load."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -23,7 +23,7 @@ def machine() -> dict[str, Any]:
 
 
 def usable_cores() -> int:
-    """The number of cores on which this process may run."""
+    """Returns the number of cores on which this process may run."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -39,7 +39,7 @@ def _processor() -> str:
 
 
 def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
-    """The versions of Python and of some packages; those that are missing are left out."""
+    """Returns the versions of Python and of some packages; those that are missing are left out."""
     found = {"python": platform.python_version()}
     for package in packages:
         try:

@@ -24,7 +24,7 @@ class Progress:
         name: of the job.
         unit: of what is counted.
         total: how much there is to do; None: unknown.
-        clock: gives the seconds.
+        clock: returns the seconds.
         wait: waits that many seconds for the end of the job, and returns whether it came; None: by the clock on the wall.
     """
 
@@ -62,18 +62,18 @@ class Progress:
             self._bar.stop()
 
     def advance(self, more: int = 1) -> None:
-        """Counts what is newly done."""
+        """Adds to the amount that is done."""
         self.show(self._done + more)
 
     def show(self, done: int, note: str = "") -> None:
-        """Takes what is done in all, and what else there is to say."""
+        """Sets the amount that is done, and the note after it."""
         self._done, self._note = done, note or self._note
         self._base = self._base or (self._clock(), done)
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=done, total=self.total, told=self._amount())
 
     def line(self) -> str:
-        """The state of the job in a line."""
+        """Returns the state of the job in a line."""
         now = self._clock()
         parts = [self._amount(), _duration(now - self._start)]
         if self._base and self.total and self._base[1] < self._done < self.total:

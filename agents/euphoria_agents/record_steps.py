@@ -16,7 +16,7 @@ _OUTCOMES = [row.outcome for row in KIND_ROWS.values()]
 
 
 class Replayed(Game):
-    """A game that keeps what it was before each decision."""
+    """A game that keeps its state before each decision."""
 
     @cached_property
     def before(self) -> list[np.ndarray]:
@@ -36,7 +36,7 @@ class Replayed(Game):
         self.played.append(actions.parse(move) if isinstance(move, str) else actions.number(move))
 
     def clone(self) -> Self:
-        """An exact copy, history included."""
+        """Returns an exact copy, history included."""
         other = super().clone()
         other.before, other.played = self.before.copy(), self.played.copy()
         return other
@@ -44,25 +44,25 @@ class Replayed(Game):
     __copy__ = clone
 
     def mover(self, ply: int) -> int:
-        """The seat that made a decision, the first of which is 0."""
+        """Returns the seat that made a decision; the first decision is 0."""
         return int(self.before[ply]["player"][0])
 
     def at(self, ply: int) -> Game:
-        """The game before a decision, or at its end: a copy."""
+        """Returns a copy of the game before a decision, or at its end."""
         return Game.taking((self.before[ply] if ply < len(self.before) else self.states).copy())
 
     def by_chance(self, ply: int) -> list[tuple[str, int]]:
-        """The draws and rolls after a decision, before the next one: their kind, and the player; -1: nobody."""
+        """Returns the draws and rolls between a decision and the next: their kind and the player; -1: nobody."""
         decided = self.decided(ply)[0]
         events: list[list[int]] = self.event_array(None)[decided.first : decided.end].tolist()
         return sorted({(_OUTCOMES[kind], player) for kind, player, *_ in events if _OUTCOMES[kind]})
 
 
 def steps(record: str) -> Iterator[tuple[Replayed, str]]:
-    """The game of a record before each of its lines with that line, and at its end; see `euphoria_env.record.replayed`."""
+    """Yields the game before each line of a record with that line, and at its end; see `euphoria_env.record.replayed`."""
     return replayed(record, Replayed)
 
 
 def last_space(lines: Sequence[str]) -> str:
-    """The space where these moves, or lines of a record, placed the last worker; empty if they placed none."""
+    """Returns the space where these moves, or lines of a record, placed the last worker; empty if they placed none."""
     return next((line.split()[2] for line in reversed(lines) if line.startswith("place ")), "")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 GROUP = "euphoria_agents"  # of the entry points
 OWN_FORM = "module:Name[:ARGUMENT]"
-OWN_FILE = re.compile(r"(?:.*[/\\])?([^/\\:]+)\.py(?::(\w+))?")  # how one might name a file instead of a module
+OWN_FILE = re.compile(r"(?:.*[/\\])?([^/\\:]+)\.py(?::(\w+))?")  # a file in place of a module
 OWN_HINT = "agents of your own are named module:Name, such as {}, with the module in the working folder or installed"
 
 
@@ -51,14 +51,14 @@ BUILTIN = {
 
 
 def specs() -> list[str]:
-    """The forms of the specs that `load` takes here: the built-in ones, those of installed packages, and your own."""
+    """Returns the forms of the specs that `load` takes: built-in ones, those of installed packages, and that of your own."""
     plugins = sorted({point.name for point in _registered()} - set(BUILTIN))
     return [*(row.form for row in BUILTIN.values()), *(f"{name}[:ARGUMENT]" for name in plugins), OWN_FORM]
 
 
 def _registered(**wanted: Any) -> EntryPoints:
-    """The entry points of the group."""
-    from importlib.metadata import entry_points  # late: it is much to import for those who do not ask
+    """Returns the entry points of the group."""
+    from importlib.metadata import entry_points  # late: it is slow to import
 
     return entry_points(group=GROUP, **wanted)
 
@@ -96,7 +96,7 @@ def load_untrusted(spec: str, allowed: Collection[str] = ()) -> Agent:
 
 
 def is_builtin(spec: str) -> bool:
-    """Whether a spec names an agent of this project."""
+    """Returns whether a spec names an agent of this project."""
     return isinstance(spec, str) and spec.partition(":")[0] in BUILTIN
 
 
@@ -107,7 +107,7 @@ def check_allowed(spec: str, allowed: Collection[str]) -> None:
 
 
 def files_of(spec: str) -> dict[str, Path]:
-    """The files that an agent depends on beside this project, by their names: a checkpoint, or those of the module that makes it.
+    """Returns the files that an agent depends on besides this project, by name: a checkpoint, or those of its module.
 
     A module in a package stands for all of the package, in which names begin with that of its folder. If the argument of your
     own agent is a file, it counts too. Nothing of the agent is imported.
@@ -131,12 +131,16 @@ def files_of(spec: str) -> dict[str, Path]:
     return files | ({Path(file).name: Path(file)} if file else {})
 
 
-def hash_of(spec: str) -> bytes:
-    """A hash of `files_of`, with which one version of an agent is told from another; empty if there are none."""
-    digest, files = hashlib.blake2b(), files_of(spec)
-    for name, path in files.items():
-        digest.update(name.encode() + b"\0" + hashlib.blake2b(path.read_bytes()).digest())
-    return digest.digest() if files else b""
+def file_hashes(spec: str) -> dict[str, str]:
+    """Returns `files_of` by name, and the network that ships if the agent has it, each with the beginning of its SHA-256."""
+    files, fields = files_of(spec), spec.split(":")
+    networks = [k for k, field in enumerate(fields) if "ppo" in field.split("+")]
+    if is_builtin(spec) and networks and not files:
+        from euphoria_agents.players.ppo import checkpoint_path
+
+        path = checkpoint_path(":".join(fields[networks[0] + 1 :]))
+        files = {path.name: path} if path.is_file() else {}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for name, path in files.items()}
 
 
 # ------------------------------------------------------------------------------------------------------- what a spec names
@@ -158,7 +162,7 @@ class _Found(NamedTuple):
     builtin: bool = False
 
     def wrong(self, what: str, error: BaseException | None = None) -> ValueError:
-        """An error that says whose fault it is."""
+        """Returns an error that names the spec and the package."""
         origin = f" of the package {self.plugin!r}" if self.plugin else ""
         reason = f": {type(error).__name__}: {error}" if error else ""
         return ValueError(f"agent {self.spec!r}{origin}: {what}{reason}")
@@ -192,9 +196,9 @@ def _find_builtin(spec: str, name: str, argument: str) -> _Found:
 
 
 def _path_in(spec: str) -> str:
-    """The path in the spec of a built-in agent; empty if there is none, or the hash of one that comes with the package."""
+    """Returns the path in the spec of a built-in agent; empty if there is none, or the hash of a shipped file."""
     fields = re.findall("[A-Z]+", BUILTIN[spec.partition(":")[0]].form)
-    before = fields.index("PATH") + 1 if "PATH" in fields else len(spec)  # how many colons stand before it
+    before = fields.index("PATH") + 1 if "PATH" in fields else len(spec)  # the number of colons before it
     path = "".join(spec.split(":", before)[before:])
     return "" if path.startswith("@") else path
 
@@ -205,7 +209,7 @@ def _unknown(spec: Any, why: str = "") -> ValueError:
 
 
 def _own_hint(spec: Any) -> str:
-    """A hint how to name an agent of your own, if a spec may mean one: a file, a module alone, or module.Name."""
+    """Returns a hint on how to name an agent of your own, if the spec is a file, a module alone, or module.Name."""
     if not isinstance(spec, str) or spec.partition(":")[0] in BUILTIN:
         return ""
     if file := OWN_FILE.fullmatch(spec):
@@ -220,14 +224,14 @@ def _own_hint(spec: Any) -> str:
 
 
 def _search_working_folder() -> None:
-    """Has modules be found in the working folder, last of all; an agent may import more when it plays."""
+    """Appends the working folder to the path; it stays there, since an agent may import more when it plays."""
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.append(os.getcwd())
     importlib.invalidate_caches()
 
 
 def _home(found: _Found) -> tuple[list[str], str | None]:
-    """The folders of the package, or the file of the module, that a spec names."""
+    """Returns the folders of the package, or the file of the module, that a spec names."""
     _search_working_folder()
     name = found.module.partition(".")[0]
     if name in sys.modules:
@@ -242,7 +246,7 @@ def _home(found: _Found) -> tuple[list[str], str | None]:
 
 
 def _import(found: _Found) -> Callable[..., Any]:
-    """The class or factory that a spec names."""
+    """Returns the class or factory that a spec names."""
     _search_working_folder()
     try:
         target: Any = importlib.import_module(found.module)
@@ -262,7 +266,7 @@ def _import(found: _Found) -> Callable[..., Any]:
 
 
 def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
-    """The agent that a factory makes, if it can play."""
+    """Returns the agent that a factory makes, if it can play."""
     try:
         made = _call(factory, found.argument)
     except (Exception, SystemExit) as error:
@@ -270,7 +274,7 @@ def _make(found: _Found, factory: Callable[..., Any]) -> Agent:
         raise found.wrong(f"{found.name!r}, called {called}, failed", error) from error
     if not callable(getattr(made, "act", None)):
         raise found.wrong(f"{found.name!r} makes {made!r}, which has no method `act`")
-    agent: Agent = made  # or at least a `Player`, which is all that is asked of it
+    agent: Agent = made  # or a `Player`, which suffices
     return agent
 
 

@@ -46,7 +46,7 @@ def euphoria(*arguments: Any, cwd: Path | None = None) -> tuple[int, str, str]:
             files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
             for name in [name for name, file in files.items() if cwd is not None and file and Path(file).parent == cwd]:
                 del sys.modules[name]
-            tournament._hash_once.cache_clear()
+            tournament._hashes_once.cache_clear()
 
 
 def start(*arguments: Any, cwd: Path | None = None, session: bool = False) -> subprocess.Popen[str]:

@@ -1,4 +1,4 @@
-"""The file of a result: what it must say, wherever it comes from."""
+"""The format of the file of a result, and its checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from euphoria_env.json_reader import Json, read_json
 
 FORMAT, VERSION = "euphoria-result", 1
 MOST_DECISIONS = BUDGETS[-1] * 21 // 20  # a budget is rounded up to a whole update
-ROUNDED = 2e-6  # more than numbers differ that are rounded to six digits
+ROUNDED = 2e-6  # tolerance for numbers that are rounded to six digits
 
 Count = Annotated[int, Meta(ge=0, le=10**12)]
 Rate = Annotated[float, Meta(ge=0, le=1)]
@@ -105,10 +105,10 @@ def check_name(name: str) -> None:
 
 
 def read_result(path: Path, task: Task) -> Json:
-    """A result of this task.
+    """Returns a result of this task.
 
     Raises:
-        ValueError: it is no such result, or what it says cannot be; names the file and the key.
+        ValueError: it is no such result, or has an impossible value; names the file and the key.
         OSError: it cannot be read.
     """
     try:
@@ -120,7 +120,7 @@ def read_result(path: Path, task: Task) -> Json:
 
 
 def _check(result: _Result, task: Task) -> None:
-    """Checks what types cannot: names, and sums."""
+    """Checks names and sums."""
     for name in (result.agent.name, *(result.entry.reproduced_by if result.entry else [])):
         check_name(name)
     _same("task", result.task, task.name)
@@ -140,7 +140,7 @@ def _check(result: _Result, task: Task) -> None:
 
 
 def _check_score(key: str, score: _Score, matches: Sequence[_Match]) -> None:
-    """The sums and means of some matches, and intervals around them."""
+    """Checks the sums and means of some matches, and the intervals around them."""
     _same(f"{key}.games", score.games, sum(match.games for match in matches))
     _same(f"{key}.wins", score.wins, sum(match.wins for match in matches))
     _near(f"{key}.win_rate", score.win_rate, score.wins / score.games)

@@ -1,4 +1,4 @@
-"""The tasks, by name and version: which games, against whom, on which deals, and what one may train with.
+"""The benchmark tasks, by name and version: the games, opponents, deals and options for training.
 
 A task never changes: another number of games, other opponents or other rules make a new version of it.
 """
@@ -14,7 +14,7 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 
 # Frozen players, by the hashes of their files, which come with the package.
-NETWORKS = {"network": "ppo:@b109aa4237be"}  # a further one makes version 2 of every task that has it as an opponent
+NETWORKS = {"network": "ppo:@b109aa4237be"}
 PARTNERS = {
     "stars": "ppo:@3e0959f7c309",
     "win": "ppo:@d014d34656ed",
@@ -25,7 +25,7 @@ PARTNERS = {
     "single-file": "ppo:@f67af7ca0cfc",
     "clone": "ppo:@31d183061b24",
 }
-FROZEN = {spec: name for name, spec in (NETWORKS | PARTNERS).items()}  # what they are called
+FROZEN = {spec: name for name, spec in (NETWORKS | PARTNERS).items()}  # their names by spec
 FIXED = ("random", "weights", "greedy")
 BUDGETS = (2_000_000, 20_000_000)  # decisions of the learner in training
 UNSEEN_RECRUITS, UNSEEN_TILES = RECRUIT_NAMES[3::4], TILES[2::3]  # three recruits of each faction, and every third tile
@@ -85,7 +85,7 @@ ANCHORS = {
     "trade-v1": (2.35, 9.31, 48.28, 44.64),
     "partners-v1": (27.93, 26.52, 14.05, 26.2, 13.87, 18.67, 17.98, 3.3),
 }
-WITH_NETWORK = (  # a network and the fixed players as opponents
+WITH_NETWORK = (  # their opponents are a network and the fixed players; each network makes a version of them
     Task("duel", "two players", (2,), 1000, 101),
     Task("table", "alone against three", (4,), 1000, 102),
     Task("any", "one player for every number of players", (2, 3, 4, 5, 6), 240, 103),
@@ -105,21 +105,16 @@ PARTNERS_V1 = Task(
 )
 
 
-def make_tasks(networks: Mapping[str, str]) -> list[Task]:
-    """All tasks, if these are the frozen networks by their names, of which each makes a version."""
-    versions = (
-        replace(task, name=f"{task.name}-v{version}", opponents=(*FIXED, network))
-        for version, network in enumerate(networks.values(), 1)
-        for task in WITH_NETWORK
-    )
-    return [replace(task, anchors=ANCHORS.get(task.name, ())) for task in (*versions, PARTNERS_V1)]
-
-
-TASKS = {task.name: task for task in make_tasks(NETWORKS)}
+VERSIONS = (
+    replace(task, name=f"{task.name}-v{version}", opponents=(*FIXED, network))
+    for version, network in enumerate(NETWORKS.values(), 1)
+    for task in WITH_NETWORK
+)
+TASKS = {task.name: replace(task, anchors=ANCHORS.get(task.name, ())) for task in (*VERSIONS, PARTNERS_V1)}
 
 
 def task_of(name: str) -> Task:
-    """The task of this name.
+    """Returns the task of this name.
 
     Raises:
         ValueError: there is none; names those that there are.

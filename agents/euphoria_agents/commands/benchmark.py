@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from euphoria_agents.benchmark.judging import check, heading, judge, matches_of, row
+from euphoria_agents.benchmark.judging import check_result, heading, judge, matches_of, row
 from euphoria_agents.benchmark.tasks import task_of
 from euphoria_agents.commands.match_output import executor, warm_up
 from euphoria_agents.commands.shared_arguments import BenchmarkOptions
@@ -18,10 +18,10 @@ def run(options: BenchmarkOptions) -> None:
     console, task = Console(emoji=False, markup=False), task_of(options.task)
     check_counts(processes=options.processes)
     if options.check:
-        games = check(task, options.agent, options.check, executor(options))
+        games = check_result(task, options.agent, options.check, executor(options))
         print(f"{options.check}: {games} games, drawn at random, ended as it says")
         return
-    games = sum(chunk.games for match in matches_of(task, options.agent) for chunk in match.chunks)
+    games = sum(unit.games for match in matches_of(task, options.agent) for unit in match.units)
     warm_up(dict.fromkeys([options.agent, *task.opponents], task.rules[0]))
     with Progress(console, task.name, "games", games) as progress:
         result = judge(

@@ -17,7 +17,7 @@ from euphoria_agents.commands.match_output import (
 from euphoria_agents.commands.shared_arguments import EvaluateOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.matches.match import MatchResult
-from euphoria_agents.matches.tournament import comparison, seeds_of_a_chunk
+from euphoria_agents.matches.tournament import comparison, seeds_of_a_unit
 
 
 def match_report(title: str) -> ResultTable:
@@ -36,7 +36,7 @@ def match_row(agent: str, opponents: str, result: MatchResult) -> list[str]:
 def run(options: EvaluateOptions) -> None:
     """Plays the matches, prints a table for each number of players, and writes the results."""
     console = Console(emoji=False, markup=False)
-    size = seeds_of_a_chunk([options.agent, *options.against])
+    size = seeds_of_a_unit([options.agent, *options.against])
     matches = {
         (rules.num_players, opponent): comparison(options.agent, opponent, rules, options.games, options.seed, size)
         for rules in rules_of(options)

@@ -16,7 +16,7 @@ from euphoria_agents.commands.tables import Column, ResultTable
 from euphoria_agents.files import write_whole
 from euphoria_agents.matches.match import Z_95, MatchResult, Score
 from euphoria_agents.matches.processes import in_processes
-from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, play, player, players_ended
+from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play_units, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
 from euphoria_env.envs.asking import ask
@@ -32,7 +32,7 @@ def rules_of(options: MatchOptions) -> list[Rules]:
 
 
 @players_ended()
-def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -> dict[Chunk, MatchResult]:
+def play_all(options: MatchOptions, console: Console, chunks: Sequence[WorkUnit]) -> dict[WorkUnit, MatchResult]:
     """Plays chunks and shows the progress; does not play again those whose results are in `options.out`."""
     check_counts(processes=options.processes)
     for folder in filter(None, (options.out, options.records)):
@@ -47,7 +47,7 @@ def play_all(options: MatchOptions, console: Console, chunks: Sequence[Chunk]) -
         why = "there are of another version of the code or of an agent's files; they are played again"
         console.print(f"{outdated:,} games {why}", soft_wrap=True)
     with Progress(console, "playing", "games", sum(chunk.games for chunk in chunks)) as progress:
-        return play(chunks, journal, executor(options), progress.advance)
+        return play_units(chunks, journal, executor(options), progress.advance)
 
 
 def executor(options: PlayOptions) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from euphoria_agents.commands.tables import NAME, TEXT, Column, ResultTable
 from euphoria_agents.files import write_figure
 from euphoria_agents.interrupts import terminations_are_interrupts
 from euphoria_agents.progress import Progress
-from euphoria_agents.speed.measure import Measurement, readable, report, write
+from euphoria_agents.speed.measure import Measurement, make_report, readable, write_report
 from euphoria_agents.speed.settings import Plan, SpeedOptions, TrainingPlan, plan_of, training_plan_of
 from euphoria_agents.speed.turns import measure
 
@@ -93,9 +93,9 @@ def run(options: SpeedOptions) -> None:
                     console.print(_line(result), highlight=False, soft_wrap=True)
                 found[result.key] = result
                 progress.show(len(found))
-        written = report(list(found.values()), dataclasses.asdict(plan))
+        written = make_report(list(found.values()), dataclasses.asdict(plan))
         if options.json:
-            write(options.json, written)
+            write_report(options.json, written)
         if options.plot:
             plot(list(found.values()), options.plot)
     finally:  # the results so far, also after an interrupt

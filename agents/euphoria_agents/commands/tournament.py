@@ -23,15 +23,15 @@ from euphoria_agents.commands.shared_arguments import TournamentOptions
 from euphoria_agents.commands.tables import NAME, Column, ResultTable
 from euphoria_agents.files import read_text, write_figure
 from euphoria_agents.matches.match import Z_95, MatchResult
-from euphoria_agents.matches.tournament import Chunk, Standing, schedule, standings
+from euphoria_agents.matches.tournament import Standing, WorkUnit, schedule, standings
 from euphoria_agents.study.stars import STAR_SOURCES, stars_by_source
 
 ALL = "all"  # the standings over all numbers of players
 
 
-def standings_by_players(played: dict[Chunk, MatchResult]) -> dict[str, list[Standing]]:
+def standings_by_players(played: dict[WorkUnit, MatchResult]) -> dict[str, list[Standing]]:
     """Returns the standings for each number of players, and over all of them if there are several."""
-    groups: dict[str, dict[Chunk, MatchResult]] = {}
+    groups: dict[str, dict[WorkUnit, MatchResult]] = {}
     for chunk, result in played.items():
         groups.setdefault(str(chunk.rules.num_players), {})[chunk] = result
     if len(groups) > 1:
@@ -49,7 +49,7 @@ def report(name: str, table: list[Standing]) -> ResultTable:
     return ResultTable(title, [Column("agent", NAME), Column("rating\n±95 %"), *SCORE_COLUMNS, Column("ms", drop=2)], rows)
 
 
-def star_report(chunks: Iterable[Chunk], records: Path) -> ResultTable:
+def star_report(chunks: Iterable[WorkUnit], records: Path) -> ResultTable:
     """Returns the mean stars of each agent in a game, by what placed them, from the records of the games."""
     stars: dict[str, Counter[str]] = defaultdict(Counter)
     games = Counter[str]()

@@ -1,12 +1,9 @@
-"""Playing the games of a data set, part by part, and the files that hold them.
-
-A `Part` depends on nothing but what it says, so parts can be played in any order, in any number of processes, and again.
-"""
+"""Plays the games of a data set in parts, the units of work, each of which is a file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from euphoria_agents.agent import Agent
-from euphoria_agents.data.parquet import SCALARS, Columns, rows_of, sha256, write_part
-from euphoria_agents.files import keep_to, write_whole
+from euphoria_agents.data.parquet import SCALARS, Columns, count_rows, sha256, write_part
+from euphoria_agents.files import write_whole
 from euphoria_agents.machine import versions
+from euphoria_agents.matches.journal import Run, pin_plan, resume_work
 from euphoria_agents.matches.tournament import check_counts, player, sources
 from euphoria_agents.network.checkpoint import layout
-from euphoria_agents.players.ppo import checkpoint_path
-from euphoria_agents.registry import files_of, is_builtin
+from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env import Batch, Rules
 from euphoria_env.engine.rewards import reward_number
@@ -31,18 +28,16 @@ from euphoria_env.trajectories import ENDED, Trajectories
 
 FORMAT, VERSION = "euphoria-dataset", 2
 DATASET = "dataset.json"
-PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # whose versions games or files can depend on
+PACKAGES = ("euphoria-env", "numpy", "numba", "pyarrow")  # on whose versions games or files can depend
 SEATS = 512  # of the games of a part, which is held in memory
 GAMES_OF_SEARCHERS = 16  # of a part: their games take long, and little is lost with a part
 MOST_AGENTS = 100
-ROOM = 1 << 14  # decisions, at first
-
-Run = Callable[[Callable[["Part"], bytes], Iterable["Part"]], Iterator[tuple["Part", bytes]]]
+ROOM = 1 << 14  # decisions in the first arrays
 
 
 @dataclass(frozen=True)
-class Part:
-    """Some games of a data set: the smallest piece of work, and a file.
+class DatasetPart:
+    """Some games of a data set: a unit of work, whose file depends on nothing but these fields.
 
     Attributes:
         agents: their specs; one that is named twice sits on twice as many seats.
@@ -69,12 +64,12 @@ class Part:
 
 
 def part_name(number: int) -> str:
-    """The name of the file of a part."""
+    """Returns the name of the file of a part."""
     return f"part-{number:05}.parquet"
 
 
-def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[Part]:
-    """The parts of a data set.
+def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward: str) -> list[DatasetPart]:
+    """Returns the parts of a data set.
 
     Raises:
         ValueError: a wrong agent, number or reward.
@@ -86,24 +81,23 @@ def parts_of(agents: Sequence[str], rules: Rules, games: int, seed: int, reward:
     searching = any(getattr(player(spec), "needs_game", False) for spec in agents)
     size, code = GAMES_OF_SEARCHERS if searching else SEATS // rules.num_players, sources(agents)
     return [
-        Part(tuple(agents), rules, reward, seed, number, first, min(size, games - first), code)
+        DatasetPart(tuple(agents), rules, reward, seed, number, first, min(size, games - first), code)
         for number, first in enumerate(range(0, games, size))
     ]
 
 
-def lineups(part: Part, rng: np.random.Generator) -> np.ndarray:
-    """Seats the agents, (games, players): places in the list of them.
+def lineups(part: DatasetPart, rng: np.random.Generator) -> np.ndarray:
+    """Returns who sits where: integers (games, players), indices into the list of the agents.
 
-    In each game the agents sit as often as all of them fit, others of them are drawn for the seats that are left, and the order
-    is random.
+    In each game all agents sit equally often, as far as there are seats; the remaining seats are drawn, and the order is random.
     """
     n, k = part.rules.num_players, len(part.agents)
     rows = [[*list(range(k)) * (n // k), *rng.permutation(k)[: n % k]] for _ in range(part.games)]
     return rng.permuted(np.array(rows), axis=1)
 
 
-def play_part(part: Part) -> bytes:
-    """Plays a part, the same whenever and wherever it is played: its file.
+def play_part(part: DatasetPart) -> bytes:
+    """Plays a part, always the same, and returns the bytes of its file.
 
     Raises:
         ValueError: code or checkpoints here are not those with which the data set began.
@@ -114,28 +108,21 @@ def play_part(part: Part) -> bytes:
     games, seated, choices, deals = map(
         np.random.default_rng, np.random.SeedSequence((part.seed, part.rules.num_players, part.first)).spawn(4)
     )
-    tables, generators = _Games(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
+    tables, generators = PartGames(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
     while play_agents([tables], generators):
         pass
     return write_part(tables.columns(), specs_of(part))
 
 
-def specs_of(part: Part) -> list[str]:
-    """The agents of a part, each once."""
+def specs_of(part: DatasetPart) -> list[str]:
+    """Returns the agents of a part, each once."""
     return list(dict.fromkeys(part.agents))
 
 
-class _Games(BatchGames):
-    """The games of a part side by side, and what was decided in them; see `asking.Games`.
+class PartGames(BatchGames):
+    """The games of a part side by side, and their decisions; see `asking.Games`. `seated` is the result of `lineups`."""
 
-    Args:
-        part: the part.
-        seed: of the games.
-        seated: their line-ups, as `lineups` gives them.
-        rng: what the games that agents get are dealt from.
-    """
-
-    def __init__(self, part: Part, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
+    def __init__(self, part: DatasetPart, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(part.games)
         self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
         self._first, self._all = part.first, np.arange(part.games)
@@ -145,7 +132,7 @@ class _Games(BatchGames):
         self._active = np.ones(part.games, np.bool_)
         self._ranks = np.zeros(seated.shape, np.int8)
         self._truncated = np.zeros(part.games, np.bool_)
-        self._ends = np.zeros((*seated.shape, OBS_SIZE), np.int8)  # what all seats saw of their games at the end
+        self._ends = np.zeros((*seated.shape, OBS_SIZE), np.int8)  # the final observations of all seats
         self._decisions = Trajectories(self.batch, ROOM)
         self._moves: list[np.ndarray] = []
         self._seen: list[CSR] = []
@@ -161,7 +148,7 @@ class _Games(BatchGames):
                 yield agent, games
 
     def advance(self) -> None:
-        """Keeps the decisions, plays the moves, and sees who has ended."""
+        """Keeps the decisions, plays the moves, and notes the games that have ended."""
         games, batch = np.flatnonzero(self._active), self.batch
         self._make_room(len(games))
         self._decisions.add(games)
@@ -180,14 +167,14 @@ class _Games(BatchGames):
         self._active &= ~ended
 
     def _make_room(self, more: int) -> None:
-        """Moves the decisions to where there is room for more."""
+        """Moves the decisions to larger arrays if there is no room for more."""
         old = self._decisions
         if old.size + more > old.capacity:
             self._decisions = Trajectories(self.batch, 2 * max(old.capacity, more))
             self._decisions.restore({name: array[: old.size] for name, array in old.arrays().items()})
 
     def columns(self) -> Columns:
-        """All decisions, game after game, each in the order in which they were made."""
+        """Returns all decisions, game after game, each in the order in which they were made."""
         size = self._decisions.size
         order = np.argsort(self._decisions.game[:size], kind="stable")
         found = {name: array[:size][order] for name, array in self._decisions.arrays().items()}
@@ -219,30 +206,24 @@ class _Games(BatchGames):
 
 
 def _lists(active: np.ndarray) -> CSR:
-    """The places where a row is true, for each row."""
+    """Returns the places where a row is true, for each row."""
     ends = np.zeros(len(active) + 1, np.int64)
     np.cumsum(active.sum(1), out=ends[1:])
     return CSR(ends, np.nonzero(active)[1].astype(np.int16))
 
 
-def collect(folder: Path, parts: Sequence[Part], run: Run, progress: Callable[[int], None] | None = None) -> dict[str, Any]:
-    """Plays what a folder does not have yet of a data set, and writes `dataset.json`.
+def collect(
+    folder: Path, parts: Sequence[DatasetPart], run: Run[DatasetPart, bytes], progress: Callable[[int], None] | None = None
+) -> dict[str, Any]:
+    """Plays the parts of a data set that a folder does not have, and writes `dataset.json`.
 
-    Args:
-        folder: of the data set.
-        parts: all of it.
-        run: plays them: `in_processes`, or on a cluster.
-        progress: called with the number of games that have been added.
-
-    Returns:
-        The content of `dataset.json`; docs/data.md explains it.
+    The arguments are those of `resume_work`. Returns the content of `dataset.json`, which docs/data.md explains.
 
     Raises:
         ValueError: the folder holds another data set, or a damaged file.
-        AgentFailed: an agent of your own failed.
-        IllegalMove: a move was not legal.
+        AgentFailed, IllegalMove: an agent failed.
     """
-    whole, report = parts[0], progress or (lambda games: None)
+    whole = parts[0]
     about: dict[str, Any] = {
         "agents": list(whole.agents),
         "rules": whole.rules.to_dict(),
@@ -250,46 +231,35 @@ def collect(folder: Path, parts: Sequence[Part], run: Run, progress: Callable[[i
         "seed": whole.seed,
         "games": sum(part.games for part in parts),
     }
-    keep_to(folder, {**about, "version of code or files": whole.sources})
-    missing = [part for part in parts if not (folder / part.name).exists()]
-    report(about["games"] - sum(part.games for part in missing))
-    try:
-        for part, content in run(play_part, missing):
-            write_whole(folder / part.name, content)
-            report(part.games)
-    except KeyboardInterrupt as interrupt:
-        interrupt.add_note("the same command continues where it stopped")
-        raise
+    pin_plan(folder, {**about, "version of code or files": whole.sources})
+    finished = {part for part in parts if (folder / part.name).exists()}
+    resume_work(parts, finished, play_part, run, lambda part, content: write_whole(folder / part.name, content), progress)
+    found = _description(folder, parts, about)
+    write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def _description(folder: Path, parts: Sequence[DatasetPart], about: dict[str, Any]) -> dict[str, Any]:
+    """Returns the content of `dataset.json` when all parts are there."""
     files = [{"name": part.name, "games": part.games, **_content(folder / part.name)} for part in parts]
-    found = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         "environment": {"name": raw_env.metadata["name"], **layout()},
         "versions": {name: one for name, one in versions(PACKAGES).items() if name in PACKAGES},
         **about,
-        "agents": [{"spec": spec, "files": _hashes(spec)} for spec in whole.agents],
-        "code": whole.sources,
+        "agents": [{"spec": spec, "files": file_hashes(spec)} for spec in about["agents"]],
+        "code": parts[0].sources,
         "decisions": sum(file["decisions"] for file in files),
         "sha256": sha256("".join(file["sha256"] for file in files).encode()),
         "files": files,
     }
-    write_whole(folder / DATASET, json.dumps(found, indent=1) + "\n")
-    return found
 
 
 def _content(path: Path) -> dict[str, Any]:
-    """The number of decisions and the hash of a file, for `dataset.json`."""
+    """Returns the number of decisions and the hash of a file."""
     content = path.read_bytes()
     try:
-        return {"decisions": rows_of(content), "sha256": sha256(content)}
+        return {"decisions": count_rows(content), "sha256": sha256(content)}
     except ValueError as error:
         raise ValueError(f"{path} is damaged ({error}): delete it, and the same command plays its games again") from None
-
-
-def _hashes(spec: str) -> dict[str, str]:
-    """The files of an agent, the network that ships included, each with the beginning of its SHA-256."""
-    files, (*_, after) = files_of(spec), spec.partition("ppo")
-    if is_builtin(spec) and "ppo" in spec.split(":"):
-        path = checkpoint_path(after.removeprefix(":"))
-        files = {path.name: path}
-    return {name: sha256(path.read_bytes())[:16] for name, path in files.items()}

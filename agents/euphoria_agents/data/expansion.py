@@ -1,4 +1,4 @@
-"""The compiled part of loading: from lists of entries to arrays."""
+"""The compiled part of loading, which expands lists of entries to arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a data set as arrays, game by game or in shuffled batches."""
+"""Reads a data set as arrays, game by game or in shuffled batches."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Description(Struct):
 
 
 def load(folder: str | Path, threads: int | None = None) -> Dataset:
-    """A data set that `euphoria collect` has written.
+    """Returns a data set that `euphoria collect` has written.
 
     Args:
         folder: where it lies.
@@ -67,7 +67,7 @@ def load(folder: str | Path, threads: int | None = None) -> Dataset:
 
 
 def _read_description(folder: Path) -> tuple[Json, _Description]:
-    """The content of `dataset.json`, and the same as a checked type."""
+    """Returns the content of `dataset.json`, plain and as a checked type."""
     path = folder / DATASET
     if not path.exists():
         raise ValueError(
@@ -88,7 +88,7 @@ def _read_description(folder: Path) -> tuple[Json, _Description]:
 
 
 def _check(about: _Description) -> None:
-    """Checks what types cannot."""
+    """Checks versions, names and sums."""
     here, there = layout(), {key: about.environment.get(key) for key in layout()}
     if here != there:
         raise ValueError(f"its observations and actions are those of another version, {there}, not {here}: collect it again")
@@ -138,7 +138,7 @@ class Dataset:
         return f"Dataset({str(self._folder)!r}: {self._games:,} games, {self.decisions:,} decisions of {', '.join(self.agents)})"
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
-        """The games.
+        """Yields the games.
 
         Raises:
             ValueError: a file is missing or damaged; names it.
@@ -149,7 +149,7 @@ class Dataset:
                 yield _arrays(columns, np.arange(first, last))
 
     def batches(self, size: int, seed: int = 0, window: int = WINDOW) -> Iterator[dict[str, np.ndarray]]:
-        """All decisions once, in random order, in batches.
+        """Yields all decisions once, in batches, in random order.
 
         The files are drawn in random order, and the decisions of as many as hold a window together are shuffled: all of a data
         set that is not larger.
@@ -179,7 +179,7 @@ class Dataset:
             yield from self._in_threads(partial(_arrays, together), slices)
 
     def _in_threads(self, work: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[Answer]:
-        """The results of `work` for each item, in their order; the next ones are worked on meanwhile."""
+        """Yields the results of `work` for all items, in order, and works ahead in threads."""
         with ThreadPoolExecutor(self._threads) as pool:
             ahead: deque[Future[Answer]] = deque()
             for item in items:
@@ -203,7 +203,7 @@ class Dataset:
 
 
 def _arrays(columns: Columns, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Some rows of a part as the arrays of `Dataset`."""
+    """Returns some rows of a part as the arrays of `Dataset`."""
     observation, mask = np.zeros((len(rows), OBS_SIZE), np.int8), np.zeros((len(rows), NUM_ACTIONS), np.bool_)
     entries, legal = columns.entries, columns.legal
     places, values, moves = map(_read_only, (entries.indices, columns.values, legal.indices))
@@ -217,7 +217,7 @@ def _arrays(columns: Columns, rows: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    """A view that cannot be written, as arrays of Arrow cannot: one type for compiled code."""
+    """Returns a read-only view, as Arrow's arrays are: compiled code takes one type."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""The files of a data set: the columns of a part as Parquet, and back."""
+"""Converts the columns of a part to a Parquet file and back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from euphoria_env.observations import OBS_SIZE
 
 LEVEL = 6  # of the compression: a higher one takes longer and saves 2 %
 ROWS = 1 << 17  # of a row group
-PAGE = 1 << 24  # bytes: what repeats is found within a page
+PAGE = 1 << 24  # bytes: the compression finds repetitions within a page
 # Plain columns, in their order, then those that are lists.
 SCALARS = {
     "game": np.int32,
@@ -66,7 +66,7 @@ class Columns(NamedTuple):
 
 
 def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
-    """A part as a file of Parquet; equal parts give equal bytes with one version of pyarrow."""
+    """Returns a part as a file of Parquet; equal parts give equal bytes with one version of pyarrow."""
     agent = pa.DictionaryArray.from_arrays(pa.array(columns.scalars["agent"]), pa.array(agents, pa.string()))
     arrays = [pa.array(columns.scalars[name]) if name != "agent" else agent for name in SCALARS]
     arrays += [
@@ -82,8 +82,8 @@ def write_part(columns: Columns, agents: Sequence[str]) -> bytes:
     return content
 
 
-def rows_of(content: bytes) -> int:
-    """The number of decisions in a part.
+def count_rows(content: bytes) -> int:
+    """Returns the number of decisions in a part.
 
     Raises:
         ValueError: it is no such file.
@@ -96,11 +96,7 @@ def rows_of(content: bytes) -> int:
 
 
 def read_part(content: bytes, agents: Sequence[str]) -> Columns:
-    """The columns of a part.
-
-    Args:
-        content: of the file.
-        agents: the specs of the data set, each once.
+    """Returns the columns of a part, from its file and the specs of the data set, each once.
 
     Raises:
         ValueError: it is no such file, or holds what cannot be.
@@ -125,7 +121,7 @@ def read_part(content: bytes, agents: Sequence[str]) -> Columns:
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
-    """Several parts as one."""
+    """Returns several parts as one."""
     if len(parts) == 1:
         return parts[0]
     scalars = {name: np.concatenate([part.scalars[name] for part in parts]) for name in SCALARS}
@@ -135,7 +131,7 @@ def joined(parts: Sequence[Columns]) -> Columns:
 
 
 def sha256(content: bytes) -> str:
-    """The hash of a file, or of what names others."""
+    """Returns the SHA-256 of some bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -155,7 +151,7 @@ def _lists(array: Any) -> CSR:
 
 
 def _places(array: Any, agents: Sequence[str]) -> Any:
-    """The places of the agents in a list of them."""
+    """Returns the indices of the agents in the list of the data set."""
     specs = array.dictionary.to_pylist()
     if not set(specs) <= set(agents):
         raise ValueError(f"its agents are {', '.join(specs)}, not some of {', '.join(agents)}")

@@ -1,4 +1,4 @@
-"""Games between agents: every seed is played from every seat, and win rates come with intervals."""
+"""Plays games between agents, every seed from every seat, and returns win rates with intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Z_95 = 1.959964  # two-sided 95 %
 
 
 def wilson(wins: int, games: int, z: float = Z_95) -> tuple[float, float]:
-    """Wilson's confidence interval of a rate; (0, 1) without games."""
+    """Returns Wilson's confidence interval of a rate; (0, 1) without games."""
     if games == 0:
         return 0.0, 1.0
     rate, zz = wins / games, z * z / games
@@ -33,7 +33,7 @@ def wilson(wins: int, games: int, z: float = Z_95) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Played:
-    """One game that was played; "place" is a place in the line-up, not a seat.
+    """The result of a game; a place is one in the line-up, not a seat.
 
     Attributes:
         seed: of the game; the games of one seed differ in who sits where.
@@ -93,7 +93,7 @@ class Score:
         return self.mean_rank - Z_95 * self.rank_error, self.mean_rank + Z_95 * self.rank_error
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers for JSON, rounded; intervals are null where there are too few seeds for one."""
+        """Returns the numbers for JSON, rounded; intervals are null where there are too few seeds for one."""
         return {
             "games": self.games,
             "wins": self.wins,
@@ -114,19 +114,19 @@ def _rounded(interval: tuple[float, float]) -> list[float]:
 
 
 def score(results: Iterable[tuple[int, bool, int]]) -> Score:
-    """The score from (seed, whether won, rank) of every game."""
+    """Returns the score of games, each given as (seed, whether won, rank)."""
     rows = list(results)
     seeds, wins, ranks = zip(*rows, strict=True) if rows else ((), (), ())
     return Score(sum(wins), len(rows), float(np.mean(ranks)) if rows else 0.0, _error(seeds, wins), _error(seeds, ranks))
 
 
 def _error(seeds: Sequence[int], values: Sequence[float]) -> float:
-    """The standard error of the mean of values that come in clusters, those of a seed."""
+    """Returns the standard error of the mean of values that are clustered by seed."""
     _, cluster = np.unique(np.array(seeds), return_inverse=True)
     clusters = int(cluster.max(initial=-1)) + 1
     if clusters < 2:
         return math.inf
-    off = np.bincount(cluster, np.asarray(values, float) - np.mean(values))  # of each cluster, summed up
+    off = np.bincount(cluster, np.asarray(values, float) - np.mean(values))  # the sum of each cluster
     return float(math.sqrt(clusters / (clusters - 1) * (off**2).sum()) / len(values))
 
 
@@ -156,7 +156,7 @@ class MatchResult:
         return len(self.played)
 
     def fits(self, games: int, players: int) -> bool:
-        """Whether it has these numbers of games and players."""
+        """Returns whether it has these numbers of games and players."""
         of: list[Sequence[float]] = [
             self.thinking,
             *(game.ranks for game in self.played),
@@ -182,7 +182,7 @@ class MatchResult:
 
     @classmethod
     def joined(cls, results: Sequence[MatchResult]) -> MatchResult:
-        """Several results of the same line-up as one."""
+        """Joins several results of the same line-up."""
         played = [game for result in results for game in result.played]
         thinking = np.sum([result.thinking for result in results], axis=0).tolist()
         return cls(played, thinking, sum(result.seconds for result in results))
@@ -213,7 +213,7 @@ def play_match(
         progress: called when games have ended, with their number; True: shown on stderr, as a bar if that is a terminal.
         records: whether the games are kept as records.
         limit: seconds that the first agent may take for a decision, on average where its `act_batch` answers many at once. It
-            is not stopped, but found out; `AgentProcess` has a limit that stops it.
+            is checked afterwards; the limit of an `AgentProcess` also stops the agent.
 
     Raises:
         ValueError: there are not as many agents as players, or no games.
@@ -225,26 +225,37 @@ def play_match(
         raise ValueError(f"a game of {rules.num_players} needs as many agents, not {n}")
     if games < 1:
         raise ValueError(f"games must be a positive integer, not {games}")
-    start = time.perf_counter()
+    start, thinking = time.perf_counter(), np.zeros(n)
     deals, choices = np.random.SeedSequence(seed).spawn(2)
     seeds = (deals.generate_state(-(-games // n), np.uint64) >> 1).tolist()
     tables = [_Table(Game(rules, seeds[k // n]), seeds[k // n], k % n) for k in range(games)]
-    rng, thinking = np.random.default_rng(choices), np.zeros(n)
-    chances = {id(agent): Chance(rng) for agent in agents}
-    limits = {id(agents[0]): limit}
     with _reporter(progress, games) as report:
-        for first in range(0, games, TABLES):
-            some = _Tables(tables[first : first + TABLES], agents, chances, thinking)
-            while play_agents([some], lambda agent: chances[id(agent)].own, partial(_ask_in_time, limits)):
-                if some.ended:
-                    report(some.ended)
+        _play_tables(tables, agents, np.random.default_rng(choices), thinking, limit, report)
     texts = [table.game.to_record() for table in tables] if records else []
     return MatchResult([table.played() for table in tables], thinking.tolist(), time.perf_counter() - start, texts)
 
 
+def _play_tables(
+    tables: list[_Table],
+    agents: Sequence[Agent],
+    rng: np.random.Generator,
+    thinking: np.ndarray,
+    limit: float | None,
+    report: Callable[[int], None],
+) -> None:
+    """Plays all games, `TABLES` at a time, and adds the seconds of each agent to `thinking`."""
+    generators = {id(agent): AgentGenerator(rng) for agent in agents}
+    ask_in_time = partial(_ask_within, {id(agents[0]): limit})
+    for first in range(0, len(tables), TABLES):
+        some = _Tables(tables[first : first + TABLES], agents, generators, thinking)
+        while play_agents([some], lambda agent: generators[id(agent)].own, ask_in_time):
+            if some.ended:
+                report(some.ended)
+
+
 @contextmanager
 def _reporter(progress: Callable[[int], None] | bool | None, games: int) -> Iterator[Callable[[int], None]]:
-    """Gives the function that is called when games have ended."""
+    """Yields the function that is called when games have ended."""
     if progress is not True:
         yield progress or (lambda ended: None)
         return
@@ -258,19 +269,19 @@ def _reporter(progress: Callable[[int], None] | bool | None, games: int) -> Iter
         yield bar.advance
 
 
-class Chance:
-    """The generator of an agent, and that of the deals it gets; neither reveals anything about other seeds (R19)."""
+class AgentGenerator:
+    """The generator of an agent, and one for the games it is dealt; neither reveals anything about other seeds (R19)."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.own, self._deals = derived_generator(rng), derived_generator(rng)
 
     def deal(self, game: Game, seat: int) -> Game:
-        """The game as the agent gets it."""
+        """Returns the game as the agent gets it."""
         return game.determinize(seat, derived_seed(self._deals))
 
 
 class _Table:
-    """A game and who sits there: the agent at a place of the line-up sits `rotation` seats further on."""
+    """A game and its agents: the one at a place of the line-up sits `rotation` seats further on."""
 
     def __init__(self, game: Game, seed: int, rotation: int) -> None:
         self.game, self.seed, self.rotation = game, seed, rotation
@@ -279,11 +290,11 @@ class _Table:
 
     @property
     def place(self) -> int:
-        """The place of the player who must decide."""
+        """Returns the place of the player who must decide."""
         return (self.game.player - self.rotation) % self.n
 
     def played(self) -> Played:
-        """The result of a game that has ended."""
+        """Returns the result of the game, which has ended."""
         game, n = self.game, self.n
         ranking = game.ranking or []
         ranks = [ranking[(place + self.rotation) % n] for place in range(n)]
@@ -299,9 +310,9 @@ class _Tables:
     """
 
     def __init__(
-        self, tables: list[_Table], agents: Sequence[Agent], chances: Mapping[int, Chance], thinking: np.ndarray
+        self, tables: list[_Table], agents: Sequence[Agent], generators: Mapping[int, AgentGenerator], thinking: np.ndarray
     ) -> None:
-        self._tables, self._agents, self._chances, self._thinking = tables, agents, chances, thinking
+        self._tables, self._agents, self._generators, self._thinking = tables, agents, generators, thinking
         self.ended = 0
 
     def asked(self) -> Iterable[tuple[Agent, list[int]]]:
@@ -320,7 +331,7 @@ class _Tables:
     def dealt(self, game: int) -> Game:
         """See `asking.Games.dealt`."""
         table = self._tables[game]
-        return self._chances[id(self._agents[table.place])].deal(table.game, table.game.player)
+        return self._generators[id(self._agents[table.place])].deal(table.game, table.game.player)
 
     def take(self, games: list[int], moves: np.ndarray, seconds: float) -> None:
         """Plays the moves; every place has its share of the seconds."""
@@ -336,14 +347,14 @@ class _Tables:
         self._tables, self.ended = going, len(self._tables) - len(going)
 
 
-def _ask_in_time(
+def _ask_within(
     limits: Mapping[int, float | None], agent: Agent, observations: np.ndarray, masks: np.ndarray, rng: Any, deal: Any
 ) -> tuple[np.ndarray, float]:
-    """`ask`, and a look at how long the agent took."""
+    """Calls `ask`, one decision at a time if the agent cannot answer many, and checks how long the agent took."""
     limit, n = limits.get(id(agent)), len(masks)
     if limit is not None and n > 1 and (getattr(agent, "needs_game", False) or not answers_batches(agent)):
         each = (slice(k, k + 1) for k in range(n))
-        found = [_ask_in_time(limits, agent, observations[k], masks[k], rng, lambda _, k=k: deal(k.start)) for k in each]
+        found = [_ask_within(limits, agent, observations[k], masks[k], rng, lambda _, k=k: deal(k.start)) for k in each]
         return np.concatenate([moves for moves, _ in found]), sum(seconds for _, seconds in found)
     moves, seconds = ask(agent, observations, masks, rng, deal)
     if limit is not None and seconds > limit * n:

@@ -1,4 +1,4 @@
-"""Work shared out among processes, any of which may be killed without a result being lost."""
+"""A pool of processes, any of which may be killed without loss of a result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from euphoria_agents.child_process import CONTEXT, end_process, start_process
 from euphoria_agents.error_text import WorkerError, full_text, one_line
 
-ATTEMPTS = 3  # for each item, until it is to blame that its workers die
+ATTEMPTS = 3  # for each item; an item that has killed so many workers is an error
 
 Item = TypeVar("Item", bound=Hashable)
 Answer = TypeVar("Answer")
@@ -21,10 +21,10 @@ Answer = TypeVar("Answer")
 def in_processes(
     work: Callable[[Item], Answer], items: Iterable[Item], processes: int
 ) -> Generator[tuple[Item, Answer], None, None]:
-    """Calls `work` for every item, and gives each with its answer as it is ready; one process works right here.
+    """Calls `work` for every item, and yields each with its answer when it is ready; with one process, in this process.
 
-    If a worker dies, its item is done again by another one. Called from the main thread; whoever stops iterating, or is
-    interrupted, ends the workers.
+    If a worker dies, another one does its item again. Call it from the main thread; an interrupt, or the end of the iteration,
+    ends the workers.
 
     Raises:
         RuntimeError: an item killed `ATTEMPTS` workers; or, as `WorkerError`, the work failed in one.
@@ -61,28 +61,28 @@ def in_processes(
 
 
 class Worker:
-    """A process and what it is doing."""
+    """A process of the pool, and its current item."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
         self.connection, theirs = CONTEXT.Pipe()
         self.process = start_process(_serve, (theirs, work))
-        theirs.close()  # so that its end is noticed here
+        theirs.close()  # so that the end of the process closes the connection
         self.item: Any = None
         self._receiving = threading.Lock()
 
     @property
     def ended(self) -> bool:
-        """Whether its process has ended."""
+        """Whether the process has ended."""
         return self.connection.closed or not self.process.is_alive()
 
     def take(self, item: Any) -> None:
-        """Gives it something to do."""
+        """Sends an item to the process."""
         self.item = item
-        with contextlib.suppress(OSError):  # it has just died: `answer` finds out
+        with contextlib.suppress(OSError):  # it has just died, which `answer` notices
             self.connection.send(item)
 
     def answer(self) -> tuple[Any] | None:
-        """The result for its item; None if the process died."""
+        """Returns the answer for the item in a tuple; None if the process died."""
         self.item = None
         try:
             with self._receiving:
@@ -95,7 +95,7 @@ class Worker:
         return (answer,)
 
     def kill(self) -> None:
-        """Ends the work of the process, which another thread may wait for."""
+        """Ends the process while another thread may wait for its answer."""
         if not self.connection.closed:
             self.process.kill()
 
@@ -109,7 +109,7 @@ class Worker:
 
 
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
-    """Works on what it is given."""
+    """Answers items in the process."""
     while True:
         item = connection.recv()
         try:

@@ -1,6 +1,6 @@
-"""Work shared out over a Ray cluster; `euphoria_agents.matches.processes` does the same on one machine.
+"""A pool of workers on a Ray cluster; `euphoria_agents.matches.processes` is the same on one machine.
 
-The nodes need this package in the same version, and checkpoints at the same paths; `play_chunk` of a tournament looks at both. On
+The nodes need this package in the same version, and checkpoints at the same paths; `play_unit` of a tournament looks at both. On
 this machine the workers import from where this process does.
 """
 
@@ -17,18 +17,13 @@ from euphoria_agents.child_process import check_homes, child_environment, homes
 from euphoria_agents.error_text import WorkerError, one_line
 from euphoria_agents.matches.processes import ATTEMPTS, Answer, Item
 
-IN_FLIGHT = 1000  # items that Ray knows of at a time
+IN_FLIGHT = 1000  # items given to Ray at a time
 
 
 def on_ray(work: Callable[[Item], Answer], items: Iterable[Item], address: str | None = None) -> Iterator[tuple[Item, Answer]]:
-    """Calls `work` for every item on one core of a cluster, and gives each with its answer as it is ready.
+    """Calls `work` for every item, each on one core of a cluster, and yields each with its answer when it is ready.
 
-    If a worker or a whole node dies, what it was doing is done again elsewhere.
-
-    Args:
-        work: what is called; anything that can be pickled.
-        items: what it is called with.
-        address: as for `connected`.
+    If a worker or a whole node dies, its items are done again elsewhere.
 
     Raises:
         ValueError: Ray is not installed, or there is no such cluster.
@@ -40,10 +35,10 @@ def on_ray(work: Callable[[Item], Answer], items: Iterable[Item], address: str |
 
 @contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    """Ray, connected to a cluster; disconnected afterwards, unless it was connected before.
+    """Connects to a cluster, and disconnects afterwards unless it was connected before.
 
     Args:
-        address: of a running cluster, such as "auto" or "host:6379"; None: a cluster of this machine alone, for this once.
+        address: of a running cluster, such as "auto" or "host:6379"; None: a temporary cluster of this machine.
 
     Raises:
         ValueError: Ray is not installed, or there is no such cluster.
@@ -70,14 +65,14 @@ def connected(address: str | None) -> Iterator[Any]:
 
 
 def _reach(address: str | None) -> None:
-    """Checks whether a server answers, since Ray itself would try for a long time."""
+    """Checks that a server answers; Ray itself would try for a long time."""
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def _call(ray: Any, work: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[tuple[Item, Answer]]:
-    """Keeps a number of calls under way until all are done."""
+    """Keeps up to `IN_FLIGHT` calls running until all are done."""
     host, ours = socket.gethostname(), homes()
 
     def there(item: Item) -> Answer:

@@ -1,7 +1,7 @@
-"""Tournaments: line-ups by a fixed schedule, played in chunks that can be resumed, and what came of them.
+"""Tournaments: line-ups by a fixed schedule, played in units of work that can be resumed, and the standings.
 
-A `Chunk` depends on nothing but what it says, so chunks can be played in any order, anywhere, and again. A `Journal` keeps those
-that are finished; `standings` rates the agents from them.
+A `WorkUnit` depends on nothing but its fields, so units can be played in any order, on any machine, and again. A `Journal` keeps
+the finished ones; `standings` rates the agents by them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,25 +25,26 @@ import euphoria_env
 from euphoria_agents.agent import Agent
 from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
 from euphoria_agents.files import append_line, write_whole
+from euphoria_agents.matches.journal import Run, resume_work
 from euphoria_agents.matches.match import MatchResult, Played, Score, play_match, score
-from euphoria_agents.registry import hash_of, is_builtin, load
+from euphoria_agents.registry import file_hashes, is_builtin, load
 from euphoria_agents.validation import decoded
 from euphoria_env import Rules
 
-SEEDS = 16  # in a chunk; each is played once from every seat
+SEEDS = 16  # in a unit of work; each is played once from every seat
 MOST_GAMES = 10_000_000  # of an agent in a match
-SEEDS_OF_SEARCHERS = 1  # whose games are long: little is lost with a chunk
+SEEDS_OF_SEARCHERS = 1  # whose games are long: little is lost with a unit
 
-_hash_once = cache(hash_of)
+_hashes_once = cache(file_hashes)
 _players: dict[tuple[str, float | None], Agent] = {}
 
 
 def player(spec: str, limit: float | None = None) -> Agent:
-    """An agent that plays in this process, made once: a built-in one, or an `AgentProcess` for any other.
+    """Returns the agent of a spec, made once: a built-in one, or an `AgentProcess` for any other.
 
     Args:
         spec: as for `load`.
-        limit: seconds that it may take for a decision, unless it is built in; by default as long as for its first one.
+        limit: the seconds for a decision, unless it is built in; by default as many as for its first one.
 
     Raises:
         ValueError: see `load`.
@@ -58,7 +59,7 @@ def player(spec: str, limit: float | None = None) -> Agent:
 
 @contextlib.contextmanager
 def players_ended() -> Iterator[None]:
-    """Ends the processes of all players in the end."""
+    """Ends the processes of all players when the `with` statement ends."""
     try:
         yield
     finally:
@@ -69,12 +70,12 @@ def players_ended() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """The smallest piece of work: some seeds, each once from every seat.
+class WorkUnit:
+    """A unit of work: some seeds, each played once from every seat.
 
     Attributes:
         lineup: the specs of the agents, one for each player.
-        number: chunks of one number, seed and number of players have the same deals, whoever plays them.
+        number: units with the same number, seed and number of players have the same deals for all agents.
         seed: of the tournament, 0 or more.
         seeds: how many seeds.
         rules: the options.
@@ -95,48 +96,44 @@ class Chunk:
 
     @property
     def key(self) -> str:
-        """The chunk as a line of JSON."""
+        """The unit as a line of JSON."""
         return _key(asdict(self))
 
     def record_names(self) -> list[str]:
-        """File names for the records of its games: a number and who sits on which seat."""
+        """Returns file names for the records of its games: a number and who sits on which seat."""
         digest, n = hashlib.blake2b(self.key.encode(), digest_size=4).hexdigest(), len(self.lineup)
         short = [re.sub(r"[^A-Za-z0-9.]+", "-", spec)[-30:] for spec in self.lineup]
         seated = ["_".join(short[(seat - rotation) % n] for seat in range(n)) for rotation in range(n)]
         return [f"{self.number:05}-{digest}-{k:03}_{seated[k % n]}.record" for k in range(self.games)]
 
 
-def play_chunk(chunk: Chunk, records: bool = False, limit: float | None = None) -> MatchResult:
-    """Plays a chunk, the same whenever and wherever it is played.
-
-    Args:
-        chunk: what is played.
-        records: whether the games are kept as records.
-        limit: seconds that the first agent may take for a decision.
+def play_unit(unit: WorkUnit, records: bool = False, limit: float | None = None) -> MatchResult:
+    """Plays a unit of work, always with the same result; `records` and `limit` are those of `play_match`.
 
     Raises:
-        ValueError: code or checkpoints here are not those of the chunk.
+        ValueError: code or checkpoints here are not those of the unit.
         AgentFailed: an agent failed, or took too long.
     """
-    if chunk.sources != sources(chunk.lineup):
+    if unit.sources != sources(unit.lineup):
         raise ValueError("code or checkpoints are not those with which the games began")
-    first, *others = chunk.lineup
+    first, *others = unit.lineup
     lineup = [player(first, limit), *map(player, others)]
     measured = limit if is_builtin(first) else None
-    return play_match(lineup, chunk.games, chunk.rules, (chunk.seed, len(lineup), chunk.number), None, records, measured)
+    return play_match(lineup, unit.games, unit.rules, (unit.seed, len(lineup), unit.number), None, records, measured)
 
 
 def sources(specs: Sequence[str]) -> str:
-    """A hash of what games depend on: the code, the checkpoints that come with it, and the files of the specs."""
+    """Returns a hash of the code, the shipped checkpoints and the files of the specs, on which games depend."""
     digest = hashlib.blake2b(hash_of_code(), digest_size=8)
     for spec in sorted(set(specs)):
-        digest.update(_hash_once(spec))
+        if hashes := _hashes_once(spec):
+            digest.update(json.dumps(hashes).encode())
     return digest.hexdigest()
 
 
 @cache
 def hash_of_code() -> bytes:
-    """A hash of the code of this project, and of the checkpoints that come with it."""
+    """Returns a hash of the code of this project, and of the checkpoints that come with it."""
     digest = hashlib.blake2b()
     for folder in (Path(euphoria_env.__file__).parent, Path(__file__).parent.parent):
         for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.safetensors")]):
@@ -148,7 +145,7 @@ def hash_of_code() -> bytes:
 
 
 def check_counts(**counts: int) -> None:
-    """Refuses numbers that are too small, and numbers of games that nobody could wait for.
+    """Refuses numbers that are too small, and numbers of games that are too large.
 
     Raises:
         ValueError: names the option.
@@ -161,15 +158,15 @@ def check_counts(**counts: int) -> None:
             raise ValueError(f"games must be at most {MOST_GAMES:,}, not {value:,}")
 
 
-def seeds_of_a_chunk(specs: Sequence[str]) -> int:
-    """The number of seeds in a chunk in which these agents take part."""
+def seeds_of_a_unit(specs: Sequence[str]) -> int:
+    """Returns the number of seeds in a unit of work of these agents."""
     return SEEDS_OF_SEARCHERS if any(getattr(player(spec), "needs_game", False) for spec in specs) else SEEDS
 
 
-def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[Chunk]:
-    """An agent against opponents of one kind, in that many games or a few more, so that every seed has all its seats.
+def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, size: int) -> list[WorkUnit]:
+    """Returns the units of an agent against opponents of one kind, in at least that many games.
 
-    Comparisons with equal rules, seeds and sizes of chunks (`seeds_of_a_chunk`) have the same deals.
+    Comparisons with equal rules, seeds and sizes of units (`seeds_of_a_unit`) have the same deals.
 
     Raises:
         ValueError: a wrong agent or number.
@@ -178,15 +175,15 @@ def comparison(agent: str, opponent: str, rules: Rules, games: int, seed: int, s
     lineup = (agent, *[opponent] * (rules.num_players - 1))
     left, version = -(-games // rules.num_players), sources(lineup)
     firsts = range(0, left, size)
-    return [Chunk(lineup, k, seed, min(size, left - first), rules, version) for k, first in enumerate(firsts)]
+    return [WorkUnit(lineup, k, seed, min(size, left - first), rules, version) for k, first in enumerate(firsts)]
 
 
-def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[Chunk]:
-    """Everybody against everybody, until each agent has played at least that many games.
+def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[WorkUnit]:
+    """Returns the units of a tournament in which each agent plays at least that many games.
 
-    It has rounds. With 2 players each pair meets in a round, all with the same deals. With more there are as many line-ups as
-    agents, drawn so that all agents sit in equally many; one sits on two seats only if there are fewer agents than players.
-    The schedule of fewer games is the beginning of that of more.
+    With 2 players each pair meets in every round, all with the same deals. With more, a round has as many line-ups as there are
+    agents, drawn so that each agent is in equally many; one sits on two seats only if there are fewer agents than players. A
+    schedule of fewer games is the beginning of one of more.
 
     Raises:
         ValueError: fewer than two agents, one that is named twice or wrong, or a wrong number.
@@ -194,17 +191,17 @@ def schedule(specs: Sequence[str], rules: Rules, games: int, seed: int) -> list[
     check_counts(games=games, seed=seed)
     if len(specs) < 2 or len(set(specs)) < len(specs):
         raise ValueError(f"a tournament needs two or more different agents, not {', '.join(specs)}")
-    n, size = rules.num_players, seeds_of_a_chunk(specs)
+    n, size = rules.num_players, seeds_of_a_unit(specs)
     lineups_of_one = len(specs) - 1 if n == 2 else n  # in a round
-    chunks = []
+    units = []
     for turn in range(-(-games // (lineups_of_one * n * size))):
         for number, lineup in _round(specs, n, turn, seed):
-            chunks.append(Chunk(lineup, number, seed, size, rules, sources(lineup)))
-    return chunks
+            units.append(WorkUnit(lineup, number, seed, size, rules, sources(lineup)))
+    return units
 
 
 def _round(specs: Sequence[str], n: int, turn: int, seed: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The numbers and line-ups of a round."""
+    """Yields the numbers and line-ups of a round."""
     if n == 2:
         yield from ((turn, pair) for pair in itertools.combinations(specs, 2))
         return
@@ -222,55 +219,51 @@ def _round(specs: Sequence[str], n: int, turn: int, seed: int) -> Iterator[tuple
 
 
 class Journal:
-    """Finished chunks in a file, a line of JSON each, and their records in a folder.
+    """Keeps the results of finished units of work as lines of JSON in a file, and their records in a folder.
 
-    A line is written when its chunk is finished and its records lie in their place; a torn one is passed over.
+    A line is written when its records are written; a torn line is ignored.
 
     Args:
         file: where; None keeps nothing.
-        records: the folder; None: no records. Records make a chunk finished only if they are all there.
+        records: the folder; None: no records. With it, a unit is finished only if all of its records are there.
     """
 
     def __init__(self, file: Path | None = None, records: Path | None = None) -> None:
         self.file, self.records = file, records
 
-    def finished(self, chunks: Iterable[Chunk]) -> dict[Chunk, MatchResult]:
-        """The finished ones of some chunks, with their results."""
-        wanted, found = {chunk.key: chunk for chunk in chunks}, {}
-        for entry in self._entries():
-            chunk = wanted.get(_key(entry.chunk))
-            if chunk is not None and entry.result.fits(chunk.games, len(chunk.lineup)) and self._has_records(chunk):
-                found[chunk] = entry.result
-        return found
+    def finished(self, units: Iterable[WorkUnit]) -> dict[WorkUnit, MatchResult]:
+        """Returns the results of those units that are finished."""
+        found = {_key(entry.chunk): entry.result for entry in self._entries()}
+        return {
+            unit: found[unit.key]
+            for unit in units
+            if unit.key in found and found[unit.key].fits(unit.games, len(unit.lineup)) and self._has_records(unit)
+        }
 
-    def outdated(self, chunks: Sequence[Chunk]) -> int:
-        """The number of games in the file, of unfinished chunks, that other code or other versions of the agents played."""
-        finished = self.finished(chunks)
-        missing = {_key({**asdict(chunk), "sources": ""}): chunk for chunk in chunks if chunk not in finished}
-        there = {key: entry.chunk for entry in self._entries() if (key := _key({**entry.chunk, "sources": ""})) in missing}
-        return sum(missing[key].games for key, chunk in there.items() if chunk.get("sources") != missing[key].sources)
+    def outdated(self, units: Sequence[WorkUnit]) -> int:
+        """Returns the number of games of unfinished units that the file has from other code or other versions of the agents."""
+        there = {_key({**entry.chunk, "sources": ""}): entry.chunk.get("sources") for entry in self._entries()}
+        finished = self.finished(units)
+        found = [(unit, there.get(replace(unit, sources="").key, unit.sources)) for unit in units if unit not in finished]
+        return sum(unit.games for unit, other in found if other != unit.sources)
 
-    def _has_records(self, chunk: Chunk) -> bool:
-        """Whether the records of a chunk are all there, if they are wanted."""
-        return self.records is None or all((self.records / name).exists() for name in chunk.record_names())
+    def _has_records(self, unit: WorkUnit) -> bool:
+        return self.records is None or all((self.records / name).exists() for name in unit.record_names())
 
     def _entries(self) -> Iterator[_Entry]:
-        """The lines of the file, whole ones only."""
+        """Reads the lines of the file that are whole."""
         if self.file is not None and self.file.exists():
             for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
                 with contextlib.suppress(ValueError):
                     yield decoded(line, _Entry)
 
-    def add(self, chunk: Chunk, result: MatchResult) -> None:
-        """Keeps a finished chunk."""
+    def add(self, unit: WorkUnit, result: MatchResult) -> None:
+        """Keeps the result of a unit."""
         if self.records is not None:
-            self.records.mkdir(parents=True, exist_ok=True)
-            for name, text in zip(chunk.record_names(), result.records, strict=True):
+            for name, text in zip(unit.record_names(), result.records, strict=True):
                 write_whole(self.records / name, text)
         if self.file is not None:
-            entry = {"chunk": asdict(chunk), "result": asdict(result)}
-            del entry["result"]["records"]
-            append_line(self.file, json.dumps(entry))
+            append_line(self.file, json.dumps({"chunk": asdict(unit), "result": asdict(replace(result, records=[]))}))
 
 
 class _Entry(msgspec.Struct):
@@ -280,43 +273,32 @@ class _Entry(msgspec.Struct):
     result: MatchResult
 
 
-def _key(chunk: Mapping[str, Any]) -> str:
-    return json.dumps(chunk, sort_keys=True)
+def _key(unit: Mapping[str, Any]) -> str:
+    return json.dumps(unit, sort_keys=True)
 
 
-Run = Callable[[Callable[[Chunk], MatchResult], Iterable[Chunk]], Iterator[tuple[Chunk, MatchResult]]]
-
-
-def play(
-    chunks: Sequence[Chunk],
+def play_units(
+    units: Sequence[WorkUnit],
     journal: Journal,
-    run: Run,
+    run: Run[WorkUnit, MatchResult],
     progress: Callable[[int], None] | None = None,
     limit: float | None = None,
-) -> dict[Chunk, MatchResult]:
-    """The results of all chunks, in their order: those of the journal, and the others played and added to it.
+) -> dict[WorkUnit, MatchResult]:
+    """Plays the units of work that the journal does not have, adds them to it, and returns the results of all, in their order.
 
     Args:
-        chunks: all of them.
-        journal: where finished ones are kept.
-        run: plays the missing ones: `in_processes`, or on a cluster.
-        progress: called with a number of games when they have been played.
+        units, journal, run, progress: see `resume_work`.
         limit: see `play_match`.
     """
-    report = progress or (lambda games: None)
-    results = journal.finished(chunks)
-    report(sum(chunk.games for chunk in results))
-    missing = [chunk for chunk in chunks if chunk not in results]
-    try:
-        for chunk, result in run(partial(play_chunk, records=journal.records is not None, limit=limit), missing):
-            journal.add(chunk, result)
-            results[chunk] = result
-            report(chunk.games)
-    except KeyboardInterrupt as interrupt:
-        if journal.file is not None:
-            interrupt.add_note("the same command continues where it stopped")
-        raise
-    return {chunk: results[chunk] for chunk in chunks}
+    results = journal.finished(units)
+
+    def keep(unit: WorkUnit, result: MatchResult) -> None:
+        journal.add(unit, result)
+        results[unit] = result
+
+    work = partial(play_unit, records=journal.records is not None, limit=limit)
+    resume_work(units, set(results), work, run, keep, progress, journal.file is not None)
+    return {unit: results[unit] for unit in units}
 
 
 # --------------------------------------------------------------------------------------------------------------- results
@@ -341,16 +323,16 @@ class Standing(NamedTuple):
     decision_time: float
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the time, which is never the same again."""
+        """Returns everything but the time, which differs every time."""
         rating = {"mu": round(self.mu, 6), "sigma": round(self.sigma, 6)}
         beaten = {opponent: list(counts) for opponent, counts in self.beaten.items()}
         return {"agent": self.agent, "rating": rating, **self.score.to_dict(), "beaten": beaten}
 
 
-def standings(results: Mapping[Chunk, MatchResult]) -> list[Standing]:
-    """The standings after some chunks, best rating first; they depend a little on the order of the chunks."""
-    specs = list(dict.fromkeys(spec for chunk in results for spec in chunk.lineup))
-    games = [(chunk.lineup, game) for chunk, result in results.items() for game in result.played]
+def standings(results: Mapping[WorkUnit, MatchResult]) -> list[Standing]:
+    """Returns the standings, best rating first; they depend slightly on the order of the units."""
+    specs = list(dict.fromkeys(spec for unit in results for spec in unit.lineup))
+    games = [(unit.lineup, game) for unit, result in results.items() for game in result.played]
     ratings, times = rate(specs, games), _decision_times(specs, results)
     found = [Standing(spec, *ratings[spec], _score_of(spec, games), _beaten_by(spec, games), times[spec]) for spec in specs]
     return sorted(found, key=lambda standing: -standing.mu)
@@ -361,12 +343,9 @@ def rate(
     games: Iterable[tuple[tuple[str, ...], Played]],
     known: Mapping[str, tuple[float, float]] | None = None,
 ) -> dict[str, tuple[float, float]]:
-    """Ratings (mu, sigma) from games one after another; for an agent on several seats, the mean of what they give.
+    """Returns ratings (mu, sigma) from games in their order; an agent on several seats gets the mean of their ratings.
 
-    Args:
-        specs: who plays.
-        games: line-ups and what came of them.
-        known: ratings from earlier games.
+    `known` has ratings from earlier games.
     """
     model = PlackettLuce(tau=0.0)  # the strength of an agent does not change
     ratings = {spec: (known or {}).get(spec, (model.mu, model.sigma)) for spec in specs}
@@ -380,7 +359,7 @@ def rate(
 
 
 def _score_of(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> Score:
-    """The score of an agent on all its seats."""
+    """Returns the score of an agent on all its seats."""
     return score(
         (game.seed, game.winner == place, game.ranks[place])
         for lineup, game in games
@@ -390,7 +369,7 @@ def _score_of(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> Sco
 
 
 def _beaten_by(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> dict[str, tuple[float, int]]:
-    """Against each opponent: in how many of how many encounters the agent ranked higher."""
+    """Returns for each opponent in how many encounters the agent ranked higher, and their number."""
     counts: dict[str, tuple[float, int]] = {}
     for lineup, game in games:
         for place, other in itertools.product(range(len(lineup)), repeat=2):
@@ -401,11 +380,11 @@ def _beaten_by(spec: str, games: Iterable[tuple[tuple[str, ...], Played]]) -> di
     return counts
 
 
-def _decision_times(specs: Sequence[str], results: Mapping[Chunk, MatchResult]) -> dict[str, float]:
-    """The mean seconds per decision of each agent."""
+def _decision_times(specs: Sequence[str], results: Mapping[WorkUnit, MatchResult]) -> dict[str, float]:
+    """Returns the mean seconds per decision of each agent."""
     seconds, decisions = dict.fromkeys(specs, 0.0), dict.fromkeys(specs, 0)
-    for chunk, result in results.items():
-        for place, spec in enumerate(chunk.lineup):
+    for unit, result in results.items():
+        for place, spec in enumerate(unit.lineup):
             seconds[spec] += result.thinking[place]
             decisions[spec] += sum(game.decisions[place] for game in result.played)
     return {spec: seconds[spec] / max(1, decisions[spec]) for spec in specs}

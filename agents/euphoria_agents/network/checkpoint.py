@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.error_text import one_line
-from euphoria_agents.files import whole_file
+from euphoria_agents.files import atomic_write
 from euphoria_env import actions, observations
 from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.json_reader import read_json, shown
@@ -96,12 +96,12 @@ def count_layers(tensors: Mapping[str, np.ndarray]) -> dict[str, int]:
 
 
 def write_tensors(path: str | Path, kind: str, tensors: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
-    """Writes tensors, and facts as JSON in the header, as one safetensors file; see `whole_file`."""
+    """Writes tensors, and facts as JSON in the header, as one safetensors file; see `atomic_write`."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     header = {"format": kind, "version": CHECKPOINT_VERSION, **layout(), **facts}
-    with whole_file(path) as beside:
+    with atomic_write(path) as beside:
         try:
             save_file({n: np.asarray(t, order="C") for n, t in tensors.items()}, beside, {"euphoria": json.dumps(header)})
         except SafetensorError as error:  # what it makes of a full disk

@@ -18,7 +18,7 @@ import numpy as np
 
 from euphoria_agents.agent import Explanation, explained
 from euphoria_agents.files import read_text, write_whole
-from euphoria_agents.matches.match import Chance
+from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.record_steps import last_space, steps
 from euphoria_agents.sessions.agents import Agents, Unavailable
 from euphoria_agents.sessions.names import told_apart
@@ -371,7 +371,7 @@ class Session:
         game, seed = self._game.clone(), _hash(self._start, str(self.decisions))
 
         def think() -> int:
-            chance = Chance(np.random.default_rng(seed))
+            chance = AgentGenerator(np.random.default_rng(seed))
             try:
                 with self._agents.borrowed(spec) as agent:
                     return asking.ask_one(agent, game.observation(seat), game.mask(), chance.own, lambda: chance.deal(game, seat))
@@ -448,7 +448,7 @@ class Session:
             raise WrongSeat(f"seat {game.player} must decide, not seat {seat}")
         self._agents.check(spec)
         observation = game.observation(seat)
-        chance = Chance(np.random.default_rng(_hash(observation.tobytes().hex(), spec)))
+        chance = AgentGenerator(np.random.default_rng(_hash(observation.tobytes().hex(), spec)))
         try:
             with self._agents.borrowed(spec) as agent:
                 return explained(agent, observation, game.mask(), chance.own, chance.deal(game, seat))

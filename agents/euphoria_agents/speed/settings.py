@@ -10,12 +10,12 @@ from pathlib import Path
 from euphoria_agents.dataclass_arguments import option, written
 from euphoria_agents.speed.measure import CLOCKS
 
-GROUPS = ("engine", "batch", "vector", "single", "game", "copy", "aec", "picture", "memory", "start")  # of what is measured
+GROUPS = ("engine", "batch", "vector", "single", "game", "copy", "aec", "picture", "memory", "start")  # of layers
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The size of the measurements.
+    """The layers to measure, and how.
 
     Attributes:
         groups: which of GROUPS.
@@ -86,7 +86,7 @@ class SpeedOptions:
 
 
 def plan_of(options: SpeedOptions) -> Plan:
-    """The plan of a measurement: the preset, as changed by the command line.
+    """Returns the plan of a measurement: the preset, as changed by the command line.
 
     Raises:
         ValueError: a number is wrong, or an option goes with --training only.
@@ -106,7 +106,7 @@ def plan_of(options: SpeedOptions) -> Plan:
 
 
 def training_plan_of(options: SpeedOptions) -> TrainingPlan:
-    """The plan of a measurement of training.
+    """Returns the plan of a measurement of training.
 
     Raises:
         ValueError: a number is wrong, or an option does not go with --training.

@@ -1,4 +1,4 @@
-"""The speed of training: playing alone, learning alone, and both, with one thread, with two, and so on."""
+"""Measures the speed of training: playing alone, learning alone, and both, with each number of threads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_WAITING = 20  # per cent of the time that the threads ran; with more the fi
 
 
 def measure_training(plan: TrainingPlan) -> Iterator[Measurement]:
-    """Decisions of the learner per second with the default options of `train`, and how long the threads waited for a core.
+    """Yields decisions of the learner per second with the default options of `train`, and how long the threads waited for a core.
 
     MaskablePPO learns from games of four.
     """
@@ -65,7 +65,7 @@ def _scheduled() -> tuple[float, float] | None:
 
 
 def _rates(trainer: Trainer, repeats: int) -> dict[str, list[float]]:
-    """Decisions per second of each part of an update, one for each repeat."""
+    """Returns decisions per second of each part of an update, one for each repeat."""
 
     def play() -> int:
         rollouts.append(trainer.play())
@@ -91,14 +91,14 @@ def _rates(trainer: Trainer, repeats: int) -> dict[str, list[float]]:
 
 
 def _rate(update: Callable[[], int]) -> float:
-    """Decisions per second of some updates."""
+    """Returns decisions per second of some updates."""
     start = time.perf_counter()
     done = sum(update() for _ in range(UPDATES))
     return done / (time.perf_counter() - start)
 
 
 def _rates_of_maskable_ppo(plan: TrainingPlan) -> list[float]:
-    """Decisions per second of sb3-contrib's MaskablePPO with its own network and one thread, against the same baselines."""
+    """Measures decisions per second of sb3-contrib's MaskablePPO with its own network, in one thread, against the same agents."""
     import torch
     from sb3_contrib import MaskablePPO
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explained
-from euphoria_agents.matches.match import Chance
+from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.record_steps import Replayed
 from euphoria_agents.registry import load
 from euphoria_env import Game
@@ -69,7 +69,7 @@ class Judge:
         """Judges decision number `ply`; the first is 0."""
         state, move = self.game.before[ply], self.game.played[ply]
         now = Game.taking(state.copy())
-        said = self._explain(now, Chance(np.random.default_rng((self.seed, ply))))
+        said = self._explain(now, AgentGenerator(np.random.default_rng((self.seed, ply))))
         rows: list[Row] = [list(thought.values()) for thought in said["moves"]]
         played = next(row for row in rows if row[0] == move)
         if played[2] is not None and played[2] < FUTURES and best_of(rows) is not played:
@@ -85,14 +85,14 @@ class Judge:
         """The chances to win by seat after the last decision of the record, whether the game has ended or not."""
         return self._seats(self.game, np.random.default_rng((self.seed, len(self.game.played))))
 
-    def _explain(self, game: Game, chance: Chance) -> Explanation:
+    def _explain(self, game: Game, chance: AgentGenerator) -> Explanation:
         """The agent's explanation for the player who must decide, from what that player may know (R19)."""
         seat = game.player
         return explained(self.agent, game.observation(seat), game.mask(), chance.own, chance.deal(game, seat))
 
     def _seats(self, game: Game, rng: np.random.Generator) -> list[float] | None:
         """The chances to win by seat; None if the agent does not know."""
-        return outcome(game) or self._explain(game, Chance(rng))["seats"]
+        return outcome(game) or self._explain(game, AgentGenerator(rng))["seats"]
 
     def _after(self, ply: int, start: Callable[[int], Game]) -> list[float] | None:
         """The mean chances by seat once the move is played, in games that `start` makes of seeds; None if they are not known."""
