@@ -13,9 +13,9 @@ from gymnasium.utils.env_checker import check_env
 
 from euphoria_agents import Agent, load
 from euphoria_env import Game, IllegalMove, Rules, actions
+from euphoria_env.agent_protocol import IllegalAnswer
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.arguments import MOST_UNASKED
-from euphoria_env.envs.asking import IllegalAnswer
 from euphoria_env.envs.single import ILLEGAL_REWARD, EuphoriaEnv
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 

@@ -19,10 +19,10 @@ from euphoria_agents import Agent, load
 from euphoria_env import IllegalMove, Rules, actions
 from euphoria_env.envs import GYMNASIUM_ID, register
 from euphoria_env.envs.frames import frame
-from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE, start_of
 from tests.tools.forking import in_a_fork, needs_fork
@@ -250,7 +250,7 @@ def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
 def test_a_pool_is_drawn_from_seat_by_seat() -> None:
     agents = [Fixed(1), Fixed(2), Fixed(3)]
     opponents = Opponents(300, 4, "weights", agents)
-    opponents.sit_down(np.arange(300), np.zeros(300, np.int64), np.random.default_rng(0))
+    opponents.seat(np.arange(300), np.zeros(300, np.int64), np.random.default_rng(0))
     for p in range(1, 4):
         at = [opponents.at(i)[p] for i in range(300)]
         assert all(70 < sum(one is agent for one in at) < 130 for agent in agents)
@@ -267,7 +267,7 @@ def test_an_opponent_needs_only_act() -> None:
 
 
 def test_a_game_that_ends_before_its_learner_was_asked_is_passed_over() -> None:
-    learners = Learners(2, "random", None, 0, "rank", None, Rules(num_players=2))
+    learners = SingleAgentGames(2, Rules(num_players=2), "random", seat=0, reward="rank", threads=None, events=0)
     learners.reset(np.random.default_rng(0))
     learners.terminated[:] = True  # as if both had ended in this step
     learners.rewards[:] = 7.0

@@ -21,7 +21,7 @@ from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Chunk, Journal, check_counts, play, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
-from euphoria_env.envs.asking import ask
+from euphoria_env.agent_protocol import query
 
 DECISIONS = 120  # of an agent in a game, roughly
 NOTABLE = 60.0  # seconds, from which on a job is said to take long
@@ -96,7 +96,7 @@ def _ask_once(spec: str, game: Game) -> float:
     seat, rng = game.player, np.random.default_rng(0)
     observation, mask = game.observation(seat), game.mask()
     began = time.perf_counter()
-    ask(player(spec), observation[None], mask[None], rng, lambda _: game.determinize(seat, 0))
+    query(player(spec), observation[None], mask[None], rng, lambda _: game.determinize(seat, 0))
     seconds = time.perf_counter() - began
     game.play(game.legal()[0])
     game.to_record()

@@ -23,9 +23,9 @@ from euphoria_agents.players.ppo import checkpoint_path
 from euphoria_agents.registry import files_of, is_builtin
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env import Batch, Rules
+from euphoria_env.agent_protocol import AgentGames, Generators, by_agent
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.aec import raw_env
-from euphoria_env.envs.asking import BatchGames, Generators, play_agents
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, Trajectories
 
@@ -107,7 +107,7 @@ def play_part(part: Part) -> bytes:
 
     Raises:
         ValueError: code or checkpoints here are not those with which the data set began.
-        AgentFailed: an agent failed; what is raised by `asking.ask`, too.
+        AgentFailed: an agent failed; what is raised by `agent_protocol.query`, too.
     """
     if part.sources != sources(part.agents):
         raise ValueError("code or checkpoints are not those with which the data set began")
@@ -115,7 +115,7 @@ def play_part(part: Part) -> bytes:
         np.random.default_rng, np.random.SeedSequence((part.seed, part.rules.num_players, part.first)).spawn(4)
     )
     tables, generators = _Games(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
-    while play_agents([tables], generators):
+    while tables.play_round(generators):
         pass
     return write_part(tables.columns(), specs_of(part))
 
@@ -125,8 +125,8 @@ def specs_of(part: Part) -> list[str]:
     return list(dict.fromkeys(part.agents))
 
 
-class _Games(BatchGames):
-    """The games of a part side by side, and what was decided in them; see `asking.Games`.
+class _Games(AgentGames):
+    """The games of a part side by side, and their decisions.
 
     Args:
         part: the part.
@@ -136,7 +136,7 @@ class _Games(BatchGames):
     """
 
     def __init__(self, part: Part, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
-        super().__init__(part.games)
+        self.moves = np.zeros(part.games, np.int64)
         self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
         self._first, self._all = part.first, np.arange(part.games)
         specs = specs_of(part)
@@ -152,13 +152,10 @@ class _Games(BatchGames):
         self._values: list[np.ndarray] = []
         self._legal: list[CSR] = []
 
-    def asked(self) -> Iterator[tuple[Agent, np.ndarray]]:
-        """See `asking.Games.asked`."""
-        deciding = np.where(self._active, self._seated[self._all, self.batch.player], -1)
-        for place, agent in enumerate(self._agents):
-            games = np.flatnonzero(deciding == place)
-            if len(games):
-                yield agent, games
+    def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
+        """Yields each agent that must decide, with its games."""
+        games = np.flatnonzero(self._active)
+        return by_agent(self._agents, self._seated[games, self.batch.player[games]], games)
 
     def advance(self) -> None:
         """Keeps the decisions, plays the moves, and sees who has ended."""
