@@ -1,17 +1,17 @@
-"""The board alone, drawn from what a seat may see: four regions, the worker tank, the cards.
+"""The drawing of the board for pictures and pages: four regions, the worker tank, the cards, as a seat may see them.
 
-Pictures and pages have this one drawing. A page may rely on these ids and classes when it moves nodes:
+A page may rely on these ids and classes:
 
 - `g.space#space-NAME[data-space]`: a space; `data-x`, `data-y`: where workers stand on it (its middle). Its first shape has the
   class `ground`, a place for one worker `socket`. Further classes: `legal`, `closed` (the end of a tunnel), `changed`.
   The slots of a site exist until its market is built, the market from then on.
 - `g.tile#tile-MARKET[data-market]`: a site or what was built there, with the class `unbuilt` or `built`.
 - `g.territory#territory-FACTION`, `g.deck#deck`, `g.discards#discards`.
-- What moves lies in one layer each, placed by its `transform` alone, in the coordinates of the board: `g.die#die-SEAT-K` (with
-  `data-seat`, `data-face`, `data-space`; K counts the dice of a seat on the board by the order of the spaces),
+- Movable things are in one layer for each kind, placed only by `transform`, in the coordinates of the board: `g.die#die-SEAT-K`
+  (with `data-seat`, `data-face`, `data-space`; K counts the dice of a seat on the board in the order of the spaces),
   `g.star#star-PLACE-SEAT` (a second star of a seat in a territory ends in `-2`, a third in `-3`), `g.miner#miner-FACTION`,
   `g.allegiance#allegiance-FACTION`.
-- `places` says where the middle of everything is, for what flies from one to the other.
+- `places` returns the centres of spaces, territories, decks and rails, for animations.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ _SKYLINES = {
 
 
 def board_fragment(view: View, changed: Collection[str] = (), theme: str = PAGE, names: Sequence[str] = ()) -> str:
-    """The board as an SVG element of its own, as large as there is room, with ids as the module says.
+    """The board as an SVG element in any size, with ids as the module says.
 
     Args:
-        view: what is shown.
-        changed: spaces that are marked, because something happened there.
-        theme: one of `THEMES`, or `PAGE` for a page: with CSS variables, and symbols that the page has (`symbols`).
-        names: what the players are called where somebody points at dice and stars; none: by their numbers.
+        view: the visible part of a game.
+        changed: spaces that get a mark, because something happened there.
+        theme: one of `THEMES`, or `PAGE` for a page, which has CSS variables and the symbols (`symbols`).
+        names: the names of the players in tooltips; empty: their numbers.
     """
     sheet = Sheet(theme, names)
     draw_board(sheet, view, changed)
@@ -160,7 +160,7 @@ def _head(s: Sheet, k: int, faction: str) -> None:
 def _space(
     s: Sheet, view: View, changed: Collection[str], space: str, faction: str = "", tile: str | None = None, state: str = ""
 ) -> Iterator[None]:
-    """The group of a space: its ground first, the mark of a change last."""
+    """The group of a space: its ground, the shapes that are added in the context, and the mark of a change."""
     legal, slot, marked = space in view.open_spaces, space in SLOTS, space in changed
     kinds = " ".join(filter(None, ["space", state, "legal" if legal else "", "changed" if marked else ""]))
     x, y = (crowd(space) if space in AREAS else socket(space)).middle
@@ -207,7 +207,7 @@ def _gain(space: str) -> list[Part]:
 
 
 def _area(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
-    """A commodity area: what each sum gives, and room for all the workers (R6.1)."""
+    """A commodity area: the gain for each sum, and room for all the workers (R6.1)."""
     area, box, low = AREAS[k], PLACES[AREAS[k]], is_low(AREAS[k])
     there = view.workers.get(area, ())
     with _space(s, view, changed, area, faction):
@@ -239,7 +239,7 @@ def _plain(s: Sheet, view: View, changed: Collection[str], space: str, name: str
 
 
 def _recipe(s: Sheet, x: float, middle: float, end: float, cost: list[Part], gain: list[Part]) -> None:
-    """Cost and gain in a line, or in two where there is no room."""
+    """Cost and gain in one line, or in two if there is no room."""
     if x + parts_width([*cost, "→", *gain]) <= end:
         s.parts(x, middle - 8, [*cost, "→", *gain])
     else:
