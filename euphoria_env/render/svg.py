@@ -117,8 +117,9 @@ def _check(allowed: bool, message: str, value: object) -> None:
 
 def _texts(values: object) -> bool:
     """Whether these are texts of one printable line each."""
-    listed = isinstance(values, Collection) and not isinstance(values, str)
-    return listed and all(isinstance(value, str) and value.isprintable() for value in values)
+    if isinstance(values, str) or not isinstance(values, Collection):
+        return False
+    return all(isinstance(value, str) and value.isprintable() for value in values)
 
 
 def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
