@@ -271,35 +271,23 @@ def test_before_reset_everything_says_so(use) -> None:
     assert environment.agents
 
 
-def test_a_mask_in_infos_alone() -> None:
-    environment, usual = (env(num_players=3, mask=mask, max_turns=3) for mask in ("info", "observation"))
-    environment.reset(seed=1)
-    usual.reset(seed=1)
-    for agent in environment.agent_iter():
-        observation, *rest, info = environment.last()
-        expected, *same, other = usual.last()
-        assert np.array_equal(observation, expected["observation"]) and rest == same
-        assert np.array_equal(info["action_mask"], other["action_mask"])
-        assert environment.observation_space(agent).contains(observation)
-        move = None if any(rest[1:]) else legal_move(usual, random.Random(1))
+@pytest.mark.parametrize("option", [{"mask": "info"}, {"mask_dtype": "bool"}], ids=str)
+def test_masks_in_infos_alone_or_of_another_type(option) -> None:
+    environment, usual = env(num_players=3, max_turns=3, **option), env(num_players=3, max_turns=3)
+    for one in (environment, usual):
+        one.reset(seed=1)
+    for _ in environment.agent_iter():
+        assert environment.last()[1:4] == usual.last()[1:4]
+        for agent in environment.agents:
+            seen, expected = environment.observe(agent), usual.observe(agent)
+            assert environment.observation_space(agent).contains(seen)
+            masks = [environment.infos[agent]["action_mask"], *([] if "mask" in option else [seen["action_mask"]])]
+            assert all(np.array_equal(mask, expected["action_mask"]) for mask in masks)
+            assert all(mask.dtype == option.get("mask_dtype", "int8") for mask in masks)
+            assert np.array_equal(seen if "mask" in option else seen["observation"], expected["observation"])
+        move = None if any(usual.last()[2:4]) else legal_move(usual, random.Random(1))
         environment.step(move)
         usual.step(move)
-
-
-@pytest.mark.parametrize("dtype", ["int8", "bool"])
-def test_masks_have_the_type_that_is_asked_for(dtype: str) -> None:
-    environment = env(num_players=3, mask_dtype=dtype, max_turns=3)
-    environment.reset(seed=1)
-    for agent in environment.agent_iter():
-        observation, *_, over, cut, info = environment.last()
-        assert observation["action_mask"].dtype == info["action_mask"].dtype == dtype
-        assert np.array_equal(observation["action_mask"], info["action_mask"])
-        for other in environment.agents:
-            seen = environment.observe(other)
-            assert environment.observation_space(other).contains(seen) and seen["action_mask"].any() == (
-                other == agent and not over | cut
-            )
-        environment.step(None if over or cut else legal_move(environment, random.Random(1)))
 
 
 # ------------------------------------------------------------------------------------------------------------ parallel

@@ -280,9 +280,6 @@ class raw_env(AECEnv):
             return None
         return shown
 
-    def close(self) -> None:
-        """Nothing to close."""
-
 
 def env(**kwargs: Any) -> AECEnv:
     """`raw_env` with PettingZoo's standard wrappers: an illegal action ends the game with a penalty, misuse is an error."""

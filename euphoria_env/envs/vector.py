@@ -40,18 +40,12 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         opponents: an agent as in `euphoria_agents.Agent` or a spec for `euphoria_agents.load`; one for all other seats, or a
             list of them in turn order after the learner. Agents with `act_batch` answer many games at once.
         pool: instead of `opponents`: agents or specs from which each seat is drawn for every game.
-        seat: the learner's, 0 to P - 1, or "random", drawn for each game. Observations are relative to it.
-        reward: a reward in the table of docs/environment.md.
         threads: the number of threads that share the games; None: one per core. Any number gives the same games.
-        render_mode: "ansi" or "rgb_array", of which `render` returns one for each game, or None.
-        render_size: width and height of each picture in pixels.
-        mask: "info", or "observation": observations are dicts of `observation` and `action_mask`.
-        mask_dtype: the dtype of masks: "int8", or "bool" for libraries that need it.
         illegal: what an illegal action does: "raise", and no game is changed, or "end" its game with a reward of -1.
         autoreset_mode: when a finished game restarts: in the same step, in the next one, or when `reset` is called for it; one
             of Gymnasium's `AutoresetMode`, or its value as text.
-        events: K, the number of the last events in each observation (docs/events.md); 0: none.
-        **rules: the fields of `Rules`.
+        seat, reward, render_mode, render_size, mask, mask_dtype, events, rules: as for `EuphoriaEnv`; `render` returns a picture
+            of each game, and K is `events`.
 
     Observations are fresh int8 arrays (N, OBS_SIZE); with events dicts of them as `observation` and of `events` (int8,
     (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (`mask_dtype`, (N, NUM_ACTIONS)) and the learners' `seat`.
