@@ -17,7 +17,8 @@ from euphoria_env.board import (
     ITEMS,
     MARKETS,
     RESOURCE_SET,
-    SITES,
+    SLOTS,
+    SLOTS_PER_SITE,
     SPACES,
     WORKERS_TO_BUILD,
     item_set,
@@ -25,14 +26,13 @@ from euphoria_env.board import (
 from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import TILE_COST, TILES
 from euphoria_env.prompts import prompt
-from euphoria_env.words import PAIR_SPACES, title
+from euphoria_env.words import title
 from euphoria_env.words.names import called, does
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
 REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
-ANY_THREE = (("artifact", 3),)  # drawn as "3 artifacts or a pair"
 
 _SET_NAMES = {
     ARTIFACT_SET: "artifact",
@@ -41,7 +41,6 @@ _SET_NAMES = {
     item_set("energy", "water", "food"): "other commodity",
 }
 
-CostView = tuple[tuple[str, int], ...]  # (item or kind of item, units)
 Worker = tuple[int, int]  # player, face
 
 
@@ -237,27 +236,17 @@ def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
             yield f"{what}: {', '.join(names)}"
 
 
-# --------------------------------------------------------------------------------------------------------- costs, names
+# --------------------------------------------------------------------------------------------------------- spaces
 
 
-def _cost(row: Sequence[int]) -> CostView:
+def cost_view(space: str, tile: str | None = None) -> list[tuple[int, str]]:
+    """The cost of a space, or of the market built from a tile: units and items or sets of items."""
+    row = TILE_COST[TILES.index(tile)] if tile else SPACE_COST[SPACES.index(space)]
     groups = ((int(row[0]), int(row[1])), (int(row[2]), int(row[3])))
-    return tuple((_set_name(items), units) for units, items in groups if units)
+    return [(units, _SET_NAMES.get(items) or ITEMS[items.bit_length() - 1]) for units, items in groups if units]
 
 
-def _set_name(items: int) -> str:
-    return _SET_NAMES.get(items) or ITEMS[items.bit_length() - 1]
-
-
-def cost_view(space: str, tile: str | None = None) -> CostView:
-    """The cost of a space; that of a built market is on its tile."""
-    if space in PAIR_SPACES:
-        return ANY_THREE
-    if space in MARKETS:
-        return _cost(TILE_COST[TILES.index(tile)]) if tile else ()
-    return _cost(SPACE_COST[SPACES.index(space)])
-
-
-def site_of(market: str) -> str:
-    """The construction site of a market."""
-    return SITES[MARKETS.index(market)]
+def slots_of(market: str) -> tuple[str, ...]:
+    """The four slots of the construction site of a market."""
+    first = SLOTS_PER_SITE * MARKETS.index(market)
+    return SLOTS[first : first + SLOTS_PER_SITE]
