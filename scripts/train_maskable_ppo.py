@@ -23,12 +23,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_agents import Agent, EuphoriaVecEnv
 from euphoria_agents.dataclass_arguments import command, option, parse_options, written
 from euphoria_agents.files import atomic_write
 from euphoria_agents.matches.tournament import check_counts
-from euphoria_env.envs.sb3 import JoinedVecEnv
 
 GAMES = 64  # side by side
 SIZES = {"n_steps": 128, "batch_size": 1024, "n_epochs": 3}
@@ -73,6 +73,33 @@ class Player(Agent):
         found = self.policy.get_distribution(torch.from_numpy(np.array(observations)), np.array(masks, bool))
         sums = found.distribution.probs.double().cumsum(1).numpy()
         return (sums <= rng.random((len(sums), 1)) * sums[:, -1:]).sum(1)
+
+
+class JoinedVecEnv(EuphoriaVecEnv):
+    """Several `EuphoriaVecEnv` as one, for games of different numbers of players."""
+
+    def __init__(self, parts: list[EuphoriaVecEnv]) -> None:
+        self.parts, self.render_mode = parts, None
+        self._ends = np.cumsum([part.num_envs for part in parts])
+        VecEnv.__init__(self, int(self._ends[-1]), parts[0].observation_space, parts[0].action_space)
+
+    def reset(self) -> np.ndarray:
+        """Restarts all games; the seeds of the parts come from the seed of the whole."""
+        for k, part in enumerate(self.parts if self._seeds[0] is not None else []):
+            part.seed(int(np.random.SeedSequence([self._seeds[0], k]).generate_state(1)[0]))
+        self._reset_seeds()
+        return np.concatenate([part.reset() for part in self.parts])
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Plays a decision of every learner."""
+        moves = np.split(self._actions, self._ends[:-1])
+        steps = [part.step(some) for part, some in zip(self.parts, moves, strict=True)]
+        observations, rewards, dones, infos = zip(*steps, strict=True)
+        return np.concatenate(observations), np.concatenate(rewards), np.concatenate(dones), sum(infos, [])
+
+    def action_masks(self) -> np.ndarray:
+        """The learners' legal moves."""
+        return np.concatenate([part.action_masks() for part in self.parts])
 
 
 def train(options: Options, console: Console) -> None:

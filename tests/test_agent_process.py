@@ -20,7 +20,7 @@ from euphoria_agents.agent import explained
 from euphoria_agents.agent_process import AgentProcess
 from euphoria_agents.child_process import start_process
 from euphoria_env import Game, IllegalMove, Rules
-from euphoria_env.envs.asking import AgentFailed, TooSlow, ask
+from euphoria_env.agent_protocol import AgentFailed, TooSlow, query
 
 RULES = Rules(num_players=2, max_turns=12)
 LIMIT = 3600.0  # seconds: more than a test may take
@@ -157,7 +157,7 @@ def ask_once(agent: Any, games: int = 1) -> Any:
     """The answers of an agent at the start of some games."""
     game = Game(RULES, seed=1)
     seen, masks = np.stack([game.observation(0)] * games), np.stack([game.mask()] * games)
-    return ask(agent, seen, masks, np.random.default_rng(3), lambda _: game.determinize(0, 1))[0]
+    return query(agent, seen, masks, np.random.default_rng(3), lambda _: game.determinize(0, 1))[0]
 
 
 @pytest.mark.parametrize("kind", ["First", "Draws", "Batches", "Searches"])

@@ -15,7 +15,7 @@ import pytest
 
 from euphoria_agents import load
 from euphoria_env import Game, Rules
-from euphoria_env.envs.derived_seeds import generator_from
+from euphoria_env.derived_seeds import generator_from
 from tests.tools import fuzz
 
 ROOT = Path(__file__).parent.parent

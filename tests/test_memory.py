@@ -15,10 +15,10 @@ from euphoria_agents.players.search.evaluation import WEIGHTS
 from euphoria_env import Batch, Game, Rules, actions
 from euphoria_env.engine.jit import entry
 from euphoria_env.engine.state import GAME_DTYPE, ROWS, STACK_DEPTH, Operation, push
-from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.random_moves import sample
-from euphoria_env.envs.sb3 import EuphoriaVecEnv, JoinedVecEnv
+from euphoria_env.envs.sb3 import EuphoriaVecEnv
 from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, OPEN, Trajectories, estimate_advantages
@@ -360,20 +360,6 @@ def test_agents_answer_observations_that_cannot_be(spec: str, value: int) -> Non
 # ------------------------------------------------------------------------------------------- refused calls of environments
 
 
-def test_several_parts_play_together_or_not_at_all() -> None:
-    joined = JoinedVecEnv([EuphoriaVecEnv(2, "random", num_players=n, seed=n) for n in (2, 3)])
-    joined.reset()
-    moves = joined.action_masks().argmax(axis=1)
-    before = [part.games.learners.batch.states.tobytes() for part in joined.parts]
-    illegal = np.array([*moves[:3], int(joined.action_masks()[3].argmin())])
-    for wrong in (illegal, moves[:3], np.append(moves, 0), moves * 1.0, moves[None], moves > 0):
-        with pytest.raises(ValueError, match="illegal|must be"):
-            joined.step(wrong)
-        assert [part.games.learners.batch.states.tobytes() for part in joined.parts] == before
-    joined.step(moves)
-    assert [part.games.learners.batch.states.tobytes() for part in joined.parts] != before
-
-
 def test_actions_may_change_after_they_were_taken() -> None:
     env = EuphoriaVecEnv(2, "random", num_players=2, seed=1)
     env.reset()
@@ -417,12 +403,12 @@ def test_a_refused_position_leaves_the_chance_to_come() -> None:
 
 
 def test_refused_opponents_leave_those_that_play() -> None:
-    learners = Learners(3, "random", None, 0, "win", None, TWO)
-    before = {name: array.tobytes() for name, array in learners.opponents.state().items()}
-    for chances in ([0.5, 0.6], [1.0], [NAN, 1.0], [-1.0, 2.0]):
-        with pytest.raises(ValueError, match="chances must"):
-            learners.opponents.set(pool=["weights", "random"], chances=chances)
-        assert {name: array.tobytes() for name, array in learners.opponents.state().items()} == before
+    learners = SingleAgentGames(3, TWO, "random", seat=0, reward="win", threads=None, events=0)
+    before = learners.opponents.at(0)
+    for arguments in ({"pool": []}, {"pool": "weights"}, {"pool": ["weights", 7]}, {"opponents": ["weights", "random"]}):
+        with pytest.raises(ValueError, match="pool must|an opponent must|opponents must"):
+            learners.opponents.set(**arguments)
+        assert learners.opponents.at(0) == before
     for i in (-1, 3, True, 0.0):
         with pytest.raises((IndexError, TypeError)):
             learners.final_game(i)

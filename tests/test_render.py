@@ -4,7 +4,6 @@ import random
 import sys
 import xml.etree.ElementTree as ET
 
-import numpy as np
 import pytest
 
 from euphoria_env import Game, Rules
@@ -13,7 +12,6 @@ from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.render import board_array, board_svg, board_text
 from euphoria_env.render.text import TEXT_WIDTH, short_board
-from euphoria_env.render.theme import THEMES
 from euphoria_env.render.view import view_of
 from euphoria_env.words import PENALTY_TEXTS, cost_words, recruit_words, short_title, title
 
@@ -208,16 +206,6 @@ def test_pictures_are_sound(num_players):
 def test_no_such_seat(seat):
     with pytest.raises(ValueError, match="seat"):
         board_text(Game(seed=0), seat)
-
-
-def test_array():
-    pytest.importorskip("resvg_py")
-    game = Game.from_dict(POSITION)
-    pixels = board_array(game)
-    assert pixels.dtype == np.uint8 and pixels.shape == (758, 1500, 3) and pixels.flags.writeable
-    assert pixels[0, 0].tolist() == [int(THEMES["dark"]["paper"][k : k + 2], 16) for k in (1, 3, 5)]
-    assert pixels.std() > 10
-    assert board_array(game, within=(400, 300)).shape == (203, 400, 3)
 
 
 @pytest.mark.parametrize("missing", ["resvg_py", "PIL"])

@@ -5,13 +5,11 @@ from __future__ import annotations
 import copy
 import pickle
 import random
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from pettingzoo.utils import wrappers
-from pettingzoo.utils.conversions import aec_to_parallel, parallel_to_aec
 from pettingzoo.utils.env_logger import EnvLogger
 
 from euphoria_env import actions, env, raw_env
@@ -108,17 +106,6 @@ def test_misuse_before_reset_is_the_same_error(call: Any) -> None:
     np.testing.assert_equal(outcome(ours, call), outcome(theirs, call))
 
 
-def test_a_loop_that_forgets_to_step_is_told_so() -> None:
-    game = env(num_players=2)
-    game.reset(seed=1)
-    turns = iter(game.agent_iter())
-    assert next(turns) == game.agent_selection
-    with pytest.raises(AssertionError, match="need to call step"):
-        next(turns)
-    game.reset(seed=1)
-    assert len([game.step(int(game.last()[0]["action_mask"].argmax())) for _ in game.agent_iter(max_iter=5)]) == 5
-
-
 def test_a_reset_that_fails_leaves_an_environment_unused() -> None:
     game = env(num_players=2)
     with pytest.raises(ValueError, match="position"):
@@ -126,15 +113,6 @@ def test_a_reset_that_fails_leaves_an_environment_unused() -> None:
     with pytest.raises(AssertionError, match="needs to be called before step"):
         game.step(0)
     assert not hasattr(game, "agents")
-
-
-def test_an_action_that_is_no_integer_ends_no_game() -> None:
-    game = env(num_players=2)
-    game.reset(seed=1)
-    for action in (None, 1.0, "1", -1, actions.NUM_ACTIONS):
-        with pytest.raises(AssertionError, match="not in action space"):
-            game.step(action)
-    assert not any(game.terminations.values()) and game.last()[0]["action_mask"].any()
 
 
 @pytest.mark.parametrize(
@@ -207,34 +185,3 @@ def test_wrappers_of_users_stand_on_top(outer: Any) -> None:
         game.step(move)
         plain.step(move)
     assert not plain.agents
-
-
-def test_conversions_there_and_back() -> None:
-    """`aec_to_parallel` refuses games of turns as such; the way for them is `turn_based_aec_to_parallel`."""
-    with pytest.raises(AssertionError, match="not suggested|parallelizable"):
-        aec_to_parallel(env(num_players=2))
-    from euphoria_env import parallel_env
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        game = parallel_to_aec(parallel_env(num_players=2, max_turns=3))
-    game.reset(seed=1)
-    for agent in game.agent_iter():
-        _, _, terminated, truncated, _ = game.last()
-        legal = np.flatnonzero(game.unwrapped.observe(agent)["action_mask"])
-        game.step(None if terminated or truncated else int(legal[-1]) if len(legal) else 0)
-    assert not game.agents
-
-
-def test_several_episodes_in_one() -> None:
-    made = getattr(wrappers, "MultiEpisodeEnv", None)
-    if made is None:
-        pytest.skip("this PettingZoo has no MultiEpisodeEnv")
-    game = made(env(num_players=2, max_turns=2), num_episodes=2)
-    game.reset(seed=1)
-    turns = 0
-    for _ in game.agent_iter():
-        seen, _, terminated, truncated, _ = game.last()
-        turns += 1
-        game.step(None if terminated or truncated else int(np.flatnonzero(seen["action_mask"])[-1]))
-    assert turns > 4 and not game.agents

@@ -28,8 +28,8 @@ from euphoria_agents.network.checkpoint import read_checkpoint
 from euphoria_agents.players.ppo import checkpoint_path
 from euphoria_agents.registry import load_untrusted
 from euphoria_env import Game, IllegalMove, Rules
+from euphoria_env.agent_protocol import AgentFailed, TooSlow
 from euphoria_env.cards.recruits import RECRUITS
-from euphoria_env.envs.asking import AgentFailed, TooSlow
 
 SMALL = dataclasses.replace(TASKS["short-v1"], name="small-v1", games=24, seconds=3600.0, judged={"stars_to_win": 2})
 OPPONENTS = SMALL.opponents

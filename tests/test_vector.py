@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
-from types import ModuleType
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -13,16 +12,15 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
-from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics, RecordVideo
+from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
 from euphoria_agents import Agent, load
 from euphoria_env import IllegalMove, Rules, actions
 from euphoria_env.envs import GYMNASIUM_ID, register
-from euphoria_env.envs.frames import frame
-from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.opponents import Opponents
 from euphoria_env.envs.random_moves import sample
 from euphoria_env.envs.single import EuphoriaEnv
+from euphoria_env.envs.single_agent_games import SingleAgentGames
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.observations import OBS_SIZE, start_of
 from tests.tools.forking import in_a_fork, needs_fork
@@ -168,37 +166,6 @@ def test_the_same_games_as_the_single_environment(players: int, reward: str, sea
                 assert np.array_equal(observation[i], seen) and np.array_equal(infos["action_mask"][i], info["action_mask"])
 
 
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_masks_have_the_type_that_is_asked_for(mode: AutoresetMode) -> None:
-    """In observations, `infos` and last observations; nothing else depends on it."""
-    wanted: dict[str, Any] = {
-        "mask": "observation",
-        "num_players": 2,
-        "max_turns": 2,
-        "autoreset_mode": mode,
-        "opponents": "random",
-    }
-    plain, typed = (EuphoriaVectorEnv(4, mask_dtype=dtype, **wanted) for dtype in ("int8", "bool"))
-    (observation, infos), (other, other_infos) = plain.reset(seed=1), typed.reset(seed=1)
-    rng, ends = np.random.default_rng(1), 0
-    for _ in range(30):
-        assert observation["action_mask"].dtype == infos["action_mask"].dtype == np.int8
-        assert other["action_mask"].dtype == other_infos["action_mask"].dtype == np.bool_
-        assert np.array_equal(observation["action_mask"], other["action_mask"]) and typed.observation_space.contains(other)
-        for last in other_infos.get("final_obs", np.zeros(0, object)):
-            assert last is None or typed.single_observation_space.contains(last)
-        running = observation["action_mask"].any(axis=1)
-        moves = np.zeros(4, np.int64)
-        moves[running] = sample(observation["action_mask"][running], rng)
-        observation, _, over, cut, infos = plain.step(moves)
-        other, *_, other_infos = typed.step(moves)
-        if mode is AutoresetMode.DISABLED and (over | cut).any():
-            options = {"reset_mask": over | cut}
-            (observation, infos), (other, other_infos) = plain.reset(options=options), typed.reset(options=options)
-        ends += int((over | cut).sum())
-    assert ends > 3
-
-
 def test_equal_seeds_give_equal_games() -> None:
     rules: dict[str, Any] = {"num_players": 3, "max_turns": 40, "pool": ["random", "weights"]}
     env = EuphoriaVectorEnv(6, **rules)
@@ -250,7 +217,7 @@ def test_opponents_are_never_replaced_in_the_middle_of_a_game() -> None:
 def test_a_pool_is_drawn_from_seat_by_seat() -> None:
     agents = [Fixed(1), Fixed(2), Fixed(3)]
     opponents = Opponents(300, 4, "weights", agents)
-    opponents.sit_down(np.arange(300), np.zeros(300, np.int64), np.random.default_rng(0))
+    opponents.seat(np.arange(300), np.zeros(300, np.int64), np.random.default_rng(0))
     for p in range(1, 4):
         at = [opponents.at(i)[p] for i in range(300)]
         assert all(70 < sum(one is agent for one in at) < 130 for agent in agents)
@@ -267,7 +234,7 @@ def test_an_opponent_needs_only_act() -> None:
 
 
 def test_a_game_that_ends_before_its_learner_was_asked_is_passed_over() -> None:
-    learners = Learners(2, "random", None, 0, "rank", None, Rules(num_players=2))
+    learners = SingleAgentGames(2, Rules(num_players=2), "random", seat=0, reward="rank", threads=None, events=0)
     learners.reset(np.random.default_rng(0))
     learners.terminated[:] = True  # as if both had ended in this step
     learners.rewards[:] = 7.0
@@ -331,26 +298,39 @@ def test_after_an_illegal_move_of_an_opponent_the_games_must_be_reset() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_envs": 0}, "number of games"),
         ({"seat": 4}, "seat must"),
+        ({"seat": True}, "seat must be"),
         ({"seat": "first"}, "'random'"),
         ({"reward": "money"}, "win, rank, stars"),
+        ({"render_mode": "human"}, "render_mode must"),
+        ({"render_size": (0, 5)}, "render_size must"),
         ({"opponents": "nobody"}, "random, weights"),
         ({"opponents": ["random", "random"]}, "a list of 3"),
         ({"opponents": 7}, "an object with `act`"),
-        ({"pool": []}, "at least one"),
-        ({"pool": [7]}, "an object with `act`"),
         ({"num_players": 9}, "num_players"),
         ({"mask": "nowhere"}, "mask must"),
+        ({"mask_dtype": "float32"}, "mask_dtype must"),
         ({"illegal": True}, "illegal must"),
-        ({"autoreset_mode": "never"}, "autoreset_mode must"),
-        ({"render_mode": "human"}, "render_mode must"),
-        ({"pool": 5}, "pool must be a list"),
-        ({"pool": "weights"}, "pool must be a list"),
-        ({"opponents": 5}, "an object with `act`"),
     ],
 )
-def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize("make", [EuphoriaEnv, partial(EuphoriaVectorEnv, 2)], ids=["single", "vector"])
+def test_wrong_arguments(make: Any, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_envs": 0}, "number of games"),
+        ({"pool": []}, "at least one"),
+        ({"pool": [7]}, "an object with `act`"),
+        ({"pool": 5}, "pool must be a list"),
+        ({"pool": "weights"}, "pool must be a list"),
+        ({"autoreset_mode": "never"}, "autoreset_mode must"),
+    ],
+)
+def test_wrong_arguments_of_vectors(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         EuphoriaVectorEnv(**{"num_envs": 2, **arguments})
 
@@ -390,50 +370,34 @@ def vec_env(n: int, **arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize("reward", ["rank", "stars"])
-def test_sb3_says_what_it_must(reward: str) -> None:
-    env = vec_env(5, num_players=3, max_turns=25, reward=reward, opponents="random")
-    env.seed(3)
-    observation = env.reset()
-    rng, returns, lengths, ends = np.random.default_rng(0), np.zeros(5), np.zeros(5, np.int64), 0
-    for _ in range(60):
-        assert observation.shape == (5, OBS_SIZE) and observation.dtype == np.int8
-        masks = np.stack(env.env_method("action_masks"))
-        assert masks.dtype == np.bool_ and np.array_equal(masks, env.action_masks())
-        observation, rewards, dones, infos = env.step(sample(masks, rng))
-        assert rewards.dtype == np.float32 and dones.dtype == np.bool_ and len(infos) == 5
-        returns += rewards
-        lengths += 1
-        for i, info in enumerate(infos):
-            assert bool(info) == dones[i]
-            if info:
-                assert info["TimeLimit.truncated"] is (reward != "rank")  # a rank is paid when a game is cut off
-                assert info["winner"] == -1 and info["is_success"] is False
-                assert env.observation_space.contains(info["terminal_observation"])
-                assert not np.array_equal(info["terminal_observation"], observation[i])
-                assert info["episode"]["r"] == pytest.approx(returns[i]) and info["episode"]["l"] == lengths[i]
-                returns[i] = lengths[i] = 0
-                ends += 1
-    assert ends > 5
-    env.close()
-
-
-def test_sb3_plays_the_same_games_as_gymnasium() -> None:
-    arguments: dict[str, Any] = {"num_players": 2, "max_turns": 40, "reward": "stars"}
+def test_sb3_plays_the_same_games_as_gymnasium(reward: str) -> None:
+    arguments: dict[str, Any] = {"num_players": 3, "max_turns": 25, "reward": reward}
     gym, sb3 = EuphoriaVectorEnv(4, **arguments), vec_env(4, **arguments)
     observation, infos = gym.reset(seed=8)
     sb3.seed(8)
     assert np.array_equal(sb3.reset(), observation)
-    rng = np.random.default_rng(8)
+    rng, returns, lengths, ends = np.random.default_rng(8), np.zeros(4), np.zeros(4, np.int64), 0
     for _ in range(80):
+        masks = np.stack(sb3.env_method("action_masks"))
+        assert masks.dtype == np.bool_ and np.array_equal(masks, sb3.action_masks())
         moves = WEIGHTS.act_batch(observation, infos["action_mask"], rng)
         observation, rewards, terminated, truncated, infos = gym.step(moves)
         seen, rewards_, dones, sb3_infos = sb3.step(moves)
-        assert np.array_equal(seen, observation) and np.array_equal(dones, terminated | truncated)
+        assert np.array_equal(seen, observation) and seen.dtype == np.int8 and rewards_.dtype == np.float32
         assert rewards_.tolist() == pytest.approx(rewards.tolist())
+        assert np.array_equal(dones, terminated | truncated) and [bool(info) for info in sb3_infos] == dones.tolist()
+        returns += rewards
+        lengths += 1
         for i in np.flatnonzero(dones):
-            assert np.array_equal(sb3_infos[i]["terminal_observation"], infos["final_obs"][i])
-            assert sb3_infos[i]["TimeLimit.truncated"] == truncated[i]
-            assert sb3_infos[i]["ranking"].tolist() == infos["final_info"]["ranking"][i].tolist()
+            info, final = sb3_infos[i], infos["final_info"]
+            assert np.array_equal(info["terminal_observation"], infos["final_obs"][i])
+            assert info["TimeLimit.truncated"] == (truncated[i] and reward != "rank")  # a rank is paid when a game is truncated
+            assert info["ranking"].tolist() == final["ranking"][i].tolist()
+            assert (info["winner"], info["is_success"]) == (final["winner"][i], final["is_success"][i])
+            assert info["episode"]["r"] == pytest.approx(returns[i]) and info["episode"]["l"] == lengths[i]
+            returns[i] = lengths[i] = 0
+            ends += 1
+    assert ends > 5
     first = vec_env(4, seed=8, **arguments).reset()
     assert np.array_equal(first, vec_env(4, seed=8, **arguments).reset())
 
@@ -515,8 +479,9 @@ def test_other_autoreset_modes_show_the_same_games(mode: Any) -> None:
         assert n > 3 and runs[0][i][:n] == runs[1][i][:n]
 
 
-def test_the_mask_in_the_observations() -> None:
-    arguments: dict[str, Any] = {"opponents": Fixed(), "num_players": 2, "max_turns": 8}
+@pytest.mark.parametrize("dtype", ["int8", "bool"])
+def test_the_mask_in_the_observations(dtype: str) -> None:
+    arguments: dict[str, Any] = {"opponents": Fixed(), "num_players": 2, "max_turns": 8, "mask_dtype": dtype}
     env, plain = EuphoriaVectorEnv(3, mask="observation", **arguments), EuphoriaVectorEnv(3, **arguments)
     sb3 = vec_env(3, mask="observation", **arguments)
     sb3.seed(1)
@@ -525,6 +490,7 @@ def test_the_mask_in_the_observations() -> None:
     for _ in range(60):
         assert env.observation_space.contains(seen) and np.array_equal(seen["observation"], observation)
         assert np.array_equal(seen["action_mask"], infos["action_mask"])
+        assert seen["action_mask"].dtype == infos["action_mask"].dtype == dtype
         assert all(np.array_equal(learned[name], seen[name]) for name in seen)
         moves = first_legal(infos)
         (seen, _, over, cut, infos), (observation, *_), (learned, *_) = env.step(moves), plain.step(moves), sb3.step(moves)
@@ -668,57 +634,3 @@ def test_a_game_that_has_ended_is_shown_as_it_ended(mode: AutoresetMode) -> None
         if mode is AutoresetMode.DISABLED and waits.any():
             _, infos = env.reset(options={"reset_mask": waits})
     assert ends > 3 or mode is AutoresetMode.SAME_STEP
-
-
-@pytest.mark.parametrize("mode", ["NextStep", "Disabled"])
-def test_videos_of_gymnasium_show_the_end(mode: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """`RecordVideo` without the library that writes the file."""
-    pytest.importorskip("resvg_py")
-    videos: list[Any] = []
-
-    class Clip:
-        def __init__(self, frames: list[np.ndarray], fps: int) -> None:
-            videos.append((frames, fps))
-
-        def write_videofile(self, path: str, logger: Any) -> None:
-            assert path.endswith(".mp4")
-
-    written = "moviepy.video.io.ImageSequenceClip"
-    for name in ("moviepy", "moviepy.video", "moviepy.video.io", written):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setattr(sys.modules[written], "ImageSequenceClip", Clip, raising=False)
-    size = (160, 112)
-    games = EuphoriaVectorEnv(
-        2, opponents=Fixed(), num_players=2, max_turns=4, render_mode="rgb_array", render_size=size, autoreset_mode=mode
-    )
-    env = RecordVideo(games, str(tmp_path / "videos"), episode_trigger=lambda _: True, record_first_only=True)
-    _, infos = env.reset(seed=1)
-    last = []
-    while len(last) < 2:
-        *_, over, cut, infos = env.step(first_legal(infos))
-        if (over | cut)[0]:
-            last.append(frame(games.learners.final_game(0), "rgb_array", size))
-        if mode == "Disabled" and (over | cut).any():
-            _, infos = env.reset(options={"reset_mask": over | cut})
-    env.close()
-    assert len(videos) > 1 and all(fps == 2 for _, fps in videos)
-    for (frames, _), end in zip(videos, last, strict=False):
-        assert len(frames) > 2 and np.array_equal(frames[-1], end) and not np.array_equal(frames[0], end)
-
-
-def test_the_observation_wrappers_of_gymnasium() -> None:
-    """Each demands that it is not SAME_STEP, or that final observations are objects."""
-    from gymnasium.wrappers import vector
-
-    wrap: list[Any] = [
-        vector.NormalizeObservation,
-        vector.FlattenObservation,
-        lambda env: vector.DtypeObservation(env, np.float32),
-        lambda env: vector.RescaleObservation(env, 0.0, 1.0),
-    ]
-    for wrapper in wrap:
-        env = wrapper(EuphoriaVectorEnv(2, num_players=2, max_turns=5, autoreset_mode="NextStep"))
-        observation, infos = env.reset(seed=1)
-        for _ in range(30):
-            assert observation.shape == (2, OBS_SIZE)
-            observation, *_, infos = env.step(first_legal(infos))

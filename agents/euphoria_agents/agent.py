@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.envs.asking import Player, agent_name
+from euphoria_env.agent_protocol import Player, agent_name
 from euphoria_env.json_reader import Reader
 from euphoria_env.observations import OBS_SIZE, start_of
 

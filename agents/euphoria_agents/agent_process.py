@@ -25,9 +25,9 @@ from euphoria_agents.child_process import end_process, start_process
 from euphoria_agents.error_text import print_everything
 from euphoria_agents.registry import check_allowed, load
 from euphoria_agents.validation import checked
-from euphoria_env.envs import asking
-from euphoria_env.envs.asking import AgentFailed, TooSlow
-from euphoria_env.envs.derived_seeds import generator_from
+from euphoria_env import agent_protocol
+from euphoria_env.agent_protocol import AgentFailed, TooSlow
+from euphoria_env.derived_seeds import generator_from
 from euphoria_env.json_reader import read_json, shown
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ def _place(error: BaseException, agent: Any, kind: str) -> str:
     method = inspect.unwrap(getattr(type(agent), kind, type(agent).act)).__code__
     top = sys.modules[type(agent).__module__.partition(".")[0]]
     homes = [Path(folder) for folder in getattr(top, "__path__", [])] or [Path(method.co_filename)]
-    ours = (__file__, asking.__file__)
+    ours = (__file__, agent_protocol.__file__)
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         file = Path(frame.f_code.co_filename)
         if str(file) not in ours and any(file.is_relative_to(home) for home in homes):

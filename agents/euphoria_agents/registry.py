@@ -68,7 +68,7 @@ def load(spec: str) -> Agent:
 
     Returns:
         An `Agent`; of somebody's own, whatever was made, which has `act`, and `needs_game` if it wants a game
-        (`euphoria_env.envs.asking.Player`).
+        (`euphoria_env.agent_protocol.Player`).
 
     Raises:
         ValueError: there is no such agent; its argument is missing, superfluous or wrong; or it is somebody's own and cannot be

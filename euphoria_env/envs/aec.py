@@ -15,14 +15,12 @@ from euphoria_env.engine import batch_kernels, loop, observe, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.arguments import (
-    MASKS,
-    frame_size,
+    choice,
     game_from,
     known_number,
-    mask_type,
-    one_of,
-    position_from,
+    picture_size,
     refuse_unknown,
+    reset_options,
     rules_from,
     why_illegal,
 )
@@ -45,11 +43,11 @@ class raw_env(AECEnv):
 
     Args:
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), "human" (prints the board), or None.
-        reward: what is paid, by its name in the table of docs/environment.md.
+        reward: a reward in the table of docs/environment.md.
         render_size: width and height of "rgb_array" in pixels.
         mask: "observation", or "info": the mask is in `infos` alone, and without events an observation is an array.
-        mask_dtype: type of the entries of masks: "int8", or "bool" for libraries that want that.
-        events: K, how many of the last events are in each observation (docs/events.md); 0: none.
+        mask_dtype: the dtype of masks: "int8", or "bool" for libraries that need it.
+        events: K, the number of the last events in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
 
     Attributes:
@@ -60,8 +58,8 @@ class raw_env(AECEnv):
         ValueError: an argument that is not allowed; the message names it and what is.
 
     An observation is a dict of `observation` (int8, (OBS_SIZE,)) and `action_mask` (`mask_dtype`, (NUM_ACTIONS,)), and with
-    events of `events` (int8, (K, EVENT_SIZE)), fresh copies; the mask is in `infos` too, copies again, in fresh dicts after every
-    step. It is all zeros for everyone who does not decide, and for all once the game has ended, whoever ended it.
+    events of `events` (int8, (K, EVENT_SIZE)). The mask is in `infos` too. All arrays and dicts are fresh after every step. The
+    mask is all zeros for players who do not decide, and for all players once the game has ended.
     """
 
     metadata = {
@@ -83,13 +81,13 @@ class raw_env(AECEnv):
     ) -> None:
         super().__init__()
         self.rules = rules_from(rules, raw_env)
-        self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
-        self.render_size = frame_size(render_size)
+        self.render_mode = choice("render_mode", render_mode, (*_RENDER_MODES, None))
+        self.render_size = picture_size(render_size)
         self._kind = reward_number(reward)
         self.possible_agents = [f"player_{p}" for p in range(self.rules.num_players)]
         self._events = number_of_events(events)
-        self._mask_dtype = mask_type(mask_dtype)
-        self._masked = one_of("mask", mask, MASKS) == "observation"
+        self._mask_dtype = np.dtype(choice("mask_dtype", mask_dtype))
+        self._masked = choice("mask", mask) == "observation"
         self._observation_spaces: dict[str, Any] = {
             agent: observation_space(self._mask_dtype if self._masked else None, events) for agent in self.possible_agents
         }
@@ -99,9 +97,9 @@ class raw_env(AECEnv):
         self._rewards = np.zeros(self.rules.num_players, np.float32)
         self._tape = tape.empty_tape(self._events)
         self._seeds = np.random.default_rng()
-        self._mask = np.zeros(actions.NUM_ACTIONS, self._mask_dtype)  # of the one who decides; it never leaves this object
+        self._mask = np.zeros(actions.NUM_ACTIONS, self._mask_dtype)  # of the player who decides; never handed out
         self._compiled_mask = self._mask.view(np.bool_)  # the same memory, as compiled code takes it
-        self._infos: dict[str, dict[str, Any]] = {}  # those that somebody has asked for since the last step
+        self._infos: dict[str, dict[str, Any]] = {}  # those that were read since the last step
         self._infos_of_dead = False  # whether the game had ended when they were made
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
         self._begun, self.agent_selection = False, self.possible_agents[0]
@@ -127,14 +125,14 @@ class raw_env(AECEnv):
         return self._action_spaces[agent]
 
     def _mask_of(self, agent: str) -> np.ndarray:
-        """The legal moves of an agent, a fresh array: none for those who do not decide, or whose game a wrapper has ended."""
+        """A fresh mask of an agent's legal moves: zeros if another decides or if a wrapper has ended the game."""
         if agent != self._decider or self.terminations.get(agent, True) or self.truncations.get(agent, True):
             return np.zeros(actions.NUM_ACTIONS, self._mask_dtype)
         return self._mask.copy()
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
-        """The mask of each agent, made when somebody asks for the first time after a step, or after a wrapper ended the game."""
+        """The info of each agent, made when it is read for the first time after a step or after a wrapper ended the game."""
         dead = any(self.terminations.values()) or any(self.truncations.values())
         if len(self._infos) < len(self.agents) or dead is not self._infos_of_dead:
             known = self._infos if dead is self._infos_of_dead else {}
@@ -148,7 +146,7 @@ class raw_env(AECEnv):
 
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands."""
+        """A copy of the game with all hidden cards."""
         self._check_begun()
         return Game.taking(copy_rows(self._rows))
 
@@ -157,12 +155,12 @@ class raw_env(AECEnv):
 
         Args:
             seed: an integer, or None to go on from the last one.
-            options: `{"position": {...}}` starts from a position (docs/positions.md); other keys mean nothing here.
+            options: `{"position": {...}}` starts from a position (docs/positions.md); other keys are ignored.
 
         Raises:
             ValueError: an impossible position, or one with other rules.
         """
-        given = position_from(options, others=True)
+        given = reset_options(options, allowed=None).get("position")
         seeds = self._seeds if seed is None else np.random.default_rng(read_seed(seed) % 2**64)
         if given is not None:
             seeds = copy.deepcopy(seeds)  # an impossible position must not move the generator
@@ -186,13 +184,13 @@ class raw_env(AECEnv):
         self._select(int(self._rows[0]["player"]), status)
 
     def _select(self, player: int, status: int) -> None:
-        """Selects a player, who decides unless the game has ended."""
+        """Selects a player, who must decide unless the game has ended."""
         self.agent_selection = agent = self.possible_agents[player]
         self._decider = agent if status < OVER else None
         self._infos, self._infos_of_dead = {}, status >= OVER
 
     def observe(self, agent: str) -> Any:
-        """The present observation of an agent; fresh arrays."""
+        """The current observation of an agent, in fresh arrays."""
         if not self._begun:
             self._check_begun()
         observation = np.empty(OBS_SIZE, _INT8)
@@ -205,7 +203,7 @@ class raw_env(AECEnv):
         return observed(observation, mask, events)
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Observation, rewards since their last decision, termination, truncation and info of the selected agent."""
+        """Observation, rewards since its last decision, termination, truncation and info of the selected agent."""
         agent = self.agent_selection
         observation = self.observe(agent) if observe else None
         if not self._begun:
@@ -218,7 +216,7 @@ class raw_env(AECEnv):
         return observation, reward, terminated, truncated, self._infos[agent]
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
-        """The agents who decide, one after the other."""
+        """Iterates over the agents in the order in which they decide."""
         self._check_begun()
         return super().agent_iter(max_iter)
 
@@ -261,13 +259,13 @@ class raw_env(AECEnv):
             self.render()
 
     def _was_dead_step(self, action: int | None) -> None:
-        """Takes out an agent who is dead; PettingZoo does it in place, so these are new ones, since others may keep the old."""
+        """Removes a dead agent; PettingZoo does it in place, so dicts that callers may keep are copied first."""
         self.agents, self.rewards, self.infos = self.agents[:], dict(self.rewards), dict(self.infos)
         self.terminations, self.truncations = dict(self.terminations), dict(self.truncations)
         super()._was_dead_step(action)
 
     def forfeit(self, reward: float) -> None:
-        """Ends the game because of the selected agent, who alone gets a reward, as PettingZoo's TerminateIllegalWrapper does."""
+        """Ends the game and gives only the selected agent a reward, as PettingZoo's TerminateIllegalWrapper does."""
         culprit = self.agent_selection
         self._cumulative_rewards[culprit] = 0
         self.terminations, self.truncations = dict.fromkeys(self.agents, True), dict.fromkeys(self.agents, True)
@@ -276,25 +274,22 @@ class raw_env(AECEnv):
         self._deads_step_first()
 
     def render(self) -> str | np.ndarray | None:
-        """The board: text, an image, or printed, by `render_mode`."""
+        """Returns the board as text or picture, or prints it, by `render_mode`."""
         shown = frame(self.game, self.render_mode, self.render_size)
         if self.render_mode == "human":
             print(shown)
             return None
         return shown
 
-    def close(self) -> None:
-        """Nothing to close."""
-
 
 def env(**kwargs: Any) -> AECEnv:
-    """`raw_env` as in PettingZoo's standard wrappers: an illegal action ends the game with a penalty, misuse is an error."""
+    """`raw_env` with PettingZoo's standard wrappers: an illegal action ends the game with a penalty, misuse is an error."""
     refuse_unknown(kwargs, raw_env, "env")
     return StandardWrapper(raw_env(**kwargs))
 
 
 def parallel_env(**kwargs: Any) -> ParallelEnv:
-    """`env` for libraries in which all agents act at every step; only the action of the agent that decides counts.
+    """`env` as a parallel environment: all agents act at every step, and only the action of the agent that decides counts.
 
     All agents get their observation at every step, with a mask of zeros unless they decide, and the rewards of that step.
     """

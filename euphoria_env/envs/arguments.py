@@ -1,4 +1,4 @@
-"""The arguments of all environments, checked in one place: an unknown keyword is a `TypeError`, a wrong value a `ValueError`."""
+"""Checks of the arguments of all environments: an unknown keyword is a `TypeError`, a wrong value a `ValueError`."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from euphoria_env.game import Game
 from euphoria_env.json_reader import read_seed
 from euphoria_env.rules import OPTIONS, Rules
 
-MASKS = ("info", "observation")
-MASK_DTYPES = ("int8", "bool")
-ILLEGAL = ("end", "raise")
+# The values of arguments with few values; those of `render_mode` are listed by each environment.
+CHOICES: dict[str, tuple[str | None, ...]] = {
+    "mask": ("info", "observation"),
+    "mask_dtype": ("int8", "bool"),
+    "illegal": ("end", "raise"),
+}
 ILLEGAL_REWARD = -1.0
-MOST_UNASKED = 100  # games in a row that may end before their learner is asked
+MOST_UNASKED = 100  # games in a row that may end before the learner decides
+_LARGEST_SIDE = 10_000  # pixels of a picture
 
 
 def refuse_unknown(given: Iterable[str], environment: type, called: str) -> None:
-    """Refuses keywords that an environment does not have.
-
-    Args:
-        given: the keywords.
-        environment: the class, whose own parameters and the fields of `Rules` are allowed.
-        called: the name of what was called with them.
+    """Refuses keywords that are neither parameters of a class of environments nor fields of `Rules`.
 
     Raises:
-        TypeError: an unknown one; the message begins as Python's, as clients that try one expect, and names what is near.
+        TypeError: an unknown one; the message begins as Python's for the function `called`, and suggests a similar name.
     """
     parameters = inspect.signature(environment).parameters.values()
     own = [one.name for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -43,75 +42,104 @@ def refuse_unknown(given: Iterable[str], environment: type, called: str) -> None
 
 
 def rules_from(options: Mapping[str, Any], environment: type) -> Rules:
-    """The rules from the keywords that are not the environment's own.
-
-    Raises:
-        TypeError: an unknown keyword.
-        ValueError: a value that is not allowed.
-    """
+    """The rules from the keywords that are no parameters of the environment; errors as of `refuse_unknown` and `Rules`."""
     refuse_unknown(options, environment, environment.__name__)
     return Rules(**options)
 
 
-def one_of(name: str, value: Any, allowed: tuple[str | None, ...]) -> Any:
-    """A value of a few.
-
-    Raises:
-        ValueError: it is not one of them.
-    """
+def choice(name: str, value: Any, allowed: tuple[str | None, ...] = ()) -> Any:
+    """The value of an argument if it is one of the allowed ones, by default those of `CHOICES`, else a `ValueError`."""
+    allowed = allowed or CHOICES[name]
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
     return value
 
 
-def mask_type(value: Any) -> np.dtype[Any]:
-    """The type of the entries of masks, from its name.
-
-    Raises:
-        ValueError: another one.
-    """
-    return np.dtype(one_of("mask_dtype", value, MASK_DTYPES))
+def is_integer(value: Any) -> bool:
+    """Whether a value is one integer, of Python or numpy."""
+    return not isinstance(value, bool) and isinstance(value, int | np.integer)
 
 
-def frame_size(value: Any) -> tuple[int, int]:
-    """Width and height of pictures.
-
-    Raises:
-        ValueError: not two integers from 1 to 10,000.
-    """
+def picture_size(value: Any) -> tuple[int, int]:
+    """Width and height of pictures; a `ValueError` unless they are two integers from 1 to 10,000."""
     if isinstance(value, tuple | list) and len(value) == 2:
         width, height = value
-        if all(is_integer(x) and 1 <= x <= 10_000 for x in (width, height)):
+        if all(is_integer(side) and 1 <= side <= _LARGEST_SIDE for side in value):
             return int(width), int(height)
-    raise ValueError(f"render_size must be (width, height) in pixels, from 1 to 10000, not {value!r}")
+    raise ValueError(f"render_size must be (width, height) in pixels, from 1 to {_LARGEST_SIDE}, not {value!r}")
 
 
-def position_from(options: Any, others: bool = False) -> Any:
-    """The position in `reset(options=...)`; None: the setup.
-
-    Args:
-        options: what was given.
-        others: whether there may be other options, which mean nothing (as PettingZoo's own tests have it).
-
-    Raises:
-        ValueError: not a dict, or an option that there is not.
-    """
-    if options is None:
+def learner_seat(seat: Any, players: int) -> int | None:
+    """The learner's seat, None for "random"; a `ValueError` for anything else."""
+    if isinstance(seat, str) and seat == "random":
         return None
+    if not is_integer(seat) or not 0 <= seat < players:
+        raise ValueError(f"seat must be an integer from 0 to {players - 1} or 'random', not {seat!r}")
+    return int(seat)
+
+
+# --------------------------------------------------------------------------------------------------------------- actions
+
+
+def known_number(action: Any) -> int:
+    """An action id as an int; -1 for what is none."""
+    try:
+        return actions.number(action)
+    except ValueError:
+        return -1
+
+
+def why_illegal(game: Game, action: Any) -> str:
+    """The error message for an action that is illegal in a game, or no action at all."""
+    try:
+        wrong = f"{actions.name(action)!r} is illegal for player_{game.player}, who must {game.prompt}"
+    except ValueError as error:
+        wrong = str(error)
+    return f"{wrong}; legal are {', '.join(game.legal())}"
+
+
+# ----------------------------------------------------------------------------------------------------------------- reset
+
+
+def reset_options(options: Any, allowed: tuple[str, ...] | None = ("position",)) -> Mapping[str, Any]:
+    """The `options` of `reset`, empty for None; a `ValueError` for another type, or another option unless `allowed` is None."""
+    if options is None:
+        return {}
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be a dict or None, not {options!r}")
     for name in options:
-        if name != "position" and not others:
-            raise ValueError(f"options.{name}: no such option; allowed is position")
-    return options.get("position")
+        if allowed and name not in allowed:
+            raise ValueError(f"options.{name}: no such option; allowed is {' or '.join(allowed)}")
+    return options
+
+
+def chosen_games(mask: Any, n: int) -> np.ndarray | None:
+    """The `reset_mask` of N games; a `ValueError` unless it is (N,) bool with at least one True."""
+    if mask is None:
+        return None
+    chosen = np.asarray(mask)
+    if chosen.shape != (n,) or chosen.dtype != np.bool_ or not chosen.any():
+        raise ValueError(f"options.reset_mask must be {n} booleans, at least one of them True, not {chosen!r}")
+    return chosen
+
+
+def positions_from(given: Any, n: int) -> dict[int, Any]:
+    """The positions of N games by number, from one for all or a list of N (None: the setup); else a `ValueError`."""
+    several = isinstance(given, Sequence) and not isinstance(given, str)
+    positions = list(given) if several else [given] * n
+    if len(positions) != n:
+        raise ValueError(f"options.position must be one position, or a list of {n}, not of {len(positions)}")
+    return {i: one for i, one in enumerate(positions) if one is not None}
 
 
 def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position", again: bool = False) -> Game:
-    """A game from a position (docs/positions.md); rules and seed that it leaves out are these.
+    """A game that starts from a position (docs/positions.md), to which rules and seed are added if it has none.
 
     Args:
-        given, rules, seed, key: the position, what it may leave out, and how errors name it.
-        again: whether chance is that of `seed` even if the position has its own.
+        given: the position.
+        rules, seed: of the environment.
+        key: the name of the position in errors.
+        again: whether `seed` replaces the seed of the position, too.
 
     Raises:
         ValueError: an impossible position, or one with other rules.
@@ -130,66 +158,13 @@ def game_from(given: Any, rules: Rules, seed: int, key: str = "options.position"
     return game
 
 
-def positions_from(given: Any, n: int) -> dict[int, Any]:
-    """The positions that games begin from by number, from one position for all, or a list of N (None: the setup).
-
-    Raises:
-        ValueError: not as many positions as games.
-    """
-    several = isinstance(given, Sequence) and not isinstance(given, str)
-    positions = list(given) if several else [given] * n
-    if len(positions) != n:
-        raise ValueError(f"options.position must be one position, or a list of {n}, not of {len(positions)}")
-    return {i: one for i, one in enumerate(positions) if one is not None}
-
-
-def never_asked(what: str) -> ValueError:
-    """The error of an environment whose games end before the learner decides."""
-    return ValueError(f"{what}: {MOST_UNASKED} games in a row ended before the learner was asked")
-
-
-def is_integer(value: Any) -> bool:
-    """Whether a value is one integer, of Python or numpy."""
-    return not isinstance(value, bool) and isinstance(value, int | np.integer)
-
-
-def known_number(action: Any) -> int:
-    """An action id as an int; -1 for what is none."""
-    try:
-        return actions.number(action)
-    except ValueError:
-        return -1
-
-
-def why_illegal(game: Game, action: Any) -> str:
-    """The message about an action that is illegal in a game, or is no action at all."""
-    try:
-        wrong = f"{actions.name(action)!r} is illegal for player_{game.player}, who must {game.prompt}"
-    except ValueError as error:
-        wrong = str(error)
-    return f"{wrong}; legal are {', '.join(game.legal())}"
-
-
-def reset_options(options: Any, n: int) -> tuple[Any, np.ndarray | None]:
-    """`position` and `reset_mask` of `reset(options=...)` of N games; None: not given.
-
-    Raises:
-        ValueError: not a dict, another option, or a mask that is not (N,) bool with at least one True.
-    """
-    if isinstance(options, Mapping) and "reset_mask" in options:
-        chosen = np.asarray(options["reset_mask"])
-        if chosen.shape != (n,) or chosen.dtype != np.bool_ or not chosen.any():
-            raise ValueError(f"options.reset_mask must be {n} booleans, at least one of them True, not {chosen!r}")
-        return position_from({name: value for name, value in options.items() if name != "reset_mask"}), chosen
-    return position_from(options), None
-
-
 def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: Rules) -> tuple[int | None, dict[int, Game]]:
-    """The seed of all that N games have in common, and the games that begin otherwise than it says, by number.
+    """The common seed of N games, and by number the games that start with a seed or position of their own.
 
     Args:
         seed: one for all, a list of N (None: at random), or None.
-        positions: those that games begin from, by number.
+        positions: by number of the game.
+        n, rules: the number of games and their rules.
 
     Raises:
         ValueError: wrong seeds or positions.
@@ -208,3 +183,8 @@ def starts_from(seed: Any, positions: Mapping[int, Any], n: int, rules: Rules) -
         if game.ranking is not None:
             raise ValueError(f"options.position[{i}]: the game has ended")
     return root, starts
+
+
+def never_asked(what: str) -> ValueError:
+    """The error of an environment whose games end before the learner decides."""
+    return ValueError(f"{what}: {MOST_UNASKED} games in a row ended before the learner was asked")

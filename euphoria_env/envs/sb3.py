@@ -1,4 +1,4 @@
-"""Many games with one learning seat each, for Stable-Baselines3: its `VecEnv` around `EuphoriaVectorEnv`.
+"""Stable-Baselines3's `VecEnv` around `EuphoriaVectorEnv`: many games with one learner each.
 
 `MaskablePPO("MlpPolicy", EuphoriaVecEnv(64))` trains on it; sb3-contrib's masked `evaluate_policy` works too. No other module of
 the package needs Stable-Baselines3.
@@ -17,9 +17,8 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from euphoria_env.engine.rewards import REWARDS, Reward, reward_number
-from euphoria_env.envs.arguments import one_of, position_from, refuse_unknown
+from euphoria_env.envs.arguments import choice, refuse_unknown, reset_options
 from euphoria_env.envs.frames import FRAMES_PER_SECOND
-from euphoria_env.envs.learners import play_others
 from euphoria_env.envs.vector import EuphoriaVectorEnv
 from euphoria_env.json_reader import read_index
 
@@ -32,12 +31,12 @@ class EuphoriaVecEnv(VecEnv):
             "rgb_array" or None.
         seed: of the first `reset`; None: at random, unless `seed` is called (as the algorithms do).
 
-    Where a game ends, its info has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
-    `t`, as of a `Monitor`, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and
-    `is_success`. Where the reward pays for games that were cut off (`rank`), nothing more is to come of them:
-    `TimeLimit.truncated`, which asks an algorithm to add what would have come, is False then.
+    The info of a game that ended has `terminal_observation`, `TimeLimit.truncated`, `episode` (return `r`, decisions `l`, seconds
+    `t`, as a `Monitor` gives them, so that no `VecMonitor` is needed), `seat`, `ranking`, `opponents` (by seat), `winner` and
+    `is_success`. `TimeLimit.truncated` makes an algorithm add the value of the last observation; it is False where the reward
+    pays for truncated games (`rank`), since they pay nothing afterwards.
 
-    `set_options({"position": ...})`, or a list of them, serves the next `reset`.
+    `set_options({"position": ...})`, or a list of them, applies to the next `reset`.
 
     Attributes:
         games: the games, as Gymnasium has them.
@@ -59,11 +58,10 @@ class EuphoriaVecEnv(VecEnv):
         **arguments: Any,
     ) -> None:
         refuse_unknown(arguments, EuphoriaVectorEnv, "EuphoriaVecEnv")
-        self.render_mode = one_of("render_mode", render_mode, ("rgb_array", None))
+        self.render_mode = choice("render_mode", render_mode, ("rgb_array", None))
         arguments |= {"reward": reward, "render_mode": render_mode}
         self.games = EuphoriaVectorEnv(num_envs, opponents, autoreset_mode=AutoresetMode.SAME_STEP, **arguments)
         self.rules = self.games.rules
-        self.parts = [self]  # those whose games are played side by side
         self._paid_at_the_end = REWARDS[Reward(reward_number(reward))].paid_when_truncated
         self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
         self._start = time.time()
@@ -75,17 +73,17 @@ class EuphoriaVecEnv(VecEnv):
     def __copy__(self) -> EuphoriaVecEnv:
         return copy.deepcopy(self)
 
-    def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
-        """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
-        self.games.set_opponents(opponents, pool, **draws)
+    def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
+        """Changes the opponents, in each game from its next start on; arguments and errors as for `EuphoriaVectorEnv`."""
+        self.games.set_opponents(opponents, pool)
 
     def reset(self) -> Any:
         """Restarts all games; equal seeds give equal games for the same number of them.
 
         Raises:
-            ValueError: an impossible position; names what is.
+            ValueError: an impossible position; the message says why.
         """
-        positions = [position_from(options) for options in self._options]
+        positions = [reset_options(options).get("position") for options in self._options]
         observations, _ = self.games.reset(seed=self._seeds[0], options={"position": positions})
         self._reset_seeds()
         self._reset_options()
@@ -97,23 +95,13 @@ class EuphoriaVecEnv(VecEnv):
         self._actions = np.array(actions)
 
     def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Plays a decision of every learner, and those of the others until their next ones.
+        """Plays a decision of every learner, and those of the opponents until the learners' next ones.
 
         Raises:
             IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
             ResetNeeded: no game has begun.
         """
-        for part in self.parts if len(self.parts) > 1 else ():
-            part.games.learners.check(part._actions)  # of all parts, before any of them plays
-        for part in self.parts:
-            part.games.learners.decide(part._actions)
-        play_others([part.games.learners for part in self.parts])
-        observations, rewards, dones, infos = zip(*(part._told() for part in self.parts), strict=True)
-        return _joined(observations), _joined(rewards), _joined(dones), [info for some in infos for info in some]
-
-    def _told(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """The infos after a step."""
-        observations, rewards, terminated, truncated, infos = self.games.told()
+        observations, rewards, terminated, truncated, infos = self.games.step(self._actions)
         self._returns += rewards
         self._lengths += 1
         dones = terminated | truncated
@@ -138,20 +126,20 @@ class EuphoriaVecEnv(VecEnv):
 
     def get_images(self) -> Sequence[np.ndarray | None]:
         """A picture of each game, uint8 (H, W, 3); None without `render_mode`."""
-        return [image for part in self.parts for image in part.games.render() or [None] * part.num_envs]
+        return self.games.render() or [None] * self.num_envs
 
     def action_masks(self) -> np.ndarray:
         """The learners' legal moves, bool (N, NUM_ACTIONS)."""
-        return np.concatenate([part.games.action_masks() for part in self.parts])
+        return self.games.action_masks()
 
-    # ------------------------------------------------------------------------------ what VecEnv asks of its single environments
+    # ------------------------------------------------------------------------------------- `VecEnv` methods on single games
 
     def _get_indices(self, indices: Any) -> list[int]:
-        """The numbers of some of the games; None: of all."""
+        """The numbers of the chosen games; None: of all."""
         return [read_index("indices", i, self.num_envs) for i in super()._get_indices(indices)]
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Calls a method of some of the games; they have one, `action_masks`.
+        """Calls a method of the chosen games; their only method is `action_masks`.
 
         Raises:
             AttributeError: another method.
@@ -162,16 +150,16 @@ class EuphoriaVecEnv(VecEnv):
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of some of the games: the same for all of them.
+        """An attribute of this object, once for each of the chosen games.
 
         Raises:
-            AttributeError: there is none.
+            AttributeError: there is no such attribute.
         """
         value = getattr(self, attr_name)
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Refuses: the games have nothing of their own.
+        """Raises an error: the games have no attributes of their own.
 
         Raises:
             AttributeError: always.
@@ -179,44 +167,8 @@ class EuphoriaVecEnv(VecEnv):
         raise AttributeError(f"{attr_name!r} cannot be set in single games")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Whether the games are in a wrapper: in a `Monitor`, so to speak, since they report their episodes."""
+        """Whether the games are in a wrapper; in a `Monitor` they count as wrapped, since their infos have `episode`."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def close(self) -> None:
         """Nothing to close."""
-
-
-class JoinedVecEnv(EuphoriaVecEnv):
-    """Several `EuphoriaVecEnv` as one, for games of different numbers of players; the opponents are those of the parts.
-
-    Args:
-        parts: in this order their games are numbered.
-    """
-
-    def __init__(self, parts: Sequence[EuphoriaVecEnv]) -> None:
-        self.parts = list(parts)
-        self.render_mode = None
-        self._ends = np.cumsum([part.num_envs for part in self.parts])
-        VecEnv.__init__(self, int(self._ends[-1]), self.parts[0].observation_space, self.parts[0].action_space)
-
-    def reset(self) -> Any:
-        """Restarts all games."""
-        if self._seeds[0] is not None:
-            for k, part in enumerate(self.parts):
-                part.seed(int(np.random.SeedSequence([self._seeds[0], k]).generate_state(1)[0]))
-        self._reset_seeds()
-        return _joined([part.reset() for part in self.parts])
-
-    def step_async(self, actions: np.ndarray) -> None:
-        """Takes the actions; they are played in `step_wait`."""
-        if np.shape(actions) != (self.num_envs,):
-            raise ValueError(f"actions must be {self.num_envs} integers, not an array of shape {np.shape(actions)}")
-        for part, moves in zip(self.parts, np.split(np.asarray(actions), self._ends[:-1]), strict=True):
-            part.step_async(moves)
-
-
-def _joined(arrays: Sequence[Any]) -> Any:
-    """The answers of all parts as one array; observations may be dicts of arrays."""
-    if isinstance(arrays[0], dict):
-        return {name: _joined([array[name] for array in arrays]) for name in arrays[0]}
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -1,4 +1,4 @@
-"""One learning seat for Gymnasium; the others are played by agents, inside `step`."""
+"""Gymnasium's environment: one player learns, and agents play the other seats inside `step`."""
 
 from __future__ import annotations
 
@@ -11,30 +11,28 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from euphoria_env import actions
+from euphoria_env.agent_protocol import Generators, query_one
+from euphoria_env.derived_seeds import derived_seed
 from euphoria_env.engine import batch_kernels, loop, observe, tape
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, OVER, TRUNCATED, copy_rows
 from euphoria_env.envs.arguments import (
-    ILLEGAL,
     ILLEGAL_REWARD,
-    MASKS,
     MOST_UNASKED,
-    frame_size,
+    choice,
     game_from,
     is_integer,
     known_number,
-    mask_type,
+    learner_seat,
     never_asked,
-    one_of,
-    position_from,
+    picture_size,
+    reset_options,
     rules_from,
     why_illegal,
 )
-from euphoria_env.envs.asking import Generators, ask_one
-from euphoria_env.envs.derived_seeds import derived_seed
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
 from euphoria_env.envs.observation_space import observation_space, observed
-from euphoria_env.envs.opponents import Opponents, seat_number
+from euphoria_env.envs.opponents import Opponents
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game, IllegalMove
 from euphoria_env.observations import OBS_SIZE
@@ -45,23 +43,22 @@ _RENDER_MODES = ("ansi", "rgb_array")
 
 
 class EuphoriaEnv(gymnasium.Env[Any, Any]):
-    """Euphoria as one player sees it. One step is one decision of the learner and all that happens until their next one.
+    """Euphoria for one learner. A step plays one decision of the learner and all that happens until the learner's next one.
 
-    So the learner is credited with everything that the others do meanwhile, and loses when somebody else ends the game in a turn
-    of their own.
+    The learner is credited with all of it, and loses when another player ends the game.
 
     Args:
-        opponents: who plays the other seats: an object with `act` as in `euphoria_agents.Agent`, or a text for
-            `euphoria_agents.load`; one for all, or a list of them in turn order after the learner.
+        opponents: an object with `act` as in `euphoria_agents.Agent`, or a spec for `euphoria_agents.load`; one for all other
+            seats, or a list of them in turn order after the learner.
         seat: the learner's, 0 to n - 1, or "random", drawn for each game. Observations are relative to it.
-        reward: what is paid, by its name in the table of docs/environment.md.
+        reward: a reward in the table of docs/environment.md.
         render_mode: "ansi" (a string), "rgb_array" (uint8 (H, W, 3)), or None.
         render_size: width and height of "rgb_array" in pixels.
-        mask: "info", or "observation": observations are a dict of `observation` and `action_mask` then.
-        mask_dtype: type of the entries of masks: "int8", or "bool" for libraries that want that.
-        illegal: what an illegal action does: "end" the game for the learner with a reward of -1, as in PettingZoo, where
-            `info["illegal"]` says what would have been legal; or "raise".
-        events: K, how many of the last events are in each observation (docs/events.md); 0: none.
+        mask: "info", or "observation": observations are dicts of `observation` and `action_mask`.
+        mask_dtype: the dtype of masks: "int8", or "bool" for libraries that need it.
+        illegal: what an illegal action does: "end" the game with a reward of -1, as in PettingZoo, and `info["illegal"]` lists
+            the legal moves; or "raise".
+        events: K, the number of the last events in each observation (docs/events.md); 0: none.
         **rules: the fields of `Rules`.
 
     An observation is a fresh int8 array (OBS_SIZE,); with events a dict of it as `observation` and of `events` (int8,
@@ -92,45 +89,33 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         self.rules = rules_from(rules, EuphoriaEnv)
         self._kind = reward_number(reward)
         n = self.rules.num_players
-        given_seat = seat_number(seat, n)
-        self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
-        self.render_size = frame_size(render_size)
-        self._mask_dtype = mask_type(mask_dtype)
-        self._masked = one_of("mask", mask, MASKS) == "observation"
-        self._illegal_ends = one_of("illegal", illegal, ILLEGAL) == "end"
+        given_seat = learner_seat(seat, n)
+        self.render_mode = choice("render_mode", render_mode, (*_RENDER_MODES, None))
+        self.render_size = picture_size(render_size)
+        self._mask_dtype = np.dtype(choice("mask_dtype", mask_dtype))
+        self._masked = choice("mask", mask) == "observation"
+        self._illegal_ends = choice("illegal", illegal) == "end"
         self._events = number_of_events(events)
         self.observation_space: spaces.Space[Any] = observation_space(self._mask_dtype if self._masked else None, events)
         self.action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self._line_up = Opponents(1, n, opponents)
-        self._given_seat = given_seat
-        self._seat = 0
+        self._given_seat, self._seat = given_seat, 0
         self._tape = tape.empty_tape(self._events)
         self._rewards = np.zeros(n, np.float32)
         self._rows = np.zeros(0, GAME_DTYPE)  # the game, once one has begun
         self._asked = False  # whether the learner must decide
 
-    # ---------------------------------------------------------------------------------------------------------- opponents
-
     def __copy__(self) -> EuphoriaEnv:
         return copy.deepcopy(self)
 
     def set_opponents(self, opponents: Any) -> None:
-        """Changes the opponents, from the next game on: nobody is replaced in the middle of one.
-
-        Args:
-            opponents: as for the environment itself.
-
-        Raises:
-            ValueError: neither an agent nor a text, or not one for each other seat.
-        """
+        """Changes the opponents from the next game on; argument and errors as for the environment itself."""
         self._line_up.set(opponents)
-
-    # --------------------------------------------------------------------------------------------------------- the episode
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Starts a game and plays up to the learner's first decision; equal seeds give equal games.
 
-        A game that ends before the learner is asked is followed by one with the next seed, which starts as it did.
+        If the game ends before the learner decides, it starts again in the same way with the next seed.
 
         Args:
             seed: an integer, or None to go on from the last one.
@@ -140,7 +125,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
             ValueError: an impossible position or one with other rules, another option, or 100 games in which the learner was
                 not asked.
         """
-        position = position_from(options)
+        position = reset_options(options).get("position")
         if position is not None:
             game_from(position, self.rules, 0)  # refuses it while the generator is as it was
         super().reset(seed=seed)
@@ -152,12 +137,12 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         raise never_asked("EuphoriaEnv" if position is None else "options.position")
 
     def _begin(self, game: Game | None, seed: int) -> None:
-        """Seats everybody, and plays up to the learner's first decision: in a game, or in a new one of this seed."""
+        """Seats all players and plays up to the learner's first decision, in a game or, for None, in a new one of this seed."""
         if game is not None and (game.over or game.truncated):
             raise ValueError("options.position: the game has ended")
         n = self.rules.num_players
         self._seat = int(self.np_random.integers(n)) if self._given_seat is None else self._given_seat
-        self._line_up.sit_down(np.zeros(1, np.int64), np.array([self._seat]), self.np_random)
+        self._line_up.seat(np.zeros(1, np.int64), np.array([self._seat]), self.np_random)
         self._opponents, self._generators = self._line_up.at(0), Generators(self.np_random)
         self._rows, self._tape = np.zeros(1, GAME_DTYPE), tape.empty_tape(self._events)
         if game is None:
@@ -171,7 +156,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         self._play_others()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Plays a decision of the learner, and those of the others until the next one of the learner.
+        """Plays a decision of the learner, and those of the opponents until the learner's next one.
 
         Raises:
             IllegalMove: no action id, or an illegal one if that does not end the game; nothing is changed.
@@ -186,7 +171,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         return self._observed(), reward, self._status == OVER, self._status == TRUNCATED, self._info()
 
     def _refuse(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Ends the game because of an illegal action, or raises; the position stays as it is."""
+        """Ends the game because of an illegal action, or raises an error; the position stays as it is."""
         illegal = why_illegal(self.game, action)
         if not self._illegal_ends or not is_integer(action):
             raise IllegalMove(illegal)
@@ -195,20 +180,20 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         return self._observed(), ILLEGAL_REWARD, True, False, self._info() | {"illegal": illegal}
 
     def _play_others(self) -> float:
-        """Plays until the learner must decide, or the game has ended; the learner's rewards of this time."""
+        """Plays until the learner must decide or the game has ended; returns the sum of the learner's rewards."""
         total, self._asked, opponents, generators = 0.0, False, self._opponents, self._generators
         while self._status < OVER and (player := self._player) != self._seat:
             agent = opponents[player]
-            total += self._play(ask_one(agent, self._observe(player), self._mask, generators(agent), self._deal))
+            total += self._play(query_one(agent, self._observe(player), self._mask, generators(agent), self._deal))
         self._asked = self._status < OVER
         return total
 
     def _deal(self) -> Game:
-        """The game as an opponent gets it that asks for one: everything hidden from it is dealt again."""
+        """The game for an opponent that needs it, determinized for its seat (R19)."""
         return self.game.determinize(self._player, derived_seed(self.np_random))
 
     def _play(self, action: int) -> float:
-        """Plays a legal move and writes the next mask; the learner's reward."""
+        """Plays a legal move and writes the next mask; returns the learner's reward."""
         self._status, self._player = batch_kernels.play(self._rows, 0, action, self._tape, self._kind, self._rewards, self._mask)
         reward: float = self._rewards.item(self._seat)
         return reward
@@ -219,7 +204,7 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
         return observation
 
     def _observed(self) -> Any:
-        """The learner's observation, with the mask if it is to be included."""
+        """The learner's observation, with mask and events as the options say."""
         observation = self._observe(self._seat)
         if not (self._events or self._masked):
             return observation
@@ -239,11 +224,9 @@ class EuphoriaEnv(gymnasium.Env[Any, Any]):
             info |= {"ranking": ranking, "winner": winner, "is_success": bool(winner == self._seat)}
         return info
 
-    # --------------------------------------------------------------------------------------------------------- what it shows
-
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands, hidden cards included, for people and not for the learner."""
+        """A copy of the game with all hidden cards, for people and not for the learner."""
         if not len(self._rows):
             raise ResetNeeded("no game has begun: call reset()")
         return Game.taking(copy_rows(self._rows))

@@ -1,4 +1,4 @@
-"""Many games with one learning seat each, for Gymnasium: a native vector environment on `Batch`."""
+"""Gymnasium's vector environment: many games with one learner each, on a `Batch`."""
 
 from __future__ import annotations
 
@@ -14,55 +14,48 @@ from gymnasium.vector.utils import batch_space
 
 from euphoria_env import actions
 from euphoria_env.envs.arguments import (
-    MASKS,
-    frame_size,
-    mask_type,
-    one_of,
+    choice,
+    chosen_games,
+    picture_size,
     positions_from,
     reset_options,
     rules_from,
     starts_from,
 )
 from euphoria_env.envs.frames import FRAMES_PER_SECOND, PICTURE_SIZE, frame
-from euphoria_env.envs.learners import Learners
 from euphoria_env.envs.observation_space import observation_space, observed
+from euphoria_env.envs.single_agent_games import SingleAgentGames
 
 _RENDER_MODES = ("ansi", "rgb_array")
 
 
 class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
-    """`EuphoriaEnv` many times over, without a Python object for each game.
+    """Many games of `EuphoriaEnv`, without a Python object for each.
 
-    A step is one decision of the learner in every game and all that happens until their next ones; the learners are credited
-    with it, and lose when somebody else ends the game.
+    A step plays one decision of the learner in every game and all that happens until the learners' next ones. The learners are
+    credited with all of it, and lose when another player ends the game.
 
     Args:
-        num_envs: number of games, N.
-        opponents: who plays the other seats: an agent as in `euphoria_agents.Agent`, or a text for `euphoria_agents.load`; one
-            for all, or a list of them in turn order after the learner. Those with `act_batch` answer many games at once.
-        pool: instead of `opponents`: each seat is drawn from these for every game. Nobody is replaced in the middle of one.
-        seat: the learner's, 0 to P - 1, or "random", drawn for each game. Observations are relative to it.
-        reward: what is paid, by its name in the table of docs/environment.md.
-        threads: how many threads share the games; None: one per core. Any number gives the same games.
-        render_mode: "ansi" or "rgb_array", of which `render` gives one for each game, or None.
-        render_size: width and height of each picture in pixels.
-        mask: "info", or "observation": observations are a dict of `observation` and `action_mask` then.
-        mask_dtype: type of the entries of masks: "int8", or "bool" for libraries that want that.
-        illegal: what an illegal action does: "raise", where no game is changed, or "end" its game with a reward of -1.
-        autoreset_mode: when a finished game restarts: in the same step, the next one, or not before `reset` is called for it;
-            one of Gymnasium's `AutoresetMode`, or its value as text.
-        events: K, how many of the last events are in each observation (docs/events.md); 0: none.
-        **rules: the fields of `Rules`.
+        num_envs: the number of games, N.
+        opponents: an agent as in `euphoria_agents.Agent` or a spec for `euphoria_agents.load`; one for all other seats, or a
+            list of them in turn order after the learner. Agents with `act_batch` answer many games at once.
+        pool: instead of `opponents`: agents or specs from which each seat is drawn for every game.
+        threads: the number of threads that share the games; None: one per core. Any number gives the same games.
+        illegal: what an illegal action does: "raise", and no game is changed, or "end" its game with a reward of -1.
+        autoreset_mode: when a finished game restarts: in the same step, in the next one, or when `reset` is called for it; one
+            of Gymnasium's `AutoresetMode`, or its value as text.
+        seat, reward, render_mode, render_size, mask, mask_dtype, events, rules: as for `EuphoriaEnv`; `render` returns a picture
+            of each game, and K is `events`.
 
     Observations are fresh int8 arrays (N, OBS_SIZE); with events dicts of them as `observation` and of `events` (int8,
-    (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (`mask_dtype`, (N, NUM_ACTIONS)) and
-    the learners' `seat`. Of games that ended it says `ranking` (N, P), `winner` (-1: nobody), `is_success` and, if illegal
-    actions end games, `illegal` (texts; "" where the action was legal). In the mode SAME_STEP this is in `infos["final_info"]`,
-    with `seat` of that game, and `final_obs` has its last observation. In the others the last observation is what the step
-    returns, with a mask of zeros; in NEXT_STEP the action of the next step does not count there, so that it may be any integer.
+    (N, K, EVENT_SIZE)). `infos` has the legal moves as `action_mask` (`mask_dtype`, (N, NUM_ACTIONS)) and the learners' `seat`.
+    For games that ended it has `ranking` (N, P), `winner` (-1: nobody), `is_success` and, if illegal actions end games,
+    `illegal` (texts; "" where the action was legal). In the mode SAME_STEP these are in `infos["final_info"]`, with the `seat`
+    of the finished game, and `final_obs` has its last observation. In the other modes the step returns the last observation,
+    with a mask of zeros; in NEXT_STEP the next action for that game is ignored, so that it may be any integer.
 
     Attributes:
-        learners: the games, and who plays them.
+        learners: the games with their players.
 
     Raises:
         TypeError: an unknown keyword.
@@ -89,18 +82,18 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         **rules: Any,
     ) -> None:
         self.rules = rules_from(rules, EuphoriaVectorEnv)
-        self.learners = Learners(num_envs, opponents, pool, seat, reward, threads, self.rules, illegal, events)
+        batch = {"reward": reward, "threads": threads, "events": events}
+        self.learners = SingleAgentGames(num_envs, self.rules, opponents, pool, seat, illegal, **batch)
         self.num_envs = self.learners.n
-        self.render_mode = one_of("render_mode", render_mode, (*_RENDER_MODES, None))
-        self.render_size = frame_size(render_size)
+        self.render_mode = choice("render_mode", render_mode, (*_RENDER_MODES, None))
+        self.render_size = picture_size(render_size)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self._mask_dtype = mask_type(mask_dtype)
-        self._masked = one_of("mask", mask, MASKS) == "observation"
-        self._says_illegal = illegal == "end"
-        self._waits = np.zeros(self.num_envs, np.bool_)  # games whose end was shown, but not yet their restart
-        mask_in_it = self._mask_dtype if self._masked else None
-        self.single_observation_space: spaces.Space[Any] = observation_space(mask_in_it, events)
+        self._mask_dtype = np.dtype(choice("mask_dtype", mask_dtype))
+        self._masked = choice("mask", mask) == "observation"
+        self._illegal_ends = illegal == "end"
+        self._waits = np.zeros(self.num_envs, np.bool_)  # games that have ended and not yet restarted
+        self.single_observation_space: spaces.Space[Any] = observation_space(self._mask_dtype if self._masked else None, events)
         self.single_action_space = spaces.Discrete(actions.NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -108,9 +101,9 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     def __copy__(self) -> EuphoriaVectorEnv:
         return copy.deepcopy(self)
 
-    def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None, **draws: Any) -> None:
-        """Changes the opponents, in each game from its next start on; arguments and errors as for `Opponents.set`."""
-        self.learners.opponents.set(opponents, pool, **draws)
+    def set_opponents(self, opponents: Any = "weights", pool: Sequence[Any] | None = None) -> None:
+        """Changes the opponents, in each game from its next start on; arguments and errors as for the environment itself."""
+        self.learners.opponents.set(opponents, pool)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -118,30 +111,31 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         """Restarts games; equal seeds give equal games for the same number of them.
 
         Args:
-            seed: one for all games, or a list of N: each is that of the first deal of its game, the rest comes from all of them.
-            options: `position` starts from a position (docs/positions.md), or from a list of N, `None` for the setup; games that
-                restart later are normal ones. `reset_mask`, (N,) bool: which games, if not all.
+            seed: one for all games, or a list of N, each for the first deal of its game; the rest depends on all of them.
+            options: `position` is the start of all games (docs/positions.md), or a list of N, `None` for the setup; games that
+                restart later are normal ones. `reset_mask`, (N,) bool, chooses games; by default all restart.
 
         Raises:
-            ValueError: wrong seeds or options; names what is.
+            ValueError: wrong seeds or options, which the message names.
             ResetNeeded: `reset_mask` is given, but no game has begun.
         """
-        given, chosen = reset_options(options, self.num_envs)
+        given = reset_options(options, ("position", "reset_mask"))
+        chosen = chosen_games(given.get("reset_mask"), self.num_envs)
         if chosen is not None:
             _ = self.learners.ready
-        positions = positions_from(given, self.num_envs)
+        positions = positions_from(given.get("position"), self.num_envs)
         root, starts = starts_from(seed, positions, self.num_envs, self.rules)
         super().reset(seed=root)
         new = chosen
         if chosen is not None and seed is None and not starts:
-            new = chosen & ~self._waits  # those that have ended have already restarted, as good as now
+            new = chosen & ~self._waits  # games that have ended have already restarted
         if new is None or new.any():
             self.learners.reset(self.np_random, starts, new, positions)
         self._waits[slice(None) if chosen is None else chosen] = False
-        return self.observed(), self._infos()
+        return self._observed(), self._infos()
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Plays a decision of every learner, and those of the others until their next ones.
+        """Plays a decision of every learner, and those of the opponents until the learners' next ones.
 
         Raises:
             IllegalMove: an action is illegal, unless that ends games; names game and move. No game is changed.
@@ -152,31 +146,22 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             games = ", ".join(map(str, np.flatnonzero(self._waits)))
             raise ResetNeeded(f"games {games} have ended: call reset(options={{'reset_mask': ...}})")
         learners.step(actions, ~self._waits if self._waits.any() else None)
-        return self.told()
-
-    def told(self) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """The return value of `step`, once it has been played."""
-        learners = self.learners
         ended = learners.terminated | learners.truncated
         same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._waits[:] = False if same_step else ended
         infos = self._infos()
         if ended.any():
             infos |= self._same_step_infos(ended) if same_step else self._final_infos(ended)
-        return self.observed(), learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
+        return self._observed(), learners.rewards.copy(), learners.terminated.copy(), learners.truncated.copy(), infos
 
     def action_masks(self) -> np.ndarray:
         """The learners' legal moves, bool (N, NUM_ACTIONS); none in a game that has ended and not yet restarted."""
         return self.learners.ready.mask & ~self._waits[:, None]
 
-    def _told_masks(self) -> np.ndarray:
-        """The same as `mask_dtype`, for observations and `infos`."""
-        return self.action_masks().view(self._mask_dtype)
-
     def render(self) -> tuple[Any, ...] | None:
         """A picture of each game, by `render_mode`: texts, or uint8 (H, W, 3).
 
-        Of a game that has ended and not yet restarted it shows the end.
+        A game that has ended and not yet restarted is shown at its end.
         """
         learners, running = self.learners, self.learners.ready
         if self.render_mode is None:
@@ -184,19 +169,19 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         games = (learners.final_game(i) if waits else running.game(i) for i, waits in enumerate(self._waits.tolist()))
         return tuple(frame(game, self.render_mode, self.render_size) for game in games)
 
-    def observed(self) -> Any:
-        """The learners' observations: in games that have ended and not yet restarted, the last one."""
+    def _observed(self) -> Any:
+        """The learners' observations: the last one in games that have ended and not yet restarted."""
         learners = self.learners
         observation, events = learners.ready.observation.copy(), learners.ready.events.copy()
         observation[self._waits] = learners.final_observation[self._waits]
         events[self._waits] = learners.final_events[self._waits]
-        return observed(observation, self._told_masks() if self._masked else None, events)
+        return observed(observation, self.action_masks().view(self._mask_dtype) if self._masked else None, events)
 
     def _infos(self) -> dict[str, Any]:
-        """The entries that `infos` always has; as in Gymnasium, `_key` marks the games for which `key` holds."""
+        """The entries that `infos` always has; as in Gymnasium, `_key` marks the games that have the entry `key`."""
         learners, everywhere = self.learners, np.ones(self.num_envs, np.bool_)
         seats = np.where(self._waits, learners.final_seats, learners.seats)
-        infos = {"action_mask": self._told_masks(), "seat": seats}
+        infos = {"action_mask": self.action_masks().view(self._mask_dtype), "seat": seats}
         return infos | {f"_{key}": everywhere for key in infos}
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
@@ -206,12 +191,12 @@ class EuphoriaVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         won = learners.terminated & (ranking[:, 0] > 0)
         winner = np.where(won, ranking.argmin(axis=1), -1)
         final = {"ranking": ranking, "winner": winner, "is_success": won & (winner == learners.final_seats)}
-        if self._says_illegal:
+        if self._illegal_ends:
             final["illegal"] = np.array([learners.illegal.get(i, "") for i in range(self.num_envs)], object)
         return final | {f"_{key}": ended.copy() for key in final}
 
     def _same_step_infos(self, ended: np.ndarray) -> dict[str, Any]:
-        """The same with the last observations, where games have already restarted."""
+        """The infos of the games that ended in this step and have restarted, with their last observations."""
         learners = self.learners
         final_obs = np.full(self.num_envs, None, object)
         for i in np.flatnonzero(ended):

@@ -1,6 +1,6 @@
 """Pictures of a game: as text, as SVG and as an array of pixels.
 
-Everything is drawn from `view`: what all players may see, or what one of them may see if a seat is named (R19).
+Everything is drawn from a `view`, which has only what all players, or the player of a given seat, may see (R19).
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""The board alone, drawn from what a seat may see: four regions, the worker tank, the cards.
+"""The drawing of the board for pictures and pages: four regions, the worker tank, the cards, as a seat may see them.
 
-Pictures and pages have this one drawing. A page may rely on these ids and classes when it moves nodes:
+A page may rely on these ids and classes:
 
 - `g.space#space-NAME[data-space]`: a space; `data-x`, `data-y`: where workers stand on it (its middle). Its first shape has the
   class `ground`, a place for one worker `socket`. Further classes: `legal`, `closed` (the end of a tunnel), `changed`.
   The slots of a site exist until its market is built, the market from then on.
 - `g.tile#tile-MARKET[data-market]`: a site or what was built there, with the class `unbuilt` or `built`.
 - `g.territory#territory-FACTION`, `g.deck#deck`, `g.discards#discards`.
-- What moves lies in one layer each, placed by its `transform` alone, in the coordinates of the board: `g.die#die-SEAT-K` (with
-  `data-seat`, `data-face`, `data-space`; K counts the dice of a seat on the board by the order of the spaces),
+- Movable things are in one layer for each kind, placed only by `transform`, in the coordinates of the board: `g.die#die-SEAT-K`
+  (with `data-seat`, `data-face`, `data-space`; K counts the dice of a seat on the board in the order of the spaces),
   `g.star#star-PLACE-SEAT` (a second star of a seat in a territory ends in `-2`, a third in `-3`), `g.miner#miner-FACTION`,
   `g.allegiance#allegiance-FACTION`.
-- `places` says where the middle of everything is, for what flies from one to the other.
+- `places` returns the centres of spaces, territories, decks and rails, for animations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from euphoria_env.board import (
     MINER_END,
     RESOURCES,
     SLOTS,
-    SLOTS_PER_SITE,
     SPACES,
     TANK,
     TERRITORIES,
@@ -60,7 +59,7 @@ from euphoria_env.render.lettering import text_width
 from euphoria_env.render.sheet import BODY, LARGE, SMALL, TITLE, Box, Part, Sheet, parts_width
 from euphoria_env.render.symbols import TOKEN_SIZE
 from euphoria_env.render.theme import PAGE
-from euphoria_env.render.view import REGION_NAMES, View, cost_view, site_of
+from euphoria_env.render.view import REGION_NAMES, View, cost_view, slots_of
 from euphoria_env.words import AREA_SUMS, PAIR_SPACES, short_title, space_words, title
 
 _told = cache(space_words)
@@ -80,13 +79,13 @@ _SKYLINES = {
 
 
 def board_fragment(view: View, changed: Collection[str] = (), theme: str = PAGE, names: Sequence[str] = ()) -> str:
-    """The board as an SVG element of its own, as large as there is room, with ids as the module says.
+    """The board as an SVG element in any size, with ids as the module says.
 
     Args:
-        view: what is shown.
-        changed: spaces that are marked, because something happened there.
-        theme: one of `THEMES`, or `PAGE` for a page: with CSS variables, and symbols that the page has (`symbols`).
-        names: what the players are called where somebody points at dice and stars; none: by their numbers.
+        view: the visible part of a game.
+        changed: spaces that get a mark, because something happened there.
+        theme: one of `THEMES`, or `PAGE` for a page, which has CSS variables and the symbols (`symbols`).
+        names: the names of the players in tooltips; empty: their numbers.
     """
     sheet = Sheet(theme, names)
     draw_board(sheet, view, changed)
@@ -160,7 +159,7 @@ def _head(s: Sheet, k: int, faction: str) -> None:
 def _space(
     s: Sheet, view: View, changed: Collection[str], space: str, faction: str = "", tile: str | None = None, state: str = ""
 ) -> Iterator[None]:
-    """The group of a space: its ground first, the mark of a change last."""
+    """The group of a space: its ground, the shapes that are added in the context, and the mark of a change."""
     legal, slot, marked = space in view.open_spaces, space in SLOTS, space in changed
     kinds = " ".join(filter(None, ["space", state, "legal" if legal else "", "changed" if marked else ""]))
     x, y = (crowd(space) if space in AREAS else socket(space)).middle
@@ -185,7 +184,7 @@ def _cost(space: str, tile: str | None = None) -> list[Part]:
     """The cost of a space as symbols."""
     if space in PAIR_SPACES:
         return [(3, "artifact"), "/", "pair"]
-    return [(units, item) for item, units in cost_view(space, tile)]
+    return [*cost_view(space, tile)]
 
 
 def _gain(space: str) -> list[Part]:
@@ -207,7 +206,7 @@ def _gain(space: str) -> list[Part]:
 
 
 def _area(s: Sheet, view: View, changed: Collection[str], k: int, faction: str) -> None:
-    """A commodity area: what each sum gives, and room for all the workers (R6.1)."""
+    """A commodity area: the gain for each sum, and room for all the workers (R6.1)."""
     area, box, low = AREAS[k], PLACES[AREAS[k]], is_low(AREAS[k])
     there = view.workers.get(area, ())
     with _space(s, view, changed, area, faction):
@@ -239,7 +238,7 @@ def _plain(s: Sheet, view: View, changed: Collection[str], space: str, name: str
 
 
 def _recipe(s: Sheet, x: float, middle: float, end: float, cost: list[Part], gain: list[Part]) -> None:
-    """Cost and gain in a line, or in two where there is no room."""
+    """Cost and gain in one line, or in two if there is no room."""
     if x + parts_width([*cost, "→", *gain]) <= end:
         s.parts(x, middle - 8, [*cost, "→", *gain])
     else:
@@ -274,7 +273,7 @@ def _star_place(s: Sheet, place: tuple[float, float], faction: str) -> None:
 def _site(s: Sheet, view: View, changed: Collection[str], market: str, number: int, faction: str) -> None:
     """The four slots of a site: each shows the resource that it costs, until a worker stands there (R9.1)."""
     box = PLACES[market]
-    slots = [f"{site_of(market)}_{k}" for k in range(1, SLOTS_PER_SITE + 1)]
+    slots = slots_of(market)
     taken = sum(slot in view.workers for slot in slots)
     s.rect(box, f"{faction}-cell", 8, "frame", 1)
     s.text(box.x + 10, box.y + 18, f"Site {number}", BODY, weight=700)

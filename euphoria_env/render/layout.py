@@ -1,4 +1,4 @@
-"""The layout of the board: one table of boxes, from which spaces, sockets and anchors come.
+"""The layout of the board: a table of boxes, from which the places of spaces, workers and stars are computed.
 
 Icarus is the band on top, Euphoria and the Wastelands stand side by side on the ground, Subterra lies under them, with the worker
 tank and the cards beside it.
@@ -67,7 +67,7 @@ _NAME = 24  # height of the name of a cell
 
 
 def _boxes() -> dict[str, Box]:
-    """The cell of everything, by name."""
+    """The box of every part of the board, by name."""
     boxes: dict[str, Box] = {}
     for k, faction in enumerate(FACTIONS):
         left, top = REGIONS[faction][:2]
@@ -112,7 +112,7 @@ def socket(space: str) -> Box:
 
 
 def is_low(area: str) -> bool:
-    """Whether what an area gives stands beside the workers, not below them."""
+    """Whether the gains of an area are beside the workers, not below them."""
     return PLACES[area].w > 1.5 * PLACES[area].h
 
 
@@ -123,7 +123,7 @@ def crowd(area: str) -> Box:
 
 
 def standing(space: str, n: int) -> list[tuple[float, float, float]]:
-    """Left, top and scale of this number of dice on a space, as large as they fit without touching each other."""
+    """Left, top and scale of each of n dice on a space, as large as they fit without touching each other."""
     if space not in AREAS:
         x, y = socket(space).middle
         return [(x - DIE_WIDTH / 2, y - DIE_HEIGHT / 2, 1.0)] * n
@@ -137,7 +137,7 @@ def standing(space: str, n: int) -> list[tuple[float, float, float]]:
 
 
 def star_places(place: str, n: int) -> list[tuple[float, float]]:
-    """Left and top of the places for stars, one for each of this number of players."""
+    """Left and top of the places for stars, one for each of n players."""
     x, y, w, h = PLACES[place]
     pitch = min(TOKEN_SIZE + 3, (w - 10) / n)
     if h < 2 * TOKEN_SIZE:  # beside the name

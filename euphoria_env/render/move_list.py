@@ -1,4 +1,4 @@
-"""The legal moves in the picture: each in words, with what it costs, what it gives and what may go wrong."""
+"""The legal moves in the picture, each with its cost, gain and risk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Paragraph = list[tuple[str, float, str, int]]  # lines: text, size, colour, wei
 
 
 def move_list(s: Sheet, question: str, moves: Sequence[Move], x: float, y: float, w: float) -> float:
-    """The moves in columns below the question; returns where they end."""
+    """Draws the moves in columns below the question; returns the bottom edge."""
     across = min(len(moves), max(1, int((w - 2 * _PAD + _BETWEEN) // (PANEL_WIDTH + _BETWEEN))))
     room = (w - 2 * _PAD - _BETWEEN * (across - 1)) / across
     paragraphs = [_paragraph(move, room) for move in moves]
@@ -40,7 +40,7 @@ def _paragraph(move: Move, room: float) -> _Paragraph:
 
 
 def _columns(heights: Sequence[float], across: int) -> list[tuple[int, float]]:
-    """Paragraphs one below the other in this number of columns, as low as possible: the column and the top of each."""
+    """The column and the top of each paragraph, which fill `across` columns of the least height one after the other."""
     most = max([*heights, sum(heights) / across])
     while True:
         places, column, top = [], 0, 0.0

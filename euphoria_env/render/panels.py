@@ -1,4 +1,4 @@
-"""The players in the picture: a panel for each, with what they have and what their cards do."""
+"""The panels of the players in the picture: possessions and cards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SYMBOLS = (
 
 
 def legend(s: Sheet, x: float, y: float, w: float) -> float:
-    """The symbols in words; returns where they end."""
+    """Draws the symbols with their names; returns the bottom edge."""
     left = x
     for icon, name in _SYMBOLS:
         width = 19 + text_width(name, SMALL)
@@ -49,7 +49,7 @@ def legend(s: Sheet, x: float, y: float, w: float) -> float:
 
 @dataclass
 class _Entry:
-    """A paragraph of a panel: a recruit begins with a mark of their faction and their name. `title` has all its words."""
+    """A paragraph of a panel. That of a recruit begins with the faction and the name; `title` is the tooltip."""
 
     title: str
     words: str
@@ -58,18 +58,18 @@ class _Entry:
 
     @property
     def first(self) -> float:
-        """The place where the first line of its words begins."""
+        """The indentation of the first line."""
         if not self.recruit:
             return 0
         return SMALL + 7 + text_width(self.name, SMALL, 700) + (SMALL + 7 if self.recruit.star else 7)
 
     def lines(self, room: float) -> list[str]:
-        """Its words in lines."""
+        """The words in lines."""
         return wrap(self.words, room, SMALL, first=room - self.first)
 
 
 def panel(s: Sheet, player: PlayerView, name: str, goal: int, box: Box) -> None:
-    """A player."""
+    """Draws the panel of a player."""
     seat = player.seat
     with s.group("panel", name, f"panel-{seat}", seat=seat):
         line, width = (f"seat-{seat}-line", 3) if player.deciding else ("frame", 1)
@@ -85,7 +85,7 @@ def panel(s: Sheet, player: PlayerView, name: str, goal: int, box: Box) -> None:
 
 
 def panel_height(player: PlayerView, goal: int, w: float) -> float:
-    """The height of a player's panel in which all words fit."""
+    """The height that a player's panel needs for all words."""
     lines = sum(len(entry.lines(w - 2 * _PAD - 4)) for entry in _entries(player, goal, told=True))
     return max(PANEL_HEIGHT, _ABOVE_CARDS + 8 + lines * SMALL * LINE)
 
@@ -93,7 +93,7 @@ def panel_height(player: PlayerView, goal: int, w: float) -> float:
 def _name_and_stars(s: Sheet, player: PlayerView, name: str, goal: int, x: float, y: float, room: float) -> None:
     s.badge(x, y, player.seat)
     placed = STARS - player.stars
-    shown = max(goal, placed)  # who passes the mark shows more (R17.5)
+    shown = max(goal, placed)  # a player may place more stars than the goal (R17.5)
     stars = x + room - _STAR * shown
     for k in range(shown):
         s.icon(
@@ -135,7 +135,7 @@ def _workers_and_tracks(s: Sheet, player: PlayerView, x: float, y: float, room: 
 
 
 def _goods(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> None:
-    """Goods and the number of artifacts, in columns that give way to long numbers."""
+    """Goods and the number of artifacts, in columns that move right after long numbers."""
     end = x
     for k, name in enumerate((*GOODS, "artifact")):
         n = player.hand_size if name == "artifact" else player.goods.get(name, 0)
@@ -147,7 +147,7 @@ def _goods(s: Sheet, player: PlayerView, x: float, y: float, room: float) -> Non
 
 
 def _cards(s: Sheet, player: PlayerView, goal: int, box: Box) -> None:
-    """Recruits and what they do, the dilemma and the like, penalties: in words if there is room for them, or else the names."""
+    """Recruits, remarks and penalties: in full if there is room, or else only the names of the cards."""
     y, most = box.y, int(box.h // (SMALL * LINE))
     entries = _entries(player, goal, told=True)
     if sum(len(entry.lines(box.w)) for entry in entries) > most:
@@ -178,7 +178,7 @@ def _entries(player: PlayerView, goal: int, told: bool) -> list[_Entry]:
 
 
 def _names(s: Sheet, recruits: Sequence[RecruitView], box: Box) -> int:
-    """The recruits by their short names, in a flow; returns how many lines they take."""
+    """Draws the short names of the recruits; returns the number of lines."""
     x, y, line = box.x, box.y + SMALL, 1 if recruits else 0
     for recruit in recruits:
         name = short_name(recruit.name) + ("" if recruit.active else " (hidden)")
@@ -202,7 +202,7 @@ def _recruit_name(s: Sheet, recruit: RecruitView, name: str, x: float, y: float)
 
 
 def _shares(wanted: list[int], most: int) -> list[int]:
-    """The lines for each, `most` in all: the longest gives way first, down to one."""
+    """The numbers of lines that each gets of `most`; the longest is shortened first, down to one line."""
     kept = wanted.copy()
     while sum(kept) > most and max(kept, default=0) > 1:
         kept[max(range(len(kept)), key=lambda k: kept[k])] -= 1

@@ -1,7 +1,7 @@
 """The board as an array of pixels, through the optional packages resvg_py and Pillow.
 
-The SVG is drawn in parts, its runs of shapes, which are kept and laid over each other. A picture takes little time if its parts
-were drawn lately, and less if most of them lie where they lay in the picture before; its pixels depend on neither.
+The runs of shapes of the SVG are drawn as sprites, which are cached and pasted over each other, since drawing takes most of the
+time and little changes from picture to picture.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import io
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,12 +19,9 @@ from euphoria_env.render.sheet import Run, Sheet
 from euphoria_env.render.svg import Drawing, draw
 
 if TYPE_CHECKING:
-    from PIL import Image
-
     from euphoria_env.game import Game
 
-_MOST_BYTES = 64 * 2**20  # of the sprites that are kept
-_LARGEST = 16 * 2**20  # bytes of a picture that is kept
+_MOST_BYTES = 64 * 2**20  # of the cached sprites
 _ROOM = 3  # around the boxes of shapes, for outlines and overhanging letters
 
 
@@ -41,22 +38,16 @@ def board_array(
     """The board as pixels, uint8, shape (height, width, 3).
 
     Args:
-        game: the game.
-        seat: whose private cards are shown too; None: nobody's.
-        width: of the picture in pixels, as for `board_svg`: narrow ones flow, and are taller.
-        names: what the players are called, as for `board_svg`.
-        last: what happened last, as for `board_svg`.
-        theme: the colours, as for `board_svg`.
-        within: width and height in pixels; the picture as drawn becomes as large as fits.
-        changed: spaces that are marked, as for `board_svg`.
+        game, seat, width, names, last, theme, changed: as for `board_svg`.
+        within: width and height in pixels; the picture is scaled to the largest size that fits.
 
     Raises:
         ImportError: resvg_py or Pillow is not installed.
         ValueError: as `board_svg`.
     """
     try:
-        import PIL  # noqa: F401
         import resvg_py  # noqa: F401
+        from PIL import Image
     except ImportError as error:
         raise ImportError("pictures as pixels need resvg_py and Pillow: pip install '.[render]'") from error
     drawing = draw(game, seat, width, names, last, theme, changed)
@@ -65,12 +56,16 @@ def board_array(
         wide = max(1, min(within[0], within[1] * wide // tall))
         size = wide, math.ceil(wide * tall / drawing.size[0])
     scale = _scale(drawing, size)
-    parts = [_KEPT.part(run, drawing.sheet, scale) for run in drawing.sheet.runs if run.shapes]
-    return np.array(_picture(_Ground(size, drawing.sheet.colour("paper")), parts))
+    picture = Image.new("RGB", size, drawing.sheet.colour("paper"))
+    for run in drawing.sheet.runs:
+        if run.shapes:
+            image, left, top = _SPRITES.placed(run, drawing.sheet, scale)
+            picture.paste(image, (left, top), image)
+    return np.array(picture)
 
 
 class _Scale(NamedTuple):
-    """Leads from a sheet to pixels."""
+    """The transformation from a sheet to pixels."""
 
     across: float
     down: float
@@ -78,7 +73,7 @@ class _Scale(NamedTuple):
 
 
 def _scale(drawing: Drawing, size: tuple[int, int]) -> _Scale:
-    """The scale in which the SVG of a drawing is shown in a size."""
+    """The transformation that shows the SVG of a drawing in a size."""
     (wide, tall), box = drawing.size, drawing.box
     stretched, unit = size[1] / tall, wide / box.w
     return _Scale(size[0] / box.w, stretched * unit, stretched * (tall - box.h * unit) / 2)
@@ -108,39 +103,21 @@ class _Sprite:
         self.bytes = 4 * size[0] * size[1]
 
 
-class _Part(NamedTuple):
-    """A sprite, and where it lies."""
-
-    sprite: _Sprite
-    left: int
-    top: int
-
-    @property
-    def right(self) -> int:
-        """The column behind it."""
-        return self.left + self.sprite.image.width
-
-    @property
-    def bottom(self) -> int:
-        """The row below it."""
-        return self.top + self.sprite.image.height
-
-
-class _Kept:
-    """The sprites that were used last, by all that they depend on."""
+class _Sprites:
+    """A cache of the sprites that were used last, by everything that they depend on."""
 
     def __init__(self) -> None:
         self._sprites: OrderedDict[Hashable, _Sprite] = OrderedDict()
         self._lock = threading.Lock()
         self.bytes = 0
 
-    def part(self, run: Run, sheet: Sheet, scale: _Scale) -> _Part:
-        """A run of shapes as part of a picture."""
+    def placed(self, run: Run, sheet: Sheet, scale: _Scale) -> tuple[Any, int, int]:
+        """The image of a run of shapes, and its left upper corner in the picture."""
         x, y, unit = run.at
         x, y = round(x * scale.across, 6), round(y * scale.down + scale.above, 6)
         left, top = math.floor(x), math.floor(y)
         sprite = self._sprite(run, sheet, (unit * scale.across, unit * scale.down), (round(x - left, 6), round(y - top, 6)))
-        return _Part(sprite, left + sprite.left, top + sprite.top)
+        return sprite.image, left + sprite.left, top + sprite.top
 
     def _sprite(self, run: Run, sheet: Sheet, scale: tuple[float, float], begin: tuple[float, float]) -> _Sprite:
         key = (sheet.theme, scale, begin, *run.shapes)
@@ -158,51 +135,4 @@ class _Kept:
         return sprite
 
 
-class _Ground(NamedTuple):
-    """A picture with nothing on it."""
-
-    size: tuple[int, int]
-    colour: str
-
-
-_KEPT = _Kept()
-_last: tuple[_Ground, list[_Part], Image.Image] | None = None  # the picture before; nobody draws on it any more
-
-
-def _picture(ground: _Ground, parts: list[_Part]) -> Image.Image:
-    """Parts laid on a ground in their order; what is as in the picture before is taken from there."""
-    global _last
-    before = _last
-    changed = _changed(before[1], parts) if before and before[0] == ground else None
-    if before is None or changed is None:
-        picture = _laid(ground, parts, 0, 0)
-    else:
-        picture = before[2].copy()
-        for old in changed:
-            there = [new for new in parts if _meet(old, new)]
-            patch = _Ground(old.sprite.image.size, ground.colour)
-            picture.paste(_laid(patch, there, old.left, old.top), (old.left, old.top))
-    _last = (ground, parts, picture) if 4 * ground.size[0] * ground.size[1] <= _LARGEST else None
-    return picture
-
-
-def _changed(before: Sequence[_Part], parts: Sequence[_Part]) -> list[_Part] | None:
-    """The parts that are new or gone; None if most are, or if the others have another order."""
-    stay = set(before).intersection(parts)
-    changed = [part for part in (*before, *parts) if part not in stay]
-    alike = [part for part in before if part in stay] == [part for part in parts if part in stay]
-    return changed if alike and len(changed) < len(stay) else None
-
-
-def _meet(one: _Part, other: _Part) -> bool:
-    return one.left < other.right and other.left < one.right and one.top < other.bottom and other.top < one.bottom
-
-
-def _laid(ground: _Ground, parts: Iterable[_Part], left: int, top: int) -> Image.Image:
-    """A ground with parts on it; `left` and `top` are its left upper corner in the picture."""
-    from PIL import Image
-
-    picture = Image.new("RGB", ground.size, ground.colour)
-    for sprite, x, y in parts:
-        picture.paste(sprite.image, (x - left, y - top), sprite.image)
-    return picture
+_SPRITES = _Sprites()

@@ -1,4 +1,4 @@
-"""A sheet that collects shapes: rectangles, texts, symbols, groups, in colours that are named."""
+"""A sheet of shapes, from which SVG is written: rectangles, texts, symbols, groups, in named colours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
 SMALL, BODY, LARGE, TITLE, HUGE = 12, 14, 16, 20, 28  # the five sizes of texts
 LINE = 1.3  # from base line to base line, in sizes
 _ICON, _BETWEEN = 16, 3
-_BEFORE = {"start": 0, "middle": 0.5, "end": 1}  # the part of a text that lies before its anchor
+_BEFORE = {"start": 0, "middle": 0.5, "end": 1}  # the share of a text before its anchor
 
 Part = str | tuple[int | str, str]  # a symbol or words, or a number with a symbol
 
@@ -36,15 +36,15 @@ class Box(NamedTuple):
         return self.x + self.w / 2, self.y + self.h / 2
 
     def at(self, x: float, y: float) -> Box:
-        """The same, so much further right and down."""
+        """The rectangle moved to the right by `x` and down by `y`."""
         return Box(self.x + x, self.y + y, self.w, self.h)
 
 
 @dataclass
 class Run:
-    """Shapes that follow each other with no tag of a group between them: the least part of a drawing that can be drawn alone."""
+    """Consecutive shapes with no tag of a group between them: the smallest part that can be drawn alone."""
 
-    at: tuple[float, float, float]  # where the origin of its group lies on the sheet, and the scale there
+    at: tuple[float, float, float]  # the origin of its group on the sheet, and the scale of the group
     shapes: list[str] = field(default_factory=list)
     symbols: dict[str, None] = field(default_factory=dict)  # in the order of their first use
     boxes: list[Box] = field(default_factory=list)  # around each shape, with room for any outline
@@ -54,9 +54,9 @@ class Sheet:
     """A sheet that collects shapes; coordinates from the top left.
 
     Args:
-        theme: a name of `THEMES`, whose colours are written into the drawing, or `PAGE`: colours are CSS variables, texts for
-            the pointer are `aria-label`s, and symbols those of the page.
-        names: what the players are called there; none: "player 0", "player 1", ...
+        theme: a name of `THEMES`, whose colours are written into the drawing, or `PAGE`: colours are CSS variables, tooltips are
+            `aria-label`s, and symbols are those of the page.
+        names: the names of the players in tooltips; empty: "player 0", "player 1", ...
     """
 
     def __init__(self, theme: str, names: Sequence[str] = ()) -> None:
@@ -66,7 +66,7 @@ class Sheet:
         self.runs = [Run((0, 0, 1))]
 
     def svg(self, box: Box, title: str, description: str = "", size: tuple[int, int] | None = None) -> str:
-        """All of it, as a picture of this part of the sheet, in a size in pixels or as large as there is room."""
+        """A part of the sheet as SVG, in a size in pixels, or in any size that the page gives it."""
         large = f'width="{size[0]}" height="{size[1]}" ' if size else ""
         font = "" if self.theme == PAGE else f' font-family="{FONT}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {large}viewBox="{box.x:g} {box.y:g} {box.w:g} {box.h:g}"{font}'
@@ -78,7 +78,7 @@ class Sheet:
         return "\n".join([head + told + symbols + ground, *self._parts, "</svg>"])
 
     def part(self, run: Run, size: tuple[int, int], matrix: Sequence[float]) -> str:
-        """A run of shapes alone, as a picture of a size in pixels; the matrix leads from its group to them."""
+        """A run of shapes alone as SVG of a size in pixels, with a transformation matrix."""
         head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}"'
         head += f' font-family="{FONT}" color="{self.colour("ink")}">{self._defined(run.symbols)}'
         return f'{head}<g transform="matrix({" ".join(map(str, matrix))})">{"".join(run.shapes)}</g></svg>'
@@ -88,34 +88,34 @@ class Sheet:
         return f"<defs>{''.join(symbol(name, self.theme) for name in names)}</defs>"
 
     def _label(self, text: str) -> str:
-        """The end of a tag whose shape has a text for the pointer."""
+        """The end of a tag, with a tooltip."""
         if not text:
             return ">"
         return f' aria-label="{escape(text)}">' if self.theme == PAGE else f"><title>{_escaped(text)}</title>"
 
     def apart(self) -> None:
-        """Begins a run of shapes: what follows and what was before change at different times."""
+        """Begins a new run of shapes, because the following ones change at other times than the ones before."""
         self.runs.append(Run(self.runs[-1].at))
 
     def colour(self, name: str) -> str:
-        """A colour as it is written."""
+        """A colour as written in SVG."""
         return colour(name, self.theme)
 
     def _add(self, shape: str, box: Box) -> None:
-        """A shape as SVG, and a box around it."""
+        """Adds a shape as SVG, with a box around it."""
         self._parts.append(shape)
         self.runs[-1].shapes.append(shape)
         self.runs[-1].boxes.append(box)
 
     @contextmanager
     def group(self, kind: str, label: str = "", name: str = "", at: Sequence[float] = (), **data: object) -> Iterator[None]:
-        """Shapes that belong together.
+        """A group of the shapes that are added in the context.
 
         Args:
             kind: its classes.
-            label: the text for the pointer.
+            label: its tooltip.
             name: its id.
-            at: where its origin lies, and its scale if that is not 1.
+            at: its origin, and its scale if that is not 1.
             data: its `data-` attributes.
         """
         about = f' id="{name}"' if name else ""
@@ -123,7 +123,7 @@ class Sheet:
             f' data-{key}="{escape(f"{value:g}" if isinstance(value, float) else str(value))}"' for key, value in data.items()
         )
         about += f' transform="{_placed(*at)}"' if at else ""
-        about += ' role="group"' if label and self.theme == PAGE else ""  # without one, nobody may be told its name
+        about += ' role="group"' if label and self.theme == PAGE else ""  # labels need a role
         self._parts.append(f'<g class="{kind}"{about}{self._label(label)}')
         outer = self.runs[-1].at
         self.runs.append(Run(_within(outer, *at)))
@@ -151,7 +151,7 @@ class Sheet:
     def text(
         self, x: float, y: float, text: str, size: float = BODY, fill: str = "ink", weight: int = 400, anchor: str = "start"
     ) -> float:
-        """A line of text; `y` is its base line. Returns where it ends, if it starts at `x`."""
+        """A line of text with the base line `y`; returns its right edge if it starts at `x`."""
         bold = "" if weight == 400 else f' font-weight="{weight}"'
         at = "" if anchor == "start" else f' text-anchor="{anchor}"'
         shape = f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{self.colour(fill)}"{bold}{at}>{_escaped(text)}</text>'
@@ -162,7 +162,7 @@ class Sheet:
     def paragraph(
         self, x: float, y: float, w: float, text: str, size: float = SMALL, fill: str = "dim", weight: int = 400, lines: int = 9
     ) -> float:
-        """Text in lines of a width; returns the base line of the next."""
+        """Text in at most `lines` lines of the width `w`; returns the base line of the next line."""
         for line in cut(wrap(text, w, size, weight), lines, w, size, weight):
             self.text(x, y, line, size, fill, weight)
             y += size * LINE
@@ -171,7 +171,7 @@ class Sheet:
     def icon(
         self, x: float, y: float, name: str, size: float = _ICON, fill: str = "ink", opacity: float = 1, line: str = "edge"
     ) -> None:
-        """A small symbol; the fill is that of those that have no colours of their own, `line` their outline."""
+        """A small symbol; `fill` colours the parts without a colour of their own, `line` is the outline."""
         look = f' color="{self.colour(fill)}"' + ("" if opacity == 1 else f' opacity="{opacity:g}"')
         edge = "" if self.colour(line) == "none" else f' stroke="{self.colour(line)}" stroke-width=".6"'
         self._use(f"icon-{name.replace(' ', '-')}", size, size, x, y, look + edge)
@@ -182,7 +182,7 @@ class Sheet:
         self._add(f'<use href="#{name}"{at} width="{w:g}" height="{h:g}"{look}/>', Box(x, y, w, h))
 
     def parts(self, x: float, y: float, parts: Sequence[Part]) -> float:
-        """Symbols, each with a number before it or without, and words in a row 16 high; returns where they end."""
+        """A row, 16 high, of words and of symbols with or without a number; returns its right edge."""
         for part in parts:
             number, name = part if isinstance(part, tuple) else ("", part)
             if number != "":

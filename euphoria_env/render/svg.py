@@ -1,6 +1,6 @@
-"""The picture of a game: the board, the players with their cards, and the legal moves of the viewer; self-contained SVG.
+"""The picture of a game as self-contained SVG: the board, the players with their cards, and the legal moves of the viewer.
 
-From `WIDE` on the players stand beside the board, in smaller pictures below it; all of it becomes as large as the width allows.
+In pictures of the width `WIDE` or more the players are beside the board, in smaller ones below it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from euphoria_env.board import SPACES, STARS
-from euphoria_env.json_reader import read_integer, shown
+from euphoria_env.json_reader import shown
 from euphoria_env.render.board import draw_board
 from euphoria_env.render.layout import BOARD
 from euphoria_env.render.lettering import text_width
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PICTURE_WIDTH, PICTURE_HEIGHT = 1500, 758  # with up to four players; more make it taller
 SMALLEST_WIDTH, LARGEST_WIDTH = 100, 10_000
 WIDE = 1300  # pixels from which on the players stand beside the board
+_WIDTHS = f"width must be an integer from {SMALLEST_WIDTH} to {LARGEST_WIDTH}"
 _MARGIN, _GAP = 12, 8
 _TOP = 60  # where the board begins
 _MOST_BESIDE = 4  # players beside the board; of more players ...
@@ -34,7 +35,7 @@ _BESIDE = 3  # ... three are beside it, and the others below
 
 
 class Drawing(NamedTuple):
-    """A picture: the part of a sheet that it shows, its size in pixels, and what it is in words."""
+    """A picture: a sheet, the part of it that is shown, the size in pixels, title and description."""
 
     sheet: Sheet
     box: Box
@@ -52,19 +53,19 @@ def board_svg(
     theme: str = "dark",
     changed: Collection[str] = (),
 ) -> str:
-    """The board as SVG: what everybody may see, or what the player of a seat may see, with their legal moves.
+    """The board as SVG, as everybody may see it, or as the player of a seat may, with this player's legal moves.
 
     The groups of the board and their ids are those of `euphoria_env.render.board`; groups of class "panel" have the number of the
-    player as `data-seat`; all of them have a text for the pointer.
+    player as `data-seat`; all of them have tooltips.
 
     Args:
         game: the game.
-        seat: whose private cards are shown too; None: nobody's.
-        width: of the picture in pixels, 100 to 10,000; None: 1500. Below 1300 the players stand below the board.
-        names: what the players are called, in the order of their seats; None: "Player 0", "Player 1", ...
-        last: what happened last, in a sentence.
+        seat: the seat whose private cards are shown too; None: nobody's.
+        width: of the picture in pixels, 100 to 10,000; None: 1500. Below 1300 the players are below the board.
+        names: the names of the players by seat; None: "Player 0", "Player 1", ...
+        last: a sentence about the last event.
         theme: "dark", "light", or "print" for white paper.
-        changed: spaces that are marked, because something happened there.
+        changed: spaces that get a mark, because something happened there.
 
     Raises:
         ValueError: no such seat, width, theme or space, or names that are not one for each player in one printable line.
@@ -83,17 +84,24 @@ def draw(
     changed: Collection[str] = (),
 ) -> Drawing:
     """The picture as of `board_svg`."""
-    called = _names(names, game.rules.num_players)
+    n, wide = game.rules.num_players, PICTURE_WIDTH if width is None else width
+    _check(
+        names is None or (isinstance(names, Sequence) and _texts(names) and len(names) == n),
+        f"names must be {n} texts of one line",
+        names,
+    )
+    _check(type(wide) is int and SMALLEST_WIDTH <= wide <= LARGEST_WIDTH, _WIDTHS, width)
+    _check(isinstance(theme, str) and theme in THEMES, f"theme must be one of {', '.join(THEMES)}", theme)
+    _check(_texts([last]), "last must be a text of one line", last)
+    _check(_texts(changed) and set(changed) <= set(SPACES), "changed must be names of spaces", changed)
+    called = [f"Player {p}" for p in range(n)] if names is None else list(names)
     view = view_of(game, seat, names)
     moves = [] if seat is None else legal_moves(game, seat, names)
     asked = question(game, seat, names)
-    wide = PICTURE_WIDTH if width is None else _width(width)
-    if not isinstance(theme, str) or theme not in THEMES:
-        raise ValueError(f"theme must be one of {', '.join(THEMES)}, not {shown(theme)}")
-    s, across, heading = Sheet(theme, called), _across(wide), (asked, _line(last))
+    s, across = Sheet(theme, called), PICTURE_WIDTH if wide >= WIDE else int(BOARD.w) + 2 * _MARGIN
     with s.group("board", at=(_MARGIN, _TOP)):
-        draw_board(s, view, _spaces(changed))
-    _header(s, view, *heading, across - 2 * _MARGIN)
+        draw_board(s, view, changed)
+    _header(s, view, asked, last, across - 2 * _MARGIN)
     bottom = _players(s, view, called, across)
     if moves:
         bottom = move_list(s, asked, moves, _MARGIN, bottom + _GAP, across - 2 * _MARGIN)
@@ -102,39 +110,20 @@ def draw(
     return Drawing(s, box, (wide, tall), f"Euphoria, {view.headline}", _description(view, asked, called))
 
 
-def _across(wide: int) -> int:
-    """The width in which the picture is drawn."""
-    return PICTURE_WIDTH if wide >= WIDE else int(BOARD.w) + 2 * _MARGIN
+def _check(allowed: bool, message: str, value: object) -> None:
+    if not allowed:
+        raise ValueError(f"{message}, not {shown(value)}")
 
 
-def _width(width: object) -> int:
-    return read_integer("width", width, SMALLEST_WIDTH, LARGEST_WIDTH)
-
-
-def _names(names: Sequence[str] | None, n: int) -> list[str]:
-    if names is None:
-        return [f"Player {p}" for p in range(n)]
-    listed = isinstance(names, Sequence) and not isinstance(names, str) and len(names) == n
-    if not listed or not all(isinstance(name, str) and name.isprintable() for name in names):
-        raise ValueError(f"names must be {n} texts of one line, not {shown(names)}")
-    return list(names)
-
-
-def _line(last: object) -> str:
-    if not isinstance(last, str) or not last.isprintable():
-        raise ValueError(f"last must be a text of one line, not {shown(last)}")
-    return last
-
-
-def _spaces(changed: Collection[str]) -> Collection[str]:
-    listed = isinstance(changed, Collection) and not isinstance(changed, str)
-    if not listed or not all(space in SPACES for space in changed):
-        raise ValueError(f"changed must be names of spaces, not {shown(changed)}")
-    return changed
+def _texts(values: object) -> bool:
+    """Whether these are texts of one printable line each."""
+    if isinstance(values, str) or not isinstance(values, Collection):
+        return False
+    return all(isinstance(value, str) and value.isprintable() for value in values)
 
 
 def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
-    """The name of the game; beside it whose turn it is and what is asked, the offer under way or what happened last."""
+    """The name of the game; beside it the turn, the question, and the current offer or the last event."""
     left = _MARGIN + 2 + text_width("EUPHORIA", HUGE, 700) + 20
     room -= left - _MARGIN
     s.text(_MARGIN + 2, 42, "EUPHORIA", HUGE, weight=700)
@@ -148,7 +137,7 @@ def _header(s: Sheet, view: View, asked: str, last: str, room: float) -> None:
 
 
 def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float:
-    """The legend below the board, and the players beside and below that; returns where they end."""
+    """Draws the legend below the board, and the players beside and below both; returns the bottom edge."""
     s.apart()
     bottom = legend(s, _MARGIN + 2, _TOP + BOARD.h + 4, BOARD.w)
     n, x = len(view.players), _MARGIN + BOARD.w + _GAP + 4
@@ -161,7 +150,7 @@ def _players(s: Sheet, view: View, names: Sequence[str], across: float) -> float
 
 
 def _rows(s: Sheet, view: View, names: Sequence[str], first: int, y: float, w: float) -> float:
-    """The panels from some player on in rows, all about as full; returns where they end."""
+    """Draws the panels of the players from `first` on in rows of about equal length; returns the bottom edge."""
     players = view.players[first:]
     rows = math.ceil(len(players) / max(1, int((w + _GAP) // (PANEL_WIDTH + _GAP))))
     across = math.ceil(len(players) / max(1, rows))

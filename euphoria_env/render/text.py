@@ -1,4 +1,4 @@
-"""The board as text, in lines of any width: all of it by the names of the notation, or in short a line a region and a player."""
+"""The board as text of any width: complete, in the names of the notation, or short, with a line for each region and player."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from euphoria_env.board import (
     KNOWLEDGE_LIMIT,
     MARKETS,
     MINER_END,
-    SLOTS_PER_SITE,
     STARS,
     SUBTERRAN,
     TANK,
@@ -28,14 +27,7 @@ from euphoria_env.board import (
     TUNNELS,
     WASTELANDER,
 )
-from euphoria_env.render.view import (
-    REGION_NAMES,
-    PlayerView,
-    View,
-    Worker,
-    site_of,
-    view_of,
-)
+from euphoria_env.render.view import REGION_NAMES, PlayerView, View, Worker, slots_of, view_of
 from euphoria_env.words import (
     CHECK,
     RETRIEVING,
@@ -62,16 +54,16 @@ _NARROWEST = 20
 
 
 def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, moves: bool = True) -> str:
-    """The board as text: what everybody may see, or what the player of a seat may see.
+    """The board as text, as everybody may see it or as the player of a seat may.
 
     Args:
-        game: what is shown.
-        seat: whose view it is; None: everybody's.
-        width: the columns that a line may have, 20 or more.
-        moves: whether the legal moves are listed, too, if the seat decides.
+        game: the game.
+        seat: the seat whose view is shown; None: everybody's.
+        width: the largest number of columns, 20 or more.
+        moves: whether to list the legal moves, too, if the seat decides.
 
     Raises:
-        ValueError: no such seat, or less width.
+        ValueError: no such seat, or a smaller width.
     """
     if width < _NARROWEST:
         raise ValueError(f"a board needs a width of at least {_NARROWEST} columns, not {width}")
@@ -79,7 +71,7 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
     rows = [*_header(view), *_players(view)]
     for faction in range(len(FACTIONS)):
         rows += _region(view, faction)
-    rows += [_rule("elsewhere"), *_tank(view), *_cards(view), *_always()]
+    rows += [_rule("elsewhere"), *(_space(view, space) for space in TANK), *_cards(view), *_always()]
     if moves and view.legal and seat is not None:
         rows.append(_rule(f"{len(view.legal)} legal moves (! what may be lost, or whom it bumps)"))
         rows += map(_move, legal_moves(game, seat))
@@ -87,12 +79,12 @@ def board_text(game: Game, seat: int | None = None, width: int = TEXT_WIDTH, mov
 
 
 def short_board(view: View, names: Sequence[str], width: int = TEXT_WIDTH) -> str:
-    """The board and what the players have, about a line for each region and each player.
+    """The board and the players' possessions, about a line for each region and each player.
 
     Args:
-        view: what is shown.
-        names: what the players are called, in the order of their seats.
-        width: the columns that a line may have, 20 or more.
+        view: the visible part of a game.
+        names: the names of the players by seat.
+        width: the largest number of columns, 20 or more.
     """
     rows = [_Row("", tuple(filter(None, (f"Euphoria, {view.headline}", view.offer))), " | ")]
     rows += [_short_region(view, faction, names) for faction in (ICARITE, EUPHORIAN, WASTELANDER, SUBTERRAN)]
@@ -121,7 +113,7 @@ def _short_site(view: View, market: str, names: Sequence[str]) -> str:
     tile, stars = view.markets[market].tile, view.markets[market].stars
     if tile:
         return f"{short_title(tile)}{_there(view, market, names)}" + (f", stars {_owners(stars, names)}" if stars else "")
-    there = [worker for k in range(1, SLOTS_PER_SITE + 1) for worker in view.workers.get(f"{site_of(market)}_{k}", ())]
+    there = [worker for slot in slots_of(market) for worker in view.workers.get(slot, ())]
     return f"site {market[-1]} {len(there)}/{view.workers_to_build}{_among(there, names)}" if there else ""
 
 
@@ -138,18 +130,18 @@ def _owners(seats: Sequence[int], names: Sequence[str]) -> str:
 
 
 def _short_players(view: View, names: Sequence[str], width: int) -> Iterator[_Row | str]:
-    """A table of what the players have, or where there is no room for it a paragraph for each."""
+    """A table of the players' possessions, or a paragraph for each player if the table is too wide."""
     longest = max(map(len, names))
     facts = [_facts(player, view.stars_to_win) for player in view.players]
-    widths = [max(len(name), *(len(row[name]) for row in facts)) for name in facts[0]]
+    labels = [f"{'>' if player.deciding else ' '} {names[player.seat]:{longest}}" for player in view.players]
+    columns = [[name, *(row[name] for row in facts)] for name in facts[0]]
+    widths = [max(map(len, column)) for column in columns]
     if longest + 2 + sum(widths) + len(widths) <= width:
-        yield " ".join([" " * (longest + 2), *(f"{name:>{w}}" for name, w in zip(facts[0], widths, strict=True))])
-    for player, row in zip(view.players, facts, strict=True):
-        name = f"{'>' if player.deciding else ' '} {names[player.seat]:{longest}}"
-        if longest + 2 + sum(widths) + len(widths) <= width:
-            yield " ".join([name, *(f"{fact:>{w}}" for fact, w in zip(row.values(), widths, strict=True))])
-        else:
-            yield _Row(f"{name} ", tuple(f"{what} {fact}" for what, fact in row.items() if fact != "-"))
+        for label, *cells in zip([" " * (longest + 2), *labels], *columns, strict=True):
+            yield " ".join([label, *(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))])
+        return
+    for label, row in zip(labels, facts, strict=True):
+        yield _Row(f"{label} ", tuple(f"{what} {fact}" for what, fact in row.items() if fact != "-"))
 
 
 def _facts(player: PlayerView, stars_to_win: int) -> dict[str, str]:
@@ -168,14 +160,14 @@ def _facts(player: PlayerView, stars_to_win: int) -> dict[str, str]:
 
 
 class _Row(NamedTuple):
-    """A line before its width is known: parts, which are indented under the label where they need more lines."""
+    """A line of unlimited width: a label and parts, which are indented below the label if they need more lines."""
 
     label: str
     parts: tuple[str, ...]
     separator: str = ", "
 
     def folded(self, width: int) -> list[str]:
-        """The lines; a part is broken only if it fills more than one."""
+        """The row in lines of a width; a part is broken only if it is longer than a line."""
         label, indent = self.label, len(self.label)
         if 5 * indent > 3 * width:
             label, indent = f"{' ' * (indent - len(label.lstrip()))}{' '.join(label.split())}  ", 4
@@ -197,7 +189,7 @@ def _broken(line: str, indent: int, width: int) -> list[str]:
 
 
 def _folded(rows: Iterable[_Row | str], width: int) -> list[str]:
-    """Rows and plain lines in lines of a width; rules are drawn to its end."""
+    """Folds rows and plain lines into lines of a width; rules fill the width."""
     lines: list[str] = []
     for row in rows:
         if isinstance(row, _Row):
@@ -230,11 +222,12 @@ def _players(view: View) -> Iterator[_Row | str]:
 
 
 def _player(player: PlayerView, stars_to_win: int) -> Iterator[_Row | str]:
+    workers = " ".join(map(str, player.workers)) or "none"
     facts = [
         f"knowledge {player.knowledge or '-'}",
         f"morale {player.morale or '-'}",
         f"stars {STARS - player.stars}/{stars_to_win}",
-        _hand_of_workers(player),
+        f"workers {workers}" + (f" (and {player.on_board} on the board)" if player.on_board else ""),
         *([f"rank {player.rank}"] if player.rank else []),
         *(["on turn"] if player.active else []),
     ]
@@ -247,11 +240,6 @@ def _player(player: PlayerView, stars_to_win: int) -> Iterator[_Row | str]:
     yield from (_Row(indent, (note,)) for note in (*player.notes, *player.asides))
 
 
-def _hand_of_workers(player: PlayerView) -> str:
-    hand = " ".join(str(face) for face in player.workers) or "none"
-    return f"workers {hand}" + (f" (and {player.on_board} on the board)" if player.on_board else "")
-
-
 def _goods(player: PlayerView) -> Iterator[str]:
     yield ", ".join(f"{n} {name}" for name, n in player.goods.items()) or "no goods"
     cards = amount(player.hand_size, "artifact")
@@ -260,7 +248,7 @@ def _goods(player: PlayerView) -> Iterator[str]:
 
 
 def _recruits(player: PlayerView) -> Iterator[tuple[str, str]]:
-    """A line for each recruit that may be shown, with what they do."""
+    """Name and ability of each recruit that may be shown, and the number of hidden ones."""
     for recruit in player.recruits:
         mark = "*" * recruit.star if recruit.active else " (hidden)"
         yield f"{recruit.name}{mark}: ", recruit_words(recruit.name)
@@ -286,75 +274,56 @@ def _region(view: View, faction: int) -> Iterator[_Row | str]:
         heading += f", miner {miner}/{MINER_END} {_track(miner, MINER_END)}"
     yield _rule(heading)
     yield _area(view, AREAS[faction])
-    yield from _icarus(view) if faction == len(TUNNELS) else _land(view, faction)
-    yield _territory(view, TERRITORIES[faction])
+    yield from (_space(view, space) for space in ICARUS) if faction == ICARITE else _land(view, faction)
+    stars = [f"P{p}" for p in view.territories[TERRITORIES[faction]]]
+    yield _named(TERRITORIES[faction], f"stars: {' '.join(stars + ['--'] * (len(view.players) - len(stars)))}")
 
 
 def _track(step: int, end: int) -> str:
     return "[" + "#" * step + "." * (end - step) + "]"
 
 
-def _worker(worker: Worker | None) -> str:
-    return f"P{worker[0]}:{worker[1]}" if worker else "----"
+def _workers(there: Sequence[Worker]) -> str:
+    return " ".join(f"P{seat}:{face}" for seat, face in there) or "----"
 
 
 def _named(name: str, *about: str) -> _Row:
     return _Row(f"  {name:{_NAME}} ", about)
 
 
-def _space(view: View, space: str, about: str) -> _Row:
-    return _Row(f"  {space:{_NAME}} {_worker(view.worker_on(space))}  ", (about,))
+def _space(view: View, space: str, recipe: str = "") -> _Row:
+    """A space for one worker, with its cost and gain."""
+    recipe = recipe or f"{cost_words(space)} -> {short_gain(space)}"
+    return _Row(f"  {space:{_NAME}} {_workers(view.workers.get(space, ()))}  ", (recipe,))
 
 
 def _area(view: View, area: str) -> _Row:
     there = view.workers.get(area, ())
-    workers = " ".join(_worker(worker) for worker in there)
-    return _named(area, f"{workers}  (sum {sum(face for _, face in there)})" if there else "----")
+    return _named(area, _workers(there) + (f"  (sum {sum(face for _, face in there)})" if there else ""))
 
 
 def _land(view: View, faction: int) -> Iterator[_Row | str]:
     """Tunnel, sites or markets, and artifact market of a region on the ground."""
-    tunnel, end = TUNNELS[faction], TUNNEL_ENDS[faction]
-    yield _space(view, tunnel, f"{cost_words(tunnel)} -> {short_gain(tunnel)}")
-    if view.miners[FACTIONS[faction]] < MINER_END:
-        yield _named(end, "closed")
-    else:
-        yield _space(view, end, f"-> {short_gain(end)}")
+    end, is_open = TUNNEL_ENDS[faction], view.miners[FACTIONS[faction]] == MINER_END
+    yield _space(view, TUNNELS[faction])
+    yield _space(view, end, f"-> {short_gain(end)}") if is_open else _named(end, "closed")
     for market in MARKETS[2 * faction : 2 * faction + 2]:
         yield from _site_or_market(view, market)
-    artifact_market = ARTIFACT_MARKETS[faction]
-    yield _space(view, artifact_market, f"{cost_words(artifact_market)} -> {short_gain(artifact_market)}")
+    yield _space(view, ARTIFACT_MARKETS[faction])
 
 
 def _site_or_market(view: View, market: str) -> Iterator[_Row | str]:
     tile, stars = view.markets[market].tile, view.markets[market].stars
     if tile is None:
-        site = site_of(market)
-        slots = [f"{site}_{k}" for k in range(1, SLOTS_PER_SITE + 1)]
+        slots = slots_of(market)
         taken = sum(slot in view.workers for slot in slots)
-        yield _named(f"{site}_1 to 4", f"{taken} of {view.workers_to_build} workers that build the market")
-        places = [f"{k}: {_worker(view.worker_on(slot))} {cost_words(slot)}" for k, slot in enumerate(slots, 1)]
+        yield _named(f"{slots[0]} to 4", f"{taken} of {view.workers_to_build} workers that build the market")
+        places = [f"{k}: {_workers(view.workers.get(slot, ()))} {cost_words(slot)}" for k, slot in enumerate(slots, 1)]
         yield _Row("    ", tuple(places), " | ")
         return
     yield _space(view, market, f"{cost_words(market, tile)} -> {short_gain(market)}")
     yield f"    = {tile}, stars: {' '.join(f'P{p}' for p in stars) or 'none'}"
     yield f"      without a star: {tile_words(tile)}"
-
-
-def _icarus(view: View) -> Iterator[_Row | str]:
-    for space in ICARUS:
-        yield _space(view, space, f"{cost_words(space)} -> {short_gain(space)}")
-
-
-def _territory(view: View, territory: str) -> _Row:
-    stars = [f"P{p}" for p in view.territories[territory]]
-    free = ["--"] * (len(view.players) - len(stars))
-    return _named(territory, f"stars: {' '.join(stars + free)}")
-
-
-def _tank(view: View) -> Iterator[_Row | str]:
-    for space in TANK:
-        yield _space(view, space, f"{cost_words(space)} -> {short_gain(space)}")
 
 
 def _cards(view: View) -> list[_Row]:
@@ -371,5 +340,5 @@ def _always() -> Iterator[_Row | str]:
 
 
 def _move(move: Move) -> _Row:
-    """A move with what it costs and gives, and what may go wrong."""
+    """A move with its cost, gain and risk."""
     return _Row(f"  {move.notation:{_NAME}} ", (*filter(None, [move.told, move.risk and f"! {move.risk}"]),), "  ")

@@ -15,7 +15,8 @@ from euphoria_env.board import (
     ITEMS,
     MARKETS,
     RESOURCE_SET,
-    SITES,
+    SLOTS,
+    SLOTS_PER_SITE,
     SPACES,
     WORKERS_TO_BUILD,
     item_set,
@@ -24,14 +25,13 @@ from euphoria_env.cards.spaces import SPACE_COST
 from euphoria_env.cards.tiles import TILE_COST, TILES
 from euphoria_env.json_reader import read_integer
 from euphoria_env.prompts import prompt
-from euphoria_env.words import PAIR_SPACES, title
+from euphoria_env.words import title
 from euphoria_env.words.names import called, does
 
 if TYPE_CHECKING:
     from euphoria_env.game import Game
 
 REGION_NAMES = ("Euphoria", "Subterra", "Wastelands", "Icarus")
-ANY_THREE = (("artifact", 3),)  # drawn as "3 artifacts or a pair"
 
 _SET_NAMES = {
     ARTIFACT_SET: "artifact",
@@ -40,13 +40,12 @@ _SET_NAMES = {
     item_set("energy", "water", "food"): "other commodity",
 }
 
-CostView = tuple[tuple[str, int], ...]  # (item or kind of item, units)
 Worker = tuple[int, int]  # player, face
 
 
 @dataclass(frozen=True)
 class RecruitView:
-    """A recruit that may be shown; during the setup the one that was chosen as the active one is `active` already (R2.2)."""
+    """A recruit that may be shown; during the setup the one chosen as active is `active` already (R2.2)."""
 
     name: str
     active: bool
@@ -55,14 +54,14 @@ class RecruitView:
 
 @dataclass(frozen=True)
 class PlayerView:
-    """A player, as far as they may be shown.
+    """The visible part of a player.
 
     Attributes:
-        stars: still to place.
-        artifacts: their cards by type; None where only their number is public.
-        recruits: the active ones, and the hidden ones where they may be seen.
-        hidden: how many recruits are hidden and not listed.
-        dilemma: its artifact; None where it is secret.
+        stars: the number still to place.
+        artifacts: the cards by type; None if only their number is public.
+        recruits: the active ones, and the hidden ones if they may be seen.
+        hidden: the number of hidden recruits that are not listed.
+        dilemma: its artifact; None if it is secret.
         resolved: None, "star" or "recruit".
         penalties: the tiles whose penalty is in force for the player (R12.1).
         asides: further secrets of the seat whose view this is (R19.2).
@@ -99,7 +98,7 @@ class MarketView:
 
 @dataclass(frozen=True)
 class View:
-    """A game, as far as it may be shown."""
+    """The visible part of a game."""
 
     headline: str
     turn: int
@@ -119,13 +118,8 @@ class View:
 
     @cached_property
     def open_spaces(self) -> frozenset[str]:
-        """The spaces where the seat of this view may place a worker now."""
+        """The spaces on which the seat of this view may place a worker now."""
         return frozenset(move.split()[2] for move in self.legal if move.startswith("place "))
-
-    def worker_on(self, space: str) -> Worker | None:
-        """The worker on a space for one."""
-        there = self.workers.get(space)
-        return there[0] if there else None
 
 
 def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = None) -> View:
@@ -133,8 +127,8 @@ def view_of(game: Game, seat: int | None = None, names: Sequence[str] | None = N
 
     Args:
         game: the game.
-        seat: whose view it is; None: everybody's.
-        names: what the players are called, one for each seat, of whom the reader is "you"; None: "player 0", "player 1" ...
+        seat: the seat whose view it is; None: everybody's.
+        names: the names of the players by seat, with "you" for the reader; None: "player 0", "player 1" ...
 
     Raises:
         ValueError: no such seat, or names for another number of players.
@@ -220,57 +214,36 @@ def _player(d: Mapping[str, Any], p: int, seat: int | None, markets: Mapping[str
         dilemma=entry["dilemma"]["artifact"] if mine or resolved else None,
         resolved=resolved,
         penalties=tuple(m.tile for m in markets.values() if m.tile is not None and p not in m.stars),
-        notes=tuple(_notes(entry)),
+        notes=(*["lost a worker this turn"] * entry["lost_worker"], *(f"{title(name)} used this turn" for name in entry["used"])),
         asides=tuple(_asides(d, p)) if mine else (),
         rank=d["ranking"][p] if _ended(d) else None,
     )
 
 
 def _still_choosing(d: Mapping[str, Any]) -> bool:
-    """Whether recruits are still being chosen, so that nothing of the choices may be seen (R2.2)."""
+    """Whether recruits are still being chosen, so that the choices are secret (R2.2)."""
     return d["status"] == "setup" and not any(r["active"] for player in d["players"] for r in player["recruits"])
 
 
-def _notes(entry: Mapping[str, Any]) -> Iterator[str]:
-    if entry["lost_worker"]:
-        yield "lost a worker this turn"
-    for name in entry["used"]:
-        yield f"{title(name)} used this turn"
-
-
 def _asides(d: Mapping[str, Any], seat: int) -> Iterator[str]:
-    """A player's knowledge of the cards that they themselves put out of the game or into it (R19.2)."""
-    for what, key in (
-        ("recruits put out", "recruits_out"),
-        ("tiles put out", "tiles_out"),
-        ("tiles put in", "tiles_in"),
-    ):
+    """The cards that a player removed from the game or put into it, which only this player knows (R19.2)."""
+    for what, key in (("recruits put out", "recruits_out"), ("tiles put out", "tiles_out"), ("tiles put in", "tiles_in")):
         names = [name for name, p in d[key].items() if p == seat]
         if names:
             yield f"{what}: {', '.join(names)}"
 
 
-# --------------------------------------------------------------------------------------------------------- costs, names
+# --------------------------------------------------------------------------------------------------------- spaces
 
 
-def _cost(row: Sequence[int]) -> CostView:
+def cost_view(space: str, tile: str | None = None) -> list[tuple[int, str]]:
+    """The cost of a space, or of the market built from a tile: units and items or sets of items."""
+    row = TILE_COST[TILES.index(tile)] if tile else SPACE_COST[SPACES.index(space)]
     groups = ((int(row[0]), int(row[1])), (int(row[2]), int(row[3])))
-    return tuple((_set_name(items), units) for units, items in groups if units)
+    return [(units, _SET_NAMES.get(items) or ITEMS[items.bit_length() - 1]) for units, items in groups if units]
 
 
-def _set_name(items: int) -> str:
-    return _SET_NAMES.get(items) or ITEMS[items.bit_length() - 1]
-
-
-def cost_view(space: str, tile: str | None = None) -> CostView:
-    """The cost of a space; that of a built market is on its tile."""
-    if space in PAIR_SPACES:
-        return ANY_THREE
-    if space in MARKETS:
-        return _cost(TILE_COST[TILES.index(tile)]) if tile else ()
-    return _cost(SPACE_COST[SPACES.index(space)])
-
-
-def site_of(market: str) -> str:
-    """The construction site of a market."""
-    return SITES[MARKETS.index(market)]
+def slots_of(market: str) -> tuple[str, ...]:
+    """The four slots of the construction site of a market."""
+    first = SLOTS_PER_SITE * MARKETS.index(market)
+    return SLOTS[first : first + SLOTS_PER_SITE]

@@ -19,7 +19,7 @@ from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import Journal, WorkUnit, check_counts, play_units, player, players_ended
 from euphoria_agents.progress import Progress
 from euphoria_env import Game, Rules
-from euphoria_env.envs.asking import ask
+from euphoria_env.agent_protocol import query
 
 
 def rules_of(options: MatchOptions) -> list[Rules]:
@@ -71,7 +71,7 @@ def warm_up(agents: Mapping[str, Rules]) -> None:
     for spec, rules in agents.items():
         game, rng = Game(rules, seed=0), np.random.default_rng(0)
         observation, mask, guess = game.observation(game.player), game.mask(), [game.determinize(game.player, 0)]
-        ask(player(spec), observation[None], mask[None], rng, guess.__getitem__)
+        query(player(spec), observation[None], mask[None], rng, guess.__getitem__)
         game.play(game.legal()[0])
         game.to_record()
 

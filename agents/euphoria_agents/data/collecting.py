@@ -20,9 +20,9 @@ from euphoria_agents.network.checkpoint import layout
 from euphoria_agents.registry import file_hashes
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
 from euphoria_env import Batch, Rules
+from euphoria_env.agent_protocol import AgentGames, Generators, by_agent
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.envs.aec import raw_env
-from euphoria_env.envs.asking import BatchGames, Generators, play_agents
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.trajectories import ENDED, Trajectories
 
@@ -101,7 +101,7 @@ def play_part(part: DatasetPart) -> bytes:
 
     Raises:
         ValueError: code or checkpoints here are not those with which the data set began.
-        AgentFailed: an agent failed; what is raised by `asking.ask`, too.
+        AgentFailed: an agent failed; what is raised by `agent_protocol.query`, too.
     """
     if part.sources != sources(part.agents):
         raise ValueError("code or checkpoints are not those with which the data set began")
@@ -109,7 +109,7 @@ def play_part(part: DatasetPart) -> bytes:
         np.random.default_rng, np.random.SeedSequence((part.seed, part.rules.num_players, part.first)).spawn(4)
     )
     tables, generators = PartGames(part, int(games.integers(2**63)), lineups(part, seated), deals), Generators(choices)
-    while play_agents([tables], generators):
+    while tables.play_round(generators):
         pass
     return write_part(tables.columns(), specs_of(part))
 
@@ -119,11 +119,18 @@ def specs_of(part: DatasetPart) -> list[str]:
     return list(dict.fromkeys(part.agents))
 
 
-class PartGames(BatchGames):
-    """The games of a part side by side, and their decisions; see `asking.Games`. `seated` is the result of `lineups`."""
+class PartGames(AgentGames):
+    """The games of a part side by side, and their decisions.
+
+    Args:
+        part: the part.
+        seed: of the games.
+        seated: their line-ups, as `lineups` gives them.
+        rng: what the games that agents get are dealt from.
+    """
 
     def __init__(self, part: DatasetPart, seed: int, seated: np.ndarray, rng: np.random.Generator) -> None:
-        super().__init__(part.games)
+        self.moves = np.zeros(part.games, np.int64)
         self.rng, self.batch = rng, Batch(part.games, part.rules, seed, part.reward, threads=1)
         self._first, self._all = part.first, np.arange(part.games)
         specs = specs_of(part)
@@ -139,13 +146,10 @@ class PartGames(BatchGames):
         self._values: list[np.ndarray] = []
         self._legal: list[CSR] = []
 
-    def asked(self) -> Iterator[tuple[Agent, np.ndarray]]:
-        """See `asking.Games.asked`."""
-        deciding = np.where(self._active, self._seated[self._all, self.batch.player], -1)
-        for place, agent in enumerate(self._agents):
-            games = np.flatnonzero(deciding == place)
-            if len(games):
-                yield agent, games
+    def deciding(self) -> Iterator[tuple[Agent, np.ndarray]]:
+        """Yields each agent that must decide, with its games."""
+        games = np.flatnonzero(self._active)
+        return by_agent(self._agents, self._seated[games, self.batch.player[games]], games)
 
     def advance(self) -> None:
         """Keeps the decisions, plays the moves, and notes the games that have ended."""

@@ -7,15 +7,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from euphoria_agents.agent import Agent, answers_batches
 from euphoria_env import Game, Rules
-from euphoria_env.envs.asking import TooSlow, agent_name, ask, play_agents
-from euphoria_env.envs.derived_seeds import derived_generator, derived_seed
+from euphoria_env.agent_protocol import AgentGames, Player, TooSlow, agent_name
+from euphoria_env.derived_seeds import derived_generator, derived_seed
 
 TABLES = 192  # games played side by side, so that agents answer many decisions at once
 Z_95 = 1.959964  # two-sided 95 %
@@ -245,10 +244,9 @@ def _play_tables(
 ) -> None:
     """Plays all games, `TABLES` at a time, and adds the seconds of each agent to `thinking`."""
     generators = {id(agent): AgentGenerator(rng) for agent in agents}
-    ask_in_time = partial(_ask_within, {id(agents[0]): limit})
     for first in range(0, len(tables), TABLES):
-        some = _Tables(tables[first : first + TABLES], agents, generators, thinking)
-        while play_agents([some], lambda agent: generators[id(agent)].own, ask_in_time):
+        some = _Tables(tables[first : first + TABLES], agents, generators, thinking, limit)
+        while some.play_round(lambda agent: generators[id(agent)].own):
             if some.ended:
                 report(some.ended)
 
@@ -302,38 +300,57 @@ class _Table:
         return Played(self.seed, winner, ranks, game.turn, self.decisions)
 
 
-class _Tables:
-    """Games side by side, which agents of a line-up play to their end; see `asking.Games`.
+class _Tables(AgentGames):
+    """Games side by side that the agents of a line-up play to their end; `limit` is as for `play_match`.
 
     Attributes:
         ended: how many games ended in the last round.
     """
 
     def __init__(
-        self, tables: list[_Table], agents: Sequence[Agent], generators: Mapping[int, AgentGenerator], thinking: np.ndarray
+        self,
+        tables: list[_Table],
+        agents: Sequence[Agent],
+        generators: Mapping[int, AgentGenerator],
+        thinking: np.ndarray,
+        limit: float | None,
     ) -> None:
-        self._tables, self._agents, self._generators, self._thinking = tables, agents, generators, thinking
+        self._tables, self._agents, self._generators, self._thinking, self._limit = tables, agents, generators, thinking, limit
         self.ended = 0
 
-    def asked(self) -> Iterable[tuple[Agent, list[int]]]:
-        """See `asking.Games.asked`."""
+    def deciding(self) -> Iterable[tuple[Agent, list[int]]]:
+        """Yields each agent that must decide now, once, with the numbers of its games."""
         found: dict[int, tuple[Agent, list[int]]] = {}
         for k, table in enumerate(self._tables):
             agent = self._agents[table.place]
             found.setdefault(id(agent), (agent, []))[1].append(k)
         return found.values()
 
-    def seen(self, games: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        """See `asking.Games.seen`."""
-        asked = [self._tables[k].game for k in games]
-        return np.stack([game.observation(game.player) for game in asked]), np.stack([game.mask() for game in asked])
+    def inputs(self, games: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The observations and masks of the players that decide in these games."""
+        waiting = [self._tables[k].game for k in games]
+        return np.stack([game.observation(game.player) for game in waiting]), np.stack([game.mask() for game in waiting])
 
-    def dealt(self, game: int) -> Game:
-        """See `asking.Games.dealt`."""
+    def determinized(self, game: int) -> Game:
+        """A game as the agent that decides gets it."""
         table = self._tables[game]
         return self._generators[id(self._agents[table.place])].deal(table.game, table.game.player)
 
-    def take(self, games: list[int], moves: np.ndarray, seconds: float) -> None:
+    def query(self, agent: Player, games: list[int], rng: np.random.Generator) -> tuple[np.ndarray, float]:
+        """An agent's moves and the seconds it took; with a limit, an agent that answers no batches is timed in each game."""
+        if self._limit is None or agent is not self._agents[0]:
+            return super().query(agent, games, rng)
+        alone = getattr(agent, "needs_game", False) or not answers_batches(agent)
+        moves, total = [], 0.0
+        for some in [[game] for game in games] if alone else [games]:
+            answers, seconds = super().query(agent, some, rng)
+            if seconds > self._limit * len(some):
+                raise TooSlow(f"the agent {agent_name(agent)} took more than {self._limit:g} s for a decision")
+            moves.append(answers)
+            total += seconds
+        return np.concatenate(moves), total
+
+    def store(self, games: list[int], moves: np.ndarray, seconds: float) -> None:
         """Plays the moves; every place has its share of the seconds."""
         for k, move in zip(games, moves.tolist(), strict=True):
             table = self._tables[k]
@@ -342,21 +359,6 @@ class _Tables:
             table.game.play(move)
 
     def advance(self) -> None:
-        """Continues the games that have not ended."""
+        """Removes the games that have ended."""
         going = [table for table in self._tables if table.game.ranking is None]
         self._tables, self.ended = going, len(self._tables) - len(going)
-
-
-def _ask_within(
-    limits: Mapping[int, float | None], agent: Agent, observations: np.ndarray, masks: np.ndarray, rng: Any, deal: Any
-) -> tuple[np.ndarray, float]:
-    """Calls `ask`, one decision at a time if the agent cannot answer many, and checks how long the agent took."""
-    limit, n = limits.get(id(agent)), len(masks)
-    if limit is not None and n > 1 and (getattr(agent, "needs_game", False) or not answers_batches(agent)):
-        each = (slice(k, k + 1) for k in range(n))
-        found = [_ask_within(limits, agent, observations[k], masks[k], rng, lambda _, k=k: deal(k.start)) for k in each]
-        return np.concatenate([moves for moves, _ in found]), sum(seconds for _, seconds in found)
-    moves, seconds = ask(agent, observations, masks, rng, deal)
-    if limit is not None and seconds > limit * n:
-        raise TooSlow(f"the agent {agent_name(agent)} took more than {limit:g} s for a decision")
-    return moves, seconds

@@ -11,7 +11,7 @@ from functools import partial
 from euphoria_agents.agent import Agent
 from euphoria_agents.agent_process import FIRST_SECONDS, AgentProcess
 from euphoria_agents.registry import is_builtin, load_untrusted
-from euphoria_env.envs.asking import AgentFailed
+from euphoria_env.agent_protocol import AgentFailed
 
 
 class Unavailable(ValueError):

@@ -24,9 +24,8 @@ from euphoria_agents.sessions.agents import Agents, Unavailable
 from euphoria_agents.sessions.names import told_apart
 from euphoria_agents.sessions.undo import may_be_taken_back
 from euphoria_agents.validation import checked
-from euphoria_env import Game, Rules, actions, words
+from euphoria_env import Game, Rules, actions, agent_protocol, words
 from euphoria_env.board import ITEMS, SPACES
-from euphoria_env.envs import asking
 from euphoria_env.events import Event, EventKind
 from euphoria_env.json_reader import as_key, read_json, shown
 from euphoria_env.render.text import board_text
@@ -52,7 +51,7 @@ class Stale(ValueError):
     """The game has changed since."""
 
 
-class AgentFailed(asking.AgentFailed):
+class AgentFailed(agent_protocol.AgentFailed):
     """An agent raised something, ended, took too long or gave no legal move; the game waits.
 
     The message is for everybody at the table: what an agent says of its failure may tell what only its seat may know (R19). The
@@ -374,7 +373,9 @@ class Session:
             chance = AgentGenerator(np.random.default_rng(seed))
             try:
                 with self._agents.borrowed(spec) as agent:
-                    return asking.ask_one(agent, game.observation(seat), game.mask(), chance.own, lambda: chance.deal(game, seat))
+                    return agent_protocol.query_one(
+                        agent, game.observation(seat), game.mask(), chance.own, lambda: chance.deal(game, seat)
+                    )
             except Exception as error:
                 raise AgentFailed(seat, spec, error) from error
 
@@ -538,12 +539,14 @@ def _public(error: Exception) -> str:
     """The public part of an agent's failure: its kind, if it is one of Python's, since names can reveal something too."""
     if isinstance(error, Unavailable):
         return "it is not available here"
-    if isinstance(error, asking.TooSlow):
+    if isinstance(error, agent_protocol.TooSlow):
         return "it took too long"
-    if isinstance(error, asking.IllegalAnswer) and not hasattr(error, "__notes__"):
+    if isinstance(error, agent_protocol.IllegalAnswer) and not hasattr(error, "__notes__"):
         return error.public
     kind, place = type(error).__name__, None
-    if isinstance(error, asking.AgentFailed):  # from its process: "the agent ... raised KeyError: ... (my_agent.py, line 7)"
+    if isinstance(
+        error, agent_protocol.AgentFailed
+    ):  # from its process: "the agent ... raised KeyError: ... (my_agent.py, line 7)"
         _, raised, told = str(error).partition(" raised ")
         if not raised:
             return "its process has ended"

@@ -16,7 +16,7 @@ from euphoria_agents.matches.match import AgentGenerator
 from euphoria_agents.record_steps import Replayed
 from euphoria_agents.registry import load
 from euphoria_env import Game
-from euphoria_env.envs.derived_seeds import derived_seed
+from euphoria_env.derived_seeds import derived_seed
 from euphoria_env.game import seed_row
 
 Row = list[Any]  # of a move: id, prior, visits, value; see `euphoria_agents.agent`

@@ -29,13 +29,13 @@ from euphoria_agents.training.play_kernels import (
     Record,
 )
 from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.agent_protocol import Generators, query
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.derived_seeds import derived_seed, generator_from
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows
 from euphoria_env.engine.tape import empty_tape
 from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
-from euphoria_env.envs.asking import Generators, ask
-from euphoria_env.envs.derived_seeds import derived_seed, generator_from
 from euphoria_env.game import Game
 from euphoria_env.json_reader import Reader, read_array, shown
 from euphoria_env.observations import OBS_SIZE
@@ -160,7 +160,7 @@ class Actor:
             observations = np.empty((len(asked), OBS_SIZE), np.int8)
             masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
             play_kernels.show_decisions(self.games.rows, asked, observations, masks)
-            self.games.answer[asked], _ = ask(agent, observations, masks, self._generators(agent), partial(self._deal, asked))
+            self.games.answer[asked], _ = query(agent, observations, masks, self._generators(agent), partial(self._deal, asked))
 
     def _deal(self, games: np.ndarray, k: int) -> Game:
         """Game k of some, as an agent gets it that needs one: determinized for its seat (R19)."""

@@ -45,7 +45,7 @@ from euphoria_agents.training.saved_run import (
 from euphoria_agents.training.threads import Threads
 from euphoria_agents.training.win_probs import learn_win_probs
 from euphoria_env import Rules
-from euphoria_env.envs.derived_seeds import generator_from
+from euphoria_env.derived_seeds import generator_from
 from euphoria_env.json_reader import Reader, read_array
 from euphoria_env.trajectories import OPEN
 

@@ -1,7 +1,7 @@
-"""Chance for agents: what is derived from a generator of the games, and tells nothing about it (R19).
+"""Generators and seeds for agents, derived from a generator of the games without revealing anything about it (R19).
 
-A generator can be run backwards, and its `seed_seq` names what it was seeded from. So agents get none from which that of the
-games could be computed: between the two stands a hash that cannot be inverted.
+A generator can be run backwards, and its `seed_seq` names what it was seeded from. So agents get only generators that are seeded
+with a hash, which cannot be inverted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DRAWN = 32  # bytes
 
 
 def _derived(rng: np.random.Generator, size: int) -> int:
-    """An integer of this many bytes, the hash of what is drawn."""
+    """The hash of 32 drawn bytes as an integer of `size` bytes."""
     return int.from_bytes(hashlib.blake2b(rng.bytes(_DRAWN), digest_size=size).digest(), "little")
 
 
@@ -27,15 +27,15 @@ def derived_generator(rng: np.random.Generator) -> np.random.Generator:
 
 
 def derived_seed(rng: np.random.Generator) -> int:
-    """A seed of 64 bits for `Game.determinize`, from which a generator is made that agents get."""
+    """A seed of 64 bits for `Game.determinize`, whose result agents get."""
     return _derived(rng, 8)
 
 
 def generator_from(state: Any) -> np.random.Generator:
-    """The generator of numpy's default kind that has this state, as JSON may give it.
+    """A generator of numpy's default kind with this state, which may come from JSON.
 
     Raises:
-        ValueError: it is no such state.
+        ValueError: the state is not one of such a generator.
     """
     reader, word, half = Reader(), 2**128 - 1, 2**32 - 1
     given = reader.mapping("generator", state, ("bit_generator", "state", "has_uint32", "uinteger"))

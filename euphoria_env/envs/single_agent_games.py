@@ -1,4 +1,4 @@
-"""Many games with one learning seat each: what the vector environments are made of."""
+"""Many games with one learner each, on a `Batch`: the core of the vector environments."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from euphoria_env.agent_protocol import AgentGames, Generators, Player
 from euphoria_env.batch import Batch
 from euphoria_env.engine.rewards import reward_number
 from euphoria_env.engine.state import GAME_DTYPE, copy_rows, put_rows
-from euphoria_env.envs.arguments import ILLEGAL, ILLEGAL_REWARD, MOST_UNASKED, game_from, never_asked, one_of, why_illegal
-from euphoria_env.envs.asking import BatchGames, Generators, Player, play_agents
-from euphoria_env.envs.opponents import Opponents, seat_number
+from euphoria_env.envs.arguments import ILLEGAL_REWARD, MOST_UNASKED, choice, game_from, learner_seat, never_asked, why_illegal
+from euphoria_env.envs.opponents import Opponents
 from euphoria_env.event_kinds import EVENT_SIZE, number_of_events
 from euphoria_env.game import Game
 from euphoria_env.json_reader import read_index, read_integer
@@ -21,68 +21,62 @@ from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
 
-class Learners(BatchGames):
-    """N games on a `Batch`. A step is one decision of the learner in every game and all that happens until their next ones.
+class SingleAgentGames(AgentGames):
+    """N games with one learner each. A step plays a decision of every learner, and of the opponents until their next ones.
 
-    The opponents are answered in batches, round after round, until each game waits for its learner; games that do so already
-    are held. A finished game restarts in the same step. A game that ends before its learner was asked is passed over.
+    The opponents are queried in batches, round after round, until each game waits for its learner. A finished game restarts in
+    the same step. A game that ends before its learner was asked counts for nothing.
 
     Args:
-        n: number of games, N.
+        n: the number of games, N.
+        rules: of all games.
         opponents, pool: as for `Opponents.set`.
         seat: the learner's, 0 to P - 1, or "random", drawn for each game. Observations are relative to it.
-        reward: what is paid, by its name in the table of docs/environment.md.
-        threads: as for `Batch`.
-        rules: the options of all games.
-        illegal: what an illegal action does: "raise", or "end" its game, with a reward of -1.
-        events: K, as for `Batch`.
+        illegal: what an illegal action does: "raise", or "end" its game with a reward of -1.
+        reward, threads, events: as for `Batch`; K events.
 
     Attributes:
         batch: the games, from the first reset on. After a step its `mask`, `observation` and `events` are those of the learners.
-        seats: (N,) int64, where the learner sits.
-        rewards: (N,) float64, the learner's, of the last step.
+        seats: (N,) int64, the learners' seats.
+        rewards: (N,) float64, the learners', of the last step.
         terminated, truncated: (N,) bool, whether a game ended in the last step.
-        final_observation: (N, OBS_SIZE) int8, what the learner saw last of the last game that ended.
-        final_events: (N, K, EVENT_SIZE) int8, the last events of it, as the learner saw them.
-        final_states: (N,) it, as in `Batch.states`.
-        final_seats: (N,) int64, where the learner sat in it.
-        final_ranking: (N, P) int8, of it; 0 where an illegal action ended it.
-        illegal: the games that ended in the last step because an action was illegal, with what is to be said of it.
-        final_opponents: who played it, by seat; at the learner's there is somebody who was never asked.
+        final_observation: (N, OBS_SIZE) int8, the learner's last observation in the last finished game.
+        final_events: (N, K, EVENT_SIZE) int8, its last events, as the learner saw them.
+        final_states: (N,) its rows, as in `Batch.states`.
+        final_seats: (N,) int64, the learner's seat in it.
+        final_ranking: (N, P) int8, its ranking; 0 where an illegal action ended it.
+        final_opponents: its players by seat; the one at the learner's seat is a placeholder.
+        illegal: the error messages of the games that an illegal action ended in the last step, by number.
     """
 
     def __init__(
         self,
         n: int,
-        opponents: Any,
-        pool: Sequence[Any] | None,
-        seat: int | str,
-        reward: str,
-        threads: int | None,
         rules: Rules,
+        opponents: Any = "weights",
+        pool: Sequence[Any] | None = None,
+        seat: int | str = "random",
         illegal: str = "raise",
-        events: int = 0,
+        **batch: Any,
     ) -> None:
-        n = read_integer("the number of games", n, 1)
-        reward_number(reward)
-        players = rules.num_players
-        super().__init__(n)
-        self.n, self.rules = int(n), rules
-        self._batch_arguments: dict[str, Any] = {"reward": reward, "threads": threads, "events": number_of_events(events)}
-        self._given_seat = seat_number(seat, players)
+        self.n = read_integer("the number of games", n, 1)
+        reward_number(batch["reward"])
+        events, players = number_of_events(batch["events"]), rules.num_players
+        self.rules, self._batch_arguments = rules, batch
+        self._given_seat = learner_seat(seat, players)
         self.opponents = Opponents(self.n, players, opponents, pool)
-        self.seats = np.zeros(n, np.int64)
-        self.rewards = np.zeros(n)
+        self._illegal_ends = choice("illegal", illegal) == "end"
+        self._games, self.moves = np.arange(n), np.zeros(n, np.int64)
+        self.seats, self.rewards = np.zeros(n, np.int64), np.zeros(n)
         self.terminated, self.truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self.final_observation = np.zeros((n, OBS_SIZE), np.int8)
         self.final_events = np.zeros((n, events, EVENT_SIZE), np.int8)
         self.final_states = np.zeros(n, GAME_DTYPE)
         self.final_seats = np.zeros(n, np.int64)
-        self.illegal: dict[int, str] = {}
-        self._illegal_ends = one_of("illegal", illegal, ILLEGAL) == "end"
         self.final_ranking = np.zeros((n, players), np.int8)
         self.final_opponents: list[list[Player]] = [[] for _ in range(self.n)]
-        self._games = np.arange(n)
+        self.illegal: dict[int, str] = {}
+        self._positions: Mapping[int, Any] = {}  # with which games begin again, during a reset
         self._unasked = np.zeros(n, np.int64)  # how many games in a row ended before their learner was asked, in this step
         self._under_way = False  # whether every game waits for its learner
 
@@ -108,13 +102,13 @@ class Learners(BatchGames):
 
         Args:
             rng: the only source of chance from now on; equal ones give equal games.
-            starts: games to go on from instead of the setup, by number.
-            chosen: (N,) bool, which ones, if not all.
-            positions: what some of `starts` were made from; they begin so again until their learner is asked.
+            starts: by number, the games to go on from instead of the setup.
+            chosen: (N,) bool, which games; None: all.
+            positions: by number, the positions of `starts`, with which a game begins again if it ends too soon.
 
         Raises:
             ValueError: as for `Batch.restart`, and nothing is changed; or too many games ended before their learner was asked.
-            ResetNeeded: some were chosen, but none has begun.
+            ResetNeeded: some games were chosen, but none has begun.
         """
         batch = self.ready if chosen is not None else Batch(self.n, self.rules, _seed(rng), **self._batch_arguments)
         games = self._games if chosen is None else np.flatnonzero(chosen)
@@ -123,23 +117,17 @@ class Learners(BatchGames):
         self.batch, self.rng = batch, rng
         self._begin(games)
         self.terminated[:] = True  # nobody is credited with what happens before their first decision
-        self._under_way, self._positions = False, positions or {}
-        play_others([self])
+        self._positions = positions or {}
+        self._play_opponents()
         self._positions = {}
-        self.terminated[:] = self.truncated[:] = False
-        self.rewards[:] = 0.0
+        self._clear()
 
     def step(self, actions: Any, active: np.ndarray | None = None) -> None:
-        """Plays a decision of the learners, and those of the others until their next ones; as `decide` otherwise."""
-        self.decide(actions, active)
-        play_others([self])
-
-    def decide(self, actions: Any, active: np.ndarray | None = None) -> None:
-        """Plays a decision of the learners; `play_others` comes next.
+        """Plays a decision of the learners, and those of the opponents until the learners' next ones.
 
         Args:
             actions: (N,) integers.
-            active: (N,) bool, whose; the other games stay as they are, with no reward. None: all.
+            active: (N,) bool, the games that are played; the others stay as they are, with no reward. None: all.
 
         Raises:
             IllegalMove: an action is illegal, unless that ends a game; names game and move. No game is changed.
@@ -147,33 +135,27 @@ class Learners(BatchGames):
             ResetNeeded: see `ready`.
         """
         batch = self.ready
-        illegal, active = self._playing(batch, actions, active)
-        batch.step(actions, active)
-        self.illegal, refused = illegal, list(illegal)
-        self.rewards[:] = 0.0
-        self.terminated[:] = self.truncated[:] = False
-        self._credit(batch)
-        if refused:
-            self._end_illegal(batch, np.array(refused))
-        self._under_way = False
-
-    def check(self, actions: Any) -> None:
-        """Refuses what `decide` would refuse; the errors are the same."""
-        self.ready.check(actions, self._playing(self.ready, actions, None)[1])
-
-    def _playing(self, batch: Batch, actions: Any, active: np.ndarray | None) -> tuple[dict[int, str], np.ndarray | None]:
-        """The games that an illegal action ends, with what is to be said of it, and those of the active ones that go on."""
-        illegal = self._refused(batch, actions, active) if self._illegal_ends else {}
+        illegal = self._illegal_actions(batch, actions, active) if self._illegal_ends else {}
         if illegal:
             active = np.ones(self.n, np.bool_) if active is None else active.copy()
             active[list(illegal)] = False
-        return illegal, active
+        batch.step(actions, active)
+        self.illegal = illegal
+        self._clear()
+        self._credit(batch)
+        if illegal:
+            self._end_illegal(batch, np.array(list(illegal)))
+        self._play_opponents()
 
-    def _refused(self, batch: Batch, actions: Any, active: np.ndarray | None) -> dict[int, str]:
-        """The games whose action is illegal, with what is to be said of it."""
+    def _clear(self) -> None:
+        self.rewards[:] = 0.0
+        self.terminated[:] = self.truncated[:] = False
+
+    def _illegal_actions(self, batch: Batch, actions: Any, active: np.ndarray | None) -> dict[int, str]:
+        """The error messages of the active games whose action is illegal, by number."""
         given = np.asarray(actions)
         if given.shape != (self.n,) or given.dtype.kind not in "iu":
-            return {}  # for the batch to refuse
+            return {}  # the batch refuses them
         known = (given >= 0) & (given < batch.mask.shape[1])
         legal = known & batch.mask[self._games, np.where(known, given, 0)]
         wrong = np.flatnonzero(~legal if active is None else active & ~legal)
@@ -188,11 +170,19 @@ class Learners(BatchGames):
         batch.restart(games.tolist())
         self._begin(games)
 
-    def asked(self) -> Iterable[tuple[Player, np.ndarray]]:
-        """The opponents that must decide, with their games; see `asking.Games`."""
+    def _play_opponents(self) -> None:
+        """Plays on until every game waits for its learner."""
+        self._under_way = False
+        self._unasked[:] = 0
+        generators = Generators(self.rng)
+        while self.play_round(generators):
+            pass
+        self._under_way = True
+
+    def deciding(self) -> Iterable[tuple[Player, np.ndarray]]:
+        """Yields the opponents that must decide, each with its games."""
         (games,) = (self.batch.player != self.seats).nonzero()
-        self._under_way = len(games) == 0
-        return () if self._under_way else self.opponents.asked(games, self.batch.player[games])
+        return self.opponents.deciding(games, self.batch.player[games]) if len(games) else ()
 
     def advance(self) -> None:
         """Plays the moves of the opponents."""
@@ -200,7 +190,7 @@ class Learners(BatchGames):
         self._credit(self.batch)
 
     def _credit(self, batch: Batch) -> None:
-        """Gives the learners the rewards of a decision, whoever made it, until their game has ended."""
+        """Adds the rewards of a decision to the learners' until their games end; handles the games that have ended."""
         running = ~(self.terminated | self.truncated)
         self.rewards += np.where(running, batch.rewards[self._games, self.seats], 0.0)
         (ended,) = (batch.terminated | batch.truncated).nonzero()
@@ -227,7 +217,7 @@ class Learners(BatchGames):
         self._keep(games, batch.states_at_end(games), batch.observed_at_end(games, seats), batch.events_at_end(games, seats))
 
     def _keep(self, games: np.ndarray, states: np.ndarray, observations: np.ndarray, events: np.ndarray) -> None:
-        """Keeps how games ended, what the learners saw last, and who sat where."""
+        """Keeps the ends of games, the learners' last observations, and the players."""
         put_rows(states, games, self.final_states)
         self.final_observation[games] = observations
         self.final_events[games] = events
@@ -236,29 +226,17 @@ class Learners(BatchGames):
             self.final_opponents[i] = self.opponents.at(i)
 
     def final_game(self, i: int) -> Game:
-        """A copy of the last game with number i that ended, as it ended; errors as of `Batch.game`."""
+        """A copy of the last finished game with number i, at its end; errors as of `Batch.game`."""
         i = read_index("the number of a game", i, self.n)
         return Game.taking(copy_rows(self.final_states[i : i + 1]))
 
     def _begin(self, games: np.ndarray) -> None:
-        """Seats everybody in games that begin."""
+        """Seats the players of games that begin."""
         if self._given_seat is None:
             self.seats[games] = self.rng.integers(self.rules.num_players, size=len(games))
         else:
             self.seats[games] = self._given_seat
-        self.opponents.sit_down(games, self.seats[games], self.rng)
-
-
-def play_others(several: Sequence[Learners]) -> None:
-    """Plays on until every game of all of them waits for its learner, whose decisions were played before (`decide`).
-
-    All are served side by side: an opponent is asked once a round, whatever the number of players in its games.
-    """
-    generators = Generators(several[0].rng)
-    for one in several:
-        one._unasked[:] = 0
-    while play_agents(several, generators):
-        pass
+        self.opponents.seat(games, self.seats[games], self.rng)
 
 
 def _seed(rng: np.random.Generator) -> int:

@@ -1,0 +1,245 @@
+"""The agent protocol: how an agent is queried for its moves in games, and how its answers are checked.
+
+An agent may keep and change all that it gets, the arrays, the game and the generator: nothing of it is used again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from euphoria_env.actions import NAMES, NUM_ACTIONS
+from euphoria_env.derived_seeds import derived_generator, derived_seed
+from euphoria_env.game import Game, IllegalMove
+
+if TYPE_CHECKING:
+    from euphoria_env.batch import Batch
+
+
+class AgentFailed(RuntimeError):
+    """An agent in a process of its own failed; the message names the agent and the failure."""
+
+
+class TooSlow(AgentFailed):
+    """An agent took longer than it may."""
+
+
+class Player(Protocol):
+    """The least that an agent must have: `act`.
+
+    It may also have:
+        needs_game: if true, `act` is called with a fourth argument, a `Game` that was determinized for its seat (R19).
+        act_batch: `act_batch(observations, masks, rng)` answers many games at once; not called if the agent needs a game.
+        answers_alike: if true for the class itself, `act` answers one game alone as `act_batch` would, with the same draws.
+        name: the name that errors use instead of the class.
+
+    `euphoria_agents.Agent` has all of them.
+    """
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, /) -> int:
+        """Chooses a legal move.
+
+        Args:
+            observation: what the player may see, int8 (OBS_SIZE,).
+            mask: the legal moves, bool or int8 (NUM_ACTIONS,); at least one.
+            rng: the only source of chance, so that equal seeds give equal games.
+        """
+
+
+class IllegalAnswer(IllegalMove):
+    """An agent's answer is not a legal move.
+
+    The message never lists the legal moves, which may tell what only the player knows (R19). For the same reason the other
+    players get `public`, which does not contain the answer.
+
+    Attributes:
+        agent: the name of the agent.
+        answer: the move in notation, or the answer itself if it is no action id.
+    """
+
+    public = "its answer is not a legal move"
+
+    def __init__(self, agent: str, answer: Any, fault: str) -> None:
+        super().__init__(f"the agent {agent} {fault}")
+        self.agent, self.answer = agent, answer
+
+
+def agent_name(agent: Player) -> str:
+    """The name of an agent for error messages: its `name`, or else its class."""
+    kind, name = type(agent), getattr(agent, "name", None)
+    return name if isinstance(name, str) else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def query(
+    agent: Player, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator, deal: Callable[[int], Game]
+) -> tuple[np.ndarray, float]:
+    """Queries an agent for its moves in N decisions, in one batch if it can answer one.
+
+    Args:
+        agent: the agent.
+        observations: int8 (N, OBS_SIZE); the agent may keep and change them.
+        masks: the legal moves, bool or int8 (N, NUM_ACTIONS); the agent may change them, its answers are compared with a copy.
+        rng: a generator that only this agent draws from.
+        deal: returns the game of decision k, determinized for the seat that decides (R19); called only if the agent needs it.
+
+    Returns:
+        The moves, int64 (N,), and the seconds that the agent took.
+
+    Raises:
+        IllegalAnswer: an answer is not a legal move. An error raised by the agent itself gets a note that names the agent.
+    """
+    legal = masks.copy()
+    if getattr(agent, "needs_game", False):
+        answers, seconds = [], 0.0
+        for k, (observation, mask) in enumerate(zip(observations, masks, strict=True)):
+            answer, took = _timed(agent, agent.act, observation, mask, rng, deal(k))
+            answers.append(answer)
+            seconds += took
+    elif hasattr(agent, "act_batch"):
+        answers, seconds = _timed(agent, agent.act_batch, observations, masks, rng)
+    else:
+        pairs = zip(observations, masks, strict=True)
+        answers, seconds = _timed(agent, lambda: [agent.act(observation, mask, rng) for observation, mask in pairs])
+    return _legal_moves(agent, answers, legal), seconds
+
+
+def query_one(
+    agent: Player, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, deal: Callable[[], Game]
+) -> int:
+    """Queries an agent for one move; arguments and errors as for `query`, but the agent gets a copy of the mask."""
+    if not type(agent).__dict__.get("answers_alike"):  # a subclass may have another `act_batch`
+        return int(query(agent, observation[None], mask[None].copy(), rng, lambda _: deal())[0][0])
+    try:
+        move = agent.act(observation, mask.copy(), rng)
+    except (Exception, SystemExit) as error:
+        _blame(agent, error)
+        raise
+    if type(move) is int and 0 <= move < NUM_ACTIONS and mask[move]:
+        return move
+    return int(_legal_moves(agent, [move], mask[None])[0])
+
+
+def _timed(agent: Player, call: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+    """Calls a method of an agent; returns the answer and the seconds that it took."""
+    began = time.perf_counter()
+    try:
+        answer = call(*arguments)
+    except (Exception, SystemExit) as error:
+        _blame(agent, error)
+        raise
+    return answer, time.perf_counter() - began
+
+
+def _blame(agent: Player, error: BaseException) -> None:
+    """Adds the name of the agent to an error that it raised; turns SystemExit, which an agent may not raise, into an error."""
+    if isinstance(error, SystemExit):
+        raise RuntimeError(f"the agent {agent_name(agent)} wanted to end the process (SystemExit)") from error
+    if not isinstance(error, AgentFailed):
+        error.add_note(f"raised by the agent {agent_name(agent)}")
+
+
+def _legal_moves(agent: Player, answers: Any, masks: np.ndarray) -> np.ndarray:
+    """The answers of an agent as an array of its own, after checking that each is legal."""
+    given = np.asarray(answers)
+    if given.shape != (len(masks),) or given.dtype.kind not in "iu":
+        wanted = "an action id" if len(masks) == 1 else f"{len(masks)} action ids"
+        answer = given[0] if given.shape == (1,) else answers
+        raise IllegalAnswer(agent_name(agent), answer, f"must answer with {wanted}, not {answer!r}")
+    moves = given.astype(np.int64)
+    if len(moves) == 1 and 0 <= moves[0] < NUM_ACTIONS and masks[0, moves[0]]:  # one legal move needs no arrays, for speed
+        return moves
+    known = (given >= 0) & (given < NUM_ACTIONS)
+    legal = known & (masks[np.arange(len(moves)), np.where(known, moves, 0)] != 0)
+    if not legal.all():
+        k = int(legal.argmin())
+        answer = NAMES[moves[k]] if known[k] else int(given[k])
+        raise IllegalAnswer(agent_name(agent), answer, f"answered {answer!r}, which is illegal")
+    return moves
+
+
+def by_agent(agents: Sequence[Any], numbers: np.ndarray, games: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
+    """Groups games by the agent that decides; `numbers` are the indices of these agents in `agents`, one for each game."""
+    (present,) = np.bincount(numbers).nonzero()
+    for k in present.tolist():
+        yield agents[k], games if len(present) == 1 else games[numbers == k]
+
+
+class Generators:
+    """One generator for each agent, from which nobody can compute the state of `rng` (R19).
+
+    Args:
+        rng: the generator that an agent's own is derived from, when the agent decides for the first time.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._own: list[tuple[Player, np.random.Generator]] = []  # found by identity, which a deep copy of all preserves
+
+    def __call__(self, agent: Player) -> np.random.Generator:
+        """The generator of an agent."""
+        for known, own in self._own:
+            if known is agent:
+                return own
+        own = derived_generator(self._rng)
+        self._own.append((agent, own))
+        return own
+
+
+class AgentGames:
+    """Games side by side in which agents decide, by default the games of a `Batch`; subclasses add `deciding` and `advance`.
+
+    Attributes:
+        batch: the games, N of them.
+        rng: the generator for dealing the games that agents get.
+        moves: (N,) int64, the moves of the agents.
+    """
+
+    batch: Batch
+    rng: np.random.Generator
+    moves: np.ndarray
+
+    def deciding(self) -> Iterable[tuple[Player, Any]]:
+        """Yields each agent that must decide now, once, with the numbers of its games."""
+        raise NotImplementedError
+
+    def advance(self) -> None:
+        """Plays the stored moves, after all agents have answered."""
+        raise NotImplementedError
+
+    def inputs(self, games: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The observations of the players that decide in these games, int8 (K, OBS_SIZE), and their masks (K, NUM_ACTIONS)."""
+        return self.batch.observation[games], self.batch.mask[games]
+
+    def determinized(self, game: int) -> Game:
+        """A game as the agent that decides gets it: determinized for its seat (R19)."""
+        return self.batch.game(game).determinize(int(self.batch.player[game]), derived_seed(self.rng))
+
+    def query(self, agent: Player, games: Any, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+        """An agent's moves in these games and the seconds it took; errors as of the function `query`."""
+        return query(agent, *self.inputs(games), rng, lambda k: self.determinized(games[k]))
+
+    def store(self, games: Any, moves: np.ndarray, seconds: float) -> None:
+        """Stores an agent's moves, all of them legal, in these games; `seconds` is the time that the agent took for all."""
+        self.moves[games] = moves
+
+    def play_round(self, generators: Callable[[Player], np.random.Generator]) -> bool:
+        """Queries every agent that must decide, each once for all its games, and plays the moves.
+
+        Args:
+            generators: returns the generator of an agent; no two agents may get the same (`Generators`).
+
+        Returns:
+            Whether any agent had to decide.
+
+        Raises:
+            IllegalAnswer: as for `query`; the moves of some agents may have been stored.
+        """
+        waiting = list(self.deciding())
+        for agent, games in waiting:
+            self.store(games, *self.query(agent, games, generators(agent)))
+        if waiting:
+            self.advance()
+        return bool(waiting)
