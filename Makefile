@@ -46,7 +46,7 @@ lint: $(VENV)/.installed-test ## The checks without pytest
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/biome ci --error-on-warnings agents/euphoria_agents/web/static
+	$(VENV)/bin/biome ci --error-on-warnings agents/euphoria_agents/play/web/static
 
 coverage: $(VENV)/.installed-test ## Which lines of the engine the tests reach, run as plain Python
 	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run $(COVERED) -m pytest -q $(COVERING) $(PYTEST_ARGS)
@@ -86,7 +86,7 @@ test-dqn: $(DQN)/.installed ## The test of the baseline with Tianshou, in an env
 format: $(VENV)/.installed-test ## Let ruff fix and format the code
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
-	$(VENV)/bin/biome check --write agents/euphoria_agents/web/static
+	$(VENV)/bin/biome check --write agents/euphoria_agents/play/web/static
 
 bench: $(VENV)/.installed-test ## Measure the speed of every layer (ten minutes on a quiet machine)
 	$(VENV)/bin/euphoria speed --json build/bench.json --plot build/bench.png

@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 from starlette.applications import Starlette
 
-from euphoria_agents.web import endpoints
-from euphoria_agents.web.app import PAGES, make_app
-from euphoria_agents.web.store import Store
+from euphoria_agents.play.web import endpoints
+from euphoria_agents.play.web.app import PAGES, make_app
+from euphoria_agents.play.web.store import Store
 from euphoria_env import Batch, Game, Rules, actions, observations
 from euphoria_env.cards.recruits import NUM_RECRUITS
 from euphoria_env.cards.tiles import NUM_TILES

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from euphoria_agents.web.positions import complaints
+from euphoria_agents.play.web.positions import complaints
 from euphoria_env import Game, Rules
 from tests.tools.positions import any_position
 from tests.tools.served import Served, Visitor

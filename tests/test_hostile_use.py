@@ -18,11 +18,11 @@ import pytest
 
 from euphoria_agents import background
 from euphoria_agents.commands.serve import listen
-from euphoria_agents.sessions import Seat
-from euphoria_agents.sessions.names import told_apart
-from euphoria_agents.web import endpoints, studies
-from euphoria_agents.web.server_limits import DAY, Kept
-from euphoria_agents.web.store import Store
+from euphoria_agents.play import Seat
+from euphoria_agents.play.names import told_apart
+from euphoria_agents.play.web import endpoints, studies
+from euphoria_agents.play.web.server_limits import DAY, Kept
+from euphoria_agents.play.web.store import Store
 from euphoria_env import Game, Rules
 from tests.test_serve import BODIES
 from tests.tools.faulty_agents import waiting_page

@@ -58,7 +58,7 @@ def test_no_module_uses_what_another_one_keeps_to_itself() -> None:
     assert found == []
 
 
-SCRIPTS = sorted((ROOT / "agents" / "euphoria_agents" / "web" / "static").glob("*.js"))
+SCRIPTS = sorted((ROOT / "agents" / "euphoria_agents" / "play" / "web" / "static").glob("*.js"))
 
 
 def test_no_line_of_a_script_is_long() -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from euphoria_agents.commands.play import seats_of
-from euphoria_agents.sessions import Seat, Session
-from euphoria_agents.terminal import playing
-from euphoria_agents.terminal.explaining import NAMES, explain
+from euphoria_agents.play import Seat, Session
+from euphoria_agents.play.terminal import playing
+from euphoria_agents.play.terminal.explaining import NAMES, explain
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.render import board_text

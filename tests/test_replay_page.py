@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from euphoria_agents.__main__ import main
+from euphoria_agents.play.study.game_analysis import Analysis, saved_entries
+from euphoria_agents.play.web.replay_page import EVERYBODY, MOVERS, differences, replay_page
 from euphoria_agents.record_steps import Replayed
-from euphoria_agents.study.game_analysis import Analysis, saved_entries
-from euphoria_agents.web.replay_page import EVERYBODY, MOVERS, differences, replay_page
 from euphoria_env import Game, Rules
 from euphoria_env.render.view import view_of
 from tests.tools.browser import browser_path, launched

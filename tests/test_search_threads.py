@@ -199,7 +199,7 @@ def test_a_single_core_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_strangers_get_no_more_time_for_more_threads() -> None:
-    from euphoria_agents.web.agent_permissions import MOST_SECONDS, _check_budget
+    from euphoria_agents.play.web.agent_permissions import MOST_SECONDS, _check_budget
 
     _check_budget(f"mcts:{MOST_SECONDS:g}s")
     _check_budget(f"mcts:{MOST_SECONDS / 2:g}s*2")

@@ -24,12 +24,12 @@ import pytest
 
 from euphoria_agents.commands.serve import listen, run
 from euphoria_agents.commands.shared_arguments import ServeOptions
-from euphoria_agents.sessions import Seat, Session
-from euphoria_agents.web import endpoints as rights
-from euphoria_agents.web.request_guard import HEADERS
-from euphoria_agents.web.server_limits import Kept
-from euphoria_agents.web.store import CannotSave, Store
-from euphoria_agents.web.store_file import APPLICATION, VERSION
+from euphoria_agents.play import Seat, Session
+from euphoria_agents.play.web import endpoints as rights
+from euphoria_agents.play.web.request_guard import HEADERS
+from euphoria_agents.play.web.server_limits import Kept
+from euphoria_agents.play.web.store import CannotSave, Store
+from euphoria_agents.play.web.store_file import APPLICATION, VERSION
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
@@ -687,7 +687,7 @@ def test_an_agent_that_is_well_stays_unless_the_host_replaces_it(server: Served,
 
 def test_a_file_is_for_one_server(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "games.sqlite")):
-        script = f"from euphoria_agents.web.store import Store; Store({str(tmp_path / 'games.sqlite')!r})"
+        script = f"from euphoria_agents.play.web.store import Store; Store({str(tmp_path / 'games.sqlite')!r})"
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
         assert "games.sqlite is in use by another server" in done.stderr
     Store(tmp_path / "games.sqlite").close()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from euphoria_agents.sessions import AgentFailed, Agents, Seat, Session, Stale, WrongSeat
+from euphoria_agents.play import AgentFailed, Agents, Seat, Session, Stale, WrongSeat
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.board import ITEMS, SPACES
 from euphoria_env.events import EventKind
@@ -79,7 +79,7 @@ def test_a_whole_game() -> None:
 
 
 def test_what_is_shown_after_a_move_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from euphoria_agents.sessions import session as module
+    from euphoria_agents.play import session as module
 
     made: list[Any] = []
     look = module.view_of
@@ -464,7 +464,7 @@ def test_handing_over_to_nobody() -> None:
 
 
 def test_agents_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from euphoria_agents.sessions import agents
+    from euphoria_agents.play import agents
 
     made: list[str] = []
     load = agents.load_untrusted

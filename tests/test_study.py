@@ -22,10 +22,10 @@ from euphoria_agents.__main__ import main
 from euphoria_agents.agent import explained
 from euphoria_agents.benchmark.tasks import NETWORKS
 from euphoria_agents.matches.match import Chance
-from euphoria_agents.study import game_analysis as analysis_module
-from euphoria_agents.study.decision_analysis import FUTURES, Judge, best_of, outcome
-from euphoria_agents.study.game_analysis import Analysis, Entry
-from euphoria_agents.study.summary import cause, mistakes, summarise
+from euphoria_agents.play.study import game_analysis as analysis_module
+from euphoria_agents.play.study.decision_analysis import FUTURES, Judge, best_of, outcome
+from euphoria_agents.play.study.game_analysis import Analysis, Entry
+from euphoria_agents.play.study.summary import cause, mistakes, summarise
 from euphoria_env import Game, Rules, actions
 from tests.tools.commands import euphoria, start
 
@@ -526,7 +526,7 @@ def test_an_agent_that_fails_is_named(processes: int, saved: Path, tmp_path: Pat
 
 
 def test_whoever_only_studies_needs_no_torch() -> None:
-    program = "import sys, euphoria_agents.study.game_analysis\nprint(*sys.modules)"
+    program = "import sys, euphoria_agents.play.study.game_analysis\nprint(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from euphoria_agents import background, load
+from euphoria_agents.play.web import jobs
+from euphoria_agents.play.web.jobs import Jobs
+from euphoria_agents.play.web.refusals import Refused
+from euphoria_agents.play.web.server_limits import Kept
+from euphoria_agents.play.web.turns import Turns
 from euphoria_agents.players.search.searcher import Searcher
-from euphoria_agents.web import jobs
-from euphoria_agents.web.jobs import Jobs
-from euphoria_agents.web.refusals import Refused
-from euphoria_agents.web.server_limits import Kept
-from euphoria_agents.web.turns import Turns
 from euphoria_env import Game, Rules
 from tests.tools.served import wait_until
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import uvicorn
 
-from euphoria_agents.web.app import make_app
-from euphoria_agents.web.connections import configuration
-from euphoria_agents.web.server_limits import Limits
-from euphoria_agents.web.store import Store
+from euphoria_agents.play.web.app import make_app
+from euphoria_agents.play.web.connections import configuration
+from euphoria_agents.play.web.server_limits import Limits
+from euphoria_agents.play.web.store import Store
 
 ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None}
 RANDOM, GREEDY = {"name": "R", "spec": "random"}, {"name": "G", "spec": "greedy"}

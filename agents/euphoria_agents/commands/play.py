@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from euphoria_agents.commands.shared_arguments import TableOptions
+from euphoria_agents.play import AGENT_NAMES, Agents, Seat, Session
+from euphoria_agents.play.terminal import Screen, TerminalGame
 from euphoria_agents.registry import load
-from euphoria_agents.sessions import AGENT_NAMES, Agents, Seat, Session
-from euphoria_agents.terminal import Screen, TerminalGame
 from euphoria_env import Rules
 
 PERSON, OPPONENT = "me", "ppo"

@@ -14,14 +14,14 @@ from rich.console import Console
 from euphoria_agents.commands.replay import checked
 from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.files import read_text
-from euphoria_agents.sessions import Agents
-from euphoria_agents.web.app import make_app
-from euphoria_agents.web.connections import configuration
-from euphoria_agents.web.game_registry import GameRegistry
-from euphoria_agents.web.refusals import Refused
-from euphoria_agents.web.request_guard import LOCAL_HOSTS
-from euphoria_agents.web.store import Store
-from euphoria_agents.web.studies import player_names
+from euphoria_agents.play import Agents
+from euphoria_agents.play.web.app import make_app
+from euphoria_agents.play.web.connections import configuration
+from euphoria_agents.play.web.game_registry import GameRegistry
+from euphoria_agents.play.web.refusals import Refused
+from euphoria_agents.play.web.request_guard import LOCAL_HOSTS
+from euphoria_agents.play.web.store import Store
+from euphoria_agents.play.web.studies import player_names
 
 MOST_PORT = 2**16 - 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from euphoria_agents.sessions.agents import Agents
-from euphoria_agents.sessions.session import AGENT_NAMES, AgentFailed, Seat, Session, Stale, WrongSeat
+from euphoria_agents.play.agents import Agents
+from euphoria_agents.play.session import AGENT_NAMES, AgentFailed, Seat, Session, Stale, WrongSeat
 
 __all__ = ["AGENT_NAMES", "AgentFailed", "Agents", "Seat", "Session", "Stale", "WrongSeat"]

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from starlette.requests import Request
 
 from euphoria_agents import background
-from euphoria_agents.web.refusals import Refused
+from euphoria_agents.play.web.refusals import Refused
 
 T = TypeVar("T")
 STOP_EVERY = 0.1  # seconds

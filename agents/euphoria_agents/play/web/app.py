@@ -14,16 +14,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from euphoria_agents.sessions import Agents
-from euphoria_agents.web import endpoints, games, studies
-from euphoria_agents.web.agent_permissions import Specs
-from euphoria_agents.web.board_data import bare_board, colours, facts, page_icon, symbols
-from euphoria_agents.web.game_registry import GameRegistry
-from euphoria_agents.web.refusals import STATUS, Refused, broken, missing, refused
-from euphoria_agents.web.request_guard import LOCAL_HOSTS, Guard
-from euphoria_agents.web.routes import route_table
-from euphoria_agents.web.server_limits import Limits
-from euphoria_agents.web.store import Store
+from euphoria_agents.play import Agents
+from euphoria_agents.play.web import endpoints, games, studies
+from euphoria_agents.play.web.agent_permissions import Specs
+from euphoria_agents.play.web.board_data import bare_board, colours, facts, page_icon, symbols
+from euphoria_agents.play.web.game_registry import GameRegistry
+from euphoria_agents.play.web.refusals import STATUS, Refused, broken, missing, refused
+from euphoria_agents.play.web.request_guard import LOCAL_HOSTS, Guard
+from euphoria_agents.play.web.routes import route_table
+from euphoria_agents.play.web.server_limits import Limits
+from euphoria_agents.play.web.store import Store
 from euphoria_env.board import MAX_PLAYERS
 
 STATIC = Path(__file__).parent / "static"

@@ -20,21 +20,21 @@ from msgspec import Meta
 from starlette.responses import JSONResponse, Response
 
 from euphoria_agents.error_text import one_line
+from euphoria_agents.play import Seat, Session
+from euphoria_agents.play.study.decision_analysis import outcome
+from euphoria_agents.play.study.game_analysis import Analysis
+from euphoria_agents.play.study.summary import THRESHOLD
+from euphoria_agents.play.transcript import Transcript
+from euphoria_agents.play.web import endpoints
+from euphoria_agents.play.web.agent_permissions import Specs
+from euphoria_agents.play.web.endpoints import Asked, Body, Query, SeatNumber, Spec
+from euphoria_agents.play.web.game_registry import GameRegistry, check_room
+from euphoria_agents.play.web.jobs import Jobs, answer_of, started
+from euphoria_agents.play.web.refusals import Refused
+from euphoria_agents.play.web.replay_page import MOVERS, replay_page
+from euphoria_agents.play.web.store import HOST, CannotSave, Damaged, token_hash
+from euphoria_agents.play.web.turns import Loading, Turns, in_thread
 from euphoria_agents.record_steps import Replayed, last_space
-from euphoria_agents.sessions import Seat, Session
-from euphoria_agents.sessions.story import Story
-from euphoria_agents.study.decision_analysis import outcome
-from euphoria_agents.study.game_analysis import Analysis
-from euphoria_agents.study.summary import THRESHOLD
-from euphoria_agents.web import endpoints
-from euphoria_agents.web.agent_permissions import Specs
-from euphoria_agents.web.endpoints import Asked, Body, Query, SeatNumber, Spec
-from euphoria_agents.web.game_registry import GameRegistry, check_room
-from euphoria_agents.web.jobs import Jobs, answer_of, started
-from euphoria_agents.web.refusals import Refused
-from euphoria_agents.web.replay_page import MOVERS, replay_page
-from euphoria_agents.web.store import HOST, CannotSave, Damaged, token_hash
-from euphoria_agents.web.turns import Loading, Turns, in_thread
 from euphoria_env import Game
 from euphoria_env.game import seed_row
 from euphoria_env.json_reader import Json
@@ -112,9 +112,9 @@ class Study:
     lock: asyncio.Lock = dataclasses.field(default_factory=asyncio.Lock)
 
     @cached_property
-    def story(self) -> Story:
+    def transcript(self) -> Transcript:
         """The log of the game."""
-        return Story(self.game, self.names)
+        return Transcript(self.game, self.names)
 
     def at(self, ply: int) -> Game:
         """The game before a decision or at its end.
@@ -222,9 +222,15 @@ class Studies:
     def overview(self, asked: Asked) -> Json:
         """The players, and every decision in notation and in words, as the player who decided saw it."""
         study: Study = asked.thing
-        game, story = study.game, study.story
-        told = {"names": study.names, "players": story.players, "lines": game.history, "record": study.record, "host": asked.host}
-        said = {"turns": story.turns, "log": story.log(story.players), "result": outcome(game)}
+        game, transcript = study.game, study.transcript
+        told = {
+            "names": study.names,
+            "players": transcript.players,
+            "lines": game.history,
+            "record": study.record,
+            "host": asked.host,
+        }
+        said = {"turns": transcript.turns, "log": transcript.log(transcript.players), "result": outcome(game)}
         said["headline"] = view_of(game, None, study.names).headline
         return {**told, **said, "mistake": THRESHOLD, "judges": [*JUDGES, *set(self.specs.offered).difference(JUDGES)]}
 
@@ -239,8 +245,8 @@ class Studies:
             "over": now.over or now.truncated,
             "view": dataclasses.asdict(view),
             "board": board_fragment(view, [last_space(game.history[:ply])], names=asked.thing.names),
-            "question": asked.thing.story.question(ply),
-            "moves": [dataclasses.asdict(move) for move in asked.thing.story.moves(ply)],
+            "question": asked.thing.transcript.question(ply),
+            "moves": [dataclasses.asdict(move) for move in asked.thing.transcript.moves(ply)],
             "played": game.played[ply] if ply < len(game.played) else None,
         }
 
@@ -277,7 +283,7 @@ class Studies:
     def analysis(self, asked: Asked) -> Json:
         """The finished part of an analysis, from an entry on, with the move played and the better one in words."""
         told = self._progress(asked.thing, asked.body.spec, asked.body.first)
-        return {**told, "better": asked.thing.story.better(told["entries"])}
+        return {**told, "better": asked.thing.transcript.better(told["entries"])}
 
     async def cancel(self, asked: Asked) -> Json:
         """Stops an analysis; the finished part stays."""

@@ -7,10 +7,10 @@ import logging
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from euphoria_agents.sessions import AgentFailed, Stale, WrongSeat
-from euphoria_agents.web.store import CannotSave, Damaged
+from euphoria_agents.play import AgentFailed, Stale, WrongSeat
+from euphoria_agents.play.web.store import CannotSave, Damaged
 
-LOG = logging.getLogger("euphoria_agents.web")
+LOG = logging.getLogger("euphoria_agents.play.web")
 
 
 class Refused(Exception):

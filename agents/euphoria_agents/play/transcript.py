@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from euphoria_agents.play.study.decision_analysis import best_of
+from euphoria_agents.play.study.game_analysis import Entry
 from euphoria_agents.record_steps import Replayed
-from euphoria_agents.study.decision_analysis import best_of
-from euphoria_agents.study.game_analysis import Entry
 from euphoria_env import words
 
 LEAST_REGRET = 0.01  # from which on it is said what was better
 
 
-class Story:
+class Transcript:
     """A recorded game in words.
 
     Args:

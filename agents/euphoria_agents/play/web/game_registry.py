@@ -13,12 +13,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from euphoria_agents.sessions import AgentFailed, Agents, Session, Stale
-from euphoria_agents.web.endpoints import new_tokens
-from euphoria_agents.web.refusals import LOG, Refused
-from euphoria_agents.web.server_limits import Limits, Places
-from euphoria_agents.web.store import HOST, CannotSave, Damaged, Store
-from euphoria_agents.web.turns import Loading, Turns, in_thread
+from euphoria_agents.play import AgentFailed, Agents, Session, Stale
+from euphoria_agents.play.web.endpoints import new_tokens
+from euphoria_agents.play.web.refusals import LOG, Refused
+from euphoria_agents.play.web.server_limits import Limits, Places
+from euphoria_agents.play.web.store import HOST, CannotSave, Damaged, Store
+from euphoria_agents.play.web.turns import Loading, Turns, in_thread
 
 ALIVE = 512  # games in memory; the others wait in the store
 T = TypeVar("T")

@@ -19,10 +19,10 @@ import numpy as np
 from euphoria_agents.agent import Explanation, explained
 from euphoria_agents.files import read_text, write_whole
 from euphoria_agents.matches.match import Chance
+from euphoria_agents.play.agents import Agents, Unavailable
+from euphoria_agents.play.names import told_apart
+from euphoria_agents.play.undo import may_be_taken_back
 from euphoria_agents.record_steps import last_space, steps
-from euphoria_agents.sessions.agents import Agents, Unavailable
-from euphoria_agents.sessions.names import told_apart
-from euphoria_agents.sessions.undo import may_be_taken_back
 from euphoria_agents.validation import checked
 from euphoria_env import Game, Rules, actions, words
 from euphoria_env.board import ITEMS, SPACES

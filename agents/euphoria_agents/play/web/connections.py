@@ -9,7 +9,7 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from euphoria_agents.web.server_limits import Limits, Places
+from euphoria_agents.play.web.server_limits import Limits, Places
 
 _BODY = b'{"error": "too many connections from this address"}'
 _HEAD = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from euphoria_agents.web.endpoints import Asked, Body
+from euphoria_agents.play.web.endpoints import Asked, Body
 from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from euphoria_agents.study.game_analysis import Entry
+from euphoria_agents.play.study.game_analysis import Entry
 
 THRESHOLD = 0.06  # a regret above it is a mistake: about one decision of a hundred
 LARGEST = 3

@@ -16,12 +16,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from euphoria_agents.play.study.decision_analysis import outcome
+from euphoria_agents.play.study.game_analysis import Entry
+from euphoria_agents.play.study.summary import THRESHOLD
+from euphoria_agents.play.transcript import Transcript
+from euphoria_agents.play.web.board_data import colours, facts, symbols
 from euphoria_agents.record_steps import Replayed, last_space
-from euphoria_agents.sessions.story import Story
-from euphoria_agents.study.decision_analysis import outcome
-from euphoria_agents.study.game_analysis import Entry
-from euphoria_agents.study.summary import THRESHOLD
-from euphoria_agents.web.board_data import colours, facts, symbols
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import View, view_of
@@ -47,22 +47,22 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
     Raises:
         ValueError: no such seat, or an analysis for everybody, which would tell what the players held.
     """
-    story = Story(game, names)
-    seats = _seats(story, seen_by)
+    transcript = Transcript(game, names)
+    seats = _seats(transcript, seen_by)
     shown = _shown(entries, seen_by)
     views = [view_of(game.at(ply), seat) for ply, seat in enumerate([*seats, _last(seen_by)])]
     pieces, frames = differences([_drawn(view, last_space(game.history[:ply]), names) for ply, view in enumerate(views)])
     data = {
         "names": list(names),
-        "players": story.players,
-        "turns": story.turns,
-        "log": story.log(seats),
+        "players": transcript.players,
+        "turns": transcript.turns,
+        "log": transcript.log(seats),
         "result": outcome(game),
         "seat": seen_by,
         "mistake": THRESHOLD,
         "entries": shown,
-        "better": story.better(shown),
-        "spaces": {one["ply"]: story.spaces(one["ply"]) for one in shown},
+        "better": transcript.better(shown),
+        "spaces": {one["ply"]: transcript.spaces(one["ply"]) for one in shown},
         "facts": _facts(views),
         "pieces": pieces,
         "frames": frames,
@@ -70,11 +70,13 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
     return _page(", ".join(names), data)
 
 
-def _seats(story: Story, seen_by: int | str) -> list[int | None]:
+def _seats(transcript: Transcript, seen_by: int | str) -> list[int | None]:
     """The seat that sees each decision."""
-    if seen_by not in (EVERYBODY, MOVERS, *range(len(story.names))):
-        raise ValueError(f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(story.names) - 1}, not {seen_by}")
-    return list(story.players) if seen_by == MOVERS else [_last(seen_by)] * len(story.players)
+    if seen_by not in (EVERYBODY, MOVERS, *range(len(transcript.names))):
+        raise ValueError(
+            f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(transcript.names) - 1}, not {seen_by}"
+        )
+    return list(transcript.players) if seen_by == MOVERS else [_last(seen_by)] * len(transcript.players)
 
 
 def _last(seen_by: int | str) -> int | None:

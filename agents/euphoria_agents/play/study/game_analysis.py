@@ -16,8 +16,8 @@ from msgspec import Meta
 from euphoria_agents.files import append_line, check_writable, read_text
 from euphoria_agents.matches.processes import in_processes
 from euphoria_agents.matches.tournament import check_counts, sources
+from euphoria_agents.play.study.decision_analysis import Judge, Judged
 from euphoria_agents.record_steps import Replayed
-from euphoria_agents.study.decision_analysis import Judge, Judged
 from euphoria_agents.validation import checked
 from euphoria_env.engine.tape import KINDS
 from euphoria_env.json_reader import read_json, shown

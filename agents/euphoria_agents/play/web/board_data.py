@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Any
 
-from euphoria_agents.sessions import AGENT_NAMES
+from euphoria_agents.play import AGENT_NAMES
 from euphoria_env import Game, Rules, words
 from euphoria_env.board import (
     AREAS,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from euphoria_agents.web import endpoints, games, positions, studies
-from euphoria_agents.web.endpoints import (
+from euphoria_agents.play.web import endpoints, games, positions, studies
+from euphoria_agents.play.web.endpoints import (
     ANYBODY,
     BEGINNER,
     ENDED,

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from euphoria_agents.web.refusals import refusal
-from euphoria_agents.web.server_limits import MAX_BODY
+from euphoria_agents.play.web.refusals import refusal
+from euphoria_agents.play.web.server_limits import MAX_BODY
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 HEADERS = {

@@ -13,18 +13,18 @@ from msgspec import Meta
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from euphoria_agents.sessions import Seat, Session, Stale
-from euphoria_agents.sessions.names import told_apart
-from euphoria_agents.study.stars import stars_by_source
-from euphoria_agents.web import endpoints
-from euphoria_agents.web.agent_permissions import Specs
-from euphoria_agents.web.board_data import board_patches
-from euphoria_agents.web.endpoints import Asked, Body, Query, SeatNumber, Spec, Version
-from euphoria_agents.web.game_registry import GameRegistry, RunningGame
-from euphoria_agents.web.refusals import Refused, refusal
-from euphoria_agents.web.store import HOST
-from euphoria_agents.web.studies import Start, Studies, branch
-from euphoria_agents.web.turns import in_thread
+from euphoria_agents.play import Seat, Session, Stale
+from euphoria_agents.play.names import told_apart
+from euphoria_agents.play.study.stars import stars_by_source
+from euphoria_agents.play.web import endpoints
+from euphoria_agents.play.web.agent_permissions import Specs
+from euphoria_agents.play.web.board_data import board_patches
+from euphoria_agents.play.web.endpoints import Asked, Body, Query, SeatNumber, Spec, Version
+from euphoria_agents.play.web.game_registry import GameRegistry, RunningGame
+from euphoria_agents.play.web.refusals import Refused, refusal
+from euphoria_agents.play.web.store import HOST
+from euphoria_agents.play.web.studies import Start, Studies, branch
+from euphoria_agents.play.web.turns import in_thread
 from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
 

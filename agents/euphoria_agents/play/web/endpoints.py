@@ -21,12 +21,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from euphoria_agents.sessions import Session
+from euphoria_agents.play import Session
+from euphoria_agents.play.web.refusals import Refused
+from euphoria_agents.play.web.server_limits import MAX_BODY, Limits
+from euphoria_agents.play.web.store import HOST, Store, token_hash
+from euphoria_agents.play.web.turns import Turns, in_thread, unless_gone
 from euphoria_agents.validation import checked, decoded
-from euphoria_agents.web.refusals import Refused
-from euphoria_agents.web.server_limits import MAX_BODY, Limits
-from euphoria_agents.web.store import HOST, Store, token_hash
-from euphoria_agents.web.turns import Turns, in_thread, unless_gone
 from euphoria_env.json_reader import Json
 
 T = TypeVar("T")

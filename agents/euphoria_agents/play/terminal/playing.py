@@ -13,9 +13,9 @@ from euphoria_agents import background
 from euphoria_agents.agent import MoveThought
 from euphoria_agents.error_text import one_line
 from euphoria_agents.files import write_whole
-from euphoria_agents.sessions import AGENT_NAMES, AgentFailed, Agents, Seat, Session
-from euphoria_agents.terminal.explaining import NAMES, explain
-from euphoria_agents.terminal.screen import HEADING, QUIET, WARNING, Screen
+from euphoria_agents.play import AGENT_NAMES, AgentFailed, Agents, Seat, Session
+from euphoria_agents.play.terminal.explaining import NAMES, explain
+from euphoria_agents.play.terminal.screen import HEADING, QUIET, WARNING, Screen
 from euphoria_env.board import STARS
 from euphoria_env.render.text import short_board
 from euphoria_env.render.theme import PLAYER_COLOURS

@@ -12,9 +12,9 @@ from typing import Any
 
 from euphoria_agents import background
 from euphoria_agents.matches.processes import Worker
-from euphoria_agents.web.refusals import Refused
-from euphoria_agents.web.server_limits import Kept
-from euphoria_agents.web.turns import Turns, in_thread
+from euphoria_agents.play.web.refusals import Refused
+from euphoria_agents.play.web.server_limits import Kept
+from euphoria_agents.play.web.turns import Turns, in_thread
 
 SLICE = 5.0  # seconds after which a job lets those of others go on
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from euphoria_agents.sessions.session import Seat
+    from euphoria_agents.play.session import Seat
 
 # Marks, letters and symbols that show nothing; a name cannot have characters of control and format anyway.
 _SHOWS_NOTHING = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from euphoria_agents.play import Agents, Session
+from euphoria_agents.play.web.game_registry import AgentExecutor
+from euphoria_agents.play.web.refusals import Refused
 from euphoria_agents.players.search.searcher import read_budget
-from euphoria_agents.sessions import Agents, Session
-from euphoria_agents.web.game_registry import AgentExecutor
-from euphoria_agents.web.refusals import Refused
 from euphoria_env.envs.asking import AgentFailed
 
 MOST_SIMULATIONS, MOST_SECONDS = 10_000, 10.0  # per decision

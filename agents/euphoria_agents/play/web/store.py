@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from euphoria_agents.study.game_analysis import SavedEntry
+from euphoria_agents.play.study.game_analysis import SavedEntry
+from euphoria_agents.play.web.store_file import APPLICATION, VERSION, take_file
 from euphoria_agents.validation import checked, decoded
-from euphoria_agents.web.store_file import APPLICATION, VERSION, take_file
 
 HOST = -1  # the seat of whoever made something, beside the seats that play
 LONGEST = 2.0**40  # seconds that servers may have run
