@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from euphoria_agents import background
-from euphoria_agents.commands.serve import listen
 from euphoria_agents.play import Seat
-from euphoria_agents.play.names import told_apart
-from euphoria_agents.play.web import endpoints, studies
-from euphoria_agents.play.web.server_limits import DAY, Kept
+from euphoria_agents.play.seats import told_apart
+from euphoria_agents.play.web import permissions, studies
+from euphoria_agents.play.web.limits import DAY, Limit
+from euphoria_agents.play.web.server import listen
 from euphoria_agents.play.web.store import Store
 from euphoria_env import Game, Rules
 from tests.test_serve import BODIES
@@ -133,7 +133,7 @@ def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch
         for line in lines:
             line.close()
         wait_until(lambda: not alive(process))  # noqa: B023
-    wait_until(lambda: server.registry.executor._all.idle and server.app.state.studies._processes.idle)
+    wait_until(lambda: server.registry.agents.thinking.idle and server.app.state.studies.processes.idle)
     assert ann.get(f"{api}/view")["seats"][1]["spec"] is None  # what was given up has not happened
     (gates / "explain").touch()
     assert ann.post(f"{api}/hint", asked)["moves"]
@@ -145,10 +145,10 @@ def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch
 def refused_everywhere(server: Served, visitor: Visitor, name: str, seat: int) -> None:
     """A visitor has no right over a seat, by any route."""
     for endpoint in server.app.state.endpoints:
-        if "{game}" not in endpoint.path or endpoint.who is endpoints.ANYBODY:
+        if "{game}" not in endpoint.path or endpoint.permission is permissions.ANYBODY:
             continue
         path = re.sub(r"{game}", name, endpoint.path)
-        path += f"?seat={seat}" if endpoint.who is endpoints.VIEWER else ""
+        path += f"?seat={seat}" if endpoint.permission is permissions.VIEWER else ""
         body = BODIES.get(path.rpartition("/")[2], {})
         sent = None if endpoint.method == "GET" else {**body, **({"seat": seat} if "seat" in body else {})}
         assert visitor.ask(endpoint.method, path, sent)[0] == 403, endpoint.path
@@ -250,7 +250,7 @@ def test_what_is_damaged_is_told_as_that_and_can_be_deleted(tmp_path: Path, kind
         for name, value in zip(names, values, strict=True):
             store._db.execute(f"UPDATE {kind} SET {column} = ? WHERE id = ?", (value, name))
     with Served(tmp_path / "games.sqlite") as second:
-        again, place = second.visitor(), endpoints.PLACES[kind]
+        again, place = second.visitor(), permissions.PATHS[kind]
         again.cookies = ann.cookies
         listed = again.get("/api/games")
         assert good in {one["id"] for one in listed["games"]}
@@ -284,7 +284,7 @@ def test_damaged_parts_do_not_spoil_the_whole(server: Served) -> None:
 
 
 def test_a_clock_that_is_set_ahead_deletes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now, kept = time.time, {"game": Kept(2, 2), "study": Kept(1, 1), "batch": Kept(1, 1)}
+    now, kept = time.time, {"game": Limit(2, 2), "study": Limit(1, 1), "batch": Limit(1, 1)}
     with Served(tmp_path / "games.sqlite", kept=kept) as first:
         ann = first.visitor()
         old = new(ann, ANN, BOB)["id"]
@@ -313,9 +313,9 @@ def test_what_is_being_watched_never_expires(server: Served) -> None:
 
 def test_the_time_that_servers_ran_goes_on(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "games.sqlite")) as store:
-        store.add_game("x", "", {}, 0, False, {}, {})
+        store.add_game("x", "", {}, version=0, over=False, summary={}, state={})
         store._db.execute("UPDATE game SET active = 5000.0")
-        store.add_game("y", "", {}, 0, False, {}, {})
+        store.add_game("y", "", {}, version=0, over=False, summary={}, state={})
         store._db.execute("UPDATE game SET active = 'never' WHERE id = 'y'")
     with closing(Store(tmp_path / "games.sqlite")) as store:
         assert 5000 <= store.now() < 5000 + DAY

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from euphoria_agents.commands.play import seats_of
-from euphoria_agents.play import Seat, Session
+from euphoria_agents.play import Seat, Session, load_game, save_game
 from euphoria_agents.play.terminal import playing
 from euphoria_agents.play.terminal.explaining import NAMES, explain
 from euphoria_env import Game, Rules
@@ -177,7 +177,7 @@ def test_what_is_shown_follows_from_what_may_be_known(opened: Open, tmp_path: Pa
         folder = tmp_path / f"{k}"
         folder.mkdir()
         seats = [Seat(name) for name in ("Ann", "Bob", "Cleo", "Dan")[:num_players]]
-        Session.of(Game.from_dict(one.to_dict()), seats).save(folder / "game.json")
+        save_game(Session.of(Game.from_dict(one.to_dict()), seats), folder / "game.json")
         terminal = opened("play --load game.json", folder=folder)
         terminal.until_prompt()
         for typed in ("", "?", "log", "board", "hint greedy", "undo", "load nothing", "card ray"):
@@ -241,7 +241,7 @@ def test_without_a_terminal(tmp_path: Path) -> None:
     done = run("--seats", "me:Zoë", "greedy", "--seed", "3", typed="1\nsave a.json\n")
     assert done.returncode == 2 and done.stderr == "error: the input ended before the game did\n"
     assert "Saved." in done.stdout and "\x1b" not in done.stdout and longest(done.stdout) <= 80
-    assert Session.load(tmp_path / "a.json").decisions == 1
+    assert load_game(tmp_path / "a.json").decisions == 1
     command = [sys.executable, "-m", "euphoria_agents", "play", "--seed", "1"]
     closed = subprocess.run(
         ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, text=True, env={"PYTHONPATH": PATHS}
@@ -286,7 +286,7 @@ def test_who_sits_where() -> None:
     ("columns", "environment"), [(40, {"NO_COLOR": "1"}), (80, {"TERM": "dumb"}), (200, {"TERM": "xterm-256color"})]
 )
 def test_no_line_is_longer_than_the_terminal(opened: Open, tmp_path: Path, columns: int, environment: dict[str, str]) -> None:
-    Session.of(played(6, 420), [Seat("Ann"), *[Seat("greedy", "greedy")] * 5], practice=True).save(tmp_path / "game.json")
+    save_game(Session.of(played(6, 420), [Seat("Ann"), *[Seat("greedy", "greedy")] * 5], practice=True), tmp_path / "game.json")
     terminal = opened("play --load game.json", columns, **environment)
     text = terminal.until_prompt()
     for typed in ("?", "log 30", "card ray the", "card wind_salon", "board", "hint greedy", "xyzzy" * 20, numbers(text)[0]):

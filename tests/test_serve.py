@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import multiprocessing
@@ -22,12 +23,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from euphoria_agents.commands.serve import listen, run
+from euphoria_agents.commands.serve import run
 from euphoria_agents.commands.shared_arguments import ServeOptions
 from euphoria_agents.play import Seat, Session
-from euphoria_agents.play.web import endpoints as rights
-from euphoria_agents.play.web.request_guard import HEADERS
-from euphoria_agents.play.web.server_limits import Kept
+from euphoria_agents.play.web import permissions
+from euphoria_agents.play.web.guard import HEADERS
+from euphoria_agents.play.web.limits import Limit
+from euphoria_agents.play.web.server import listen
 from euphoria_agents.play.web.store import CannotSave, Store
 from euphoria_agents.play.web.store_file import APPLICATION, VERSION
 from euphoria_env import Game, Rules
@@ -76,7 +78,7 @@ def test_a_whole_game_with_an_agent(ann: Visitor) -> None:
         assert view["decider"] == 0 and view["moves"] and view["question"]
         move = rng.choice(view["moves"])
         after = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": move["action"]})
-        assert after["version"] > view["version"] and len(json.dumps(after)) < 40_000
+        assert after["version"] > view["version"] and len(gzip.compress(json.dumps(after).encode())) < 40_000
         assert after["last"] == move["space"] or not move["notation"].startswith("place ")
         seen += 1
     assert seen > 10 and sorted(p["rank"] for p in view["view"]["players"])[0] == 1
@@ -153,14 +155,11 @@ def test_what_has_been_is_seen_again(ann: Visitor) -> None:
     assert len(seen[-1]["events"]) == len(seen[-1]["made"]) == 6 and seen[-1]["made"][0] == 0
 
 
-def test_the_board_of_a_view_is_the_bare_one_with_changes(ann: Visitor) -> None:
+def test_the_board_of_a_view_shows_what_the_view_says(ann: Visitor) -> None:
     api = f"/api/games/{new(ann, ANN, RANDOM, rules={'max_turns': 20})['id']}"
-    bare, seen = ann.ask("GET", "/static/board-2.svg")[1].decode().split("\n"), set[str]()
+    seen = set[str]()
     while not (view := wait_for(ann, f"{api}/view?seat=0", my_turn))["over"]:
-        lines = bare.copy()
-        for first, last, text in reversed(view["board"]):
-            lines[first:last] = [text]
-        board = ElementTree.fromstring("\n".join(lines))
+        board = ElementTree.fromstring(view["board"])
         dice = [node.attrib["aria-label"] for node in board.iter() if node.get("class") == "die"]
         assert len(dice) == sum(map(len, view["view"]["workers"].values()))
         assert not re.search(r"[Pp]layer \d", json.dumps(view)) and view["question"].startswith("You: ")
@@ -231,7 +230,7 @@ def seated(server: Served, game: Game, practice: bool = False) -> tuple[str, dic
     """A game on the server that stands as this one, and a visitor in each seat."""
     seats = [Seat(f"P{k}", None) for k in range(game.rules.num_players)]
     session = Session.of(game, seats, practice=practice)
-    name, tokens = server.inside(lambda: server.registry.open(session, list(range(len(seats))), 0))
+    name, tokens = server.inside(lambda: server.registry.open(session, 0))
     visitors = {}
     for k in range(len(seats)):
         visitors[k] = server.visitor()
@@ -490,8 +489,8 @@ def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server that takes little."""
-    kept = {"game": Kept(3, 2), "study": Kept(2, 1)}
-    few = {"listeners": 2, "listeners_per_client": 3, "connections_per_client": 12, "head_seconds": 0.5, "body_seconds": 0.5}
+    kept = {"game": Limit(3, 2), "study": Limit(2, 1)}
+    few = {"listeners": 2, "listeners_per_client": 3, "connections": Limit(1000, 12), "head_seconds": 0.5, "body_seconds": 0.5}
     with Served(tmp_path_factory.mktemp("small") / "games.sqlite", kept=kept, agents=2, idle=3600.0, **few) as found:
         yield found
 
@@ -501,7 +500,7 @@ def test_what_is_too_much_is_refused(small: Served, record: str) -> None:
     study = ann.post("/api/studies", {"record": record})["id"]
     assert ann.post("/api/studies", {"record": record})["id"] == study  # it is there already
     jobs = small.app.state.studies.jobs
-    jobs._most, before = Kept(0, 0), jobs._most
+    jobs._most, before = Limit(0, 0), jobs._most
     for path, body in (
         ("/api/studies", {"record": Game(seed=1).to_record()}),
         (f"/api/studies/{study}/analyses", {"spec": "weights"}),
@@ -562,15 +561,14 @@ def listening(server: Served, name: str, client: str = "127.0.0.1") -> Iterator[
 def test_listeners_have_so_many_places(server: Served, small: Served) -> None:
     emptied(small)
     one, other = (
-        small.inside(lambda: small.registry.open(Session(Rules(num_players=2), [Seat("A"), Seat("B")]), [0, 1], 0))[0]
-        for _ in range(2)
+        small.inside(lambda: small.registry.open(Session(Rules(num_players=2), [Seat("A"), Seat("B")]), 0))[0] for _ in range(2)
     )
     with ExitStack() as stack:
         listen = lambda name, client="127.0.0.1": stack.enter_context(listening(small, name, client))  # noqa: E731
         assert [listen(one) for _ in range(3)] == [200, 200, 503]  # those of the game
         assert [listen(other) for _ in range(2)] == [200, 503]  # those of the client
         assert listen(other, "127.0.0.2") == 200
-    wait_until(lambda: not small.registry.listening._held)
+    wait_until(lambda: not any(game.listeners for game in small.registry._running.values()))
     answer = small.visitor().ask("HEAD", f"/api/games/{one}/events")
     assert answer[0] == 200 and answer[1] == b""
 
@@ -598,7 +596,7 @@ def test_agents_leave_for_others(small: Served) -> None:
     study = ann.post("/api/studies", {"record": Game(Rules(num_players=2), seed=2).to_record()})["id"]
     for spec in ("greedy:1", "greedy:2", "greedy:3", "weights", "greedy:1"):
         assert ann.post(f"/api/studies/{study}/at/0", {"spec": spec})["moves"]
-    assert len(small.registry.agents._kept) == 2 and "greedy:1" in small.registry.agents
+    assert len(small.registry.agents.pool._kept) == 2 and "greedy:1" in small.registry.agents.pool
 
 
 def test_two_hundred_guesses_open_nothing(server: Served, ann: Visitor) -> None:
@@ -639,7 +637,7 @@ def test_every_endpoint_has_the_right_that_it_says(server: Served, ann: Visitor,
     endpoints = server.app.state.endpoints
     for visitor, may in ((stranger, {"ANYBODY"}), (bob, {"ANYBODY", "MEMBER"})):
         for endpoint in endpoints:
-            (right,) = (name for name, who in vars(rights).items() if who is endpoint.who)
+            (right,) = (name for name, who in vars(permissions).items() if who is endpoint.permission)
             called = f"{endpoint.method} {endpoint.path}"
             if right in may or right == "ENDED" and "game" not in endpoint.path:
                 continue
@@ -698,7 +696,7 @@ def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     old.touch(0o644)
     for path in (tmp_path / "new.sqlite", old):
         with closing(Store(path)) as store:
-            store.add_game("x", "", {}, 0, False, {}, {})
+            store.add_game("x", "", {}, version=0, over=False, summary={}, state={})
             files = list(tmp_path.glob(f"{path.name}*"))
             assert len(files) > 1 and {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
@@ -706,10 +704,10 @@ def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 def test_a_game_that_was_changed_meanwhile_is_not_saved_over(tmp_path: Path) -> None:
     old, new = ({"session": k, "pace": None} for k in (1, 2))
     with closing(Store(tmp_path / "games.sqlite")) as store:
-        store.add_game("x", "", {0: "token"}, 5, False, {}, old)
-        store.save_game("x", 5, False, {}, new, [0], {})
+        store.add_game("x", "", {0: "token"}, version=5, over=False, summary={}, state=old)
+        store.save_game("x", [0], {}, version=5, over=False, summary={}, state=new)
         with pytest.raises(CannotSave, match="changed by somebody else"):
-            store.save_game("x", 4, False, {}, old, [], {})
+            store.save_game("x", [], {}, version=4, over=False, summary={}, state=old)
         assert store.game("x") == (new, "") and list(store.hashes("x")) == [0]
 
 
@@ -797,7 +795,7 @@ def test_the_game_waits_for_an_agent_that_never_answers(server: Served, ann: Vis
 @contextmanager
 def patient(server: Served, seconds: float) -> Iterator[None]:
     """Lets the server's agents take no longer for their first answers."""
-    agents = server.registry.agents
+    agents = server.registry.agents.pool
     before, agents.first_seconds = agents.first_seconds, seconds
     try:
         yield

@@ -1,32 +1,33 @@
-"""The server put together: guard, pages, endpoints."""
+"""The server as an ASGI application: guard, pages, endpoints."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from euphoria_agents.play import Agents
-from euphoria_agents.play.web import endpoints, games, studies
-from euphoria_agents.play.web.agent_permissions import Specs
-from euphoria_agents.play.web.board_data import bare_board, colours, facts, page_icon, symbols
-from euphoria_agents.play.web.game_registry import GameRegistry
-from euphoria_agents.play.web.refusals import STATUS, Refused, broken, missing, refused
-from euphoria_agents.play.web.request_guard import LOCAL_HOSTS, Guard
+from euphoria_agents.play.web import endpoints
+from euphoria_agents.play.web.agents import AgentService
+from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbols
+from euphoria_agents.play.web.errors import STATUS, Refused, expected_error, not_found, unexpected_error
+from euphoria_agents.play.web.games import Games
+from euphoria_agents.play.web.guard import LOCAL_HOSTS, Guard
+from euphoria_agents.play.web.limits import Limits
+from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.routes import route_table
-from euphoria_agents.play.web.server_limits import Limits
 from euphoria_agents.play.web.store import Store
-from euphoria_env.board import MAX_PLAYERS
+from euphoria_agents.play.web.studies import Studies
 
-STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PAGES = {
     "/": "home.html",
@@ -52,53 +53,54 @@ def make_app(
 
     Args:
         store: where everything is kept.
-        allowed: agents of somebody's own that may be asked for.
-        hosts: the names under which the server may be asked for.
-        limits: how much the server takes; None: the usual ones.
+        allowed: specs of the user's own agents, which clients may use.
+        hosts: the names of this server.
+        limits: of what clients may use; None: the default ones.
     """
     limits = limits or Limits()
-    agents = Agents(allowed, limits.agents, limits.seconds, limits.first_seconds)
-    registry = GameRegistry(store, agents, limits)
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
-    specs = Specs(list(offered), agents, registry.executor, limits.waiting.per_client)
-    all_studies = studies.Studies(registry, specs)
-    table = route_table(games.Games(registry, specs, all_studies), all_studies, facts(offered))
+    agents = AgentService(Agents(allowed, limits.agents, limits.seconds, limits.first_seconds), list(offered), limits)
+    registry = GameRegistry(store, agents, limits)
+    studies = Studies(registry)
+    table = route_table(Games(registry, studies), studies, facts(offered))
 
     @asynccontextmanager
-    async def life(_: Starlette) -> AsyncIterator[None]:
-        first = asyncio.create_task(specs.check(specs.offered[0]))  # most games want it, and it takes a second to load
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        first = asyncio.create_task(agents.check(agents.offered[0]))  # most games use it, and it takes a second to load
         yield
         first.cancel()
-        for one in (registry, all_studies.jobs):
-            one.close()
+        registry.close()
+        studies.jobs.close()
 
-    finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": all_studies.find}
+    finders: dict[str, endpoints.Finder] = {"game": registry.game, "study": studies.find}
     app = Starlette(
-        routes=[*_pages(), *(endpoints.route(one, store, limits, finders, registry.desk) for one in table)],
-        middleware=[Middleware(Guard, hosts=hosts)],
-        exception_handlers={**dict.fromkeys(STATUS, refused), HTTPException: missing, Exception: broken},
-        lifespan=life,
+        routes=[*_pages(), *(endpoints.route(one, registry, finders) for one in table)],
+        middleware=[Middleware(Guard, hosts=hosts), Middleware(GZipMiddleware, compresslevel=4)],
+        exception_handlers={**dict.fromkeys(STATUS, expected_error), HTTPException: not_found, Exception: unexpected_error},
+        lifespan=lifespan,
     )
-    app.state.registry, app.state.studies, app.state.endpoints, app.state.limits = registry, all_studies, table, limits
+    app.state.registry, app.state.studies, app.state.endpoints, app.state.limits = registry, studies, table, limits
     return app
 
 
 def _pages() -> list[Route]:
-    """The pages and what belongs to them, which are the same for everybody."""
+    """The routes of the pages and of their static files."""
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
     files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}
-    files |= {f"board-{n}.svg": bare_board(n) for n in range(2, MAX_PLAYERS + 1)}
+
+    def send(name: str) -> Response:
+        return Response(files[name], media_type=TYPES[Path(name).suffix])
+
+    def page(name: str) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(_: Request) -> Response:
+            return send(name)
+
+        return answer
 
     async def static(request: Request) -> Response:
         name = request.path_params["name"]
         if name not in files or name.endswith(".html"):
             raise Refused(404, "there is nothing at this address")
-        return Response(files[name], media_type=TYPES[Path(name).suffix])
+        return send(name)
 
-    def page(name: str) -> Route:
-        async def answer(_: Request) -> Response:
-            return Response(files[PAGES[name]], media_type="text/html")
-
-        return Route(name, answer)
-
-    return [*(page(name) for name in PAGES), Route("/static/{name}", static)]
+    return [*(Route(path, page(name)) for path, name in PAGES.items()), Route("/static/{name}", static)]

@@ -1,14 +1,13 @@
-"""The public data that the pages need: the printed board, cards in words, symbols and colours, options of the rules."""
+"""The public data for the pages: the printed board, cards in words, symbols and colours, options of the rules."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from difflib import SequenceMatcher
-from functools import cache
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from euphoria_agents.play import AGENT_NAMES
-from euphoria_env import Game, Rules, words
+from euphoria_env import Rules, words
 from euphoria_env.board import (
     AREAS,
     ARTIFACTS,
@@ -24,14 +23,15 @@ from euphoria_env.board import (
 from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import KINDS, NAMES
-from euphoria_env.render.board import board_fragment, places
+from euphoria_env.render.board import places
 from euphoria_env.render.symbols import die
 from euphoria_env.render.symbols import symbols as drawn_symbols
 from euphoria_env.render.theme import PAGE, variables
-from euphoria_env.render.view import REGION_NAMES, View, view_of
+from euphoria_env.render.view import REGION_NAMES
 from euphoria_env.rules import OPTIONS
 from euphoria_env.words import title
 
+STATIC = Path(__file__).parent / "static"
 _TITLES = {
     **dict.fromkeys(TUNNELS, "Tunnel"),
     **dict.fromkeys(TUNNEL_ENDS, "Tunnel end"),
@@ -41,7 +41,11 @@ _TITLES = {
 
 
 def facts(agents: Mapping[str, str]) -> dict[str, Any]:
-    """The facts, as JSON; `agents`: the specs that are offered, with what they are."""
+    """The public data as JSON.
+
+    Args:
+        agents: the specs in the forms, each with a description.
+    """
     return {
         "agents": list(agents),
         "agent_words": agents,
@@ -81,19 +85,6 @@ def _options() -> Any:
             yield name, {"type": "flag", "help": option.help, "value": value}
         elif option.kind is int and name != "num_players":
             yield name, {"type": "number", "help": option.help, "value": value, "low": option.low, "high": option.high}
-
-
-@cache
-def bare_board(num_players: int) -> str:
-    """The board of a game that begins, which a page has once."""
-    return board_fragment(view_of(Game(Rules(num_players=num_players), seed=0)))
-
-
-def board_patches(view: View, changed: Collection[str], names: Sequence[str]) -> list[tuple[int, int, str]]:
-    """The text that replaces lines of the bare board in a view: the first line, the one after the last, the text."""
-    bare, drawn = (text.split("\n") for text in (bare_board(len(view.players)), board_fragment(view, changed, names=names)))
-    changes = SequenceMatcher(None, bare, drawn).get_opcodes()
-    return [(start, end, "\n".join(drawn[first:last])) for kind, start, end, first, last in changes if kind != "equal"]
 
 
 def symbols() -> str:

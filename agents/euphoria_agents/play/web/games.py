@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from euphoria_agents.play import Seat, Session, Stale
-from euphoria_agents.play.names import told_apart
+from euphoria_agents.play import CANNOT_UNDO, Seat, Session, Stale
+from euphoria_agents.play.seats import told_apart
 from euphoria_agents.play.study.stars import stars_by_source
-from euphoria_agents.play.web import endpoints
-from euphoria_agents.play.web.agent_permissions import Specs
-from euphoria_agents.play.web.board_data import board_patches
-from euphoria_agents.play.web.endpoints import Asked, Body, Query, SeatNumber, Spec, Version
-from euphoria_agents.play.web.game_registry import GameRegistry, RunningGame
-from euphoria_agents.play.web.refusals import Refused, refusal
+from euphoria_agents.play.web.agents import ADVISER
+from euphoria_agents.play.web.endpoints import Body, Query, RequestContext, SeatNumber, SeatQuery, Spec, Version, as_response
+from euphoria_agents.play.web.errors import Refused, error_response
+from euphoria_agents.play.web.permissions import give, new_tokens, token_matches
+from euphoria_agents.play.web.queueing import in_thread
+from euphoria_agents.play.web.registry import GameRegistry
+from euphoria_agents.play.web.running_game import RunningGame
 from euphoria_agents.play.web.store import HOST
 from euphoria_agents.play.web.studies import Start, Studies, branch
-from euphoria_agents.play.web.turns import in_thread
 from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
+from euphoria_env.render.board import board_fragment
 
-USUAL = Rules().to_dict()
+DEFAULT_RULES = Rules().to_dict()
 LISTED = 50  # games in the list
 LOGGED = 40  # lines of the log in a view
-MOST_MOVES = 64  # in one request
-CANNOT_UNDO = "nothing can be taken back: somebody has decided since, something was drawn, or a card was shown"
-HEARTBEAT = 15.0  # seconds after which a silent stream says that it lives
+MAX_MOVES = 64  # in one request
+HEARTBEAT = 15.0  # seconds after which a silent stream sends a comment
+STREAM = "text/event-stream"
+SAME = "event: same\n"
 
 Pace = Annotated[float, Meta(ge=0, le=60)]
 
@@ -65,10 +65,9 @@ class Sit(Body):
     token: str
 
 
-class Look(Query):
+class ViewQuery(SeatQuery):
     """The view to be shown; `decision`: the game as it was before a decision that was made."""
 
-    seat: SeatNumber | None = None
     log: str = ""
     decision: Version | None = None
 
@@ -84,11 +83,11 @@ class Move(Decide):
     """A move, in notation or as an id; `then`: further ones of the same seat, which are played with it or not at all."""
 
     action: int | str
-    then: Annotated[list[int | str], Meta(max_length=MOST_MOVES)] = []
+    then: Annotated[list[int | str], Meta(max_length=MAX_MOVES)] = []
 
 
 class Hint(Decide):
-    """The agent to be asked for a hint; None: the one that is offered first."""
+    """The agent that is asked for a hint; None: `ADVISER`."""
 
     spec: Spec | None = None
 
@@ -117,247 +116,235 @@ class Games:
 
     Args:
         registry: the games.
-        specs: the agents that may play.
         studies: from which games may branch off.
     """
 
-    def __init__(self, registry: GameRegistry, specs: Specs, studies: Studies) -> None:
-        self.registry = registry
-        self.specs = specs
-        self.studies = studies
+    def __init__(self, registry: GameRegistry, studies: Studies) -> None:
+        self.registry, self.agents, self.studies = registry, registry.agents, studies
 
     # ---------------------------------------------------------------------------------------------------- making, finding
 
-    async def list(self, _: Asked) -> Json:
-        """The games that changed last, with what everybody may know of them, and the names of those that are damaged."""
+    async def list(self, _: RequestContext) -> Json:
+        """The public summaries of the games that changed last, and the names of those among them that are damaged."""
         found, damaged = await in_thread(lambda: self.registry.store.games(LISTED))
         return {"games": found, "damaged": damaged}
 
-    async def make(self, asked: Asked) -> Response:
-        """A new game; the seats of people "here" become cookies at once, the others links."""
-        body: NewGame = asked.body
+    async def make(self, context: RequestContext) -> Response:
+        """Makes a game. The answer has cookies for the seats "here", and links for those of other people."""
+        body: NewGame = context.body
         seats = [Seat(one.name, one.spec) for one in told_apart(body.seats)]
         for seat in seats:
             if seat.spec is not None:
-                await self.specs.check(seat.spec, asked.client)
-        begin = await self._beginning(body, asked.client)
-        session = await asked.in_turn(lambda: Session.of(begin(), seats, body.practice, self.registry.agents))
-        people = [k for k, seat in enumerate(seats) if seat.spec is None]
-        name, tokens = await self.registry.open(session, people, body.pace, asked.client)
-        here = [k for k in people if body.seats[k].here]
-        answer = JSONResponse({"id": name, "links": _links(tokens, [k for k in people if k not in here])}, 201)
-        return endpoints.give(answer, "game", name, {k: tokens[k] for k in [HOST, *here]})
+                await self.agents.check(seat.spec, context.client)
+        start = await self._start(body, context.client)
+        session = await context.run(lambda: Session.of(start(), seats, body.practice, self.agents.pool))
+        name, tokens = await self.registry.open(session, body.pace, context.client)
+        here = [k for k in session.people if body.seats[k].here]
+        answer = as_response({"id": name, "links": _links(tokens, [k for k in session.people if k not in here])}, 201)
+        return give(answer, "game", name, {k: tokens[k] for k in [HOST, *here]})
 
-    async def _beginning(self, body: NewGame, client: str) -> Callable[[], Game]:
-        """A function that makes the game that is asked for."""
+    async def _start(self, body: NewGame, client: str) -> Callable[[], Game]:
+        """A function that makes the game as it begins."""
         if body.position is not None:
             return lambda: Game.from_dict(body.position)
         if body.start is not None:
-            study = await self.studies.find(body.start.study, client)
-            ply = body.start.ply
+            study, ply = await self.studies.find(body.start.study, client), body.start.ply
             return lambda: branch(study, ply)
         return lambda: Game(Rules.from_dict({**(body.rules or {}), "num_players": len(body.seats)}), secrets.randbits(63))
 
-    def sit(self, asked: Asked) -> Response:
-        """The token of a seat link becomes a cookie."""
-        token, free = asked.body.token, {HOST, *endpoints.people(asked.thing.session)}
-        for seat, kept in self.registry.store.hashes(asked.name).items():
-            if seat in free and endpoints.matches(kept, token):
-                return endpoints.give(JSONResponse({"seat": seat}), "game", asked.name, {seat: token})
+    def sit(self, context: RequestContext) -> Response:
+        """Turns the token of a seat link into a cookie."""
+        token, free = context.body.token, {HOST, *context.item.session.people}
+        for seat, kept in self.registry.store.hashes(context.name).items():
+            if seat in free and token_matches(kept, token):
+                return give(as_response({"seat": seat}), "game", context.name, {seat: token})
         raise Refused(403, "this link opens no seat of this game")
 
-    async def delete(self, asked: Asked) -> Json:
-        """Forgets a game."""
-        await self.registry.delete(asked.name)
+    async def delete(self, context: RequestContext) -> Json:
+        """Deletes a game."""
+        await self.registry.delete(context.name)
         return {}
 
     # ------------------------------------------------------------------------------------------------------------ playing
 
-    def view(self, asked: Asked) -> Json:
+    def view(self, context: RequestContext) -> Json:
         """The view of a seat, or of everybody."""
-        body: Look = asked.body
+        body: ViewQuery = context.body
         if body.decision is None:
-            return _shown(asked, body.log == "all")
-        return past(asked.thing.session, asked.seat, _checked(asked.thing.session, body.decision))
+            return _view(context, body.log == "all")
+        session: Session = context.item.session
+        decision = _checked_decision(session, body.decision)
+        return {"decision": decision, "decisions": session.decisions, **_board(session, body.seat, decision)}
 
-    async def move(self, asked: Asked) -> Json:
+    async def move(self, context: RequestContext) -> Json:
         """Plays a move of a seat."""
-        body: Move = asked.body
+        body: Move = context.body
         if body.then:
-            return await _changed(asked, lambda game: game.play_together(body.seat, [body.action, *body.then], body.version))
-        return await _changed(asked, lambda game: game.play(body.seat, body.action, body.version))
+            return await _change(context, lambda game: game.play_together(body.seat, [body.action, *body.then], body.version))
+        return await _change(context, lambda game: game.play(body.seat, body.action, body.version))
 
-    async def undo(self, asked: Asked) -> Json:
-        """Takes back to the last decision of a seat."""
-        body: Decide = asked.body
+    async def undo(self, context: RequestContext) -> Json:
+        """Takes back the last decision of a seat."""
+        body: Decide = context.body
 
         def take_back(session: Session) -> None:
             if not session.can_undo(body.seat):
                 raise Refused(409, CANNOT_UNDO)
             session.undo(body.seat, body.version)
 
-        return await _changed(asked, take_back)
+        return await _change(context, take_back)
 
-    async def hint(self, asked: Asked) -> Any:
+    async def hint(self, context: RequestContext) -> Any:
         """An agent's opinion of the decision of a seat, from what this seat may know."""
-        body: Hint = asked.body
-        session = await asked.in_turn(lambda: asked.thing.session.clone())
+        body: Hint = context.body
+        session = await context.run(lambda: context.item.session.clone())
         if body.version != session.version or session.over or session.player != body.seat:
             raise Refused(409, "this is not your decision now; look again")
-        said = await self.specs.hint(session, body.seat, body.spec or self.specs.adviser, asked.client)
-        await asked.check()
-        return said
+        opinion = await self.agents.hint(session, body.seat, body.spec or ADVISER, context.client)
+        await context.check_permission()
+        return opinion
 
-    async def why(self, asked: Asked) -> Any:
-        """The reasons of the agent that made a decision."""
-        session = await asked.in_turn(lambda: asked.thing.session.clone())
-        decision = _checked(session, session.decisions if asked.body.decision is None else asked.body.decision)
+    async def why(self, context: RequestContext) -> Any:
+        """The opinion of the agent that made a decision, with the moves in words."""
+        session = await context.run(lambda: context.item.session.clone())
+        decision = _checked_decision(session, session.decisions if context.body.decision is None else context.body.decision)
         seat, action = session.made(decision) if decision < session.decisions else (-1, -1)
         spec = session.seats[seat].spec if seat >= 0 else None
         if spec is None:
             raise Refused(409, "no agent made this decision")
-        thought = await self.specs.hint(session, seat, spec, asked.client, decision)
-        return {**thought, "seat": seat, "action": action, "texts": await asked.in_turn(lambda: _texts(session, decision))}
+        opinion = await self.agents.hint(session, seat, spec, context.client, decision)
+        return {**opinion, "seat": seat, "action": action, "texts": await context.run(lambda: _move_texts(session, decision))}
 
-    async def hand_over(self, asked: Asked) -> Json:
+    async def hand_over(self, context: RequestContext) -> Json:
         """Gives a seat to an agent, or to a person, who gets a link that only whoever made the game can give away."""
-        body: HandOver = asked.body
+        body: HandOver = context.body
         if body.spec is not None:
-            await self.specs.check(body.spec, asked.client)
-            asked.thing = await self.registry.game(asked.name, asked.client)  # it may have left the memory meanwhile
-        elif not asked.host:
+            await self.agents.check(body.spec, context.client)
+            context.item = await self.registry.game(context.name, context.client)  # it may have left the memory meanwhile
+        elif not context.host:
             raise Refused(403, "only whoever made this game may give a seat to a person")
-        before = asked.thing.session.seats[body.seat]
-        await asked.check()  # it may have been taken away meanwhile
+        before = context.item.session.seats[body.seat]
+        await context.check_permission()  # the seat may have been taken away meanwhile
 
-        def give(session: Session) -> None:
+        def hand_over(session: Session) -> None:
             if session.seats[body.seat] != before:
                 raise Stale("somebody else has given this seat away; look again")
             session.hand_over(body.seat, body.spec)
 
-        tokens = endpoints.new_tokens(body.seat) if body.spec is None else {}
-        await asked.thing.change(give, tokens)
+        tokens = new_tokens(body.seat) if body.spec is None else {}
+        await context.item.change(hand_over, tokens)
         return {"links": _links(tokens, tokens)}
 
     # ------------------------------------------------------------------------------------------------------------ watching
 
-    async def pace(self, asked: Asked) -> Json:
+    async def pace(self, context: RequestContext) -> Json:
         """Changes the speed of the agents."""
-        await asked.thing.set_pace(asked.body.pace)
+        await context.item.set_pace(context.body.pace)
         return {}
 
-    async def step(self, asked: Asked) -> Json:
+    async def step(self, context: RequestContext) -> Json:
         """Lets an agent make its move."""
-        asked.thing.step()
+        context.item.step()
         return {}
 
-    async def retry(self, asked: Asked) -> Json:
+    async def retry(self, context: RequestContext) -> Json:
         """Asks an agent that failed once more."""
-        asked.thing.retry()
+        context.item.retry()
         return {}
 
-    def record(self, asked: Asked) -> Json:
+    def record(self, context: RequestContext) -> Json:
         """The whole game."""
-        return {"record": asked.thing.session.record()}
+        return {"record": context.item.session.record()}
 
-    async def events(self, asked: Asked) -> Response:
+    async def events(self, context: RequestContext) -> Response:
         """A stream of version numbers, one whenever something is new."""
-        return Response(media_type=STREAM) if asked.request.method == "HEAD" else _Listener(asked, self.registry)
+        return Response(media_type=STREAM) if context.request.method == "HEAD" else _EventStream(context)
 
 
-STREAM = "text/event-stream"
-SAME = "event: same\n"
+class _EventStream(Response):
+    """The stream of a game, as long as there is a place for the listener."""
 
-
-class _Listener(Response):
-    """The stream of a game, as long as there is a place for whoever listens."""
-
-    def __init__(self, asked: Asked, registry: GameRegistry) -> None:
+    def __init__(self, context: RequestContext) -> None:
         super().__init__(media_type=STREAM)
-        self._game: RunningGame = asked.thing
-        self._client, self._places = asked.client, registry.listening
-        self._most = registry.limits.listeners * (2 if asked.held else 1)
+        self._game: RunningGame = context.item
+        self._registry, self._client = context.registry, context.client
+        self._most = context.registry.limits.listeners * (2 if context.held else 1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._game.listeners >= self._most or not self._places.take(self._client):
-            await refusal(503, "too many listen to this game")(scope, receive, send)
+        if not self._registry.add_listener(self._game, self._client, self._most):
+            await error_response(503, "too many listen to this game")(scope, receive, send)
             return
-        self._game.listeners += 1  # counted before anything else can happen
         try:
-            await StreamingResponse(_versions(self._game), media_type=STREAM)(scope, receive, send)
+            await StreamingResponse(_messages(self._game), media_type=STREAM)(scope, receive, send)
         finally:
-            self._game.listeners -= 1
-            self._places.leave(self._client)
+            self._game.listeners.remove(self._client)
 
 
-async def _versions(game: RunningGame) -> AsyncIterator[str]:
-    """A message for each version; where something else is new, such as the pace, one of the kind "same"."""
-    told = -1
+async def _messages(game: RunningGame) -> AsyncIterator[str]:
+    """A message for each version; one of the kind "same" where something else is new, such as the pace."""
+    last = -1
     while not game.closed:
         changed, version = game.changed, game.session.version
-        yield f"{SAME if version == told else ''}data: {version}\n\n"
-        told = version
-        while True:
+        yield f"{SAME if version == last else ''}data: {version}\n\n"
+        last = version
+        while not changed.is_set():
             try:
                 await asyncio.wait_for(changed.wait(), HEARTBEAT)
-                break
             except TimeoutError:
                 yield ": still there\n\n"
 
 
-def _checked(session: Session, decision: int) -> int:
-    """The number of a decision.
-
-    Raises:
-        Refused: there is none.
-    """
+def _checked_decision(session: Session, decision: int) -> int:
     if decision > session.decisions:
         raise Refused(422, f"decision must be a number from 0 to {session.decisions}")
     return decision
 
 
-def _texts(session: Session, decision: int) -> dict[int, str]:
+def _move_texts(session: Session, decision: int) -> dict[int, str]:
     """The moves of a decision that was made, in words, by their ids."""
     game = session.game_at(decision)
     return {move.action: move.text for move in words.legal_moves(game, game.player, session.names)}
-
-
-async def _changed(asked: Asked, act: Callable[[Session], Any]) -> Json:
-    await asked.thing.change(act)
-    return await asked.in_turn(lambda: _shown(asked))
 
 
 def _links(tokens: Mapping[int, str], seats: Iterable[int]) -> list[Json]:
     return [{"seat": seat, "token": tokens[seat]} for seat in seats]
 
 
-def _shown(asked: Asked, whole: bool = False) -> Json:
-    """The view of a seat, and the seats of the client."""
-    mine = sorted(asked.held - {HOST})
-    kept, key = asked.thing.shown, (asked.seat, whole)
-    if key not in kept:
-        kept[key] = shown(asked.thing, *key)
-    return {**kept[key], "mine": mine, "host": asked.host}
+# ------------------------------------------------------------------------------------------------------------------- views
 
 
-def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
+async def _change(context: RequestContext, act: Callable[[Session], Any]) -> Json:
+    """Changes the game; returns the new view."""
+    await context.item.change(act)
+    return await context.run(lambda: _view(context))
+
+
+def _view(context: RequestContext, whole_log: bool = False) -> Json:
+    """The view of the seat of a request, and the seats of its client."""
+    views, key = context.item.views, (context.seat, whole_log)
+    if key not in views:
+        views[key] = seat_view(context.item, *key)
+    return {**views[key], "mine": sorted(context.held - {HOST}), "host": context.host}
+
+
+def seat_view(game: RunningGame, seat: int | None, whole_log: bool) -> Json:
     """The view of a seat as JSON: a function of what it may know."""
     session = game.session
     lines = session.log(seat)
-    first = 0 if whole else max(0, len(lines) - LOGGED)
+    first = 0 if whole_log else max(0, len(lines) - LOGGED)
     return {
         "version": session.version,
         "seat": seat,
-        "seats": msgspec.to_builtins(session.seats),
+        "seats": session.seats,
         "practice": session.practice,
-        "rules": {name: value for name, value in session.rules.to_dict().items() if value != USUAL[name]},
+        "rules": {name: value for name, value in session.rules.to_dict().items() if value != DEFAULT_RULES[name]},
         "over": session.over,
         "decider": None if session.over else session.player,
         **_board(session, seat),
         "last": session.last_space,
         "question": session.question(seat),
-        "moves": [dataclasses.asdict(move) for move in session.moves(seat)] if seat is not None else [],
-        "ways": [way._asdict() for way in session.ways(seat)] if seat is not None else [],
+        "moves": session.moves(seat) if seat is not None else [],
+        "ways": session.ways(seat) if seat is not None else [],
         "can_undo": seat is not None and session.can_undo(seat),
         "decisions": session.decisions,
         "log": lines[first:],
@@ -372,12 +359,6 @@ def shown(game: RunningGame, seat: int | None, whole: bool) -> Json:
     }
 
 
-def past(session: Session, seat: int | None, decision: int) -> Json:
-    """The view of a seat, or of everybody, before a decision that was made."""
-    return {"decision": decision, "decisions": session.decisions, **_board(session, seat, decision)}
-
-
 def _board(session: Session, seat: int | None, decision: int | None = None) -> Json:
     view = session.view(seat, decision)
-    board = board_patches(view, session.changed(seat, decision), session.names)
-    return {"view": dataclasses.asdict(view), "board": board}
+    return {"view": view, "board": board_fragment(view, session.changed(seat, decision), names=session.names)}

@@ -12,9 +12,9 @@ from typing import Any
 
 from euphoria_agents import background
 from euphoria_agents.matches.processes import Worker
-from euphoria_agents.play.web.refusals import Refused
-from euphoria_agents.play.web.server_limits import Kept
-from euphoria_agents.play.web.turns import Turns, in_thread
+from euphoria_agents.play.web.errors import Refused
+from euphoria_agents.play.web.limits import Limit
+from euphoria_agents.play.web.queueing import FairQueue, in_thread
 
 SLICE = 5.0  # seconds after which a job lets those of others go on
 
@@ -26,10 +26,10 @@ class Jobs:
         most: how many may be under way or wait.
     """
 
-    def __init__(self, most: Kept) -> None:
+    def __init__(self, most: Limit) -> None:
         self._most = most
         self._tasks: dict[Hashable, tuple[str, asyncio.Task[None]]] = {}  # with the client of each
-        self._turns = Turns(1, 1)
+        self._turns = FairQueue(Limit(1, 1))
         self._since = 0.0  # when the one at work began
 
     def running(self, key: Hashable) -> bool:
@@ -53,7 +53,7 @@ class Jobs:
         async def in_turn() -> None:
             done = False
             while not done:
-                async with self._turns.turn(client):
+                async with self._turns.slot(client):
                     self._since = time.monotonic()
                     done = await work()
 

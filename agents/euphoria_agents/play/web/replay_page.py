@@ -13,20 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from difflib import SequenceMatcher
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from euphoria_agents.play.study.decision_analysis import outcome
 from euphoria_agents.play.study.game_analysis import Entry
 from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
-from euphoria_agents.play.web.board_data import colours, facts, symbols
+from euphoria_agents.play.web.board_data import STATIC, colours, facts, symbols
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import View, view_of
 
-STATIC = Path(__file__).parent / "static"
 # Each needs those before it.
 SCRIPTS = ("elements.js", "board.js", "seats.js", "judgement.js", "chart.js", "replay.js")
 STYLES = ("style.css", "study.css")
@@ -71,7 +69,7 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
 
 
 def _seats(transcript: Transcript, seen_by: int | str) -> list[int | None]:
-    """The seat that sees each decision."""
+    """The seat whose view of each decision is shown."""
     if seen_by not in (EVERYBODY, MOVERS, *range(len(transcript.names))):
         raise ValueError(
             f"who sees it must be {EVERYBODY}, {MOVERS} or a seat from 0 to {len(transcript.names) - 1}, not {seen_by}"

@@ -1,38 +1,28 @@
-"""The routes of the server: method, address, who may ask, handler and body, a row for each (`endpoints` enforces them)."""
+"""The routes of the server: method, path, permission, handler and body, a row for each."""
 
 from __future__ import annotations
 
-from euphoria_agents.play.web import endpoints, games, positions, studies
-from euphoria_agents.play.web.endpoints import (
-    ANYBODY,
-    BEGINNER,
-    ENDED,
-    HELPER,
-    MAKER,
-    MEMBER,
-    SEATED,
-    VIEWER,
-    Asked,
-    Endpoint,
-)
+from euphoria_agents.play.web import games, positions, studies
+from euphoria_agents.play.web.endpoints import Endpoint, RequestContext, SeatQuery
+from euphoria_agents.play.web.permissions import ANYBODY, ENDED, HELPER, MEMBER, OWNER, PATHS, SEATED, STARTER, VIEWER
 from euphoria_env.json_reader import Json
 
 
-def route_table(game: games.Games, study: studies.Studies, known: Json) -> list[Endpoint]:
-    """Every endpoint, its right and the type of its body. Anybody who knows the name of a study may look at it."""
+def route_table(game: games.Games, study: studies.Studies, facts: Json) -> list[Endpoint]:
+    """Every endpoint with its permission and the type of its body. Anybody who knows the name of a study may look at it."""
 
-    async def everything_known(_: Asked) -> Json:
-        return known
+    async def all_facts(_: RequestContext) -> Json:
+        return facts
 
-    a_game, a_study = (f"{endpoints.PLACES[kind]}/{{{kind}}}" for kind in ("game", "study"))
+    a_game, a_study = (f"{PATHS[kind]}/{{{kind}}}" for kind in ("game", "study"))
     at, analyses = f"{a_study}/at/{{ply:int}}", f"{a_study}/analyses"
     return [
-        Endpoint("GET", "/api/facts", ANYBODY, everything_known),
+        Endpoint("GET", "/api/facts", ANYBODY, all_facts),
         Endpoint("GET", "/api/games", ANYBODY, game.list),
         Endpoint("POST", "/api/games", ANYBODY, game.make, games.NewGame),
-        Endpoint("DELETE", a_game, MAKER, game.delete, reads=False),
+        Endpoint("DELETE", a_game, OWNER, game.delete, reads=False),
         Endpoint("POST", f"{a_game}/sit", ANYBODY, game.sit, games.Sit),
-        Endpoint("GET", f"{a_game}/view", VIEWER, game.view, games.Look),
+        Endpoint("GET", f"{a_game}/view", VIEWER, game.view, games.ViewQuery),
         Endpoint("POST", f"{a_game}/moves", SEATED, game.move, games.Move),
         Endpoint("POST", f"{a_game}/undo", SEATED, game.undo, games.Decide),
         Endpoint("POST", f"{a_game}/hint", SEATED, game.hint, games.Hint),
@@ -45,15 +35,15 @@ def route_table(game: games.Games, study: studies.Studies, known: Json) -> list[
         Endpoint("GET", f"{a_game}/events", ANYBODY, game.events),
         Endpoint("POST", "/api/studies", ENDED, study.make, studies.NewStudy),
         Endpoint("GET", a_study, ANYBODY, study.overview),
-        Endpoint("DELETE", a_study, MAKER, study.delete, reads=False),
-        Endpoint("GET", at, ANYBODY, study.at, studies.Look),
-        Endpoint("POST", at, ANYBODY, study.ask, studies.Judge),
+        Endpoint("DELETE", a_study, OWNER, study.delete, reads=False),
+        Endpoint("GET", at, ANYBODY, study.at, SeatQuery),
+        Endpoint("POST", at, ANYBODY, study.opinion, studies.SpecBody),
         Endpoint("GET", f"{at}/position", ANYBODY, study.position),
-        Endpoint("GET", f"{a_study}/page", ANYBODY, study.page, studies.Part),
-        Endpoint("GET", analyses, ANYBODY, study.analysis, studies.Part),
-        Endpoint("POST", analyses, ANYBODY, study.analyse, studies.Judge),
-        Endpoint("DELETE", analyses, BEGINNER, study.cancel, studies.Judge),
-        Endpoint("GET", f"{analyses}/lines", ANYBODY, study.lines, studies.Part),
+        Endpoint("GET", f"{a_study}/page", ANYBODY, study.page, studies.AnalysisQuery),
+        Endpoint("GET", analyses, ANYBODY, study.analysis, studies.AnalysisQuery),
+        Endpoint("POST", analyses, ANYBODY, study.analyse, studies.SpecBody),
+        Endpoint("DELETE", analyses, STARTER, study.cancel, studies.SpecBody),
+        Endpoint("GET", f"{analyses}/lines", ANYBODY, study.lines, studies.AnalysisQuery),
         Endpoint("POST", "/api/positions/new", ANYBODY, positions.new, positions.NewPosition),
         Endpoint("POST", "/api/positions/check", ANYBODY, positions.check, positions.CheckPosition),
     ]

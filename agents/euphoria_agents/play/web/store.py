@@ -1,9 +1,8 @@
-"""The server's data in one SQLite file: each change is one transaction, so that a restart finds the last whole one."""
+"""The server's data in one SQLite file. Each change is one transaction, so that a restart finds the last whole one."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 import threading
 import time
@@ -14,13 +13,13 @@ from typing import Annotated, Any
 import msgspec
 
 from euphoria_agents.play.study.game_analysis import SavedEntry
-from euphoria_agents.play.web.store_file import APPLICATION, VERSION, take_file
+from euphoria_agents.play.web.store_file import APPLICATION, VERSION, prepare
 from euphoria_agents.validation import checked, decoded
 
-HOST = -1  # the seat of whoever made something, beside the seats that play
+HOST = -1  # stands for whoever made a game or study, beside the seats that play
 LONGEST = 2.0**40  # seconds that servers may have run
 
-_TABLES = """
+_TABLES = f"""
 CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT, client TEXT,
     active REAL NOT NULL DEFAULT 0);
 CREATE TABLE token (game TEXT, seat INTEGER, hash BLOB, PRIMARY KEY (game, seat));
@@ -29,8 +28,9 @@ CREATE TABLE analysis (study TEXT, spec TEXT, header TEXT, entries TEXT, PRIMARY
 CREATE INDEX game_of_client ON game (client, over, changed);
 CREATE INDEX game_changed ON game (changed);
 CREATE INDEX study_of_client ON study (client);
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {VERSION};
 """
-_PARTS = {"study": ("analysis WHERE study",)}
 
 
 class CannotSave(OSError):
@@ -38,7 +38,7 @@ class CannotSave(OSError):
 
 
 class Damaged(Exception):
-    """Something that was saved cannot be read; it is nobody's mistake who asks for it."""
+    """A saved game or study cannot be read."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"this saved {kind} is damaged; whoever made it can delete it")
@@ -67,7 +67,7 @@ class SavedGame(msgspec.Struct):
 
 
 class Store:
-    """The file of a server, which nobody else can use meanwhile, and only its owner can read: it has the secrets of all games.
+    """The file of a server. Only its owner can read it, as it has the secrets of all games, and only one server can use it.
 
     Args:
         path: the file; made if it does not exist. ":memory:" keeps nothing.
@@ -79,7 +79,7 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         if str(path) != ":memory:":
-            take_file(Path(path))
+            prepare(Path(path))
         self._db = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
         self._db.text_factory = lambda text: text.decode(errors="replace")  # a damaged text spoils no others
         self._one = threading.RLock()  # any thread may ask, one at a time
@@ -87,11 +87,7 @@ class Store:
             self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._db.execute("BEGIN EXCLUSIVE")  # the lock is kept until the end
             if not self._db.execute("PRAGMA user_version").fetchone()[0]:  # a new file
-                for statement in (
-                    *_TABLES.split(";"),
-                    f"PRAGMA application_id = {APPLICATION}",
-                    f"PRAGMA user_version = {VERSION}",
-                ):
+                for statement in _TABLES.split(";"):
                     self._db.execute(statement)
             self._db.execute("COMMIT")
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -105,7 +101,7 @@ class Store:
             raise ValueError(f"{path} is in use by another server" if locked else f"{path} cannot be used: {error}") from error
 
     def now(self) -> float:
-        """The seconds that servers have run with this file. Idleness is measured by them: no change of the clock adds to it."""
+        """The seconds that servers have run with this file. They measure idleness, whatever the clock does."""
         return float(self._ran) + time.monotonic() - float(self._started)
 
     def close(self) -> None:
@@ -115,22 +111,26 @@ class Store:
     # -------------------------------------------------------------------------------------------------------------- games
 
     def add_game(
-        self, name: str, client: str, tokens: dict[int, str], version: int, over: bool, summary: Any, state: Any
+        self, name: str, client: str, tokens: dict[int, str], *, version: int, over: bool, summary: Any, state: Any
     ) -> None:
         """Keeps a new game with the tokens of its seats.
 
         Raises:
-            CannotSave: what it says.
+            CannotSave: nothing is changed.
         """
         row = (name, time.time(), version, over, _text(summary), _text(state), client, self.now())
         self._write(("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
     def save_game(
-        self, name: str, version: int, over: bool, summary: Any, state: Any, people: Iterable[int], tokens: dict[int, str]
+        self, name: str, people: Iterable[int], tokens: dict[int, str], *, version: int, over: bool, summary: Any, state: Any
     ) -> None:
-        """Keeps a game as it is now; raises as `add_game`, also if it has been deleted or is newer in the file.
+        """Saves a game; raises as `add_game`, also if it has been deleted or is newer in the file.
 
-        `people`: their seats; the tokens of the others are revoked. `tokens`: new ones, in place of those before.
+        Args:
+            name: of the game.
+            people: their seats; the tokens of the others are revoked.
+            tokens: new ones, in place of those before.
+            version, over, summary, state: the game now.
         """
         values = ("changed", "active", "version", "over", "summary", "state")
         row = (time.time(), self.now(), version, over, _text(summary), _text(state), name, version)
@@ -164,7 +164,7 @@ class Store:
         return found, damaged
 
     def idle(self, client: str | None, seconds: float) -> list[str]:
-        """The games that nobody plays: first those that are over, then those unchanged for so long, the oldest first each.
+        """The games that nobody plays: first those that are over, then those unchanged for that long, the oldest first each.
 
         Args:
             client: whose games; None: anybody's.
@@ -179,16 +179,16 @@ class Store:
         return [name for (name,) in rows]
 
     def unfinished(self, seconds: float) -> list[str]:
-        """The games without an end that nobody has changed for so long, see `now`."""
+        """The unfinished games that nobody has changed for that long, see `now`."""
         return [name for (name,) in self._all("SELECT id FROM game WHERE NOT over AND active < ?", self.now() - seconds)]
 
     # ------------------------------------------------------------------------------------------------------- all of a kind
 
     def count(self, kind: str, client: str | None = None) -> int:
-        """The number of rows in the table `kind`: "game" or "study"; those of a client, if one is named."""
-        of_client = "WHERE client = ?" if client is not None else ""
-        rows = self._all(f"SELECT count(*) FROM {kind} {of_client}", *(() if client is None else (client,)))
-        return int(rows[0][0])
+        """The number of rows in the table `kind`, "game" or "study": of a client, or of everybody."""
+        if client is None:
+            return int(self._all(f"SELECT count(*) FROM {kind}")[0][0])
+        return int(self._all(f"SELECT count(*) FROM {kind} WHERE client = ?", client)[0][0])
 
     def exists(self, kind: str, name: str) -> bool:
         """Whether there is a game or a study of this name, damaged or not."""
@@ -196,7 +196,7 @@ class Store:
 
     def delete(self, kind: str, name: str) -> None:
         """Forgets a game or a study, with all that belongs to it; raises as `add_game`."""
-        places = [f"{kind} WHERE id", "token WHERE game", *_PARTS.get(kind, ())]
+        places = (f"{kind} WHERE id", "token WHERE game", "analysis WHERE study")
         self._write(*((f"DELETE FROM {place} = ?", [(name,)]) for place in places))
 
     def hashes(self, name: str) -> dict[int, bytes]:
@@ -207,12 +207,12 @@ class Store:
     # ------------------------------------------------------------------------------------------------------------ studies
 
     def add_study(self, name: str, client: str, tokens: dict[int, str], names: list[str], record: str) -> None:
-        """Keeps a record to study, with the names of the seats; raises as `add_game`."""
+        """Keeps the record and the names of a new study; raises as `add_game`."""
         row = (name, time.time(), _text(names), record, client)
         self._write(("INSERT INTO study VALUES (?, ?, ?, ?, ?)", [row]), _tokens(name, tokens))
 
     def study(self, name: str) -> tuple[list[str], str] | None:
-        """The names of the seats and the record of a study; None if no study has this name.
+        """The names of the players and the record of a study; None if no study has this name.
 
         Raises:
             Damaged: it cannot be read.
@@ -221,7 +221,7 @@ class Store:
         return (_read("study", rows[0][0], list[str]), str(rows[0][1])) if rows else None
 
     def study_of(self, names: list[str], record: str) -> str | None:
-        """The name of a study of this record, with these names of the seats."""
+        """The name of the study of this record with these names of players."""
         rows = self._all("SELECT id FROM study WHERE record = ? AND names = ?", record, _text(names))
         return str(rows[0][0]) if rows else None
 
@@ -243,10 +243,11 @@ class Store:
     def _write(self, *changes: tuple[str, list[tuple[Any, ...]]]) -> int:
         """Makes several changes in one transaction; if the first one changes nothing, the others are not made.
 
-        Returns how many rows the first one changed.
+        Returns:
+            How many rows the first one changed.
 
         Raises:
-            CannotSave: what it says.
+            CannotSave: nothing is changed.
         """
         (first, its_rows), *others = changes
         with self._one:
@@ -262,22 +263,22 @@ class Store:
                 raise CannotSave(f"the server cannot save this ({error}); nothing has changed") from error
         return changed
 
-    def _all(self, question: str, *values: Any) -> list[Any]:
-        """The rows that answer a question."""
+    def _all(self, query: str, *values: Any) -> list[Any]:
+        """The rows that a query finds."""
         with self._one:
-            return self._db.execute(question, values).fetchall()
+            return self._db.execute(query, values).fetchall()
 
 
 def token_hash(token: str) -> bytes:
-    """The hash of a token, which is stored instead of it."""
+    """The hash of a token, stored in its place."""
     return hashlib.sha256(token.encode(errors="replace")).digest()
 
 
 def _read(kind: str, text: Any, wanted: Any) -> Any:
-    """Reads a text of the file, which must be of the type that is wanted.
+    """The value of a JSON text in the file.
 
     Raises:
-        Damaged: it is not.
+        Damaged: it is not of the type `wanted`.
     """
     try:
         found = decoded(text, Any)
@@ -292,4 +293,4 @@ def _tokens(name: str, tokens: dict[int, str]) -> tuple[str, list[tuple[Any, ...
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return msgspec.json.encode(value).decode()

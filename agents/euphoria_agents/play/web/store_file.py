@@ -1,4 +1,4 @@
-"""The file of the store: whether it is one of ours is found out before anything in it, or of it, is touched."""
+"""Prepares the file of the store, once it is found to be one of ours; any other file is left as it is."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ APPLICATION = int.from_bytes(b"Euph", "big")  # in the header of our files, as S
 VERSION = 5  # of the tables
 
 
-def take_file(path: Path) -> None:
-    """Makes the file if it is not there; only its owner may read it, and what SQLite puts beside it.
+def prepare(path: Path) -> None:
+    """Makes the file if it does not exist; lets only its owner read it, and the files that SQLite puts beside it.
 
     Raises:
-        ValueError: there is no folder for it, or it is something else, which is left as it is.
+        ValueError: there is no folder for it, or it is something else.
     """
     beside = [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm", "-journal")]
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {path.parent} for {path.name}")
     new = not os.path.lexists(path)
     if not new:
-        _identify(path)
+        _check_ours(path)
     if new or not path.stat().st_size:
         if taken := [file for file in beside if os.path.lexists(file)]:
             raise ValueError(f"{path} cannot be made beside {taken[0].name}, which belongs to another file")
@@ -32,11 +32,11 @@ def take_file(path: Path) -> None:
             file.chmod(0o600)
 
 
-def _identify(path: Path) -> None:
-    """Refuses a file that no server has made, and one that it may not write; it is only looked at.
+def _check_ours(path: Path) -> None:
+    """Checks that a file is empty or was made by a server of this version, without changing it.
 
     Raises:
-        ValueError: says which.
+        ValueError: it is not, or cannot be written.
     """
     if not path.is_file():
         raise ValueError(f"{path} is not a file")

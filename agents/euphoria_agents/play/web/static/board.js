@@ -41,13 +41,6 @@ function dropped(node) {
   return next;
 }
 
-// The bare board with what a view has in the place of some of its lines: the first, the one after the last, the text.
-export function patched(bare, patches) {
-  const found = [...bare];
-  for (const [first, last, text] of [...patches].reverse()) found.splice(first, last - first, text);
-  return found.join("\n");
-}
-
 // A drawing of the server as a node.
 export function drawing(text) {
   return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);

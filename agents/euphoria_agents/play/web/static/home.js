@@ -1,7 +1,7 @@
 // The first page: a new game, or one that branches off a study (#study=NAME&ply=NUMBER); what was begun here
 // before; all games.
 
-import { badge, drawing, patched, STARS } from "./board.js";
+import { badge, drawing, STARS } from "./board.js";
 import { call, el, fail, get, loadSymbols, post, refill, say, sentence } from "./common.js";
 import { opponents, readRules, ruleLines } from "./forms.js";
 import { mark } from "./judgement.js";
@@ -129,15 +129,14 @@ async function drawRunning(games) {
     ),
   );
   const going = mine.map((one, k) => [one, found[k]]).filter(([, view]) => view && !view.over);
-  const cards = await Promise.all(going.map(([one, view]) => running(one, view)));
+  const cards = going.map(([one, view]) => running(one, view));
   at("running").replaceChildren(...cards);
   at("resume").hidden = !cards.length;
 }
 
-async function running({ id }, { seats: who, view, board, decider, mine }) {
+function running({ id }, { seats: who, view, board, decider, mine }) {
   const whose = mine.includes(decider) ? "your turn" : `${who[decider]?.name} decides`;
-  const bare = await (await fetch(`/static/board-${who.length}.svg`)).text();
-  const picture = drawing(patched(bare.split("\n"), board));
+  const picture = drawing(board);
   for (const one of [picture, ...picture.querySelectorAll("[id]")]) one.removeAttribute("id");
   picture.setAttribute("aria-hidden", "true");
   const stars = view.players.map((p) =>

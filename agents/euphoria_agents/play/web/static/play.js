@@ -1,6 +1,6 @@
 // A game: to play it from the seats of this browser, or to watch it.
 
-import { Board, badge, patched, place, skip, still } from "./board.js";
+import { Board, badge, place, skip, still } from "./board.js";
 import {
   call,
   download,
@@ -35,7 +35,6 @@ const ASLEEP = 60000; // milliseconds after which nothing is played again
 const LOG_LINES = 200;
 
 let facts = null;
-let bare = []; // the lines of the bare board
 let state = null; // the last view
 let drawnView = ""; // the same as text
 let seat = null; // whose view this is; null: what everybody may see
@@ -72,7 +71,6 @@ async function sit() {
   seat = (await post(`${api}/sit`, { token })).seat;
 }
 
-const lines = async (path) => (await (await fetch(path)).text()).split("\n");
 const viewOf = (more = "") => get(`${api}/view?${seat === null ? "" : `seat=${seat}`}${more}`);
 
 async function refresh() {
@@ -83,7 +81,6 @@ async function refresh() {
     return refresh();
   });
   if (!found) return;
-  if (!bare.length) bare = await lines(`/static/board-${found.seats.length}.svg`);
   if (asked === seat && (!state || found.version >= state.version)) show(found);
 }
 
@@ -163,7 +160,7 @@ function drawBoard(found, told = null) {
   view.players.forEach((p, k) => table[k].update(view, p, state.seats[k], k === seat));
   own?.update(covered ? open(view.players[seat]) : view.players[seat]);
   const stars = board.show(
-    patched(bare, found.board),
+    found.board,
     view.players.map((p) => p.workers),
     told !== null,
   );

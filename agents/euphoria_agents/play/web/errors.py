@@ -1,4 +1,4 @@
-"""The server's refusals, each with its status."""
+"""The errors that the server answers with, each with its status."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from euphoria_agents.play import AgentFailed, Stale, WrongSeat
 from euphoria_agents.play.web.store import CannotSave, Damaged
 
-LOG = logging.getLogger("euphoria_agents.play.web")
+LOG = logging.getLogger("euphoria_agents.web")
 
 
 class Refused(Exception):
@@ -21,7 +21,7 @@ class Refused(Exception):
         self.status = status
 
 
-# The status of each error that is sent to the client; the first that fits counts.
+# The status of each error whose text the client reads; the first class that fits counts.
 STATUS: dict[type[Exception], int] = {
     Refused: 0,
     Stale: 409,
@@ -33,25 +33,25 @@ STATUS: dict[type[Exception], int] = {
 }
 
 
-def refusal(status: int, message: str) -> JSONResponse:
+def error_response(status: int, message: str) -> JSONResponse:
     """The answer to a refused request."""
     return JSONResponse({"error": message}, status)
 
 
-async def refused(_: Request, error: Exception) -> Response:
-    """Starlette's handler of all that is said to whoever asked; see `STATUS`."""
+async def expected_error(_: Request, error: Exception) -> Response:
+    """Starlette's handler of the errors in `STATUS`."""
     if isinstance(error, AgentFailed | Damaged):
         LOG.warning("%s", error, exc_info=error)
     status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
-    return refusal(getattr(error, "status", status), str(error))
+    return error_response(getattr(error, "status", status), str(error))
 
 
-async def broken(_: Request, error: Exception) -> Response:
-    """Starlette's handler of our own faults: the log of the server has them, the page nothing of it."""
-    return refusal(500, "the server made a mistake; its log says which")
+async def unexpected_error(_: Request, error: Exception) -> Response:
+    """Starlette's handler of all other errors: the log has them; the client learns nothing of them."""
+    return error_response(500, "the server made a mistake; its log says which")
 
 
-async def missing(_: Request, error: Exception) -> Response:
-    """Starlette's handler of addresses and methods that there are not."""
+async def not_found(_: Request, error: Exception) -> Response:
+    """Starlette's handler of unknown addresses and methods."""
     status = getattr(error, "status_code", 404)
-    return refusal(status, "no such method here" if status == 405 else "there is nothing at this address")
+    return error_response(status, "no such method here" if status == 405 else "there is nothing at this address")
