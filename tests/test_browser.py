@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
 ]
 SHORT = {"stars_to_win": 1, "max_turns": 60}
-PAGE_LIMIT, CODE_LIMIT = 250_000, 120_000  # bytes: of all of a page, of its scripts and styles
+PAGE_LIMIT, CODE_LIMIT = 150_000, 60_000  # bytes sent: of all of a page, of its scripts and styles
 SMALL = """[...document.querySelectorAll("button, select, input:not([type=checkbox]), summary, a:not(.skip)")]
     .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 99))"""
 SEEN = """id => {
@@ -73,8 +73,9 @@ class Tab:
         self.hosts.add(response.url.split("/")[2])
         if "/events" not in response.url:
             body = response.body() if response.status == 200 else b""
-            self.size += len(body)
-            self.code += len(body) if response.url.endswith((".js", ".css")) else 0
+            sent = response.request.sizes()["responseBodySize"]  # compressed
+            self.size += sent
+            self.code += sent if response.url.endswith((".js", ".css")) else 0
             if "/api/games/" in response.url:
                 self.told.append(body.decode())
 

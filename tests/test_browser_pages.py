@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.long,  # three journeys of test_browser.py are part of `make test`
     pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell"),
 ]
-RIGHT = "#save-yaml:not([disabled])"
+RIGHT = "#save-record:not([disabled])"
 
 
 def field(key: str) -> str:

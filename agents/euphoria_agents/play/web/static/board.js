@@ -1,7 +1,7 @@
 // The board that the server draws: its nodes stay, found again by their ids, and travel to where the next view has
 // them.
 
-import { el, svg } from "./elements.js";
+import { svg, tag } from "./elements.js";
 
 const LAYERS = ".star, .miner, .allegiance";
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
@@ -84,7 +84,7 @@ export function travel(node, from, { time = MOVE, turn = 0 } = {}) {
 export const place = (node) => node?.getBoundingClientRect();
 
 // The frame that holds a worker in a hand.
-const held = (node) => el("span", { class: "held" }, svg("svg", { viewBox: "0 0 40 26" }, node));
+const held = (node) => tag.span({ class: "held" }, svg("svg", { viewBox: "0 0 40 26" }, node));
 
 // A worker: one node for as long as it lives, on the board or in a hand.
 class Die {
@@ -191,8 +191,7 @@ export class Board {
 export function fly(kind, from, to, late = 0) {
   if (still() || !from || !to || !to.width) return;
   const size = 20;
-  const node = el(
-    "div",
+  const node = tag.div(
     { class: "flying", "aria-hidden": "true" },
     svg("svg", { width: size, height: size }, svg("use", { href: `#${kind}`, width: size, height: size })),
   );

@@ -1,6 +1,6 @@
 // The chances to win over a game, the regret of each decision below them, and a slider through the decisions.
 
-import { el, svg } from "./elements.js";
+import { svg, tag } from "./elements.js";
 import { mark, percent, punished } from "./judgement.js";
 
 const [LEFT, RIGHT, TOP, HIGH, LOW, AXIS] = [44, 14, 18, 96, 26, 22]; // margins, and the heights of the parts
@@ -19,7 +19,7 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
   const points = known(game, entries, eyes);
   const cursor = (name) => svg("line", { class: name, x1: x(here), x2: x(here), y1: TOP - 4, y2: bottom });
   const pointer = cursor("pointer");
-  const readout = el("p", { class: "readout", "aria-live": "off" });
+  const readout = tag.p({ class: "readout", "aria-live": "off" });
   const tell = (ply) => readout.replaceChildren(...told(game, points, entries, eyes, ply));
   const drawn = svg(
     "svg",
@@ -42,8 +42,7 @@ export function chart({ game, entries, eyes, wrong, here, width, seek }) {
     );
     return Math.max(0, Math.min(total, ply));
   };
-  const slider = el(
-    "div",
+  const slider = tag.div(
     {
       id: "slider",
       class: "slider",
@@ -160,16 +159,11 @@ function told(game, points, entries, eyes, ply) {
   const regret = entries[ply]?.regret;
   const who = ply < game.players.length ? game.names[game.players[ply]] : "the end";
   return [
-    el(
-      "span",
-      { class: "when" },
-      `Turn ${game.turns[ply]}`,
-      el("span", { class: "label" }, ` decision ${ply}, ${who}`),
-    ),
+    tag.span({ class: "when" }, `Turn ${game.turns[ply]}`, tag.span({ class: "label" }, ` decision ${ply}, ${who}`)),
     ...game.names.map((name, k) =>
-      el("span", { class: "one" }, mark(k), `${name} `, one && el("b", {}, percent(one.values[k]))),
+      tag.span({ class: "one" }, mark(k), `${name} `, one && tag.b(percent(one.values[k]))),
     ),
-    regret > 0.001 ? el("span", { class: "label" }, `regret ${percent(regret, 1)}`) : "",
-    one && eyes !== null && game.names.length > 2 ? el("span", { class: "label" }, `seen by ${game.names[eyes]}`) : "",
+    regret > 0.001 ? tag.span({ class: "label" }, `regret ${percent(regret, 1)}`) : "",
+    one && eyes !== null && game.names.length > 2 ? tag.span({ class: "label" }, `seen by ${game.names[eyes]}`) : "",
   ];
 }

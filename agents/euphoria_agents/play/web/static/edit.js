@@ -2,10 +2,10 @@
 // what is wrong, and draws what is right.
 
 import { Board } from "./board.js";
-import { download, el, fail, get, loadSymbols, many, post, refill, say } from "./common.js";
-import { choose, readRules, ruleLines, spaceTitle } from "./forms.js";
+import { button, choose, download, fail, get, loadSymbols, many, post, refill, row, say, tag } from "./common.js";
+import { readRules, ruleLines, spaceTitle } from "./forms.js";
 import { Palette, reachable } from "./palette.js";
-import { cell, player } from "./seats.js";
+import { cell, drawView } from "./seats.js";
 
 const at = (id) => document.getElementById(id);
 const WAIT = 250; // milliseconds after the last change, until the server is asked
@@ -90,18 +90,17 @@ function typed() {
 // An input with its name, and the line for what is wrong with it; a flag or a long name stands beside the input.
 function labelled(label, input) {
   input.setAttribute("aria-describedby", `fault-${input.id}`);
-  const parts = [el("label", { for: input.id }, label), input];
+  const parts = [tag.label({ for: input.id }, label), input];
   const kind = (input.type === "checkbox" ? " flag" : "") + (label.length > 24 ? " wide" : "");
-  return el(
-    "div",
+  return tag.div(
     { class: `field${kind}` },
     kind ? parts.reverse() : parts,
-    el("span", { class: "fault bad", id: `fault-${input.id}` }),
+    tag.span({ class: "fault bad", id: `fault-${input.id}` }),
   );
 }
 
 function number(path, label, low, high, usual = "") {
-  const input = el("input", {
+  const input = tag.input({
     type: "number",
     id: keyOf(path),
     min: low,
@@ -114,7 +113,7 @@ function number(path, label, low, high, usual = "") {
 }
 
 function numbers(path, label, usual = "") {
-  const input = el("input", { type: "text", id: keyOf(path), placeholder: usual, value: list(read(path)).join(" ") });
+  const input = tag.input({ type: "text", id: keyOf(path), placeholder: usual, value: list(read(path)).join(" ") });
   input.addEventListener("input", () =>
     write(
       path,
@@ -128,7 +127,7 @@ function numbers(path, label, usual = "") {
 }
 
 function flag(path, label) {
-  const input = el("input", { type: "checkbox", id: keyOf(path), checked: read(path) === true });
+  const input = tag.input({ type: "checkbox", id: keyOf(path), checked: read(path) === true });
   input.addEventListener("change", () => write(path, input.checked));
   return labelled(label, input);
 }
@@ -139,8 +138,7 @@ function one(path, label, options, then = (value) => write(path, value || undefi
 }
 
 const section = (id, title, ...inside) =>
-  el("details", { id: `part-${id}` }, el("summary", {}, title), el("div", { class: "fields" }, inside));
-const button = (id, text, onclick, off = false) => el("button", { type: "button", id, disabled: off, onclick }, text);
+  tag.details({ id: `part-${id}` }, tag.summary(title), tag.div({ class: "fields" }, inside));
 const titles = (cards) =>
   Object.entries(cards)
     .map(([name, card]) => [name, card.title])
@@ -158,9 +156,7 @@ function drawForm() {
   refill(
     at("form"),
     position.pending !== undefined &&
-      el(
-        "p",
-        {},
+      tag.p(
         "This is the middle of a decision, and what is pending belongs to exactly this position. ",
         button("drop", "Leave out what is pending", settle),
       ),
@@ -205,10 +201,8 @@ function drawForm() {
       "markets",
       "Markets",
       markets.map((name) =>
-        el(
-          "fieldset",
-          {},
-          el("legend", {}, spaceTitle(facts, name)),
+        tag.fieldset(
+          tag.legend(spaceTitle(facts, name)),
           one(["markets", name, "tile"], "tile", [["", "a random one"], ...titles(facts.tiles)], (value) => {
             if (isObject(position.tiles_out)) delete position.tiles_out[value];
             write(["markets", name, "tile"], value || undefined);
@@ -262,10 +256,9 @@ function playerForm(k) {
     facts.goods.map((name) => number(path("goods", name), name, 0, 10000, "0")),
     facts.artifacts.map((name) => number(path("artifacts", name), name, 0, 6, "0")),
     recruits.map((_, r) =>
-      el(
-        "fieldset",
+      tag.fieldset(
         { class: "line" },
-        el("legend", {}, `recruit ${r + 1}`),
+        tag.legend(`recruit ${r + 1}`),
         one(path("recruits", r, "name"), "card", titles(facts.recruits), (name) => {
           intoGame(name);
           write(path("recruits", r, "name"), name);
@@ -291,7 +284,7 @@ function playerForm(k) {
         intoGame(free?.[0]);
         write(path("recruits"), [...recruits, { name: free?.[0], active: true }]);
       }),
-      recruits.length >= 4,
+      { off: recruits.length >= 4 },
     ),
     one(path("dilemma", "artifact"), "dilemma", [["", "a random one"], ...names(facts.artifacts)]),
     one(path("dilemma", "resolved"), "dilemma resolved", [["", "not yet"], ...names(["star", "recruit"])], (value) =>
@@ -318,8 +311,7 @@ function workerLines() {
   const spaces = Object.keys(facts.spaces).map((name) => [name, spaceTitle(facts, name)]);
   return [
     lines.map(([space], k) =>
-      el(
-        "div",
+      tag.div(
         { class: "line" },
         part(k, 0, "space", spaces),
         part(
@@ -335,7 +327,7 @@ function workerLines() {
           [1, 2, 3, 4, 5, 6].map((face) => [face, face]),
         ),
         button(`take-${k}`, "Remove", () => put(lines.filter((_, other) => other !== k))),
-        el("span", { class: "fault bad", id: `fault-workers.${space}` }),
+        tag.span({ class: "fault bad", id: `fault-workers.${space}` }),
       ),
     ),
     button("worker", "Add a worker", () => put([...lines, ["generator", 0, 1]])),
@@ -378,16 +370,7 @@ function drawBoard({ view, board: drawn }) {
     for (const [k, one] of cells.entries()) one.node.dataset.seat = k;
   }
   const who = (p) => ({ name: `Player ${p.seat}`, spec: "" });
-  for (const p of view.players) cells[p.seat].update(view, p, who(p), false);
-  board.show(
-    drawn,
-    view.players.map((p) => p.workers),
-    true,
-  );
-  refill(
-    at("holdings"),
-    view.players.map((p) => player(facts, view, p, who(p), null)),
-  );
+  drawView(board, cells, facts, { view, drawing: drawn, who, moving: true });
 }
 
 // A click on the board or on the row of players uses the tool that is chosen.
@@ -443,23 +426,19 @@ function goTo(key) {
 function drawVerdict() {
   const right = checked.errors.length === 0;
   const save = (name, ending, text) =>
-    button(`save-${ending}`, name, () => download(`position.${ending}`, text()), !right && ending !== "json");
+    button(`save-${ending}`, name, () => download(`position.${ending}`, text()), { off: !right && ending !== "json" });
   refill(
     at("verdict"),
-    el(
-      "div",
+    tag.div(
       { role: "status" },
       right
-        ? el("h2", {}, checked.question)
+        ? tag.h2(checked.question)
         : [
-            el("h2", { class: "bad" }, `${many(checked.errors.length, "thing")} to fix`),
-            el(
-              "ul",
+            tag.h2({ class: "bad" }, `${many(checked.errors.length, "thing")} to fix`),
+            tag.ul(
               { class: "faults" },
               checked.errors.map(({ key, message }, k) =>
-                el(
-                  "li",
-                  {},
+                tag.li(
                   button(`fix-${k}`, key || "position", () => goTo(key)),
                   ` ${message}`,
                 ),
@@ -467,18 +446,14 @@ function drawVerdict() {
             ),
           ],
     ),
-    el(
-      "div",
-      { class: "row" },
+    row(
       save("Save as JSON", "json", () => at("json").value),
       save("as a record", "record", () => checked.record),
-      button("complete", "Fill in what is left out", () => take(checked.position), !right),
+      button("complete", "Fill in what is left out", () => take(checked.position), { off: !right }),
     ),
-    el(
-      "div",
-      { class: "row" },
-      button("study", "Study it", () => study((id) => `/study/${id}`), !right),
-      button("play", "Play on from here", () => study((id) => `/#study=${id}&ply=0`), !right),
+    row(
+      button("study", "Study it", () => study((id) => `/study/${id}`), { off: !right }),
+      button("play", "Play on from here", () => study((id) => `/#study=${id}&ply=0`), { off: !right }),
     ),
   );
 }
@@ -501,12 +476,8 @@ async function begin(rules) {
 
 function drawBegin() {
   at("begin").append(
-    el(
-      "div",
-      { class: "row" },
-      el(
-        "label",
-        {},
+    row(
+      tag.label(
         "A new game of ",
         choose(
           "new-players",
@@ -519,9 +490,8 @@ function drawBegin() {
         begin({ ...readRules(facts, "new"), num_players: Number(at("new-players").value) }).catch(fail),
       ),
     ),
-    el("details", {}, el("summary", {}, "Rules of this game"), ruleLines(facts, "new")),
-    el(
-      "p",
+    tag.details(tag.summary("Rules of this game"), ruleLines(facts, "new")),
+    tag.p(
       { class: "label" },
       "Everybody has chosen recruits at random. Or paste a position as JSON; a study offers each of its positions.",
     ),

@@ -1,19 +1,18 @@
 // The parts that several forms have in common: the options of the rules, the agents, and names for all spaces.
 
-import { el } from "./common.js";
+import { tag } from "./common.js";
 
 function ruleLine(prefix, [key, rule]) {
   const shared = { id: `${prefix}-${key}`, name: key };
   const input =
     rule.type === "flag"
-      ? el("input", { ...shared, type: "checkbox", checked: rule.value })
-      : el("input", { ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
-  return el("label", {}, input, rule.help);
+      ? tag.input({ ...shared, type: "checkbox", checked: rule.value })
+      : tag.input({ ...shared, type: "number", min: rule.low, max: rule.high, value: rule.value });
+  return tag.label(input, rule.help);
 }
 
 export const ruleLines = (facts, prefix = "rule") =>
-  el(
-    "div",
+  tag.div(
     { class: "options" },
     Object.entries(facts.rules).map((one) => ruleLine(prefix, one)),
   );
@@ -45,10 +44,3 @@ export function spaceTitle(facts, name) {
   const rest = title.toLowerCase().replace(region.faction, "").trim();
   return `${region.title}: ${rest}`;
 }
-
-export const choose = (id, label, options, value, onchange) =>
-  el(
-    "select",
-    { id, "aria-label": label, onchange: (event) => onchange?.(event.target.value) },
-    options.map(([key, text]) => el("option", { value: key, selected: String(key) === String(value ?? "") }, text)),
-  );

@@ -2,7 +2,7 @@
 // before; all games.
 
 import { badge, drawing, STARS } from "./board.js";
-import { call, el, fail, get, loadSymbols, post, refill, say, sentence } from "./common.js";
+import { call, fail, get, loadSymbols, post, refill, row, say, sentence, tag } from "./common.js";
 import { opponents, readRules, ruleLines } from "./forms.js";
 import { mark } from "./judgement.js";
 import { forget, recall, remember } from "./library.js";
@@ -25,7 +25,7 @@ const usual = (k, spec) => (spec === null ? NAMES[k] : facts.agent_names[k]);
 
 function seatLine(seat, k) {
   const who = seat.spec ?? (seat.here ? "here" : "link");
-  const option = ([value, text]) => el("option", { value, selected: value === who }, text);
+  const option = ([value, text]) => tag.option({ value, selected: value === who }, text);
   const people = [
     ["here", "at this screen"],
     ["link", "with a link"],
@@ -37,11 +37,10 @@ function seatLine(seat, k) {
     draw();
   };
   const name = (event) => (seat.name = event.target.value);
-  return el(
-    "div",
+  return tag.div(
     { class: `seatline seat${k}` },
     badge(k),
-    el("input", {
+    tag.input({
       "aria-label": `name of seat ${k}`,
       id: `name-${k}`,
       maxlength: 30,
@@ -49,11 +48,10 @@ function seatLine(seat, k) {
       value: seat.name,
       onchange: name,
     }),
-    el(
-      "select",
+    tag.select(
       { "aria-label": `who plays seat ${k}`, id: `who-${k}`, onchange: choose },
-      el("optgroup", { label: "A person" }, people.map(option)),
-      el("optgroup", { label: "An agent" }, opponents(facts).map(option)),
+      tag.optgroup({ label: "A person" }, people.map(option)),
+      tag.optgroup({ label: "An agent" }, opponents(facts).map(option)),
     ),
   );
 }
@@ -64,16 +62,14 @@ function draw() {
       act();
       draw();
     };
-    return el("button", { type: "button", id, disabled: off, onclick: then }, text);
+    return tag.button({ type: "button", id, disabled: off, onclick: then }, text);
   };
   const more = () => seats.push(agent(facts.agent_names[seats.length]));
   refill(
     at("seats"),
     seats.map(seatLine),
     !start &&
-      el(
-        "div",
-        { class: "row" },
+      row(
         change("more", "One more player", more, seats.length >= MOST),
         change("fewer", "One fewer", () => seats.pop(), seats.length <= 2),
       ),
@@ -102,13 +98,13 @@ async function drawForm() {
     seats = names.map((name, k) => (k === mine ? person(name) : agent(name)));
     at("new-title").textContent = `Play on from turn ${turns[start.ply] ?? "?"} of a recorded game`;
   } else seats = [person("You"), agent(facts.agent_names[1])];
-  const rules = () => el("details", {}, el("summary", {}, "Rules of this game"), ruleLines(facts));
-  const practice = el("input", { type: "checkbox", id: "practice" });
+  const rules = () => tag.details(tag.summary("Rules of this game"), ruleLines(facts));
+  const practice = tag.input({ type: "checkbox", id: "practice" });
   at("new").append(
-    el("fieldset", {}, el("legend", {}, "Who plays"), el("div", { id: "seats", class: "stack" })),
-    start ? el("p", { class: "label" }, "The cards are those of the record; dice and draws come anew.") : rules(),
-    el("label", { class: "check" }, practice, "practice: any move may be taken back, and the record read at any time"),
-    el("p", {}, el("button", { class: "main", id: "start" }, "Start the game")),
+    tag.fieldset(tag.legend("Who plays"), tag.div({ id: "seats", class: "stack" })),
+    start ? tag.p({ class: "label" }, "The cards are those of the record; dice and draws come anew.") : rules(),
+    tag.label({ class: "check" }, practice, "practice: any move may be taken back, and the record read at any time"),
+    tag.p(tag.button({ class: "main", id: "start" }, "Start the game")),
   );
   at("new").addEventListener("submit", begin);
   draw();
@@ -140,28 +136,23 @@ function running({ id }, { seats: who, view, board, decider, mine }) {
   for (const one of [picture, ...picture.querySelectorAll("[id]")]) one.removeAttribute("id");
   picture.setAttribute("aria-hidden", "true");
   const stars = view.players.map((p) =>
-    el("span", { class: "one" }, mark(p.seat), `${who[p.seat].name} ${STARS - p.stars}★`),
+    tag.span({ class: "one" }, mark(p.seat), `${who[p.seat].name} ${STARS - p.stars}★`),
   );
-  return el(
-    "li",
-    {},
-    el(
-      "a",
+  return tag.li(
+    tag.a(
       { href: `/play/${id}`, class: "card" },
       picture,
-      el("span", { class: "readout" }, stars),
-      el("b", {}, `turn ${view.turn}, ${whose}`),
+      tag.span({ class: "readout" }, stars),
+      tag.b(`turn ${view.turn}, ${whose}`),
     ),
   );
 }
 
 function drawStudies() {
   const line = ({ id, names, told, when }) =>
-    el(
-      "li",
-      {},
-      el("a", { href: `/study/${id}` }, names.join(", ")),
-      el("span", { class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
+    tag.li(
+      tag.a({ href: `/study/${id}` }, names.join(", ")),
+      tag.span({ class: "label" }, ` ${told ? `${told} · ` : ""}${new Date(when).toLocaleString()}`),
     );
   at("studies").replaceChildren(...recall("studies").slice(0, LISTED).map(line));
 }
@@ -196,28 +187,21 @@ async function open(event) {
 function drawDamaged(names) {
   const remove = (id) => call("DELETE", `/api/games/${id}`).then(() => location.reload(), fail);
   const line = (id) =>
-    el(
-      "li",
-      {},
-      `The saved game ${id} is damaged. `,
-      el("button", { type: "button", onclick: () => remove(id) }, "Delete it"),
-    );
-  at("games").append(el("ul", {}, names.map(line)));
+    tag.li(`The saved game ${id} is damaged. `, tag.button({ type: "button", onclick: () => remove(id) }, "Delete it"));
+  at("games").append(tag.ul(names.map(line)));
 }
 
 function list(games) {
-  if (!games.length) return at("games").replaceChildren(el("p", { class: "label" }, "None yet."));
-  const who = (game) => game.seats.map((seat, k) => el("span", { class: "one" }, mark(k), seat.name));
+  if (!games.length) return at("games").replaceChildren(tag.p({ class: "label" }, "None yet."));
+  const who = (game) => game.seats.map((seat, k) => tag.span({ class: "one" }, mark(k), seat.name));
   const row = (game) =>
-    el(
-      "tr",
-      {},
-      el("td", {}, el("a", { href: `/play/${game.id}`, class: "readout" }, who(game))),
-      el("td", {}, sentence(game.headline) + (game.practice ? " (practice)" : "")),
-      el("td", {}, new Date(1000 * game.changed).toLocaleString()),
+    tag.tr(
+      tag.td(tag.a({ href: `/play/${game.id}`, class: "readout" }, who(game))),
+      tag.td(sentence(game.headline) + (game.practice ? " (practice)" : "")),
+      tag.td(new Date(1000 * game.changed).toLocaleString()),
     );
-  const heads = ["Players", "State", "Last move"].map((head) => el("th", { scope: "col" }, head));
-  at("games").replaceChildren(el("table", {}, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, games.map(row))));
+  const heads = ["Players", "State", "Last move"].map((head) => tag.th({ scope: "col" }, head));
+  at("games").replaceChildren(tag.table(tag.thead(tag.tr(heads)), tag.tbody(games.map(row))));
 }
 
 try {

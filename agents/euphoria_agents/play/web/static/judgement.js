@@ -1,7 +1,7 @@
 // The results of an analysis: best moves, mistakes, luck, results and grades. The study and the exported page show
 // them.
 
-import { el, scrollable, svg } from "./elements.js";
+import { scrollable, svg, tag } from "./elements.js";
 
 export const percent = (x, digits = 0) => (x == null ? "–" : `${(100 * x).toFixed(digits).replace("-", "−")} %`);
 export const signed = (x) =>
@@ -46,12 +46,12 @@ const TERMS = {
 };
 
 // A word that explains itself in a popover when it is pressed.
-export const term = (key, text) => el("button", { type: "button", class: "term", popovertarget: `about-${key}` }, text);
+export const term = (key, text) => tag.button({ type: "button", class: "term", popovertarget: `about-${key}` }, text);
 
 export function addTerms() {
   document.body.append(
     ...Object.entries(TERMS).map(([key, text]) =>
-      el("div", { id: `about-${key}`, popover: "auto", class: "about" }, text),
+      tag.div({ id: `about-${key}`, popover: "auto", class: "about" }, text),
     ),
   );
 }
@@ -126,42 +126,36 @@ export const drawn = (chance, names) =>
   chance.map(([kind, player]) => (player < 0 ? kind : `${kind} of ${names[player]}`)).join(", ");
 
 // A small square in the colour of a seat, for the eye alone.
-export const mark = (seat) => el("span", { class: `mark seat${seat}`, "aria-hidden": "true" });
+export const mark = (seat) => tag.span({ class: `mark seat${seat}`, "aria-hidden": "true" });
 
 export function mistakeList(wrong, { turns, names, better, entries, here, seek }) {
-  if (!wrong.length) return el("p", { class: "label" }, "No regret is above the threshold.");
-  return el(
-    "ol",
+  if (!wrong.length) return tag.p({ class: "label" }, "No regret is above the threshold.");
+  return tag.ol(
     { class: "plies" },
     wrong.map((one) => {
       const [played, instead] = better[one.ply] ?? ["", ""];
       const full = punished(entries, turns, one);
-      return el(
-        "li",
-        {},
-        el(
-          "button",
+      return tag.li(
+        tag.button(
           {
             type: "button",
             id: `mistake-${one.ply}`,
             "aria-current": one.ply === here ? "true" : null,
             onclick: () => seek(one.ply),
           },
-          el(
-            "span",
+          tag.span(
             { class: "when" },
-            el("span", { class: full ? "wrong full" : "wrong", title: full ? "punished" : "not punished" }),
+            tag.span({ class: full ? "wrong full" : "wrong", title: full ? "punished" : "not punished" }),
             `turn ${turns[one.ply]}`,
           ),
           mark(one.player),
-          el(
-            "span",
+          tag.span(
             { class: "what" },
-            el("b", {}, names[one.player]),
+            tag.b(names[one.player]),
             `: ${brief(played)}`,
-            el("span", { class: "better" }, `better ${brief(instead)}`),
+            tag.span({ class: "better" }, `better ${brief(instead)}`),
           ),
-          el("b", { class: "cost-of" }, `−${percent(one.regret, 1)}`),
+          tag.b({ class: "cost-of" }, `−${percent(one.regret, 1)}`),
         ),
       );
     }),
@@ -175,11 +169,8 @@ export function moveList({ players, turns, log, here, seek }, wrong = []) {
   log.forEach((line, ply) => {
     if (!ply || turns[ply] !== turns[ply - 1]) found.push([turns[ply], []]);
     found.at(-1)[1].push(
-      el(
-        "li",
-        {},
-        el(
-          "button",
+      tag.li(
+        tag.button(
           {
             type: "button",
             id: `ply-${ply}`,
@@ -187,17 +178,16 @@ export function moveList({ players, turns, log, here, seek }, wrong = []) {
             onclick: () => seek(ply),
           },
           mark(players[ply]),
-          el("span", { class: "what" }, bad.has(ply) && el("span", { class: "wrong full", title: "a mistake" }), line),
+          tag.span({ class: "what" }, bad.has(ply) && tag.span({ class: "wrong full", title: "a mistake" }), line),
         ),
       ),
     );
   });
   return found.map(([turn, lines]) =>
-    el(
-      "section",
+    tag.section(
       { "aria-label": `turn ${turn}` },
-      el("h3", {}, turn ? `Turn ${turn}` : "Setup"),
-      el("ol", { class: "plies" }, lines),
+      tag.h3(turn ? `Turn ${turn}` : "Setup"),
+      tag.ol({ class: "plies" }, lines),
     ),
   );
 }
@@ -206,23 +196,20 @@ export function moveList({ players, turns, log, here, seek }, wrong = []) {
 export function luckTable(found, names) {
   const causes = [...new Set(found.flatMap((one) => Object.keys(one.causes)))].sort();
   if (!causes.length) return null;
-  const cell = (one, what) => el("td", { class: "number" }, what in one.causes ? signed(one.causes[what]) : "–");
+  const cell = (one, what) => tag.td({ class: "number" }, what in one.causes ? signed(one.causes[what]) : "–");
   const row = (what) =>
-    el(
-      "tr",
-      {},
-      el("th", { scope: "row" }, what),
+    tag.tr(
+      tag.th({ scope: "row" }, what),
       found.map((one) => cell(one, what)),
     );
-  const head = (one) => el("th", { scope: "col", class: "number" }, mark(one.seat), ` ${names[one.seat]}`);
+  const head = (one) => tag.th({ scope: "col", class: "number" }, mark(one.seat), ` ${names[one.seat]}`);
   return scrollable(
     "luck by cause",
 
-    el(
-      "table",
+    tag.table(
       { id: "lucks" },
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, term("luck", "luck"), " by"), found.map(head))),
-      el("tbody", {}, causes.map(row)),
+      tag.thead(tag.tr(tag.th({ scope: "col" }, term("luck", "luck"), " by"), found.map(head))),
+      tag.tbody(causes.map(row)),
     ),
   );
 }
@@ -238,10 +225,8 @@ export function summaryTable(found, names) {
     ["without luck", "adjusted"],
   ];
   const row = (one) =>
-    el(
-      "tr",
-      {},
-      el("th", { scope: "row" }, mark(one.seat), ` ${names[one.seat]}`),
+    tag.tr(
+      tag.th({ scope: "row" }, mark(one.seat), ` ${names[one.seat]}`),
       [
         one.grade,
         percent(one.error, 2),
@@ -249,26 +234,21 @@ export function summaryTable(found, names) {
         percent(one.result),
         signed(one.luck),
         percent(one.adjusted, 1),
-      ].map((cell) => el("td", { class: "number" }, cell)),
+      ].map((cell) => tag.td({ class: "number" }, cell)),
     );
   return scrollable(
     "players",
 
-    el(
-      "table",
+    tag.table(
       { id: "summary" },
-      el(
-        "thead",
-        {},
-        el(
-          "tr",
-          {},
+      tag.thead(
+        tag.tr(
           heads.map(([head, key], k) =>
-            el("th", { scope: "col", class: k ? "number" : null }, key ? term(key, head) : head),
+            tag.th({ scope: "col", class: k ? "number" : null }, key ? term(key, head) : head),
           ),
         ),
       ),
-      el("tbody", {}, found.map(row)),
+      tag.tbody(found.map(row)),
     ),
   );
 }

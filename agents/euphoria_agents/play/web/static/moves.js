@@ -1,6 +1,6 @@
 // The decision: its legal moves in rows with symbols, composers for payments and trades, and a popover beside a place.
 
-import { el, hidden, icon } from "./elements.js";
+import { hidden, icon, tag } from "./elements.js";
 import { worker } from "./seats.js";
 
 const PRIMARY = /^(end|done|skip|offer|accept)$/; // moves that go on, for the golden button
@@ -22,8 +22,7 @@ export function symbols(text) {
     parts.push(
       text.slice(at, found.index),
       hidden(whole),
-      el(
-        "span",
+      tag.span(
         { "aria-hidden": "true", class: "unit", title: whole },
         n ?? step.replace("-", "−"),
         icon(item ?? marker),
@@ -54,8 +53,7 @@ function advice(hints, move) {
     thought.value != null ? [thought.value, "chance to win"] : [thought.prior, "the adviser's choice"];
   if (share == null) return null;
   const best = hints.best === move.action;
-  return el(
-    "span",
+  return tag.span(
     { class: `hint${best ? " best" : ""}`, title: words },
     `${Math.round(100 * share)} %`,
     hidden(` ${words}`),
@@ -71,13 +69,10 @@ export function rows(facts, state, { hints, shown, play, trade, seat }) {
   const button = (move) => {
     n += 1;
     const face = move.notation.startsWith("place ") ? faceOf(move) : 0;
-    const part = (kind, label, text) => text && el("span", { class: kind }, hidden(`; ${label} `), symbols(text));
+    const part = (kind, label, text) => text && tag.span({ class: kind }, hidden(`; ${label} `), symbols(text));
     const act = /^trade \+/.test(move.notation) && trade ? () => trade(move) : () => play(move);
-    return el(
-      "li",
-      {},
-      el(
-        "button",
+    return tag.li(
+      tag.button(
         {
           class: `move${PRIMARY.test(move.notation) ? " main" : ""}`,
           type: "button",
@@ -86,15 +81,14 @@ export function rows(facts, state, { hints, shown, play, trade, seat }) {
           "data-space": move.space,
           onclick: act,
         },
-        n < 10 && el("kbd", { "aria-hidden": "true" }, String(n)),
+        n < 10 && tag.kbd({ "aria-hidden": "true" }, String(n)),
         face ? worker(seat, face) : null,
-        el("span", { class: "text" }, symbols(called(facts, state.view, move))),
+        tag.span({ class: "text" }, symbols(called(facts, state.view, move))),
         advice(hints, move),
-        el(
-          "span",
+        tag.span(
           { class: "terms" },
           part("price", "costs", move.cost),
-          move.cost && move.gain && el("span", { "aria-hidden": "true" }, "→"),
+          move.cost && move.gain && tag.span({ "aria-hidden": "true" }, "→"),
           part("gain", "gives", move.gain),
         ),
         part("risk", "risk:", move.risk),
@@ -102,12 +96,7 @@ export function rows(facts, state, { hints, shown, play, trade, seat }) {
     );
   };
   return [...groups].map(([group, moves], k) =>
-    el(
-      "section",
-      { "aria-labelledby": `group-${k}` },
-      el("h3", { id: `group-${k}` }, group),
-      el("ul", {}, moves.map(button)),
-    ),
+    tag.section({ "aria-labelledby": `group-${k}` }, tag.h3({ id: `group-${k}` }, group), tag.ul(moves.map(button))),
   );
 }
 
@@ -121,18 +110,14 @@ const told = (items) =>
 // Ways to answer a series at once: few are listed, of many one is composed.
 export function ways(state, send) {
   if (listed(state)) {
-    return el(
-      "ul",
+    return tag.ul(
       { class: "ways" },
       state.ways.map((way, k) =>
-        el(
-          "li",
-          {},
-          el(
-            "button",
+        tag.li(
+          tag.button(
             { type: "button", class: "move", id: `move-${way.actions.join("-")}`, onclick: () => send(way.actions) },
-            el("kbd", { "aria-hidden": "true" }, String(k + 1)),
-            el("span", { class: "text" }, symbols(told(way.items))),
+            tag.kbd({ "aria-hidden": "true" }, String(k + 1)),
+            tag.span({ class: "text" }, symbols(told(way.items))),
           ),
         ),
       ),
@@ -153,9 +138,8 @@ export function ways(state, send) {
 // Steppers for items up to a number of each, the running sum, and a button that is there when it fits.
 export function composer(most, { sum, fits, send, prefix = "some" }) {
   const counts = Object.fromEntries(Object.keys(most).map((item) => [item, 0]));
-  const running = el("output", {}, sum(counts));
-  const done = el(
-    "button",
+  const running = tag.output(sum(counts));
+  const done = tag.button(
     { type: "button", class: "main", id: `${prefix}-done`, disabled: true, onclick: () => send(fits(counts)) },
     "Done",
   );
@@ -165,20 +149,18 @@ export function composer(most, { sum, fits, send, prefix = "some" }) {
     done.disabled = !fits(counts);
     return counts[item];
   };
-  return el(
-    "section",
+  return tag.section(
     { class: "composer", "aria-label": "how many of each" },
     Object.keys(most).map((item) => stepper(item, most[item], (by) => step(item, by), prefix)),
-    el("div", { class: "line" }, running, done),
+    tag.div({ class: "line" }, running, done),
   );
 }
 
 function stepper(item, most, step, prefix) {
-  const shown = el("output", {}, "0");
+  const shown = tag.output("0");
   const act = (by) => () => (shown.textContent = String(step(by)));
   const button = (by, sign, word) =>
-    el(
-      "button",
+    tag.button(
       {
         type: "button",
         class: "step",
@@ -188,15 +170,14 @@ function stepper(item, most, step, prefix) {
       },
       sign,
     );
-  return el(
-    "div",
+  return tag.div(
     { class: "stepper" },
     icon(item),
-    el("span", { class: "item" }, item),
+    tag.span({ class: "item" }, item),
     button(-1, "−", "less"),
     shown,
     button(1, "+", "more"),
-    el("span", { class: "note" }, `of ${most}`),
+    tag.span({ class: "note" }, `of ${most}`),
   );
 }
 
@@ -213,7 +194,7 @@ export function offer(facts, state, move, seat, send) {
   const sum = (verb) => Object.values(chosen[verb]).reduce((all, n) => all + n, 0);
   const moves = (verb) => items.flatMap((item) => Array(chosen[verb][item] ?? 0).fill(`${verb} ${item}`));
   const act = () => send([move.notation, ...moves("give"), ...moves("ask"), "offer"]);
-  const done = el("button", { type: "button", class: "main", id: "offer-done", disabled: true, onclick: act }, "Offer");
+  const done = tag.button({ type: "button", class: "main", id: "offer-done", disabled: true, onclick: act }, "Offer");
   const change = (verb, item) => (by) => {
     const now = chosen[verb][item] ?? 0;
     if (by < 0 || sum(verb) < OFFERED) chosen[verb][item] = Math.min(most[verb](item), Math.max(0, now + by));
@@ -222,8 +203,8 @@ export function offer(facts, state, move, seat, send) {
   };
   const steppers = (verb) =>
     items.filter(most[verb]).map((item) => stepper(item, most[verb](item), change(verb, item), verb));
-  const column = (verb, title) => el("fieldset", {}, el("legend", {}, title), steppers(verb));
-  return el("div", { class: "offer" }, column("give", "You give"), column("ask", "You ask for"), done);
+  const column = (verb, title) => tag.fieldset(tag.legend(title), steppers(verb));
+  return tag.div({ class: "offer" }, column("give", "You give"), column("ask", "You ask for"), done);
 }
 
 // Puts a popover beside something, within the window.
@@ -241,15 +222,13 @@ export function beside(popover, box, ...content) {
 // Asks before something that cannot be taken back; whether it was confirmed.
 export function confirmed(text, yes) {
   return new Promise((tell) => {
-    const dialog = el(
-      "dialog",
+    const dialog = tag.dialog(
       { "aria-label": yes },
-      el("p", {}, text),
-      el(
-        "form",
+      tag.p(text),
+      tag.form(
         { method: "dialog", class: "row" },
-        el("button", { value: "yes", class: "main", id: "confirm" }, yes),
-        el("button", { value: "", autofocus: true }, "No"),
+        tag.button({ value: "yes", class: "main", id: "confirm" }, yes),
+        tag.button({ value: "", autofocus: true }, "No"),
       ),
     );
     dialog.addEventListener("close", () => {

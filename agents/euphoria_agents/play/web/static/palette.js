@@ -1,6 +1,6 @@
 // The tools that edit the board of a position: one is chosen in a row of buttons, and a click on the board uses it.
 
-import { el, svg } from "./elements.js";
+import { svg, tag } from "./elements.js";
 import { worker } from "./seats.js";
 
 const FACES = [1, 2, 3, 4, 5, 6];
@@ -26,8 +26,7 @@ export class Palette {
   draw(players, choose, undo) {
     const tool = (id, label, pressed, inside, change) => {
       const then = () => choose(Object.assign(this, change));
-      return el(
-        "button",
+      return tag.button(
         {
           type: "button",
           id,
@@ -47,7 +46,7 @@ export class Palette {
         { class: "badge", viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" },
         svg("use", { href: `#${name}` }),
       );
-    const group = (label, ...inside) => el("div", { class: "row", role: "group", "aria-label": label }, inside);
+    const group = (label, ...inside) => tag.div({ class: "row", role: "group", "aria-label": label }, inside);
     return [
       group(
         "whose",
@@ -62,8 +61,8 @@ export class Palette {
         tool("market", "a market", kind === "market", "Market", { kind: "market" }),
         tool("remove", "take away", kind === "remove", "Take away", { kind: "remove" }),
       ),
-      undo && el("button", { type: "button", id: "undo", onclick: undo }, "Undo"),
-      el("span", { class: "label" }, WORDS[kind], " A click on an allegiance track or tunnel moves its marker."),
+      undo && tag.button({ type: "button", id: "undo", onclick: undo }, "Undo"),
+      tag.span({ class: "label" }, WORDS[kind], " A click on an allegiance track or tunnel moves its marker."),
     ];
   }
 

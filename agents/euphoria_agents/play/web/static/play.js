@@ -2,9 +2,10 @@
 
 import { Board, badge, place, skip, still } from "./board.js";
 import {
+  button,
   call,
+  choose,
   download,
-  el,
   fail,
   get,
   hidden,
@@ -12,8 +13,11 @@ import {
   ONCE,
   post,
   refill,
+  row,
   say,
   sentence,
+  tabList,
+  tag,
   theme,
 } from "./common.js";
 import { remember } from "./library.js";
@@ -33,6 +37,10 @@ const SPEEDS = [
 const STEP = 700; // milliseconds between the decisions of what is played again
 const ASLEEP = 60000; // milliseconds after which nothing is played again
 const LOG_LINES = 200;
+const TABS = [
+  ["log", "Log"],
+  ["cards", "Cards"],
+];
 
 let facts = null;
 let state = null; // the last view
@@ -61,8 +69,6 @@ const links = JSON.parse(sessionStorage.getItem(`links ${game}`) ?? "[]");
 const name = (k) => state.seats[k].name;
 const mine = () => seat !== null && state.decider === seat;
 const steers = () => state.host || state.mine.length > 0;
-const button = (id, text, onclick, { off = false, kind = "", title = null } = {}) =>
-  el("button", { id, type: "button", class: kind, disabled: off, title, "aria-label": title, onclick }, text);
 
 async function sit() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -130,7 +136,7 @@ function title(headline) {
   const said = players[state.decider]?.active ? `Turn ${turn}` : headline; // who is on turn is said but once
   return [
     state.decider === null ? null : badge(state.decider),
-    el("span", {}, [said, whose].filter(Boolean).join(" · ")),
+    tag.span([said, whose].filter(Boolean).join(" · ")),
   ].filter(Boolean);
 }
 
@@ -139,7 +145,7 @@ function drawCover() {
   const next = state.mine.includes(state.decider) ? state.decider : state.mine[0];
   refill(
     at("moves"),
-    el("h2", { id: "question" }, `Pass the screen to ${name(next)}`),
+    tag.h2({ id: "question" }, `Pass the screen to ${name(next)}`),
     button("uncover", `I am ${name(next)}`, () => take(next), { kind: "main" }),
   );
   at("uncover").focus({ preventScroll: true });
@@ -241,7 +247,7 @@ function drawRegions() {
           label,
           hidden(""),
           [...node.querySelectorAll(".space")].some((one) => moves.has(one.dataset.space)) &&
-            el("i", { class: "dot", title: "moves here" }),
+            tag.i({ class: "dot", title: "moves here" }),
         ],
         () => node.scrollIntoView({ behavior: still() ? "auto" : "smooth", block: "nearest", inline: "center" }),
         { kind: id },
@@ -261,7 +267,7 @@ function drawLog() {
     ...told.map((line, k) => {
       const decision = drawn + k;
       const by = state.made[decision - first];
-      return el("li", { class: `seat${by}`, "data-decision": decision }, badge(by), el("span", {}, symbols(line)));
+      return tag.li({ class: `seat${by}`, "data-decision": decision }, badge(by), tag.span(symbols(line)));
     }),
   );
   drawn = first + (covered ? 0 : state.log.length);
@@ -284,30 +290,23 @@ function drawLog() {
 const lastOwn = () => (seat === null ? -1 : state.log_from + state.made.lastIndexOf(seat));
 
 function tabs(since) {
-  const one = (id, text) =>
-    el(
-      "button",
-      {
-        type: "button",
-        role: "tab",
-        id: `tab-${id}`,
-        "aria-selected": String(tab === id),
-        "aria-controls": `${id}-box`,
-        onclick: () => {
-          tab = id;
-          drawLog();
-        },
-      },
-      text,
-    );
   const missed = state.decisions - 1 - since;
   const why = state.practice && !state.over && state.made.some((k) => state.seats[k].spec !== null);
   return [
-    el("div", { role: "tablist", "aria-label": "what happened, cards" }, one("log", "Log"), one("cards", "Cards")),
+    tabList(
+      "what happened, cards",
+      TABS,
+      tab,
+      (key) => `${key}-box`,
+      (key) => {
+        tab = key;
+        drawLog();
+      },
+    ),
     button("again", seat === null ? "Replay" : `Since my move (${missed})`, replay, {
       off: missed < 1 || past !== null,
     }),
-    why && button("why", "Why?", reasons, { title: "Why did they do that?" }),
+    why && button("why", "Why?", reasons, { label: "Why did they do that?" }),
   ];
 }
 
@@ -318,13 +317,7 @@ function controls() {
   return [
     steers() &&
       agents &&
-      el(
-        "select",
-        { id: "pace", "aria-label": "speed of the agents", onchange: (event) => setPace(event.target.value) },
-        SPEEDS.map(([value, text]) =>
-          el("option", { value, selected: value === (state.pace === null ? "" : String(state.pace)) }, text),
-        ),
-      ),
+      choose("pace", "speed of the agents", SPEEDS, state.pace === null ? "" : String(state.pace), setPace),
     steers() &&
       agents &&
       state.pace === null &&
@@ -342,8 +335,7 @@ function menu() {
     work();
   };
   return [
-    el(
-      "div",
+    tag.div(
       { class: "menu" },
       state.decisions > 0 &&
         past === null &&
@@ -364,7 +356,7 @@ function menu() {
       ),
       button("theme", "Light or dark", close(theme)),
       button("keys", "Keys", close(keys)),
-      el("a", { href: "/help", class: "button" }, "How to play"),
+      tag.a({ href: "/help", class: "button" }, "How to play"),
       state.host && state.over && button("delete", "Delete this game", close(remove)),
     ),
   ];
@@ -384,11 +376,10 @@ function keys() {
   beside(
     at("popover"),
     place(at("menu")),
-    el("h3", {}, "Keys"),
-    el(
-      "dl",
+    tag.h3("Keys"),
+    tag.dl(
       { class: "keys" },
-      KEYS.map(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)]),
+      KEYS.map(([key, what]) => [tag.dt(tag.kbd(key)), tag.dd(what)]),
     ),
   );
 }
@@ -403,15 +394,14 @@ function drawMoves() {
 
 function panel() {
   if (past !== null) return transport();
-  const head = el("h2", { id: "question" }, state.over ? result() : question());
+  const head = tag.h2({ id: "question" }, state.over ? result() : question());
   const invitations = links
     .filter((one) => state.seats[one.seat].spec === null)
     .map((one) =>
-      el(
-        "label",
+      tag.label(
         { class: "invitation" },
         `Link for ${name(one.seat)} `,
-        el("input", {
+        tag.input({
           id: `link-${one.seat}`,
           readonly: true,
           value: `${location.origin}/play/${game}#token=${one.token}`,
@@ -419,22 +409,21 @@ function panel() {
         }),
       ),
     );
-  if (!mine()) return [trouble(), head, state.over ? outcome() : el("p", { class: "label" }, waiting()), invitations];
+  if (!mine()) return [trouble(), head, state.over ? outcome() : tag.p({ class: "label" }, waiting()), invitations];
   const shown = fitting().filter((move) => !space || move.space === space);
   const narrowed = shown.length < state.moves.length;
   const advice = hints && state.moves.find((move) => move.action === hints.best);
   return [
     trouble(),
     head,
-    state.view.offer && el("p", { class: "label" }, symbols(state.view.offer)),
-    advice && el("p", { class: "advice" }, "Advice: ", advice.text),
+    state.view.offer && tag.p({ class: "label" }, symbols(state.view.offer)),
+    advice && tag.p({ class: "advice" }, "Advice: ", advice.text),
     narrowed &&
       button("all", `All ${state.moves.length} moves`, () => {
         [space, face] = ["", 0];
-        choose();
+        showChoice();
       }),
-    el(
-      "div",
+    tag.div(
       { class: "groups", onkeydown: walk },
       state.ways.length > 0 && ways(state, send),
       !listed(state) && rows(facts, state, { hints, shown, play, trade, seat }),
@@ -456,14 +445,11 @@ function waiting() {
 
 function trouble() {
   if (!state.trouble) return null;
-  return el(
-    "div",
+  return tag.div(
     { class: "trouble", role: "alert" },
-    el("p", {}, `The game waits: ${state.trouble}`),
+    tag.p(`The game waits: ${state.trouble}`),
     steers() &&
-      el(
-        "div",
-        { class: "row" },
+      row(
         button("retry", "Try again", () => act("retry")),
         state.waits_for_agent &&
           facts.agents.map((spec) =>
@@ -483,7 +469,7 @@ function walk(event) {
   event.preventDefault();
 }
 
-function choose() {
+function showChoice() {
   drawMoves();
   mend();
 }
@@ -492,7 +478,7 @@ function chooseFace(next) {
   if (!mine() || covered || past !== null) return;
   const placeable = state.moves.some((move) => move.notation.startsWith(`place ${next} `));
   [face, space] = [face === next || !placeable ? 0 : next, ""];
-  choose();
+  showChoice();
 }
 
 // A space was clicked, or a worker dropped on it: one move is played at once, of several one is chosen beside it.
@@ -504,9 +490,8 @@ function enter(node) {
   beside(
     at("popover"),
     place(node),
-    el("h3", {}, node.getAttribute("aria-label").split(":")[0]),
-    el(
-      "div",
+    tag.h3(node.getAttribute("aria-label").split(":")[0]),
+    tag.div(
       { class: "groups" },
       rows(facts, state, {
         hints,
@@ -530,14 +515,14 @@ function describe(node) {
 }
 
 function explain(node, head, words) {
-  beside(at("popover"), place(node), el("h3", {}, head), el("p", {}, words));
+  beside(at("popover"), place(node), tag.h3(head), tag.p(words));
 }
 
 function trade(move) {
   beside(
     at("popover"),
     place(at("moves")),
-    el("h3", {}, move.text),
+    tag.h3(move.text),
     offer(facts, state, move, seat, (moves) => {
       at("popover").hidePopover();
       send(moves);
@@ -555,9 +540,7 @@ function result() {
 
 const outcome = () => [
   ranking(state.view, state.seats, state.stars),
-  el(
-    "div",
-    { class: "row" },
+  row(
     steers() && button("rematch", "Rematch", rematch, { kind: "main" }),
     button("study-now", "Study", study),
     button("look-back", "Watch it again", () => look(0, true)),
@@ -609,16 +592,15 @@ const replay = () => look(Math.max(0, lastOwn()), true).catch(fail);
 function transport() {
   const go = (decision, on) => () => look(Math.max(0, decision), on).catch(fail);
   return [
-    el("h2", { id: "question" }, "What has been"),
-    el(
-      "div",
+    tag.h2({ id: "question" }, "What has been"),
+    tag.div(
       { class: "row transport" },
-      button("earlier", "◀", go(past - 1), { title: "one decision back" }),
+      button("earlier", "◀", go(past - 1), { label: "one decision back" }),
       button("pause", playing ? "Pause" : "Play", () => (playing ? halt() : go(past + 1, true)())),
-      button("later", "▶", go(past + 1), { title: "one decision on" }),
+      button("later", "▶", go(past + 1), { label: "one decision on" }),
       button("present", "Now", go(Infinity), { kind: "main" }),
     ),
-    el("input", {
+    tag.input({
       type: "range",
       id: "scrub",
       "aria-label": "decision",
@@ -627,7 +609,7 @@ function transport() {
       value: past,
       oninput: (event) => look(Number(event.target.value)).catch(fail),
     }),
-    el("p", { class: "label" }, symbols(state.log[past - state.log_from] ?? "")),
+    tag.p({ class: "label" }, symbols(state.log[past - state.log_from] ?? "")),
   ];
 }
 
@@ -725,7 +707,7 @@ const hint = () =>
     if (state.version !== version) return;
     found.best = best(found).action;
     hints = found;
-    choose();
+    showChoice();
     at(`move-${found.best}`)?.scrollIntoView({ block: "nearest" });
   });
 
@@ -747,18 +729,11 @@ const reasons = () =>
     beside(
       at("popover"),
       place(at("why")),
-      el("h3", {}, `${name(found.seat)} thought`),
-      el(
-        "ol",
+      tag.h3(`${name(found.seat)} thought`),
+      tag.ol(
         { class: "thoughts" },
         first.map((one) =>
-          el(
-            "li",
-            { class: one.action === found.action ? "best" : "" },
-            found.texts[one.action],
-            " ",
-            el("b", {}, share(one)),
-          ),
+          tag.li({ class: one.action === found.action ? "best" : "" }, found.texts[one.action], " ", tag.b(share(one))),
         ),
       ),
     );
@@ -839,7 +814,7 @@ function press(event) {
   else if (key === "Escape" && (face || space || drag)) {
     cancelDrag();
     [face, space] = [0, ""];
-    choose();
+    showChoice();
   } else if ((key === " " || key === "Enter") && space_)
     space_.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   else if ((key === " " || key === "Enter") && !event.target.closest?.("button, a, summary")) {

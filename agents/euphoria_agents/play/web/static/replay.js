@@ -1,7 +1,7 @@
 // A recorded game in a page of its own: what euphoria replay --html wrote stands in the page, and no server is asked.
 
 import { Board } from "./board.js";
-import { el, refill } from "./elements.js";
+import { button, refill, tabList, tag } from "./elements.js";
 import {
   addTerms,
   brief,
@@ -17,7 +17,7 @@ import {
   term,
 } from "./judgement.js";
 import { chart } from "./chart.js";
-import { cell, player } from "./seats.js";
+import { cell, drawView } from "./seats.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const judged = new Map(data.entries.map((one) => [one.ply, one]));
@@ -47,18 +47,9 @@ function frame(ply) {
 }
 
 function drawBoard(moving) {
-  const [text, view] = frame(here);
-  const who = data.names.map((name) => ({ name, spec: "" }));
-  for (const p of view.players) cells[p.seat].update(view, p, who[p.seat], false);
-  board.show(
-    text,
-    view.players.map((p) => p.workers),
-    moving,
-  );
-  refill(
-    document.getElementById("holdings"),
-    view.players.map((p, k) => player(data.facts, view, p, who[k], null)),
-  );
+  const [drawing, view] = frame(here);
+  const who = (p) => ({ name: data.names[p.seat], spec: "" });
+  drawView(board, cells, data.facts, { view, drawing, who, moving });
 }
 
 function go(ply) {
@@ -68,24 +59,19 @@ function go(ply) {
   draw(Math.abs(here - before) === 1);
 }
 
-const button = (id, text, label, ply) =>
-  el(
-    "button",
-    { type: "button", id, "aria-label": label, disabled: ply === undefined || ply === here, onclick: () => go(ply) },
-    text,
-  );
+const to = (id, text, label, ply) => button(id, text, () => go(ply), { off: ply === undefined || ply === here, label });
 
 function steering() {
   const turn = data.turns[here];
   const next = data.turns.findIndex((one) => one > turn);
   return [
-    button("first", "⇤", "to the beginning", 0),
-    button("back", "←", "back", Math.max(0, here - 1)),
-    button("forward", "→", "forward", Math.min(total, here + 1)),
-    button("last", "⇥", "to the end", total),
-    button("turn", "Next turn", null, next < 0 ? total : next),
+    to("first", "⇤", "to the beginning", 0),
+    to("back", "←", "back", Math.max(0, here - 1)),
+    to("forward", "→", "forward", Math.min(total, here + 1)),
+    to("last", "⇥", "to the end", total),
+    to("turn", "Next turn", null, next < 0 ? total : next),
     data.entries.length > 0 &&
-      button("mistake", "Next mistake", null, wrong.find((one) => one.ply > here)?.ply ?? wrong[0]?.ply),
+      to("mistake", "Next mistake", null, wrong.find((one) => one.ply > here)?.ply ?? wrong[0]?.ply),
   ];
 }
 
@@ -98,17 +84,16 @@ function now() {
   const [played, better] = data.better[here] ?? [];
   const costly = entry?.regret > data.mistake;
   return [
-    el("h2", { id: "question" }, who),
-    here > 0 && el("p", { class: "label" }, "Before: ", data.log[here - 1]),
-    here < total && el("p", {}, "Now: ", data.log[here]),
+    tag.h2({ id: "question" }, who),
+    here > 0 && tag.p({ class: "label" }, "Before: ", data.log[here - 1]),
+    here < total && tag.p("Now: ", data.log[here]),
     entry &&
-      el(
-        "p",
+      tag.p(
         { class: costly ? "bad" : "label" },
         term("regret", "regret"),
         ` ${percent(entry.regret, 1)}${costly ? ", a mistake" : ""}`,
       ),
-    better && played !== better && el("p", {}, "better: ", el("b", { class: "sign best" }, brief(better))),
+    better && played !== better && tag.p("better: ", tag.b({ class: "sign best" }, brief(better))),
   ];
 }
 
@@ -129,25 +114,13 @@ function draw(moving = false) {
   fill("steer", steering());
   drawBoard(moving);
   fill("moves", now());
+  const turn = (key) => {
+    tab = key;
+    draw();
+  };
   fill(
     "tabs",
-    Object.entries(TABS).map(([key, title]) =>
-      el(
-        "button",
-        {
-          type: "button",
-          role: "tab",
-          id: `tab-${key}`,
-          "aria-selected": String(key === tab),
-          "aria-controls": "shown-tab",
-          onclick: () => {
-            tab = key;
-            draw();
-          },
-        },
-        title,
-      ),
-    ),
+    tabList("lists", Object.entries(TABS), tab, () => "shown-tab", turn),
   );
   fill("shown-tab", shownTab());
   document.querySelector("#shown-tab [aria-current]")?.scrollIntoView({ block: "nearest" });
@@ -160,39 +133,29 @@ const seen =
       ? "as everybody saw it"
       : `as ${data.names[data.seat]} saw it`;
 document.body.append(
-  el(
-    "header",
-    { class: "top" },
-    el("h1", {}, `Euphoria: ${data.names.join(", ")}`),
-    el("span", { class: "label" }, seen),
-  ),
-  el(
-    "main",
+  tag.header({ class: "top" }, tag.h1(`Euphoria: ${data.names.join(", ")}`), tag.span({ class: "label" }, seen)),
+  tag.main(
     { class: "study" },
-    el("section", { id: "course", "aria-label": "the course of the game" }),
-    el("section", { id: "steer", "aria-label": "decisions" }),
-    el(
-      "div",
+    tag.section({ id: "course", "aria-label": "the course of the game" }),
+    tag.section({ id: "steer", "aria-label": "decisions" }),
+    tag.div(
       { class: "field" },
-      el(
-        "section",
+      tag.section(
         { id: "players", "aria-label": "players" },
         cells.map((one) => one.node),
       ),
-      el("section", { id: "board", "aria-label": "board", tabindex: 0 }),
+      tag.section({ id: "board", "aria-label": "board", tabindex: 0 }),
     ),
-    el(
-      "div",
+    tag.div(
       { class: "beside" },
-      el("section", { id: "moves", class: "panel", "aria-labelledby": "question" }),
-      el(
-        "section",
+      tag.section({ id: "moves", class: "panel", "aria-labelledby": "question" }),
+      tag.section(
         { class: "panel", "aria-label": "lists" },
-        el("div", { id: "tabs", class: "tabs", role: "tablist", "aria-label": "lists" }),
-        el("div", { id: "shown-tab", role: "tabpanel", tabindex: 0 }),
+        tag.div({ id: "tabs" }),
+        tag.div({ id: "shown-tab", role: "tabpanel", tabindex: 0 }),
       ),
     ),
-    el("section", { id: "holdings", "aria-label": "what the players hold" }),
+    tag.section({ id: "holdings", "aria-label": "what the players hold" }),
   ),
 );
 const thoughts = () => judged.get(here)?.moves ?? [];

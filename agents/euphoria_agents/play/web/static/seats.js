@@ -1,7 +1,7 @@
 // The players in a row above the board, one's own things below it, and what their cards say.
 
 import { STARS, badge } from "./board.js";
-import { el, hidden, icon, many, svg } from "./elements.js";
+import { hidden, icon, many, refill, svg, tag } from "./elements.js";
 
 const KNOWLEDGE_LIMIT = 16; // of the check, R5.3
 const shape = (id, kind = "icon") =>
@@ -14,8 +14,8 @@ const check = (p) => p.knowledge + p.workers.reduce((sum, face) => sum + face, 0
 
 // A cell whose parts stay, so that nothing is laid out again; `update` brings it up to date.
 function number(kind, label, sign = shape(kind)) {
-  const text = el("span", {}, "0");
-  const node = el("span", { class: "count", "data-item": kind, title: label }, sign, hidden(`${label} `), text);
+  const text = tag.span("0");
+  const node = tag.span({ class: "count", "data-item": kind, title: label }, sign, hidden(`${label} `), text);
   return {
     node,
     update: (n) => {
@@ -27,7 +27,7 @@ function number(kind, label, sign = shape(kind)) {
 
 function pips() {
   const all = Array.from({ length: STARS }, () => shape("star", "pip"));
-  const node = el("span", { class: "pips", role: "img" }, all);
+  const node = tag.span({ class: "pips", role: "img" }, all);
   return {
     node,
     update: (placed, goal, seat) => {
@@ -43,7 +43,7 @@ function pips() {
 
 // A player in the row; `mine`: whose dice and goods lie in the tray.
 export function cell(facts, seat) {
-  const [name, spec, note, out] = ["b", "span", "span", "span"].map((tag) => el(tag));
+  const [name, spec, note, out] = ["b", "span", "span", "span"].map((one) => tag[one]());
   [spec.className, note.className, out.className] = ["spec", "note", "out"];
   const stars = pips();
   const marks = {
@@ -52,15 +52,13 @@ export function cell(facts, seat) {
     morale: number("morale", "morale"),
   };
   const goods = [...facts.goods, "artifact"].map((item) => [item, number(item, item)]);
-  const hand = el("span", { class: "hand", "data-seat": seat });
-  const node = el(
-    "article",
+  const hand = tag.span({ class: "hand", "data-seat": seat });
+  const node = tag.article(
     { class: `cell seat${seat}`, id: `player-${seat}` },
-    el("div", { class: "line" }, badge(seat), name, spec, note),
-    el("div", { class: "line" }, stars.node, marks.knowledge.node, marks.morale.node, marks.check.node),
-    el("div", { class: "line" }, hand, out),
-    el(
-      "div",
+    tag.div({ class: "line" }, badge(seat), name, spec, note),
+    tag.div({ class: "line" }, stars.node, marks.knowledge.node, marks.morale.node, marks.check.node),
+    tag.div({ class: "line" }, hand, out),
+    tag.div(
       { class: "line goods" },
       goods.map(([, one]) => one.node),
     ),
@@ -90,45 +88,37 @@ export function cell(facts, seat) {
 
 // One's own things, below the board.
 export function tray(facts, seat, explain) {
-  const dice = el("span", { class: "hand big", "data-seat": seat, role: "group", "aria-label": "your workers" });
-  const out = el("span", { class: "out" });
+  const dice = tag.span({ class: "hand big", "data-seat": seat, role: "group", "aria-label": "your workers" });
+  const out = tag.span({ class: "out" });
   const goods = facts.goods.map((item) => [item, number(item, item)]);
   const hand = facts.artifacts.map((item) => [item, number(item, item)]);
-  const meter = el(
-    "span",
+  const meter = tag.span(
     { class: "meter", role: "img" },
-    Array.from({ length: KNOWLEDGE_LIMIT }, () => el("i")),
+    Array.from({ length: KNOWLEDGE_LIMIT }, () => tag.i()),
   );
-  const said = el("span", { class: "said" });
-  const cards = el("div", { class: "cards" });
-  const box = (title, ...parts) => el("div", { class: "box" }, el("h3", {}, title), parts);
-  const node = el(
-    "div",
+  const said = tag.span({ class: "said" });
+  const cards = tag.div({ class: "cards" });
+  const box = (title, ...parts) => tag.div({ class: "box" }, tag.h3(title), parts);
+  const node = tag.div(
     { class: `own seat${seat}` },
     box("Workers", dice, out),
     box(
       "Goods",
-      el(
-        "div",
+      tag.div(
         { class: "line goods" },
         goods.map(([, one]) => one.node),
       ),
     ),
     box(
       "Artifacts",
-      el(
-        "div",
+      tag.div(
         { class: "line goods" },
         hand.map(([, one]) => one.node),
       ),
     ),
     box("Knowledge check", meter, said),
-    el("div", { class: "box grow" }, el("h3", {}, "Cards"), cards),
-    el(
-      "button",
-      { type: "button", id: "sheet", onclick: () => document.body.classList.toggle("sheet") },
-      "Your things",
-    ),
+    tag.div({ class: "box grow" }, tag.h3("Cards"), cards),
+    tag.button({ type: "button", id: "sheet", onclick: () => document.body.classList.toggle("sheet") }, "Your things"),
   );
   let drawn = "";
   const update = (p) => {
@@ -148,11 +138,10 @@ export function tray(facts, seat, explain) {
 
 function ownCards(facts, p, explain) {
   const card = (id, kind, title, note, words) =>
-    el(
-      "button",
+    tag.button(
       { type: "button", class: `card ${kind}`, id, onclick: (event) => explain(event.currentTarget, title, words) },
-      el("b", {}, title),
-      el("span", {}, note),
+      tag.b(title),
+      tag.span(note),
     );
   return [
     ...p.recruits.map((one) =>
@@ -181,11 +170,10 @@ function ownCards(facts, p, explain) {
 // A card of which all the words are shown.
 function recruit(facts, { name, active, star }, seat) {
   const card = facts.recruits[name];
-  return el(
-    "details",
+  return tag.details(
     { class: `recruit ${card.faction}`, id: `recruit-${seat}-${name}` },
-    el("summary", {}, card.title, active ? "" : " (hidden)", star ? " ★" : ""),
-    el("p", {}, card.words),
+    tag.summary(card.title, active ? "" : " (hidden)", star ? " ★" : ""),
+    tag.p(card.words),
   );
 }
 
@@ -201,59 +189,46 @@ export function player(facts, view, p, who, you) {
     .map(([name, n]) => `${n} ${name}`)
     .join(", ");
   const goods = [...facts.goods.map((name) => [name, p.goods[name] ?? 0]), ["artifact", p.hand_size]];
-  return el(
-    "section",
+  return tag.section(
     { class: `player seat${p.seat}${p.deciding ? " deciding" : ""}`, "aria-label": who.name },
-    el(
-      "header",
-      {},
-      el("h3", {}, badge(p.seat), who.name, you === p.seat && who.name !== "You" ? " (you)" : ""),
-      who.spec && who.spec !== who.name && el("span", { class: "label" }, who.spec),
-      told && el("span", { class: "tag" }, told),
+    tag.header(
+      tag.h3(badge(p.seat), who.name, you === p.seat && who.name !== "You" ? " (you)" : ""),
+      who.spec && who.spec !== who.name && tag.span({ class: "label" }, who.spec),
+      told && tag.span({ class: "tag" }, told),
     ),
-    el(
-      "p",
-      {},
+    tag.p(
       `${placed} of ${view.stars_to_win} stars · knowledge ${p.knowledge || "–"} · ` +
         `morale ${p.morale || "–"} · ` +
         `check ${check(p)} of ${KNOWLEDGE_LIMIT}`,
     ),
-    el(
-      "p",
+    tag.p(
       { class: "line" },
       p.workers.map((face) => worker(p.seat, face)),
       p.on_board ? `+ ${p.on_board} on the board` : null,
     ),
-    el(
-      "p",
+    tag.p(
       { class: "line goods" },
       goods.map(([name, n]) =>
-        el("span", { class: `count${n ? "" : " none"}`, title: name }, icon(name), hidden(`${name} `), String(n)),
+        tag.span({ class: `count${n ? "" : " none"}`, title: name }, icon(name), hidden(`${name} `), String(n)),
       ),
     ),
-    hand && el("p", {}, `hand: ${hand}`),
+    hand && tag.p(`hand: ${hand}`),
     p.recruits.map((one) => recruit(facts, one, p.seat)),
-    p.hidden ? el("p", { class: "label" }, many(p.hidden, "hidden recruit")) : null,
+    p.hidden ? tag.p({ class: "label" }, many(p.hidden, "hidden recruit")) : null,
     p.dilemma &&
-      el(
-        "details",
+      tag.details(
         { class: "recruit", id: `dilemma-${p.seat}` },
-        el("summary", {}, `dilemma: ${p.dilemma}${p.resolved ? `, became a ${p.resolved}` : ""}`),
-        el("p", {}, facts.dilemmas[p.dilemma]),
+        tag.summary(`dilemma: ${p.dilemma}${p.resolved ? `, became a ${p.resolved}` : ""}`),
+        tag.p(facts.dilemmas[p.dilemma]),
       ),
     p.penalties.length
-      ? el(
-          "details",
+      ? tag.details(
           { class: "recruit penalties", id: `penalties-${p.seat}` },
-          el("summary", {}, p.penalties.length === 1 ? "1 penalty" : `${p.penalties.length} penalties`),
-          el(
-            "ul",
-            {},
-            p.penalties.map((tile) => el("li", {}, `${facts.tiles[tile].title}: ${facts.tiles[tile].words}`)),
-          ),
+          tag.summary(p.penalties.length === 1 ? "1 penalty" : `${p.penalties.length} penalties`),
+          tag.ul(p.penalties.map((tile) => tag.li(`${facts.tiles[tile].title}: ${facts.tiles[tile].words}`))),
         )
       : null,
-    [...p.notes, ...p.asides].map((line) => el("p", { class: "label" }, inWords(facts, line))),
+    [...p.notes, ...p.asides].map((line) => tag.p({ class: "label" }, inWords(facts, line))),
   );
 }
 
@@ -268,17 +243,25 @@ export const worker = (seat, face) =>
 export function ranking(view, seats, stars) {
   const order = [...view.players].sort((a, b) => a.rank - b.rank);
   const told = (counts) =>
-    filled(counts).map(([source, n]) => el("span", { class: "source" }, `${n} ${source.replace("icarus", "Icarus")}`));
-  return el(
-    "ol",
+    filled(counts).map(([source, n]) => tag.span({ class: "source" }, `${n} ${source.replace("icarus", "Icarus")}`));
+  return tag.ol(
     { class: "ranking" },
     order.map((p) =>
-      el(
-        "li",
+      tag.li(
         { value: p.rank, class: `seat${p.seat}` },
-        el("div", { class: "line" }, badge(p.seat), el("b", {}, seats[p.seat].name), many(STARS - p.stars, "star")),
-        el("div", { class: "line sources" }, told(stars?.[p.seat])),
+        tag.div({ class: "line" }, badge(p.seat), tag.b(seats[p.seat].name), many(STARS - p.stars, "star")),
+        tag.div({ class: "line sources" }, told(stars?.[p.seat])),
       ),
     ),
   );
+}
+
+// Draws a view: the players in their cells, the board with the dice in their hands, and what everybody holds.
+// `who(p)`: the name and the spec of a player.
+export function drawView(board, cells, facts, { view, drawing, who, moving }) {
+  for (const p of view.players) cells[p.seat].update(view, p, who(p), false);
+  const hands = view.players.map((p) => p.workers);
+  board.show(drawing, hands, moving);
+  const holdings = view.players.map((p) => player(facts, view, p, who(p), null));
+  refill(document.getElementById("holdings"), holdings);
 }

@@ -2,10 +2,27 @@
 
 import { Board } from "./board.js";
 import { chart } from "./chart.js";
-import { call, download, el, fail, get, loadSymbols, many, post, refill, say, scrollable, sentence } from "./common.js";
+import {
+  button,
+  call,
+  choose,
+  download,
+  fail,
+  get,
+  loadSymbols,
+  many,
+  post,
+  refill,
+  row,
+  say,
+  scrollable,
+  sentence,
+  tabList,
+  tag,
+} from "./common.js";
 import * as judgement from "./judgement.js";
 import { forget, recall, remember } from "./library.js";
-import { cell, player } from "./seats.js";
+import { cell, drawView } from "./seats.js";
 
 const { mark, percent, showMarks, signed, term } = judgement;
 const study = location.pathname.split("/")[2];
@@ -33,14 +50,6 @@ const NOTHING = { entries: [], better: {}, running: false, trouble: "" };
 const analysis = (spec = judges[0]) => found[spec] ?? NOTHING;
 const total = () => game.lines.length;
 const thoughtless = (spec) => !thoughts(spec).length;
-const button = (id, text, onclick, { off = false, kind = "", label = null } = {}) =>
-  el("button", { type: "button", id, class: kind, disabled: off, "aria-label": label, title: label, onclick }, text);
-const select = (id, label, options, value, choose) =>
-  el(
-    "select",
-    { id, "aria-label": label, onchange: (event) => choose(event.target.value) },
-    options.map(([key, text]) => el("option", { value: key, selected: key === value }, text)),
-  );
 
 // An agent's opinion of the moves here: [action, prior, visits, value].
 function thoughts(spec = judges[0]) {
@@ -78,7 +87,7 @@ function drawThoughts(moving = false) {
   const blind = guessing && guess === null;
   refill(
     at("course"),
-    blind ? el("p", { class: "label" }, "What came of it is hidden until you have chosen.") : course(),
+    blind ? tag.p({ class: "label" }, "What came of it is hidden until you have chosen.") : course(),
   );
   refill(at("steer"), lesson ? lessonSteering() : steering());
   refill(at("moves"), blind ? question() : decision());
@@ -95,18 +104,8 @@ function course() {
 
 // The board, on which what moved since the decision before travels.
 function drawBoard(moving = false) {
-  const { players } = here.view;
-  const who = game.names.map((name) => ({ name, spec: "" }));
-  for (const p of players) cells[p.seat].update(here.view, p, who[p.seat], false);
-  board.show(
-    here.board,
-    players.map((p) => p.workers),
-    moving,
-  );
-  refill(
-    at("holdings"),
-    players.map((p, k) => player(facts, here.view, p, who[k], null)),
-  );
+  const who = (p) => ({ name: game.names[p.seat], spec: "" });
+  drawView(board, cells, facts, { view: here.view, drawing: here.board, who, moving });
 }
 
 function steering() {
@@ -116,17 +115,13 @@ function steering() {
   const seen = [["mover", "who decides"], ...game.names.map((name, k) => [String(k), name]), ["all", "everybody"]];
   const curves = [["", "who decides"], ...game.names.map((name, k) => [String(k), name])];
   return [
-    el(
-      "div",
-      { class: "row" },
+    row(
       to("first", "⇤", "to the beginning", 0),
       to("back", "←", "back", Math.max(0, here.ply - 1)),
       to("forward", "→", "forward", Math.min(total(), here.ply + 1)),
       to("last", "⇥", "to the end", total()),
     ),
-    el(
-      "div",
-      { class: "row" },
+    row(
       to(
         "mistake-before",
         "Mistake before",
@@ -139,29 +134,24 @@ function steering() {
       kind: "main",
       off: !analysis().entries.length,
     }),
-    el(
-      "label",
-      {},
+    tag.label(
       "board seen by ",
-      select("as", "board seen by", seen, as, (value) => {
+      choose("as", "board seen by", seen, as, (value) => {
         as = value;
         go(here.ply);
       }),
     ),
-    el(
-      "label",
-      {},
+    tag.label(
       term("chances", "chances"),
       " seen by ",
-      select("eyes", "chances seen by", curves, eyes === null ? "" : String(eyes), (value) => {
+      choose("eyes", "chances seen by", curves, eyes === null ? "" : String(eyes), (value) => {
         eyes = value === "" ? null : Number(value);
         drawThoughts();
       }),
     ),
-    el(
-      "label",
+    tag.label(
       { class: "check" },
-      el("input", {
+      tag.input({
         type: "checkbox",
         id: "guessing",
         checked: guessing,
@@ -179,11 +169,10 @@ function links() {
   const page = `${api}/page?spec=${analysis().entries.length ? encodeURIComponent(judges[0]) : ""}`;
   return [
     !here.over &&
-      el("a", { id: "branch", class: "button", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"),
-    el("a", { class: "button", href: `/edit#${study}/${here.ply}` }, "Edit this position"),
+      tag.a({ id: "branch", class: "button", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"),
+    tag.a({ class: "button", href: `/edit#${study}/${here.ply}` }, "Edit this position"),
     button("save", "Record", () => download("game.record", game.record)),
-    el(
-      "a",
+    tag.a(
       { id: "page", class: "button", href: page, download: "game.html", title: "one page that opens anywhere" },
       "Page",
     ),
@@ -195,7 +184,7 @@ function links() {
 // decision
 
 function who() {
-  return el("h2", { id: "question" }, mark(here.player), ` ${here.question}`);
+  return tag.h2({ id: "question" }, mark(here.player), ` ${here.question}`);
 }
 
 // The moves without what anybody thinks of them, for whoever wants to find the best one.
@@ -206,15 +195,11 @@ function question() {
     ? `${game.names[here.player]} played: ${judgement.brief(played.text)}. Find something better.`
     : "What would you play?";
   const choice = (move) =>
-    el(
-      "li",
-      {},
-      button(`guess-${move.action}`, move.text, () => choose(move.action), { kind: "move" }),
-    );
-  return [who(), el("p", { class: "asks" }, asks), el("ul", { class: "choices" }, shown.map(choice))];
+    tag.li(button(`guess-${move.action}`, move.text, () => guessMove(move.action), { kind: "move" }));
+  return [who(), tag.p({ class: "asks" }, asks), tag.ul({ class: "choices" }, shown.map(choice))];
 }
 
-function choose(action) {
+function guessMove(action) {
   guess = action;
   if (lesson && cost(action) <= game.mistake / 2) lesson.right.add(here.ply);
   drawThoughts();
@@ -230,7 +215,7 @@ function cost(action) {
 }
 
 function decision() {
-  if (here.over) return [el("h2", { id: "question" }, "The game has ended."), ending()];
+  if (here.over) return [tag.h2({ id: "question" }, "The game has ended."), ending()];
   const columns = judges.map((spec) => new Map(thoughts(spec).map((one) => [one[0], one])));
   const top = thoughtless(judges[0]) ? null : judgement.best(thoughts())[0];
   const rank = new Map(columns[0].size ? judgement.ordered(thoughts()).map((one, k) => [one[0], k]) : []);
@@ -238,13 +223,11 @@ function decision() {
   const most = columns.map((column) => Math.max(1, ...[...column.values()].map((one) => one[2] ?? 0)));
   const alone = judges.length === 1; // two leave no room for more
   const cells = ([, prior, visits, value] = [], k) => [
-    alone && el("td", { class: "number" }, percent(prior)),
-    el(
-      "td",
-      {},
+    alone && tag.td({ class: "number" }, percent(prior)),
+    tag.td(
       visits == null
         ? "–"
-        : el("meter", {
+        : tag.meter({
             min: 0,
             max: most[k],
             value: visits,
@@ -252,35 +235,29 @@ function decision() {
             "aria-label": many(visits, "visit"),
           }),
     ),
-    el("td", { class: "number" }, percent(value, 1)),
+    tag.td({ class: "number" }, percent(value, 1)),
   ];
-  const row = (move) => {
+  const line = (move) => {
     const signs = [
-      move.action === top && el("span", { class: "sign best" }, "best"),
-      move.action === here.played && el("span", { class: "sign played" }, "played"),
-      move.action === guess && el("span", { class: "sign" }, "yours"),
+      move.action === top && tag.span({ class: "sign best" }, "best"),
+      move.action === here.played && tag.span({ class: "sign played" }, "played"),
+      move.action === guess && tag.span({ class: "sign" }, "yours"),
     ];
-    return el(
-      "tr",
-      {},
-      el("th", { scope: "row" }, move.text, signs),
+    return tag.tr(
+      tag.th({ scope: "row" }, move.text, signs),
       columns.map((column, k) => column.size > 0 && cells(column.get(move.action), k)),
     );
   };
   const heads = [...(alone ? [term("idea", "first idea")] : []), term("visits", "visits"), term("win", "to win")];
   const names =
     !alone &&
-    el(
-      "tr",
-      {},
-      el("td", {}),
-      judges.map((spec, k) => columns[k].size > 0 && el("th", { scope: "colgroup", colspan: 2 }, spec)),
+    tag.tr(
+      tag.td(),
+      judges.map((spec, k) => columns[k].size > 0 && tag.th({ scope: "colgroup", colspan: 2 }, spec)),
     );
-  const head = el(
-    "tr",
-    {},
-    el("th", { scope: "col" }, "Move"),
-    columns.map((column) => column.size > 0 && heads.map((one) => el("th", { scope: "col" }, one.cloneNode(true)))),
+  const head = tag.tr(
+    tag.th({ scope: "col" }, "Move"),
+    columns.map((column) => column.size > 0 && heads.map((one) => tag.th({ scope: "col" }, one.cloneNode(true)))),
   );
   return [
     who(),
@@ -289,11 +266,9 @@ function decision() {
     scrollable(
       "moves",
 
-      el("table", {}, el("thead", {}, names, head), el("tbody", {}, order.map(row))),
+      tag.table(tag.thead(names, head), tag.tbody(order.map(line))),
     ),
-    el(
-      "div",
-      { class: "row" },
+    row(
       judges
         .filter(thoughtless)
         .map((spec) => button(`ask-${spec}`, `Ask ${spec} about this decision`, () => ask(spec))),
@@ -318,8 +293,7 @@ function answer() {
     guess = null;
     drawThoughts();
   };
-  return el(
-    "div",
+  return tag.div(
     { class: `answer${right ? " right" : ""}`, role: "status" },
     says,
     lesson && !right && button("again", "Try again", again),
@@ -332,8 +306,7 @@ function verdict() {
   const wrong = entry.regret > game.mistake;
   const changes =
     entry.luck?.some((x) => x) && entry.luck.map((x, k) => [k ? ", " : " ", `${game.names[k]} ${signed(x)}`]);
-  return el(
-    "p",
+  return tag.p(
     { class: wrong ? "bad" : "label" },
     term("regret", "regret"),
     ` ${percent(entry.regret, 1)}${wrong ? ", a mistake" : ""}`,
@@ -342,7 +315,7 @@ function verdict() {
 }
 
 function ending() {
-  return el("p", {}, game.result ? `${sentence(game.headline)}.` : "The record ends here.");
+  return tag.p(game.result ? `${sentence(game.headline)}.` : "The record ends here.");
 }
 
 async function ask(spec) {
@@ -383,12 +356,12 @@ function lessonSteering() {
   };
   const last = done === plies.length - 1;
   return [
-    el("b", {}, `Mistake ${done + 1} of ${plies.length}, turn ${game.turns[here.ply]}`),
-    el("progress", { max: plies.length, value: done + (guess === null ? 0 : 1), "aria-label": "mistakes" }),
+    tag.b(`Mistake ${done + 1} of ${plies.length}, turn ${game.turns[here.ply]}`),
+    tag.progress({ max: plies.length, value: done + (guess === null ? 0 : 1), "aria-label": "mistakes" }),
     guess === null
-      ? button("show", "Show the best move", () => choose(judgement.best(thoughts())[0]))
+      ? button("show", "Show the best move", () => guessMove(judgement.best(thoughts())[0]))
       : !last && button("next", "Next mistake", next, { kind: "main" }),
-    last && guess !== null && el("span", {}, `You found ${right.size} of ${plies.length}.`),
+    last && guess !== null && tag.span(`You found ${right.size} of ${plies.length}.`),
     button("leave", "Leave", () => {
       [lesson, guessing, guess] = [null, false, null];
       drawThoughts();
@@ -401,29 +374,22 @@ function lessonSteering() {
 
 function report() {
   const { entries } = analysis();
-  const tabs = Object.entries(TABS).map(([key, title]) =>
-    el(
-      "button",
-      {
-        type: "button",
-        role: "tab",
-        id: `tab-${key}`,
-        "aria-selected": String(key === tab),
-        "aria-controls": "shown-tab",
-        onclick: () => {
-          tab = key;
-          drawThoughts();
-        },
-      },
-      key === "wrong" && entries.length ? `${title} (${mistakes().length})` : title,
-    ),
-  );
+  const titles = { ...TABS, wrong: entries.length ? `Mistakes (${mistakes().length})` : "Mistakes" };
   const shown = { wrong: wrongTab, all: movesTab, result: resultTab, branches: branchesTab }[tab]();
   const whole = entries.length === total();
   return [
     !whole && judging(),
-    el("div", { class: "tabs", role: "tablist", "aria-label": "analysis" }, tabs),
-    el("div", { id: "shown-tab", role: "tabpanel", "aria-labelledby": `tab-${tab}`, tabindex: 0 }, shown),
+    tabList(
+      "analysis",
+      Object.entries(titles),
+      tab,
+      () => "shown-tab",
+      (key) => {
+        tab = key;
+        drawThoughts();
+      },
+    ),
+    tag.div({ id: "shown-tab", role: "tabpanel", "aria-labelledby": `tab-${tab}`, tabindex: 0 }, shown),
     whole && judging(),
   ];
 }
@@ -433,19 +399,18 @@ const PROMISE =
   "An analysis judges every decision: what a mistake cost, what was luck, and the chances to win over the game.";
 
 function wrongTab() {
-  if (!analysis().entries.length) return el("p", { class: "label" }, PROMISE);
+  if (!analysis().entries.length) return tag.p({ class: "label" }, PROMISE);
   const above = (event) => {
     game.mistake = Number(event.target.value) / 100;
     drawThoughts();
   };
   return [
-    el(
-      "p",
+    tag.p(
       { class: "label" },
       "A mistake has a ",
       term("regret", "regret"),
       " above ",
-      el("input", {
+      tag.input({
         type: "number",
         id: "threshold",
         "aria-label": "a mistake has a regret above, in percent",
@@ -466,7 +431,7 @@ function wrongTab() {
 const movesTab = () => judgement.moveList(story(), mistakes());
 
 function resultTab() {
-  if (!analysis().entries.length) return [ending(), el("p", { class: "label" }, PROMISE)];
+  if (!analysis().entries.length) return [ending(), tag.p({ class: "label" }, PROMISE)];
   const found = judgement.summary(analysis().entries, game.names.length, game.mistake, game.result, total());
   return [game.result && ending(), judgement.summaryTable(found, game.names), judgement.luckTable(found, game.names)];
 }
@@ -474,9 +439,7 @@ function resultTab() {
 // The games that were played on from here, by this browser, with those that were played on from them.
 function branchesTab() {
   const nodes = branches(study);
-  return nodes.length
-    ? nodes
-    : el("p", { class: "label" }, "Play on from any decision: what you begin is listed here.");
+  return nodes.length ? nodes : tag.p({ class: "label" }, "Play on from any decision: what you begin is listed here.");
 }
 
 function branches(from) {
@@ -486,19 +449,17 @@ function branches(from) {
   if (!games.length) return [];
   const inner = (one) => (one.study && one.study !== from ? branches(one.study) : []);
   const line = (one) =>
-    el(
-      "li",
-      {},
+    tag.li(
       from === study
         ? button(`from-${one.id}`, `turn ${game.turns[one.start.ply] ?? "?"}`, () => go(one.start.ply))
         : `decision ${one.start.ply}`,
-      el("a", { class: "button", href: `/play/${one.id}` }, one.names?.join(", ") ?? "a game"),
+      tag.a({ class: "button", href: `/play/${one.id}` }, one.names?.join(", ") ?? "a game"),
       one.study
-        ? el("a", { class: "button", href: `/study/${one.study}` }, "study")
+        ? tag.a({ class: "button", href: `/study/${one.study}` }, "study")
         : button(`study-${one.id}`, "Study it", () => studyOf(one).catch(fail)),
       inner(one),
     );
-  return [el("ul", { class: "tree" }, games.map(line))];
+  return [tag.ul({ class: "tree" }, games.map(line))];
 }
 
 async function studyOf(one) {
@@ -514,11 +475,9 @@ function judging() {
     Promise.all(judges.map((one) => load(one))).catch(fail);
   };
   return [
-    el(
-      "div",
-      { class: "row" },
-      select("judge", "who judges", options, judges[0], change(0)),
-      select("other", "and beside it", [["", "alone"], ...options], judges[1] ?? "", change(1)),
+    row(
+      choose("judge", "who judges", options, judges[0], change(0)),
+      choose("other", "and beside it", [["", "alone"], ...options], judges[1] ?? "", change(1)),
     ),
     judges.map(progress),
   ];
@@ -533,17 +492,15 @@ function progress(spec) {
     : unfinished &&
       button(`analyse-${spec}`, done ? "Go on" : "Analyse the game", () => change("POST", spec), { kind: "main" });
   return [
-    el(
-      "div",
-      { class: "row" },
-      judges.length > 1 && el("b", {}, spec),
+    row(
+      judges.length > 1 && tag.b(spec),
       act,
       done > 0 && button(`lines-${spec}`, "JSON lines", () => save(spec)),
       (running || (done > 0 && unfinished)) &&
-        el("progress", { max: total(), value: done, "aria-label": `decisions judged by ${spec}` }),
-      (running || (done > 0 && unfinished)) && el("span", { class: "label" }, `${done} of ${total()}`),
+        tag.progress({ max: total(), value: done, "aria-label": `decisions judged by ${spec}` }),
+      (running || (done > 0 && unfinished)) && tag.span({ class: "label" }, `${done} of ${total()}`),
     ),
-    trouble ? el("p", { class: "bad" }, trouble) : null,
+    trouble ? tag.p({ class: "bad" }, trouble) : null,
   ];
 }
 
@@ -586,21 +543,14 @@ async function remove() {
 function dialogs() {
   const close = (id) => button(`${id}-close`, "Cancel", () => at(id).close());
   const made = (id, title, ...inside) =>
-    el("dialog", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), inside);
+    tag.dialog({ id, "aria-labelledby": `${id}-title` }, tag.h2({ id: `${id}-title` }, title), inside);
   document.body.append(
-    made(
-      "lesson-dialog",
-      "Whose mistakes?",
-      el("div", { id: "lesson-choices", class: "stack" }),
-      close("lesson-dialog"),
-    ),
+    made("lesson-dialog", "Whose mistakes?", tag.div({ id: "lesson-choices", class: "stack" }), close("lesson-dialog")),
     made(
       "delete-dialog",
       "Delete this study?",
-      el("p", {}, "Its analyses go too; games that were played on from it stay."),
-      el(
-        "div",
-        { class: "row" },
+      tag.p("Its analyses go too; games that were played on from it stay."),
+      row(
         button("delete-really", "Delete it", () => remove().catch(fail)),
         close("delete-dialog"),
       ),
