@@ -1,4 +1,4 @@
-"""The pages that edit a position and count many games, in a real browser: with the mouse, the keyboard, on a phone.
+"""The page that edits a position, in a real browser: with the mouse, the keyboard, on a phone.
 
 Skipped as test_browser.py, whose fixtures they share.
 """
@@ -105,17 +105,16 @@ def test_what_is_wrong_stands_beside_its_field(server: ServerProcess, tab: Tab) 
     assert page.locator("#study").is_disabled()
     now = position(tab)
     now["players"][2]["morale"] = 7
+    del now["allegiance"]["icarite"]
     page.locator("#part-json > summary").click()
     page.locator("#json").fill(json.dumps(now))
-    page.get_by_text("2 things to fix").wait_for()
-    page.get_by_role("button", name="players[2].morale").click()
+    page.locator("#fix", has_text="players[2].morale").click()
     assert (
         page.evaluate("document.activeElement.id") == "players[2].morale"
         and page.locator("#part-player-2").get_attribute("open") == ""
     )
     check_eyes(tab)
     page.locator(field("players[2].morale")).fill("3")
-    page.locator(field("allegiance.icarite")).fill("")
     page.locator(RIGHT).wait_for()
     assert page.locator("[aria-invalid]").count() == 0 and "icarite" not in position(tab)["allegiance"]
     for text in ('{"players": 5}', '{"workers": [1], "rules": 3}', '{"markets": {"x": null}, "players": [null, 3]}', "[1]", "{"):

@@ -2,7 +2,7 @@
 // what is wrong, and draws what is right.
 
 import { Board } from "./board.js";
-import { button, choose, download, fail, get, loadSymbols, many, post, refill, row, say, tag } from "./common.js";
+import { button, choose, download, fail, get, loadSymbols, post, refill, row, say, tag } from "./common.js";
 import { readRules, ruleLines, spaceTitle } from "./forms.js";
 import { Palette, reachable } from "./palette.js";
 import { cell, drawView } from "./seats.js";
@@ -398,16 +398,15 @@ function drawPalette() {
   refill(at("palette"), palette.draw(players(), drawPalette, before.length > 0 && undo));
 }
 
-// Each error stands beside the field that its key names, or the one that it lies in.
+// The error stands beside the field that its key names, or the one that it lies in.
 function showFaults() {
   for (const line of document.querySelectorAll(".fault")) line.textContent = "";
   for (const input of document.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
-  for (const { key, message } of checked?.errors ?? []) {
-    const home = homeOf(key);
-    if (!home) continue;
-    at(`fault-${home}`).textContent = message;
-    at(home)?.setAttribute("aria-invalid", "true");
-  }
+  const [error] = checked?.errors ?? [];
+  const home = error && homeOf(error.key);
+  if (!home) return;
+  at(`fault-${home}`).textContent = error.message;
+  at(home)?.setAttribute("aria-invalid", "true");
 }
 
 function homeOf(key) {
@@ -424,36 +423,29 @@ function goTo(key) {
 }
 
 function drawVerdict() {
-  const right = checked.errors.length === 0;
+  const [error] = checked.errors;
+  const off = Boolean(error);
   const save = (name, ending, text) =>
-    button(`save-${ending}`, name, () => download(`position.${ending}`, text()), { off: !right && ending !== "json" });
+    button(`save-${ending}`, name, () => download(`position.${ending}`, text()), { off: off && ending !== "json" });
   refill(
     at("verdict"),
     tag.div(
       { role: "status" },
-      right
-        ? tag.h2(checked.question)
-        : [
-            tag.h2({ class: "bad" }, `${many(checked.errors.length, "thing")} to fix`),
-            tag.ul(
-              { class: "faults" },
-              checked.errors.map(({ key, message }, k) =>
-                tag.li(
-                  button(`fix-${k}`, key || "position", () => goTo(key)),
-                  ` ${message}`,
-                ),
-              ),
-            ),
-          ],
+      tag.h2({ class: error && "bad" }, error ? "One thing to fix" : checked.question),
+      error &&
+        tag.p(
+          button("fix", error.key || "position", () => goTo(error.key)),
+          ` ${error.message}`,
+        ),
     ),
     row(
       save("Save as JSON", "json", () => at("json").value),
       save("as a record", "record", () => checked.record),
-      button("complete", "Fill in what is left out", () => take(checked.position), { off: !right }),
+      button("complete", "Fill in what is left out", () => take(checked.position), { off }),
     ),
     row(
-      button("study", "Study it", () => study((id) => `/study/${id}`), { off: !right }),
-      button("play", "Play on from here", () => study((id) => `/#study=${id}&ply=0`), { off: !right }),
+      button("study", "Study it", () => study((id) => `/study/${id}`), { off }),
+      button("play", "Play on from here", () => study((id) => `/#study=${id}&ply=0`), { off }),
     ),
   );
 }
