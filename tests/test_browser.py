@@ -216,26 +216,6 @@ def test_a_game_on_a_phone(server: ServerProcess, chromium: Any) -> None:
     assert tab.faults == []
 
 
-@pytest.mark.long
-def test_what_is_unfolded_stays_so(server: ServerProcess, tab: Tab) -> None:
-    page = tab.page
-    page.goto(start(tab, server, ANN, AGENT, **SHORT))
-    for _ in range(12):
-        tab.state()
-        if page.locator("#tray .card").count():
-            break
-        before = tab.version()
-        page.locator("button.move").first.click()
-        tab.settle(before)
-    page.locator("#tab-cards").click()
-    page.locator("#cards-box summary").first.click()
-    unfolded = page.locator("#cards-box details[open]").get_attribute("id")
-    before = tab.version()
-    page.locator("button.move").first.click()
-    tab.settle(before)
-    assert page.locator("#cards-box details[open]").get_attribute("id") == unfolded
-
-
 # ------------------------------------------------------------------------------------------------------------------- several
 
 

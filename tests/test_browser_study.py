@@ -81,11 +81,6 @@ def test_an_agent_judges_a_game_and_somebody_learns_from_it(server: ServerProces
     page.locator("#judge").select_option(JUDGE)
     page.locator(f"[id='ask-{JUDGE}']").click()  # about this decision alone
     page.locator("#moves meter").first.wait_for()
-    page.locator("#other").select_option("greedy")
-    page.locator("[id='ask-greedy']").click()
-    page.get_by_role("columnheader", name="greedy").wait_for()
-    page.locator("#other").select_option("")
-
     analysed(tab)
     assert page.locator("polyline.chance").count() == 2 and page.locator("#course .readout b").count() == 2
     page.locator("#threshold").fill("1")

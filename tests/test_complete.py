@@ -187,7 +187,7 @@ def test_nothing_is_served_beside_the_table(app: Starlette) -> None:
     served = {f"{method} {route.path}" for route in app.routes for method in getattr(route, "methods", ["?"]) if method != "HEAD"}
     rows = {f"{row.method} {row.path}" for row in app.state.endpoints}
     beside = served - rows - {f"GET {path}" for path in (*PAGES, "/static/{name}")}
-    assert rows <= served and not beside, f"{', '.join(sorted(beside))}: has no row in web/routes.py"
+    assert rows <= served and not beside, f"{', '.join(sorted(beside))}: has no row in web/app.py"
 
 
 def kept(function: ast.FunctionDef) -> set[str]:

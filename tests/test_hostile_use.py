@@ -182,21 +182,6 @@ def test_a_right_ends_with_its_seat(server: Served, gates: Path) -> None:
     assert ann.get(f"{api}/view?seat=0")["mine"] == [0]
 
 
-def test_a_token_of_a_seat_that_is_an_agents_is_worth_nothing(server: Served) -> None:
-    """Files of earlier versions have tokens of seats that were taken away."""
-    ann = server.visitor()
-    made = new(ann, ANN, {**BOB, "here": True})
-    api = f"/api/games/{made['id']}"
-    rows = server.inside(lambda: server.store._db.execute("SELECT * FROM token WHERE seat = 1").fetchall())
-    ann.post(f"{api}/seats", {"seat": 1, "spec": "random"})
-    server.inside(lambda: server.store._db.executemany("INSERT INTO token VALUES (?, ?, ?)", rows))
-    assert ann.ask("GET", f"{api}/view?seat=1")[0] == 403
-    (link,) = ann.post(f"{api}/seats", {"seat": 1, "spec": None})["links"]
-    assert ann.ask("GET", f"{api}/view?seat=1")[0] == 403
-    ann.post(f"{api}/sit", {"token": link["token"]})
-    assert ann.get(f"{api}/view?seat=1")["mine"] == [0, 1]
-
-
 # ------------------------------------------------------------------------------------------------------ what cannot be read
 
 
@@ -296,30 +281,6 @@ def test_a_clock_that_is_set_ahead_deletes_nothing(tmp_path: Path, monkeypatch: 
             assert visitor.ask("POST", "/api/games", {"seats": [ANN, BOB]})[0] == 503  # the others are not idle
             assert {one["id"] for one in visitor.get("/api/games")["games"]} == {old, last}
             assert visitor.ask("DELETE", f"/api/games/{last}", {})[0] == 200
-
-
-def test_what_is_being_watched_never_expires(server: Served) -> None:
-    ann = server.visitor()
-    watched, forgotten = (new(ann, ANN, BOB)["id"] for _ in range(2))
-    line = begun(server, "GET", f"/api/games/{watched}/events")
-    assert line.getresponse().readline()
-    server.inside(lambda: server.store._db.execute("UPDATE game SET active = active - ?", (100 * DAY,)))
-    server.registry._running[watched].used -= 100 * DAY
-    new(ann, ANN, BOB)
-    assert ann.ask("GET", f"/api/games/{forgotten}/view")[0] == 404
-    assert ann.get(f"/api/games/{watched}/view")
-    line.close()
-
-
-def test_the_time_that_servers_ran_goes_on(tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "games.sqlite")) as store:
-        store.add_game("x", "", {}, version=0, over=False, summary={}, state={})
-        store._db.execute("UPDATE game SET active = 5000.0")
-        store.add_game("y", "", {}, version=0, over=False, summary={}, state={})
-        store._db.execute("UPDATE game SET active = 'never' WHERE id = 'y'")
-    with closing(Store(tmp_path / "games.sqlite")) as store:
-        assert 5000 <= store.now() < 5000 + DAY
-        assert store.unfinished(-1.0) == ["x"]
 
 
 # --------------------------------------------------------------------------------------------------------- names and ports

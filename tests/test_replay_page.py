@@ -13,7 +13,7 @@ import pytest
 
 from euphoria_agents.__main__ import main
 from euphoria_agents.play.study.game_analysis import Analysis, saved_entries
-from euphoria_agents.play.web.replay_page import EVERYBODY, MOVERS, differences, replay_page
+from euphoria_agents.play.web.replay_page import EVERYBODY, MOVERS, replay_page
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import Game, Rules
 from euphoria_env.render.view import view_of
@@ -66,13 +66,6 @@ def test_every_decision_is_shown_as_its_viewer_saw_it(game: Replayed, seen_by: i
         board, _, known = text.partition("</svg>\n")
         assert json.loads(known)["players"] == json.loads(json.dumps([asdict(one) for one in view_of(now, seat).players]))  # type: ignore[arg-type]
         assert board.startswith("<svg")
-
-
-def test_texts_come_back_from_their_differences() -> None:
-    rng = random.Random(1)
-    texts = ["\n".join(rng.choices("abcde", k=rng.randrange(1, 9))) for _ in range(50)]
-    pieces, changes = differences(texts)
-    assert frames({"pieces": pieces, "frames": changes}) == texts and len(pieces) == 5
 
 
 def twin(seed: int) -> Replayed:

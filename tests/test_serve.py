@@ -30,8 +30,7 @@ from euphoria_agents.play.web import permissions
 from euphoria_agents.play.web.guard import HEADERS
 from euphoria_agents.play.web.limits import Limit
 from euphoria_agents.play.web.server import listen
-from euphoria_agents.play.web.store import CannotSave, Store
-from euphoria_agents.play.web.store_file import APPLICATION, VERSION
+from euphoria_agents.play.web.store import APPLICATION, VERSION, CannotSave, Store
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
@@ -103,18 +102,14 @@ def test_a_seat_link_opens_its_seat_and_no_other(server: Served, ann: Visitor) -
     bob.close()
 
 
-def test_cookies_are_for_their_game_and_no_script(ann: Visitor) -> None:
-    _, content, headers = ann.ask("POST", "/api/games", {"seats": [ANN, RANDOM]})
-    game = json.loads(content)["id"]
+def test_cookies_are_for_their_game_and_neither_for_scripts_nor_in_the_file(server: Served, ann: Visitor) -> None:
+    _, content, headers = ann.ask("POST", "/api/games", {"seats": [ANN, BOB]})
+    game, (link,) = json.loads(content)["id"], json.loads(content)["links"]
     for line in headers.get_all("Set-Cookie"):
         assert "HttpOnly" in line and "SameSite=strict" in line and f"Path=/api/games/{game};" in line
         token = line.partition("=")[2].partition(";")[0]
         assert len(token) >= 22  # 128 bits
-
-
-def test_the_file_has_no_token(server: Served, ann: Visitor) -> None:
-    made = new(ann, ANN, BOB)
-    tokens = [made["links"][0]["token"], *ann.cookies.values()]
+    tokens = [link["token"], *ann.cookies.values()]
     files = [server.data, server.data.with_name(server.data.name + "-wal")]
     content = b"".join(path.read_bytes() for path in files if path.exists())
     assert not [token for token in tokens if token.encode() in content]
@@ -368,69 +363,46 @@ def test_the_list_of_games_tells_what_is_public(server: Served, ann: Visitor) ->
 
 FOREIGN = "http://evil.example"
 DEEP = b'{"seats":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
-SHALLOW = b'{"seats":' + b"[" * 40 + b"]" * 40 + b"}"
 GUARDED = [
     ("another host", "GET", "/", None, {"Host": "evil.example"}, 421),
-    ("another host with our port", "POST", "/api/games", {}, {"Host": "evil.example:80"}, 421),
     ("a malformed host", "GET", "/", None, {"Host": "127.0.0.1:x"}, 421),
     ("a host with a name in it", "GET", "/", None, {"Host": "a@127.0.0.1"}, 421),
     ("another origin", "POST", "/api/games", {}, {"Origin": FOREIGN}, 403),
-    ("no origin at all", "POST", "/api/games", {}, {"Origin": "null"}, 403),
     ("another port of this host", "POST", "/api/games", {}, {"Origin": "http://127.0.0.1:1"}, 403),
     ("another origin that reads", "GET", "/api/games", None, {"Origin": FOREIGN}, 403),
     ("another site", "POST", "/api/games", {}, {"Sec-Fetch-Site": "cross-site"}, 403),
-    ("another site that reads", "GET", "/api/games", None, {"Sec-Fetch-Site": "cross-site"}, 403),
     ("a site beside this one", "GET", "/static/play.js", None, {"Sec-Fetch-Site": "same-site"}, 403),
     ("a form", "POST", "/api/games", {}, {"Content-Type": "application/x-www-form-urlencoded"}, 415),
-    ("text", "POST", "/api/games", {}, {"Content-Type": "text/plain"}, 415),
-    ("no type", "POST", "/api/games", {}, {"Content-Type": None}, 415),
     ("a body that is announced too long", "POST", "/api/games", b"{}", {"Content-Length": "99999999999"}, 413),
     ("a long body", "POST", "/api/games", b" " * 1_000_001, {}, 413),
     ("no JSON", "POST", "/api/games", b"{", {}, 422),
     ("no UTF-8", "POST", "/api/games", b"\xff", {}, 422),
     ("no number", "POST", "/api/games", b'{"pace": NaN}', {}, 422),
-    ("a number without end", "POST", "/api/games", b'{"pace": ' + b"9" * 50_000 + b"}", {}, 422),
     ("too deep", "POST", "/api/games", DEEP, {}, 422),
-    ("deep", "POST", "/api/games", SHALLOW, {}, 422),
-    ("a list", "POST", "/api/games", b"[]", {}, 422),
     ("an unknown key", "POST", "/api/games", {"seats": [ANN, BOB], "seed": 3}, {}, 422),
-    ("no seats", "POST", "/api/games", {}, {}, 422),
     ("one seat", "POST", "/api/games", {"seats": [ANN]}, {}, 422),
-    ("seven seats", "POST", "/api/games", {"seats": [ANN] * 7}, {}, 422),
     ("a long name", "POST", "/api/games", {"seats": [{"name": "A" * 41}, BOB]}, {}, 422),
     ("a name of half a letter", "POST", "/api/games", b'{"seats": [{"name": "\\ud800"}, {"name": "Bob"}]}', {}, 422),
-    ("a name with a new line", "POST", "/api/games", {"seats": [{"name": "A\nB"}, BOB]}, {}, 422),
     ("no option", "POST", "/api/games", {"seats": [ANN, BOB], "rules": {"cheating": True}}, {}, 422),
-    ("no value", "POST", "/api/games", {"seats": [ANN, BOB], "rules": {"stars_to_win": 11}}, {}, 422),
     ("a pace below zero", "POST", "/api/games", {"seats": [ANN, BOB], "pace": -1}, {}, 422),
     ("a path for an agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "ppo:/etc/passwd"}]}, {}, 422),
-    ("a path in a search", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:9:ppo:../x"}]}, {}, 422),
-    ("somebody's own agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "os:getcwd"}]}, {}, 422),
     ("no agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "nobody"}]}, {}, 422),
     ("an agent without end", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999999999"}]}, {}, 422),
     ("a slow agent", "POST", "/api/games", {"seats": [ANN, {"name": "x", "spec": "mcts:999s"}]}, {}, 422),
     ("a study of nothing", "POST", "/api/studies", {}, {}, 422),
     ("a study of two things", "POST", "/api/studies", {"record": "", "game": ""}, {}, 422),
-    ("a study of no position", "POST", "/api/studies", {"position": {"rules": {"cheating": 1}}}, {}, 422),
-    ("a study of a list", "POST", "/api/studies", {"position": [1]}, {}, 422),
     ("a study of no game", "POST", "/api/studies", {"game": "0123456789abcdef"}, {}, 404),
     ("a branch of no study", "POST", "/api/games", {"seats": [ANN, BOB], "start": {"study": "x", "ply": 0}}, {}, 404),
-    ("a branch with rules", "POST", "/api/games", {"seats": [ANN, BOB], "start": {}, "rules": {}}, {}, 422),
     ("a branch of nothing", "POST", "/api/games", {"seats": [ANN, BOB], "start": 7}, {}, 422),
-    ("a seat that is neither here nor there", "POST", "/api/games", {"seats": [{**ANN, "here": 1}, BOB]}, {}, 422),
     ("no study to delete", "DELETE", "/api/studies/0123456789abcdef", {}, {}, 404),
-    ("no study to ask about", "POST", "/api/studies/0123456789abcdef/at/0", {"spec": "ppo"}, {}, 404),
-    ("no study to analyse", "POST", "/api/studies/0123456789abcdef/analyses", {"spec": "ppo"}, {}, 404),
     ("no study to stop", "DELETE", "/api/studies/0123456789abcdef/analyses", {"spec": "ppo"}, {}, 404),
     ("no lines", "GET", "/api/studies/0123456789abcdef/analyses/lines?spec=ppo", None, {}, 404),
     ("a damaged record", "POST", "/api/studies", {"record": "{}\nplace 4 farm\n"}, {}, 422),
     ("no game", "GET", "/api/games/0123456789abcdef/view", None, {}, 404),
     ("no study", "GET", "/api/studies/0123456789abcdef", None, {}, 404),
     ("a path out of the pages", "GET", "/static/../app.py", None, {}, 404),
-    ("an encoded path", "GET", "/static/..%2fapp.py", None, {}, 404),
     ("no page", "GET", "/nowhere", None, {}, 404),
     ("another method", "PUT", "/api/games", {}, {}, 405),
-    ("a method of WebDAV", "PROPFIND", "/", {}, {}, 405),
 ]
 
 
@@ -459,19 +431,12 @@ def test_moves_that_are_refused_change_nothing(server: Served, ann: Visitor) -> 
         (stranger, {}, 403),
         (ann, {"seat": 1}, 409),
         (ann, {"seat": 2}, 422),
-        (ann, {"seat": -1}, 422),
-        (ann, {"seat": "0"}, 422),
         (ann, {"seat": True}, 422),
         (ann, {"version": view["version"] + 1}, 409),
-        (ann, {"version": -1}, 422),
-        (ann, {"version": None}, 422),
         (ann, {"action": "place 4 farm"}, 422),
         (ann, {"action": "choose nobody"}, 422),
-        (ann, {"action": -1}, 422),
         (ann, {"action": 10**9}, 422),
         (ann, {"action": True}, 422),
-        (ann, {"action": None}, 422),
-        (ann, {"action": [1]}, 422),
         (ann, {"force": True}, 422),
     ):
         got, content, _ = visitor.ask("POST", f"{api}/moves", {**good, **change})
@@ -599,19 +564,6 @@ def test_agents_leave_for_others(small: Served) -> None:
     assert len(small.registry.agents.pool._kept) == 2 and "greedy:1" in small.registry.agents.pool
 
 
-def test_two_hundred_guesses_open_nothing(server: Served, ann: Visitor) -> None:
-    made = new(ann, ANN, BOB)
-    api, stranger, rng = f"/api/games/{made['id']}", server.visitor(), random.Random(0)
-    before = ann.get(f"{api}/view?seat=0")
-    for _ in range(200):
-        guess = rng.randbytes(16).hex()[:22]
-        cookie = {"Cookie": f"seat-{made['id']}-0={guess}; seat-{made['id']}-host={guess}"}
-        assert stranger.ask("GET", f"{api}/view?seat=0", headers=cookie)[0] == 403
-        assert stranger.ask("POST", f"{api}/sit", {"token": guess})[0] == 403
-    assert ann.get(f"{api}/view?seat=0") == before
-    stranger.close()
-
-
 # ------------------------------------------------------------------------------------------------------------------ rights
 
 BODIES: dict[str, Any] = {
@@ -722,25 +674,15 @@ def test_a_restart_in_the_middle_of_a_decision(tmp_path: Path) -> None:
             view = wait_for(visitor, f"{api}/view?seat=0", my_turn)
             visitor.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][-1]["action"]})
         before = wait_for(visitor, f"{api}/view?seat=0", my_turn)
-        visitor.close()
+        alone = f"/api/games/{visitor.post('/api/games', {'seats': [RANDOM, GREEDY], 'pace': 0})['id']}"
+        played = wait_for(visitor, f"{alone}/view", lambda view: view["version"] > 10)["version"]
     with Served(tmp_path / "games.sqlite") as second:
         again = second.visitor()
         again.cookies = visitor.cookies
+        wait_for(again, f"{alone}/view", lambda view: view["over"] or view["version"] > played + 20)
         after = again.get(f"{api}/view?seat=0")
         assert after == before
         again.post(f"{api}/moves", {"seat": 0, "version": after["version"], "action": after["moves"][0]["action"]})
-        again.close()
-
-
-def test_agents_go_on_after_a_restart(tmp_path: Path) -> None:
-    with Served(tmp_path / "games.sqlite") as first:
-        visitor = first.visitor()
-        api = f"/api/games/{visitor.post('/api/games', {'seats': [RANDOM, GREEDY], 'pace': 0})['id']}"
-        before = wait_for(visitor, f"{api}/view", lambda view: view["version"] > 10)
-        visitor.close()
-    with Served(tmp_path / "games.sqlite") as second:
-        again = second.visitor()
-        wait_for(again, f"{api}/view", lambda view: view["over"] or view["version"] > before["version"] + 20)
         again.close()
 
 
@@ -922,14 +864,6 @@ def test_a_study_shows_every_decision(ann: Visitor, record: str) -> None:
     assert ann.ask("GET", f"{api}/at/{len(study['lines']) + 1}")[0] == 404
     assert ann.ask("GET", f"{api}/at/0?seat=3")[0] == 422
     assert ann.ask("GET", f"{api}/at/{'9' * 5000}")[0] in (404, 422)
-
-
-def test_a_study_opened_again_is_the_same_one(ann: Visitor, record: str) -> None:
-    made = {"seats": [{**ANN, "here": True}, RANDOM], "rules": {"stars_to_win": 1}, "practice": True}
-    game = ann.post("/api/games", made)["id"]
-    one, other = (ann.post("/api/studies", {"record": record})["id"] for _ in range(2))
-    its, again = (ann.post("/api/studies", {"game": game})["id"] for _ in range(2))
-    assert one == other and its == again != one
 
 
 def test_an_analysis_runs_in_the_background_and_can_be_stopped(ann: Visitor, record: str) -> None:

@@ -1,4 +1,4 @@
-"""A recorded game in words: every decision with its turn, who made it, what happened, and what would have been better."""
+"""A recorded game in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from euphoria_agents.play.study.game_analysis import Entry
 from euphoria_agents.record_steps import Replayed
 from euphoria_env import words
 
-LEAST_REGRET = 0.01  # from which on it is said what was better
+MIN_REGRET = 0.01  # for which a better move is named
 
 
 class Transcript:
@@ -18,7 +18,7 @@ class Transcript:
 
     Args:
         game: at its end.
-        names: what the players are called.
+        names: of the players, by seat.
     """
 
     def __init__(self, game: Replayed, names: Sequence[str]) -> None:
@@ -32,20 +32,20 @@ class Transcript:
 
     @cached_property
     def turns(self) -> list[int]:
-        """The turn of each decision, and the last turn; 0 during the setup."""
+        """The turn of each decision, 0 during the setup, and then the last turn."""
         return [int(rows["turn"][0]) for rows in (*self.game.before, self.game.states)]
 
     def log(self, seats: Sequence[int | None]) -> list[str]:
-        """The log of each decision, as the seat named for it may know it, or everybody."""
+        """The log of each decision, as the seat given for it may know it; None: as everybody may."""
         logs = {seat: words.log(self.game, seat, self.names, spoken_to=False) for seat in set(seats)}
         return [logs[seat][ply] for ply, seat in enumerate(seats)]
 
     def better(self, entries: Iterable[Entry]) -> dict[int, list[str]]:
-        """The move played and the better one, by decision, of the entries whose regret is worth mentioning."""
+        """The move played and the best one, by decision, of the entries with a regret above `MIN_REGRET`."""
         return {
             one["ply"]: [self.move(one["ply"], action) for action in (one["played"], best_of(one["moves"])[0])]
             for one in entries
-            if (one["regret"] or 0) > LEAST_REGRET
+            if (one["regret"] or 0) > MIN_REGRET
         }
 
     def move(self, ply: int, action: int) -> str:
@@ -55,14 +55,14 @@ class Transcript:
         return self._moves[ply, action]
 
     def spaces(self, ply: int) -> list[dict[str, int | str]]:
-        """The legal moves of a decision that concern a space, and which."""
+        """The legal moves of a decision that concern a space, with this space."""
         return [{"action": one.action, "space": one.space} for one in self.moves(ply) if one.space]
 
     def moves(self, ply: int) -> list[words.Move]:
-        """The legal moves of a decision, explained to whoever makes it."""
+        """The legal moves of a decision, explained to the player who makes it."""
         now = self.game.at(ply)
         return words.legal_moves(now, now.player, self.names)
 
     def question(self, ply: int) -> str:
-        """A sentence that says who decides what."""
+        """The question of a decision, as a sentence."""
         return words.question(self.game.at(ply), None, self.names)

@@ -1,4 +1,4 @@
-"""Whether a decision may be taken back: not once anything was drawn after it, or shown to anybody."""
+"""Whether a decision may be taken back: not if anything was drawn after it, or shown to anybody."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _SHOWING = (EventKind.RECRUIT_ACTIVE, EventKind.REVEALED, EventKind.BUILT, Event
 
 
 def may_be_taken_back(before: Game, after: Game, events: Iterable[Event]) -> bool:
-    """Whether the player who decided has learned nothing by it, and shown no card.
+    """Whether a decision taught its player nothing and showed no card.
 
-    The answer follows from what everybody sees, so it tells nobody more (R19).
+    The answer follows from what everybody sees, so it reveals nothing (R19).
 
     Args:
         before, after: the game around the decision.

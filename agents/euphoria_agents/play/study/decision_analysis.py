@@ -1,6 +1,6 @@
 """An agent's judgement of each decision of a recorded game.
 
-A decision is judged from the record, the agent and a seed alone, so that any process can judge any of them and finds the same.
+It depends on the record, the agent and a seed alone, so that any process can judge any decision.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from euphoria_env.envs.derived_seeds import derived_seed
 from euphoria_env.game import seed_row
 
 Row = list[Any]  # of a move: id, prior, visits, value; see `euphoria_agents.agent`
-FUTURES = 8  # in which a move is tried whose worth nobody says, or after which something is drawn or rolled
+FUTURES = 8  # games in which a move without a value is tried, and over which chance is averaged
 
 
 class Judged(NamedTuple):
     """An agent's judgement of a decision.
 
     Attributes:
-        moves: what it thinks of each; of the one played, with the value that `regret` was found with.
+        moves: the legal moves; that of the move played has the value from which `regret` was computed.
         seats: the chances to win by seat before the decision.
-        regret: how much the move played is worth less to its player than the one that the agent thinks best.
-        expected: the chances by seat after the move played, before anything is drawn or rolled; None: nothing is, or it is not
-            known.
+        regret: the value of the best move less that of the move played, for the player who moved.
+        expected: the chances by seat after the move played, before anything is drawn or rolled; None if nothing is, or if they
+            are not known.
     """
 
     moves: list[Row]
@@ -41,7 +41,7 @@ class Judged(NamedTuple):
 
 
 class Judge:
-    """Judges the decisions of a recorded game. Sent to another process, it makes its agent and replays its record there.
+    """Judges the decisions of a recorded game. In another process, it makes its agent and replays its record there.
 
     Args:
         record: the text of the record.
@@ -69,17 +69,17 @@ class Judge:
         """Judges decision number `ply`; the first is 0."""
         state, move = self.game.before[ply], self.game.played[ply]
         now = Game.taking(state.copy())
-        said = self._explain(now, Chance(np.random.default_rng((self.seed, ply))))
-        rows: list[Row] = [list(thought.values()) for thought in said["moves"]]
+        opinion = self._explain(now, Chance(np.random.default_rng((self.seed, ply))))
+        rows: list[Row] = [list(thought.values()) for thought in opinion["moves"]]
         played = next(row for row in rows if row[0] == move)
         if played[2] is not None and played[2] < FUTURES and best_of(rows) is not played:
             mover = now.player
             found = self._after(ply, lambda seed: now.determinize(mover, seed))
             played[3] = played[3] if found is None else found[mover]
         expected = None
-        if self.game.by_chance(ply) and said["seats"] is not None:
+        if self.game.by_chance(ply) and opinion["seats"] is not None:
             expected = self._after(ply, lambda seed: _with_other_chance(state, seed))
-        return Judged(rows, said["seats"], regret(rows, played), expected)
+        return Judged(rows, opinion["seats"], regret(rows, played), expected)
 
     def at_the_end(self) -> list[float] | None:
         """The chances to win by seat after the last decision of the record, whether the game has ended or not."""
@@ -95,7 +95,7 @@ class Judge:
         return outcome(game) or self._explain(game, Chance(rng))["seats"]
 
     def _after(self, ply: int, start: Callable[[int], Game]) -> list[float] | None:
-        """The mean chances by seat once the move is played, in games that `start` makes of seeds; None if they are not known."""
+        """The mean chances by seat after the move, in games that `start` makes from seeds; None if they are not known."""
         found = []
         for k in range(FUTURES):
             rng = np.random.default_rng((self.seed, ply, 1 + k))
@@ -110,7 +110,7 @@ class Judge:
 
 
 def _with_other_chance(state: np.ndarray, seed: int) -> Game:
-    """The same game, all hidden cards included, in which other dice will fall and other cards come."""
+    """The same game, hidden cards included, with other random outcomes to come."""
     rows = state.copy()
     seed_row(rows[0], seed)
     return Game.taking(rows)
@@ -124,13 +124,13 @@ def outcome(game: Game) -> list[float] | None:
 
 
 def best_of(rows: Sequence[Row]) -> Row:
-    """The move that the agent thinks best: the one followed most often if it searched, otherwise that of the highest value."""
+    """The best move for the agent: the one with most visits if it searched, otherwise the one of the highest value."""
     if any(visits is not None for _, _, visits, _ in rows):
         return max(rows, key=lambda row: (row[2] or 0, row[1] or 0.0, row[3] or 0.0))
     return max(rows, key=lambda row: (row[3] or 0.0, row[1] or 0.0))
 
 
 def regret(rows: Sequence[Row], played: Row) -> float | None:
-    """The value of the best move less that of the move played; 0 if it is the best, or is thought to be worth more."""
+    """The value of the best move less that of the move played, at least 0; None if one of them is not known."""
     best = best_of(rows)[3]
     return None if best is None or played[3] is None else max(0.0, best - played[3])

@@ -38,9 +38,8 @@ class Analysis:
         seed: 0 or more; equal seeds give equal analyses, if the agent neither looks at the clock nor searches in threads.
 
     Attributes:
-        header: what the entries depend on; see docs/study.md.
-        players: how many seats there are.
-        decisions: how many there are.
+        header: all that the entries depend on; see docs/study.md.
+        players, decisions: the numbers of them in the game.
 
     Raises:
         ValueError: the record, the spec or the seed is wrong.
@@ -61,10 +60,10 @@ class Analysis:
         }
 
     def entries(self, first: int = 0, processes: int = 1) -> Iterator[Entry]:
-        """The entries from decision `first` on, in order; the same for any number of processes.
+        """Yields the entries from decision `first` on, in order; the same for any number of processes.
 
-        An entry is ready when the decision after it is judged. To stop iterating, or an interrupt, ends the work; more than
-        one process can only be used from the main thread.
+        An entry needs the judgement of the next decision. Closing the iterator, or an interrupt, ends the work. More than one
+        process can only be used from the main thread.
 
         Raises:
             ValueError: fewer than one process. An error raised by the agent gets a note that names it.
@@ -79,7 +78,7 @@ class Analysis:
             yield self._entry(self.decisions - 1, before, self._judge.at_the_end())
 
     def _judged(self, first: int, processes: int) -> Iterator[Judged]:
-        """The agent's judgement of each decision, in order; the first one here, so that all is compiled before others begin."""
+        """The judgement of each decision, in order; the first one in this process, which compiles before others begin."""
         if first < self.decisions:
             yield self._judge(first)
         due, early = first + 1, dict[int, Judged]()
@@ -91,7 +90,7 @@ class Analysis:
                     due += 1
 
     def _entry(self, ply: int, judged: Judged, after: list[float] | None) -> Entry:
-        """The entry of a decision; `after`: the chances by seat when the next one comes."""
+        """The entry of a decision; `after`: the chances by seat before the next one."""
         luck: list[float] | None = None
         chance = self._judge.game.by_chance(ply)
         if not chance:
@@ -110,9 +109,9 @@ class Analysis:
         }
 
     def in_file(self, path: str | Path, processes: int = 1) -> Iterator[Entry]:
-        """All entries, with a file: those that it has already, then those that are missing, each written before it is given.
+        """Yields all entries: those that a file has, then the missing ones, each written to it before it is yielded.
 
-        A torn last line is taken off the file. An interrupt loses what the processes were just doing and one entry more.
+        A torn last line is removed from the file. An interrupt loses the unfinished work of the processes and one entry more.
 
         Raises:
             ValueError: the file is damaged, or of another analysis; says where, or what differs. It is left as it is.
@@ -146,7 +145,7 @@ class Analysis:
 
 
 def about(record: str, game: Replayed) -> dict[str, Any]:
-    """The part of the header of an analysis that describes the record, with the game at its end."""
+    """The part of the header of an analysis that describes the record; `game`: at its end."""
     lines = "\n".join(line for _, line in record_lines(record))
     return {
         "format": ANALYSIS_FORMAT,
@@ -159,7 +158,7 @@ def about(record: str, game: Replayed) -> dict[str, Any]:
 
 
 def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
-    """The entries of a file that any agent's analysis of this record has made, as far as it has come.
+    """The entries in the file of an analysis of this record by any agent, finished or not.
 
     Raises:
         ValueError: the file is damaged, or of another record; says where, or what differs.
@@ -175,7 +174,7 @@ def saved_entries(path: Path, record: str, game: Replayed) -> list[Entry]:
 
 
 def _entries(path: Path, lines: Sequence[bytes], game: Replayed) -> list[Entry]:
-    """The entries in whole lines of a file, once they are those of this game."""
+    """The entries in whole lines of a file, checked against the game."""
     if len(lines) > len(game.played):
         raise ValueError(f"{path} has {len(lines)} entries, but the game only {len(game.played)} decisions")
     found = []
@@ -220,7 +219,7 @@ class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
-    """Returns an entry from a file, once it is one of this decision in a game with this many players.
+    """An entry from a file, checked against its decision and the number of players.
 
     Raises:
         ValueError: names the key that is wrong.
@@ -236,5 +235,5 @@ def check_entry(entry: Any, ply: int, played: int, players: int) -> Entry:
 
 
 def _rounded(chance: float | None) -> float | None:
-    """A number as it is written; never -0.0."""
+    """A chance as files have it; never -0.0."""
     return None if chance is None else round(chance, DIGITS) + 0.0

@@ -19,12 +19,12 @@ class PlayerSummary:
 
     Attributes:
         player: the seat.
-        decisions: how many they made.
-        mean_regret: over those whose regret is known; None if there are none.
-        mistakes: how many regrets were above the threshold.
-        luck: what chance did to their chance to win, over the decisions of everybody; None if it is not known of any.
-        luck_by_cause: the same by what was drawn or rolled, such as "own dice"; "several" where it was more than one.
-        largest: the numbers of their worst mistakes, the worst first.
+        decisions: the number of their decisions.
+        mean_regret: of the decisions whose regret is known; None if there are none.
+        mistakes: the number of regrets above the threshold.
+        luck: the change of their chance to win by chance, over all decisions; None if it is known of none.
+        luck_by_cause: the same by what was drawn or rolled, such as "own dice"; "several" where it was more than one thing.
+        largest: the decisions of their worst mistakes, the worst first.
     """
 
     player: int
@@ -43,7 +43,7 @@ def mistakes(entries: Iterable[Entry], threshold: float = THRESHOLD) -> list[Ent
 
 
 def cause(chance: Iterable[Sequence[Any]], player: int) -> str:
-    """The cause of the luck of a player after a decision: one kind of outcome, their own or others', or several."""
+    """The cause of a player's luck after a decision: one kind of outcome, their own or others', or several."""
     kinds, whose = {kind for kind, _ in chance}, {seat == player for _, seat in chance}
     if len(kinds) + len(whose) > 2:
         return SEVERAL
@@ -54,7 +54,7 @@ def cause(chance: Iterable[Sequence[Any]], player: int) -> str:
 
 
 def summarise(entries: Sequence[Entry], players: int, threshold: float = THRESHOLD) -> list[PlayerSummary]:
-    """A summary for each player of the entries of a game, which need not be all of them."""
+    """A summary for each player of some entries of a game."""
     wrong, lucky = mistakes(entries, threshold), [entry for entry in entries if entry["luck"] is not None]
     found = []
     for player in range(players):

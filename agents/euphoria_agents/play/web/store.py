@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
+import stat
 import threading
 import time
 from collections.abc import Iterable
@@ -13,9 +15,10 @@ from typing import Annotated, Any
 import msgspec
 
 from euphoria_agents.play.study.game_analysis import SavedEntry
-from euphoria_agents.play.web.store_file import APPLICATION, VERSION, prepare
 from euphoria_agents.validation import checked, decoded
 
+APPLICATION = int.from_bytes(b"Euph", "big")  # in the header of our files, as SQLite's `application_id`
+VERSION = 5  # of the tables
 HOST = -1  # stands for whoever made a game or study, beside the seats that play
 LONGEST = 2.0**40  # seconds that servers may have run
 
@@ -79,7 +82,7 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         if str(path) != ":memory:":
-            prepare(Path(path))
+            _prepare(Path(path))
         self._db = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
         self._db.text_factory = lambda text: text.decode(errors="replace")  # a damaged text spoils no others
         self._one = threading.RLock()  # any thread may ask, one at a time
@@ -267,6 +270,49 @@ class Store:
         """The rows that a query finds."""
         with self._one:
             return self._db.execute(query, values).fetchall()
+
+
+def _prepare(path: Path) -> None:
+    """Makes the file if it does not exist; lets only its owner read it, and the files that SQLite puts beside it.
+
+    Raises:
+        ValueError: there is no folder for it, or it is something else.
+    """
+    beside = [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm", "-journal")]
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} for {path.name}")
+    new = not os.path.lexists(path)
+    if not new:
+        _check_ours(path)
+    if new or not path.stat().st_size:
+        if taken := [file for file in beside if os.path.lexists(file)]:
+            raise ValueError(f"{path} cannot be made beside {taken[0].name}, which belongs to another file")
+    if new:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    for file in (path, *beside):
+        if file.is_file():
+            file.chmod(0o600)
+
+
+def _check_ours(path: Path) -> None:
+    """Checks that a file is empty or was made by a server of this version, without changing it.
+
+    Raises:
+        ValueError: it is not, or cannot be written.
+    """
+    if not path.is_file():
+        raise ValueError(f"{path} is not a file")
+    if not path.stat().st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):
+        raise ValueError(f"{path} is read-only")
+    if not path.stat().st_size:
+        return
+    with path.open("rb") as file:
+        head = file.read(100)
+    version, application = (int.from_bytes(head[at : at + 4], "big") for at in (60, 68))
+    if not head.startswith(b"SQLite format 3\0") or application != APPLICATION:
+        raise ValueError(f"{path} is not a file of `euphoria serve`; nothing in it is changed")
+    if version != VERSION:
+        raise ValueError(f"{path} is of version {version}; this is version {VERSION}")
 
 
 def token_hash(token: str) -> bytes:

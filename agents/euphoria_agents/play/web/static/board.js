@@ -6,8 +6,8 @@ import { svg, tag } from "./elements.js";
 const LAYERS = ".star, .miner, .allegiance";
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const EASE = "cubic-bezier(.3, .1, .2, 1)";
-export const MOVE = 220; // milliseconds
-export const ROLL = 350;
+const MOVE = 220; // milliseconds
+const ROLL = 350;
 export const STARS = 10; // each player has
 
 export const still = () => STILL.matches || document.hidden;

@@ -190,7 +190,6 @@ function drawForm() {
       ),
     ),
     players().map(playerForm),
-    section("workers", "Workers on the board", workerLines()),
     section(
       "tracks",
       "Allegiances and tunnels",
@@ -211,11 +210,6 @@ function drawForm() {
           numbers(["markets", name, "stars"], "stars of players", "such as 0 2"),
         ),
       ),
-    ),
-    section(
-      "territories",
-      "Stars in territories",
-      facts.regions.map((region) => numbers(["territories", region.territory], region.title, "such as 0 0 2")),
     ),
     section(
       "discards",
@@ -292,46 +286,6 @@ function playerForm(k) {
     ),
     flag(path("lost_worker"), "lost a worker to the knowledge check this turn"),
   );
-}
-
-// A line for each worker on the board; the position has them by space.
-function workerLines() {
-  const lines = isObject(position.workers)
-    ? Object.entries(position.workers).flatMap(([space, there]) => list(there).map((pair) => [space, ...list(pair)]))
-    : [];
-  const put = redrawn((next) => {
-    const workers = {};
-    for (const [space, ...pair] of next) workers[space] = [...(workers[space] ?? []), pair];
-    write(["workers"], workers);
-  });
-  const part = (k, place, label, options) =>
-    choose(`placed-${k}-${place}`, `${label} of worker ${k + 1}`, options, lines[k][place], (value) =>
-      put(lines.map((line, other) => (other === k ? line.with(place, place ? Number(value) : value) : line))),
-    );
-  const spaces = Object.keys(facts.spaces).map((name) => [name, spaceTitle(facts, name)]);
-  return [
-    lines.map(([space], k) =>
-      tag.div(
-        { class: "line" },
-        part(k, 0, "space", spaces),
-        part(
-          k,
-          1,
-          "owner",
-          players().map((p) => [p, `player ${p}`]),
-        ),
-        part(
-          k,
-          2,
-          "face",
-          [1, 2, 3, 4, 5, 6].map((face) => [face, face]),
-        ),
-        button(`take-${k}`, "Remove", () => put(lines.filter((_, other) => other !== k))),
-        tag.span({ class: "fault bad", id: `fault-workers.${space}` }),
-      ),
-    ),
-    button("worker", "Add a worker", () => put([...lines, ["generator", 0, 1]])),
-  ];
 }
 
 // -------------------------------------------------------------------------------------------------------- what is

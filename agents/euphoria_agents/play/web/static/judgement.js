@@ -18,7 +18,7 @@ const GRADES = [
   [0.02, "shaky"],
   [1, "wild"],
 ];
-export const grade = (error) => (error == null ? "–" : GRADES.find(([most]) => error <= most)[1]);
+const grade = (error) => (error == null ? "–" : GRADES.find(([most]) => error <= most)[1]);
 
 // The meanings of words, shown beside them.
 const TERMS = {

@@ -1,18 +1,10 @@
-// Lets events be seen and heard: goods fly, stars land. The events are those of the server (docs/events.md).
+// Lets events be seen: goods fly, stars land. The events are those of the server (docs/events.md).
 
 import { fly, outline, place, still, travel } from "./board.js";
 
 const FLYING = { gained: 1, received: 1, paid: -1, lost: -1, given: -1, discarded: -1 };
 const SPACE = new Set(["placed", "pays", "gains", "stays"]); // events that say where the next ones happen
 const MOST = 8; // icons that fly at once
-const SOUNDS = {
-  placed: [220, 0.05],
-  bumped: [160, 0.08],
-  die: [330, 0.03],
-  gained: [520, 0.04],
-  star: [784, 0.25],
-  won: [988, 0.6],
-};
 
 // Shows what events of a change did: `where`: facts of places, `item(seat, name)` and `pip(seat)` on the page.
 export function tell(events, facts, board, { item, pip, stars }) {
@@ -21,7 +13,6 @@ export function tell(events, facts, board, { item, pip, stars }) {
   let flying = 0;
   for (const [kind, seat, a, b] of events) {
     const name = kinds[kind];
-    sound(name);
     if (SPACE.has(name)) space = names.space[a];
     const way = FLYING[name];
     const what = way ? names.item[a] : name === "drawn" ? "artifact" : null;
@@ -38,28 +29,4 @@ export function tell(events, facts, board, { item, pip, stars }) {
     if (still()) outline(star);
     else travel(star, place(pip(Number(star.dataset.seat))), { time: 420 });
   }
-}
-
-// Sounds are made, not loaded, and off until somebody wants them.
-let context = null;
-export const sounds = { on: localStorage.getItem("sound") === "on" };
-
-export function setSound(on) {
-  sounds.on = on;
-  localStorage.setItem("sound", on ? "on" : "off");
-  if (on) sound("gained");
-}
-
-function sound(name) {
-  if (!sounds.on || !SOUNDS[name] || document.hidden) return;
-  context ??= new AudioContext();
-  const [pitch, time] = SOUNDS[name];
-  const [tone, volume] = [context.createOscillator(), context.createGain()];
-  tone.type = "triangle";
-  tone.frequency.value = pitch;
-  volume.gain.setValueAtTime(0.08, context.currentTime);
-  volume.gain.exponentialRampToValueAtTime(0.001, context.currentTime + time);
-  tone.connect(volume).connect(context.destination);
-  tone.start();
-  tone.stop(context.currentTime + time);
 }

@@ -136,7 +136,7 @@ export function ways(state, send) {
 }
 
 // Steppers for items up to a number of each, the running sum, and a button that is there when it fits.
-export function composer(most, { sum, fits, send, prefix = "some" }) {
+function composer(most, { sum, fits, send, prefix = "some" }) {
   const counts = Object.fromEntries(Object.keys(most).map((item) => [item, 0]));
   const running = tag.output(sum(counts));
   const done = tag.button(

@@ -21,7 +21,7 @@ import {
   theme,
 } from "./common.js";
 import { remember } from "./library.js";
-import { sounds, setSound, tell } from "./motion.js";
+import { tell } from "./motion.js";
 import { beside, confirmed, faceOf, listed, offer, rows, symbols, ways } from "./moves.js";
 import { cell, player, ranking, tray } from "./seats.js";
 
@@ -349,11 +349,6 @@ function menu() {
         button("study", "Study this game", close(study)),
       ],
       seat !== null && !state.over && button("leave", "Hand over my seat", close(leave)),
-      button(
-        "sound",
-        sounds.on ? "Sound off" : "Sound on",
-        close(() => setSound(!sounds.on)),
-      ),
       button("theme", "Light or dark", close(theme)),
       button("keys", "Keys", close(keys)),
       tag.a({ href: "/help", class: "button" }, "How to play"),

@@ -37,7 +37,7 @@ let game = null; // names, players, turns, log, lines, record, result, mistake, 
 let here = null; // the decision that is shown
 let wanted = 0; // the decision that was asked for last
 let as = "mover"; // whose view: the mover's, a seat's, or everybody's
-let judges = []; // one agent, or two side by side
+let judge = ""; // the agent whose opinions are shown
 let guessing = false; // whether one tries to find the best move before it is told
 let guess = null; // the move that one would play here
 let lesson = null; // learning from mistakes: seat, the decisions, how many are done and found
@@ -47,14 +47,13 @@ const found = {}; // by agent: entries, better, running, trouble
 const asked = {}; // by agent and decision: what it said when asked of this decision alone
 
 const NOTHING = { entries: [], better: {}, running: false, trouble: "" };
-const analysis = (spec = judges[0]) => found[spec] ?? NOTHING;
+const analysis = (spec = judge) => found[spec] ?? NOTHING;
 const total = () => game.lines.length;
-const thoughtless = (spec) => !thoughts(spec).length;
 
 // An agent's opinion of the moves here: [action, prior, visits, value].
-function thoughts(spec = judges[0]) {
-  const alone = asked[`${spec} ${here.ply}`]?.moves ?? [];
-  return analysis(spec).entries[here.ply]?.moves ?? alone.map((one) => [one.action, one.prior, one.visits, one.value]);
+function thoughts() {
+  const alone = asked[`${judge} ${here.ply}`]?.moves ?? [];
+  return analysis().entries[here.ply]?.moves ?? alone.map((one) => [one.action, one.prior, one.visits, one.value]);
 }
 
 const seatSeen = () => (["mover", "all"].includes(as) ? null : Number(as));
@@ -166,7 +165,7 @@ function steering() {
 }
 
 function links() {
-  const page = `${api}/page?spec=${analysis().entries.length ? encodeURIComponent(judges[0]) : ""}`;
+  const page = `${api}/page?spec=${analysis().entries.length ? encodeURIComponent(judge) : ""}`;
   return [
     !here.over &&
       tag.a({ id: "branch", class: "button", href: `/#study=${study}&ply=${here.ply}` }, "Play on from here"),
@@ -216,63 +215,34 @@ function cost(action) {
 
 function decision() {
   if (here.over) return [tag.h2({ id: "question" }, "The game has ended."), ending()];
-  const columns = judges.map((spec) => new Map(thoughts(spec).map((one) => [one[0], one])));
-  const top = thoughtless(judges[0]) ? null : judgement.best(thoughts())[0];
-  const rank = new Map(columns[0].size ? judgement.ordered(thoughts()).map((one, k) => [one[0], k]) : []);
+  const opinions = judgement.ordered(thoughts());
+  const rank = new Map(opinions.map(([action], k) => [action, k]));
   const order = [...here.moves].sort((a, b) => (rank.get(a.action) ?? 999) - (rank.get(b.action) ?? 999));
-  const most = columns.map((column) => Math.max(1, ...[...column.values()].map((one) => one[2] ?? 0)));
-  const alone = judges.length === 1; // two leave no room for more
-  const cells = ([, prior, visits, value] = [], k) => [
-    alone && tag.td({ class: "number" }, percent(prior)),
-    tag.td(
-      visits == null
-        ? "–"
-        : tag.meter({
-            min: 0,
-            max: most[k],
-            value: visits,
-            title: many(visits, "visit"),
-            "aria-label": many(visits, "visit"),
-          }),
-    ),
+  const most = Math.max(1, ...opinions.map(([, , visits]) => visits ?? 0));
+  const share = (visits) =>
+    tag.meter({ min: 0, max: most, value: visits, title: many(visits, "visit"), "aria-label": many(visits, "visit") });
+  const cells = ([, prior, visits, value] = []) => [
+    tag.td({ class: "number" }, percent(prior)),
+    tag.td(visits == null ? "–" : share(visits)),
     tag.td({ class: "number" }, percent(value, 1)),
   ];
   const line = (move) => {
     const signs = [
-      move.action === top && tag.span({ class: "sign best" }, "best"),
+      rank.get(move.action) === 0 && tag.span({ class: "sign best" }, "best"),
       move.action === here.played && tag.span({ class: "sign played" }, "played"),
       move.action === guess && tag.span({ class: "sign" }, "yours"),
     ];
-    return tag.tr(
-      tag.th({ scope: "row" }, move.text, signs),
-      columns.map((column, k) => column.size > 0 && cells(column.get(move.action), k)),
-    );
+    const opinion = opinions.find(([action]) => action === move.action);
+    return tag.tr(tag.th({ scope: "row" }, move.text, signs), opinions.length > 0 && cells(opinion));
   };
-  const heads = [...(alone ? [term("idea", "first idea")] : []), term("visits", "visits"), term("win", "to win")];
-  const names =
-    !alone &&
-    tag.tr(
-      tag.td(),
-      judges.map((spec, k) => columns[k].size > 0 && tag.th({ scope: "colgroup", colspan: 2 }, spec)),
-    );
-  const head = tag.tr(
-    tag.th({ scope: "col" }, "Move"),
-    columns.map((column) => column.size > 0 && heads.map((one) => tag.th({ scope: "col" }, one.cloneNode(true)))),
-  );
+  const heads = opinions.length ? [term("idea", "first idea"), term("visits", "visits"), term("win", "to win")] : [];
+  const head = tag.tr(["Move", ...heads].map((one) => tag.th({ scope: "col" }, one)));
   return [
     who(),
     answer(),
     verdict(),
-    scrollable(
-      "moves",
-
-      tag.table(tag.thead(names, head), tag.tbody(order.map(line))),
-    ),
-    row(
-      judges
-        .filter(thoughtless)
-        .map((spec) => button(`ask-${spec}`, `Ask ${spec} about this decision`, () => ask(spec))),
-    ),
+    scrollable("moves", tag.table(tag.thead(head), tag.tbody(order.map(line)))),
+    !opinions.length && row(button(`ask-${judge}`, `Ask ${judge} about this decision`, () => ask(judge))),
   ];
 }
 
@@ -469,18 +439,12 @@ async function studyOf(one) {
 }
 
 function judging() {
-  const options = game.judges.map((spec) => [spec, spec]);
-  const change = (k) => (spec) => {
-    judges = (k ? [judges[0], spec] : [spec, judges[1]]).filter((one, place, all) => one && all.indexOf(one) === place);
-    Promise.all(judges.map((one) => load(one))).catch(fail);
+  const change = (spec) => {
+    judge = spec;
+    load(spec).catch(fail);
   };
-  return [
-    row(
-      choose("judge", "who judges", options, judges[0], change(0)),
-      choose("other", "and beside it", [["", "alone"], ...options], judges[1] ?? "", change(1)),
-    ),
-    judges.map(progress),
-  ];
+  const options = game.judges.map((spec) => [spec, spec]);
+  return [row(choose("judge", "who judges", options, judge, change)), progress(judge)];
 }
 
 function progress(spec) {
@@ -493,7 +457,6 @@ function progress(spec) {
       button(`analyse-${spec}`, done ? "Go on" : "Analyse the game", () => change("POST", spec), { kind: "main" });
   return [
     row(
-      judges.length > 1 && tag.b(spec),
       act,
       done > 0 && button(`lines-${spec}`, "JSON lines", () => save(spec)),
       (running || (done > 0 && unfinished)) &&
@@ -516,7 +479,7 @@ async function load(spec) {
   };
   if (here && !(guessing && guess === null)) drawThoughts();
   drawLessons();
-  if (next.running) setTimeout(() => judges.includes(spec) && load(spec).catch(fail), 400);
+  if (next.running) setTimeout(() => judge === spec && load(spec).catch(fail), 400);
 }
 
 async function change(method, spec) {
@@ -571,7 +534,7 @@ document.addEventListener("keydown", (event) => {
 
 try {
   [, facts, game] = await Promise.all([loadSymbols(), get("/api/facts"), get(api)]);
-  judges = [game.judges[0]];
+  judge = game.judges[0];
   const watched = [game.names.indexOf("You"), game.result?.indexOf(1), 0].find((seat) => seat >= 0);
   eyes = game.names.length > 2 ? watched : null;
   at("headline").textContent = game.names.join(", ");
@@ -590,7 +553,7 @@ try {
     if (innerWidth !== width) drawThoughts();
     width = innerWidth;
   });
-  await load(judges[0]);
+  await load(judge);
 } catch (error) {
   fail(error);
   at("headline").textContent = "No study";
