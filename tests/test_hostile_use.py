@@ -115,7 +115,7 @@ def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch
     api = f"/api/games/{new(ann, ANN, {**BOB, 'here': True})['id']}"
     version = ann.get(f"{api}/view")["version"]
     study = f"/api/studies/{ann.post('/api/studies', {'record': Game(Rules(num_players=2), seed=3).to_record()})['id']}"
-    monkeypatch.setattr(studies, "_page", partial(waiting_page, gates))
+    monkeypatch.setattr(studies, "_make_page", partial(waiting_page, gates))
     asked = {"seat": 0, "version": version, "spec": spec}
     for gate, method, path, body in (
         ("made", "POST", "/api/games", {"seats": [ANN, {"name": "W", "spec": spec}]}),

@@ -15,7 +15,7 @@ import pytest
 from euphoria_agents.commands.play import seats_of
 from euphoria_agents.play import Seat, Session, load_game, save_game
 from euphoria_agents.play.terminal import playing
-from euphoria_agents.play.terminal.explaining import NAMES, explain
+from euphoria_agents.play.terminal.explaining import EXPLAINED, explain
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from euphoria_env.render import board_text
@@ -205,7 +205,7 @@ def test_an_agent_that_raises(opened: Open, tmp_path: Path) -> None:
 
 def test_an_agent_that_never_answers(opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "faulty.py").write_text(FAULTY)
-    monkeypatch.setattr(playing, "PATIENCE", 0.05)  # seconds until it is said that one waits
+    monkeypatch.setattr(playing, "STILL_THINKING", 0.05)  # seconds until it is said that one waits
     terminal = opened("play --seats faulty:Sleeps me --seed 1")
     for _ in range(2):
         terminal.until("is still thinking")
@@ -312,7 +312,7 @@ def test_a_board_fits(width: int) -> None:
 
 def test_names_are_found_and_explained() -> None:
     markets = Session(Rules(num_players=2), [Seat("Ann"), Seat("Bob")], 1).view().markets
-    for name in NAMES:
+    for name in EXPLAINED:
         assert len(explain(title(name).replace(".", "") if "dr_" not in name else name, markets)) > 20
     with pytest.raises(ValueError, match="is it generator"):
         explain("genrator", markets)

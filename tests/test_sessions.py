@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from euphoria_agents.play import AgentFailed, Agents, Seat, Session, Stale, WrongSeat, load_game, save_game
+from euphoria_agents.play import Agents, PlayerFailed, Seat, Session, Stale, WrongSeat, load_game, save_game
 from euphoria_env import Game, IllegalMove, Rules
 from euphoria_env.board import ITEMS, SPACES
 from euphoria_env.events import EventKind
@@ -396,7 +396,7 @@ def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, 
     session = table(2, specs={0: spec}, agents=faulty)
     before = session.to_dict()
     for _ in range(2):
-        with pytest.raises(AgentFailed, match=reason) as failed:
+        with pytest.raises(PlayerFailed, match=reason) as failed:
             agent_turn(session)
         assert (failed.value.seat, failed.value.spec) == (0, spec) and spec in str(failed.value)
         assert "choose" not in str(failed.value) and "'gold'" not in str(failed.value)  # its cards are nobody else's business
@@ -409,7 +409,7 @@ def test_a_failing_agent_is_named_and_the_game_waits(faulty: Agents, name: str, 
 
 def test_a_hint_of_a_failing_agent(faulty: Agents) -> None:
     session = table(2, agents=faulty)
-    with pytest.raises(AgentFailed, match="failed: ValueError"):
+    with pytest.raises(PlayerFailed, match="failed: ValueError"):
         session.hint(0, "faulty_at_the_table:NotANumber")
     assert [thought["prior"] for thought in session.hint(0, "faulty_at_the_table:Raises")["moves"]].count(None) > 1
     with pytest.raises(WrongSeat):

@@ -9,7 +9,7 @@ from euphoria_agents.play.agents import Unavailable
 from euphoria_env.envs import asking
 
 
-class AgentFailed(asking.AgentFailed):
+class PlayerFailed(asking.AgentFailed):
     """An agent raised an error, ended, took too long or gave no legal move; the game waits.
 
     The text of an agent's error may reveal what only its seat may know (R19). The message leaves it out; the cause has it, for

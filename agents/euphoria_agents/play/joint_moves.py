@@ -31,7 +31,7 @@ class Way:
     items: dict[str, int]
 
 
-def ways(game: Game) -> list[Way]:
+def ways_to_answer(game: Game) -> list[Way]:
     """The ways to answer the series that is asked, at most `MAX_WAYS`; none if each takes a single answer."""
     found = list(islice(_ways(game, game.prompt), MAX_WAYS))
     return found if any(len(way.actions) > 1 for way in found) else []

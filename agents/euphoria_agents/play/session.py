@@ -13,8 +13,8 @@ import numpy as np
 from euphoria_agents.agent import Agent, Explanation, explained
 from euphoria_agents.matches.match import Chance
 from euphoria_agents.play.agents import Agents
-from euphoria_agents.play.failures import AgentFailed
-from euphoria_agents.play.joint_moves import OFFER_MOVES, Way, check_offer, ways
+from euphoria_agents.play.failures import PlayerFailed
+from euphoria_agents.play.joint_moves import OFFER_MOVES, Way, check_offer, ways_to_answer
 from euphoria_agents.play.seats import Seat, told_apart
 from euphoria_agents.play.undo import may_be_taken_back
 from euphoria_agents.record_steps import last_space, steps
@@ -216,7 +216,7 @@ class Session:
         """
         self._check_seat(seat)
         asked = not self.over and seat == self.player and self._game.deciding == "series"
-        return ways(self._game.determinize(seat, 0)) if asked else []
+        return ways_to_answer(self._game.determinize(seat, 0)) if asked else []
 
     def game_at(self, decision: int | None = None) -> Game:
         """The game before a decision, or now, with all its secrets; it must not be changed."""
@@ -318,7 +318,7 @@ class Session:
 
         The question is fixed now, so that the function may be called later and in another thread. The agent's game is dealt
         what its seat cannot know, and gets its chance, from the game's seed and the number of the decision: a game that was
-        saved and loaded, or taken back, goes on identically. Calling the function raises `AgentFailed`.
+        saved and loaded, or taken back, goes on identically. Calling the function raises `PlayerFailed`.
         """
         seat = self.player
         spec = self.seats[seat].spec
@@ -341,7 +341,7 @@ class Session:
         Raises:
             WrongSeat: another seat must decide, or did.
             ValueError: an agent that is not allowed or cannot be made, or the game has ended.
-            AgentFailed: it raised an error, or its explanation is wrong.
+            PlayerFailed: it raised an error, or its explanation is wrong.
         """
         game = self.game_at(decision)
         self._check_seat(seat)
@@ -359,7 +359,7 @@ class Session:
             with self._agents.borrowed(spec) as agent:
                 return question(agent)
         except Exception as error:
-            raise AgentFailed(seat, spec, error) from error
+            raise PlayerFailed(seat, spec, error) from error
 
     def record(self) -> str:
         """The whole game as a record, secrets included: people may see it after the end, or in practice games."""

@@ -202,16 +202,16 @@ def check_header(found: Any, wanted: dict[str, Any]) -> None:
 
 Chance = Annotated[float, Meta(ge=0, le=1)]
 Change = Annotated[float, Meta(ge=-1, le=1)]
-Count = Annotated[int, Meta(ge=0, le=2**62)]
+Natural = Annotated[int, Meta(ge=0, le=2**62)]
 
 
 class SavedEntry(msgspec.Struct, forbid_unknown_fields=True):
     """An entry in a file; see `Analysis._entry`."""
 
-    ply: Count
+    ply: Natural
     player: Annotated[int, Meta(ge=0, le=5)]
-    played: Count
-    moves: list[tuple[Annotated[int, Meta(ge=0, le=2**15)], Chance | None, Count | None, Chance | None]]
+    played: Natural
+    moves: list[tuple[Annotated[int, Meta(ge=0, le=2**15)], Chance | None, Natural | None, Chance | None]]
     values: list[Chance] | None = None
     regret: Chance | None = None
     luck: list[Change] | None = None

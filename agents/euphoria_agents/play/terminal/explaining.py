@@ -11,8 +11,8 @@ from euphoria_env.cards.tiles import TILES
 from euphoria_env.render.view import MarketView
 from euphoria_env.words import cost_words, dilemma_words, recruit_words, space_words, tile_words, title
 
-MOST = 12  # names that are offered
-NAMES = (*RECRUIT_NAMES, *TILES, *ARTIFACTS, *SPACES)
+MAX_OFFERED = 12  # names that are offered
+EXPLAINED = (*RECRUIT_NAMES, *TILES, *ARTIFACTS, *SPACES)
 
 
 def explain(text: str, markets: Mapping[str, MarketView]) -> str:
@@ -26,13 +26,13 @@ def explain(text: str, markets: Mapping[str, MarketView]) -> str:
         ValueError: no such name, or several; names some.
     """
     name = "_".join(text.lower().replace("-", " ").replace("_", " ").split())
-    found = [name] if name in NAMES else [one for one in NAMES if name and name in one]
+    found = [name] if name in EXPLAINED else [one for one in EXPLAINED if name and name in one]
     if len(found) == 1:
         return _words(found[0], markets)
     if not found:
-        near = difflib.get_close_matches(name, NAMES, 5, 0.5)
+        near = difflib.get_close_matches(name, EXPLAINED, 5, 0.5)
         raise ValueError(f"nothing is called {text!r}" + (f"; is it {', '.join(near)}?" if near else ""))
-    raise ValueError(f"which one: {', '.join(found[:MOST])}{' ...' if len(found) > MOST else ''}?")
+    raise ValueError(f"which one: {', '.join(found[:MAX_OFFERED])}{' ...' if len(found) > MAX_OFFERED else ''}?")
 
 
 def _words(name: str, markets: Mapping[str, MarketView]) -> str:

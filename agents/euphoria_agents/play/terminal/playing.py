@@ -12,8 +12,8 @@ from typing import TypeVar
 from euphoria_agents import background
 from euphoria_agents.error_text import one_line
 from euphoria_agents.files import write_whole
-from euphoria_agents.play import AGENT_NAMES, AgentFailed, Agents, Session
-from euphoria_agents.play.terminal.explaining import NAMES
+from euphoria_agents.play import AGENT_NAMES, Agents, PlayerFailed, Session
+from euphoria_agents.play.terminal.explaining import EXPLAINED
 from euphoria_agents.play.terminal.screen import HEADING, QUIET, WARNING, Screen
 from euphoria_agents.play.terminal.typed_commands import Left, TypedCommands
 from euphoria_env.board import STARS
@@ -23,7 +23,7 @@ from euphoria_env.render.view import PlayerView
 from euphoria_env.words import Move, short_name
 
 T = TypeVar("T")
-PATIENCE = 10.0  # seconds after which the screen says that an agent is still thinking
+STILL_THINKING = 10.0  # seconds after which the screen says that an agent is still thinking
 
 
 class TerminalGame:
@@ -140,7 +140,7 @@ class TerminalGame:
             if move is None:
                 return self._commands.by_word[word.lower()].do(rest)
             self.session.play(seat, move.action)
-        except (ValueError, OSError, AgentFailed) as error:
+        except (ValueError, OSError, PlayerFailed) as error:
             self.screen.say(one_line(error), WARNING)
             return False
         self._news(seat)
@@ -177,7 +177,7 @@ class TerminalGame:
 
     def _completions(self, seat: int) -> list[str]:
         moves = [move.notation for move in self.session.moves(seat)]
-        return [*moves, *self._commands.by_word, *(f"{word} {name}" for word in ("card", "explain") for name in NAMES)]
+        return [*moves, *self._commands.by_word, *(f"{word} {name}" for word in ("card", "explain") for name in EXPLAINED)]
 
     # -------------------------------------------------------------------------------------------------- what a seat is shown
 
@@ -253,7 +253,7 @@ class TerminalGame:
 
     def wait_for(self, work: Future[T], message: str) -> T:
         """The result of some work; shows a message now and then while it takes long."""
-        while not wait([work], PATIENCE).done:
+        while not wait([work], STILL_THINKING).done:
             self.screen.say(message, QUIET)
         return work.result()
 
@@ -268,7 +268,7 @@ class TerminalGame:
                 work = work or background.begin(think)
                 self.session.play(seat, self.wait_for(work, f"{name} is still thinking{how}."))
                 break
-            except AgentFailed as error:
+            except PlayerFailed as error:
                 work, trouble = None, f"The game waits: {error}."
             except KeyboardInterrupt:
                 if not self.screen.interactive:

@@ -16,7 +16,7 @@ from euphoria_env.words import lessons
 if TYPE_CHECKING:
     from euphoria_agents.play.terminal.playing import TerminalGame
 
-ADVISER = "mcts:300:ppo"  # gives hints, if no other agent is named
+HINT_AGENT = "mcts:300:ppo"  # gives hints, if no other agent is named
 BEST = 5  # moves that a hint names
 LINES = 20  # of the log
 UNNAMED = "euphoria-game.json"  # where a game is saved, if no file is named
@@ -56,7 +56,7 @@ class TypedCommands:
             TypedCommand(
                 "learn [PART]", "how the game is played, in ten minutes; or a part of it, such as learn turn", self._learn
             ),
-            TypedCommand("hint [AGENT]", f"what an agent would play; by default {ADVISER}", self._hint),
+            TypedCommand("hint [AGENT]", f"what an agent would play; by default {HINT_AGENT}", self._hint),
             TypedCommand("undo", "take back the last decision, if nothing was drawn or shown since", self._undo),
             TypedCommand("save [FILE]", "keep the game in a file", self.save),
             TypedCommand("load FILE", "continue a game that was saved", self._load),
@@ -111,7 +111,7 @@ class TypedCommands:
         return False
 
     def _hint(self, rest: str) -> bool:
-        session, spec = self._game.session, rest or ADVISER
+        session, spec = self._game.session, rest or HINT_AGENT
         seat = session.player
         work = background.begin(lambda: session.hint(seat, spec))
         try:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from euphoria_agents.play import Agents
 from euphoria_agents.play.web import endpoints, games, positions, studies
 from euphoria_agents.play.web.agents import AgentService
-from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbols
+from euphoria_agents.play.web.board_data import STATIC, colours, facts, page_icon, symbol_sprite
 from euphoria_agents.play.web.endpoints import Endpoint, RequestContext, SeatQuery
 from euphoria_agents.play.web.errors import STATUS, Refused, expected_error, not_found, unexpected_error
 from euphoria_agents.play.web.guard import LOCAL_HOSTS, Guard
@@ -61,8 +61,8 @@ def make_app(
     offered = {**AGENTS, **{spec: spec for spec in allowed if spec not in AGENTS}}
     agents = AgentService(Agents(allowed, limits.agents, limits.seconds, limits.first_seconds), list(offered), limits)
     registry = GameRegistry(store, agents, limits)
-    all_studies = studies.Studies(registry)
-    table = endpoint_table(games.Games(registry, all_studies), all_studies, facts(offered))
+    all_studies = studies.StudyEndpoints(registry)
+    table = endpoint_table(games.GameEndpoints(registry, all_studies), all_studies, facts(offered))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -83,7 +83,7 @@ def make_app(
     return app
 
 
-def endpoint_table(game: games.Games, study: studies.Studies, facts: Json) -> list[Endpoint]:
+def endpoint_table(game: games.GameEndpoints, study: studies.StudyEndpoints, facts: Json) -> list[Endpoint]:
     """Every endpoint with its permission and the type of its body. Anybody who knows the name of a study may look at it."""
 
     async def all_facts(_: RequestContext) -> Json:
@@ -98,7 +98,7 @@ def endpoint_table(game: games.Games, study: studies.Studies, facts: Json) -> li
         Endpoint("DELETE", a_game, OWNER, game.delete, reads=False),
         Endpoint("POST", f"{a_game}/sit", ANYBODY, game.sit, games.Sit),
         Endpoint("GET", f"{a_game}/view", VIEWER, game.view, games.ViewQuery),
-        Endpoint("POST", f"{a_game}/moves", SEATED, game.move, games.Move),
+        Endpoint("POST", f"{a_game}/moves", SEATED, game.move, games.MoveBody),
         Endpoint("POST", f"{a_game}/undo", SEATED, game.undo, games.Decide),
         Endpoint("POST", f"{a_game}/hint", SEATED, game.hint, games.Hint),
         Endpoint("POST", f"{a_game}/pace", MEMBER, game.pace, games.SetPace),
@@ -119,15 +119,15 @@ def endpoint_table(game: games.Games, study: studies.Studies, facts: Json) -> li
         Endpoint("POST", analyses, ANYBODY, study.analyse, studies.SpecBody),
         Endpoint("DELETE", analyses, STARTER, study.cancel, studies.SpecBody),
         Endpoint("GET", f"{analyses}/lines", ANYBODY, study.lines, studies.AnalysisQuery),
-        Endpoint("POST", "/api/positions/new", ANYBODY, positions.new, positions.NewPosition),
-        Endpoint("POST", "/api/positions/check", ANYBODY, positions.check, positions.CheckPosition),
+        Endpoint("POST", "/api/positions/new", ANYBODY, positions.new_position, positions.NewPosition),
+        Endpoint("POST", "/api/positions/check", ANYBODY, positions.check_position, positions.CheckPosition),
     ]
 
 
 def _pages() -> list[Route]:
     """The routes of the pages and of their static files."""
     files = {path.name: path.read_text(encoding="utf-8") for path in STATIC.iterdir() if path.suffix in TYPES}
-    files |= {"symbols.svg": symbols(), "icon.svg": page_icon(), "colours.css": colours()}
+    files |= {"symbols.svg": symbol_sprite(), "icon.svg": page_icon(), "colours.css": colours()}
 
     def send(name: str) -> Response:
         return Response(files[name], media_type=TYPES[Path(name).suffix])

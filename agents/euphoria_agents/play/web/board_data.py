@@ -24,8 +24,7 @@ from euphoria_env.cards.recruits import FACTION_OF, RECRUIT_NAMES
 from euphoria_env.cards.tiles import TILES
 from euphoria_env.events import KINDS, NAMES
 from euphoria_env.render.board import places
-from euphoria_env.render.symbols import die
-from euphoria_env.render.symbols import symbols as drawn_symbols
+from euphoria_env.render.symbols import die, symbols
 from euphoria_env.render.theme import PAGE, variables
 from euphoria_env.render.view import REGION_NAMES
 from euphoria_env.rules import OPTIONS
@@ -87,9 +86,9 @@ def _options() -> Any:
             yield name, {"type": "number", "help": option.help, "value": value, "low": option.low, "high": option.high}
 
 
-def symbols() -> str:
+def symbol_sprite() -> str:
     """The symbols of the drawing, to `<use>`; see `render.symbols`."""
-    return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{drawn_symbols(PAGE)}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" class="sprite" aria-hidden="true">{symbols(PAGE)}</svg>'
 
 
 def page_icon() -> str:

@@ -7,7 +7,7 @@ import logging
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from euphoria_agents.play import AgentFailed, Stale, WrongSeat
+from euphoria_agents.play import PlayerFailed, Stale, WrongSeat
 from euphoria_agents.play.web.store import CannotSave, Damaged
 
 LOG = logging.getLogger("euphoria_agents.web")
@@ -28,7 +28,7 @@ STATUS: dict[type[Exception], int] = {
     WrongSeat: 409,
     ValueError: 422,
     Damaged: 500,
-    AgentFailed: 503,
+    PlayerFailed: 503,
     CannotSave: 507,
 }
 
@@ -40,7 +40,7 @@ def error_response(status: int, message: str) -> JSONResponse:
 
 async def expected_error(_: Request, error: Exception) -> Response:
     """Starlette's handler of the errors in `STATUS`."""
-    if isinstance(error, AgentFailed | Damaged):
+    if isinstance(error, PlayerFailed | Damaged):
         LOG.warning("%s", error, exc_info=error)
     status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
     return error_response(getattr(error, "status", status), str(error))

@@ -22,7 +22,7 @@ from euphoria_agents.play.web.queueing import in_thread
 from euphoria_agents.play.web.registry import GameRegistry
 from euphoria_agents.play.web.running_game import RunningGame
 from euphoria_agents.play.web.store import HOST
-from euphoria_agents.play.web.studies import Start, Studies, branch
+from euphoria_agents.play.web.studies import Start, StudyEndpoints, branch
 from euphoria_env import Game, Rules, words
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
@@ -33,7 +33,7 @@ LOGGED = 40  # lines of the log in a view
 MAX_MOVES = 64  # in one request
 HEARTBEAT = 15.0  # seconds after which a silent stream sends a comment
 STREAM = "text/event-stream"
-SAME = "event: same\n"
+SAME_VERSION = "event: same\n"
 
 Pace = Annotated[float, Meta(ge=0, le=60)]
 
@@ -79,7 +79,7 @@ class Decide(Body):
     version: Version
 
 
-class Move(Decide):
+class MoveBody(Decide):
     """A move, in notation or as an id; `then`: further ones of the same seat, which are played with it or not at all."""
 
     action: int | str
@@ -111,7 +111,7 @@ class SetPace(Body):
     pace: Pace | None
 
 
-class Games:
+class GameEndpoints:
     """The endpoints of games.
 
     Args:
@@ -119,7 +119,7 @@ class Games:
         studies: from which games may branch off.
     """
 
-    def __init__(self, registry: GameRegistry, studies: Studies) -> None:
+    def __init__(self, registry: GameRegistry, studies: StudyEndpoints) -> None:
         self.registry, self.agents, self.studies = registry, registry.agents, studies
 
     # ---------------------------------------------------------------------------------------------------- making, finding
@@ -178,7 +178,7 @@ class Games:
 
     async def move(self, context: RequestContext) -> Json:
         """Plays a move of a seat."""
-        body: Move = context.body
+        body: MoveBody = context.body
         if body.then:
             return await _change(context, lambda game: game.play_together(body.seat, [body.action, *body.then], body.version))
         return await _change(context, lambda game: game.play(body.seat, body.action, body.version))
@@ -285,7 +285,7 @@ async def _messages(game: RunningGame) -> AsyncIterator[str]:
     last = -1
     while not game.closed:
         changed, version = game.changed, game.session.version
-        yield f"{SAME if version == last else ''}data: {version}\n\n"
+        yield f"{SAME_VERSION if version == last else ''}data: {version}\n\n"
         last = version
         while not changed.is_set():
             try:

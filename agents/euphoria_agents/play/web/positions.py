@@ -26,7 +26,7 @@ class CheckPosition(Body):
     position: Any = None
 
 
-def new(context: RequestContext) -> Json:
+def new_position(context: RequestContext) -> Json:
     """The position after the setup of a new game, in which everybody chose at random."""
     game, rng = Game(Rules.from_dict(context.body.rules)), random.Random()
     while game.turn == 0:
@@ -34,7 +34,7 @@ def new(context: RequestContext) -> Json:
     return {"position": game.to_dict()}
 
 
-def check(context: RequestContext) -> Json:
+def check_position(context: RequestContext) -> Json:
     """The first error of a position; if it has none, its picture and its other forms."""
     try:
         game = Game.from_dict(context.body.position)

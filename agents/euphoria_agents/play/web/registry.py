@@ -16,7 +16,7 @@ from euphoria_agents.play.web.queueing import FairQueue, SharedTasks, in_thread
 from euphoria_agents.play.web.running_game import RunningGame
 from euphoria_agents.play.web.store import HOST, Damaged, Store
 
-ALIVE = 512  # games in memory; the others are in the store
+MAX_RUNNING = 512  # games in memory; the others are in the store
 
 
 class GameRegistry:
@@ -87,7 +87,7 @@ class GameRegistry:
         """Takes games out of memory that nobody uses, if there are too many."""
         games = self._running.items()
         idle = [name for name, game in games if not (game.listeners or game.waits_for_agent or game.lock.locked())]
-        for name in idle[: max(0, len(self._running) - ALIVE + 1)]:
+        for name in idle[: max(0, len(self._running) - MAX_RUNNING + 1)]:
             del self._running[name]
 
     async def delete(self, name: str) -> None:

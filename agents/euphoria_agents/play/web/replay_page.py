@@ -19,7 +19,7 @@ from euphoria_agents.play.study.decision_analysis import outcome
 from euphoria_agents.play.study.game_analysis import Entry
 from euphoria_agents.play.study.summary import THRESHOLD
 from euphoria_agents.play.transcript import Transcript
-from euphoria_agents.play.web.board_data import STATIC, colours, facts, symbols
+from euphoria_agents.play.web.board_data import STATIC, colours, facts, symbol_sprite
 from euphoria_agents.record_steps import Replayed, last_space
 from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
@@ -140,7 +140,7 @@ def _page(title: str, data: Json) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             f"<title>Euphoria: {escape(title)}</title>",
             f"<style>{style}</style>",
-            f"<body>\n{symbols()}",
+            f"<body>\n{symbol_sprite()}",
             f'<script type="application/json" id="data">{_in_script(data)}</script>',
             f'<script type="module">{script}</script>\n</body>\n</html>\n',
         ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from euphoria_agents.play import AgentFailed, Session, Stale
+from euphoria_agents.play import PlayerFailed, Session, Stale
 from euphoria_agents.play.web.errors import LOG
 from euphoria_agents.play.web.queueing import in_thread
 from euphoria_agents.play.web.store import CannotSave
@@ -136,8 +136,8 @@ class RunningGame:
             except Exception as error:  # the texts of other errors may reveal what is hidden
                 if self.session.version == version:
                     LOG.warning("game %s waits for the agent %s of seat %d", self.name, spec, seat, exc_info=error)
-                    public = str(error) if isinstance(error, AgentFailed | CannotSave) else "the server made a mistake"
-                    self.announce(public, seat if isinstance(error, AgentFailed) else None)
+                    public = str(error) if isinstance(error, PlayerFailed | CannotSave) else "the server made a mistake"
+                    self.announce(public, seat if isinstance(error, PlayerFailed) else None)
                     return
 
     async def _wait(self) -> None:

@@ -20,7 +20,7 @@ from euphoria_agents.validation import checked, decoded
 APPLICATION = int.from_bytes(b"Euph", "big")  # in the header of our files, as SQLite's `application_id`
 VERSION = 5  # of the tables
 HOST = -1  # stands for whoever made a game or study, beside the seats that play
-LONGEST = 2.0**40  # seconds that servers may have run
+MAX_RUN_TIME = 2.0**40  # seconds that servers may have run
 
 _TABLES = f"""
 CREATE TABLE game (id TEXT PRIMARY KEY, changed REAL, version INTEGER, over INTEGER, summary TEXT, state TEXT, client TEXT,
@@ -96,7 +96,7 @@ class Store:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             ((self._ran, self._started),) = self._all(
-                "SELECT coalesce(max(active), 0), ? FROM game WHERE active < ?", time.monotonic(), LONGEST
+                "SELECT coalesce(max(active), 0), ? FROM game WHERE active < ?", time.monotonic(), MAX_RUN_TIME
             )
         except sqlite3.Error as error:
             self._db.close()

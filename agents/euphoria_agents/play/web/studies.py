@@ -40,11 +40,11 @@ from euphoria_env.json_reader import Json
 from euphoria_env.render.board import board_fragment
 from euphoria_env.render.view import view_of
 
-ALIVE = 8  # studies in memory
+MAX_LOADED = 8  # studies in memory
 SAVED_EVERY = 2.0  # seconds
 JUDGES = ("mcts:100:ppo", "mcts:300:ppo", "mcts:1000:ppo", "ppo")  # those that say most, the quickest first
 
-Number = Annotated[int, Meta(ge=0, lt=10**6)]
+Ply = Annotated[int, Meta(ge=0, lt=10**6)]
 
 
 class NewStudy(Body):
@@ -63,7 +63,7 @@ class Start(Body):
     """A decision of a study."""
 
     study: str
-    ply: Number
+    ply: Ply
 
 
 class SpecBody(Body):
@@ -76,7 +76,7 @@ class AnalysisQuery(Query):
     """The entries of the analysis by an agent, from a number on."""
 
     spec: str = ""
-    first: Number = msgspec.field(default=0, name="from")
+    first: Ply = msgspec.field(default=0, name="from")
 
 
 @dataclass
@@ -125,7 +125,7 @@ class Study:
         return found is not None and token_matches(found.starter, cookies.get(_starter_cookie(self.name), ""))
 
 
-class Studies:
+class StudyEndpoints:
     """The endpoints of studies.
 
     Args:
@@ -153,7 +153,7 @@ class Studies:
         """
         found = self._alive.pop(name, None) or await self._loading.result(name, lambda: self._load(name, client))
         self._alive[name] = found
-        while len(self._alive) > ALIVE:
+        while len(self._alive) > MAX_LOADED:
             del self._alive[next(iter(self._alive))]
         return found
 
@@ -266,7 +266,7 @@ class Studies:
         study, spec = context.item, context.body.spec
         entries = (await in_thread(lambda: self._analysis(study, spec))).entries if spec else []
         most = self.registry.limits.waiting.per_client
-        async with self.processes.slot(context.client, most), started(_page) as worker:
+        async with self.processes.slot(context.client, most), started(_make_page) as worker:
             page = await answer_of(worker, (study.record, study.names, list(entries)))
         return Response(page, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
 
@@ -358,7 +358,7 @@ def _starter_cookie(name: str) -> str:
     return f"visitor-{name}"
 
 
-def _page(item: tuple[str, list[str], list[Any]]) -> str:
+def _make_page(item: tuple[str, list[str], list[Any]]) -> str:
     """Makes a page, in a process."""
     record, names, entries = item
     return replay_page(Replayed.from_record(record), names, MOVERS, entries)
