@@ -124,9 +124,6 @@ ANN, BOB = {"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": 
 AGENT = {"name": "Agent", "spec": "greedy"}
 
 
-# ---------------------------------------------------------------------------------------------------------------- whole games
-
-
 def test_a_game_with_the_mouse_from_the_first_page_on(server: ServerProcess, tab: Tab) -> None:
     page, rng = tab.page, random.Random(1)
     page.goto(server.url)
@@ -216,9 +213,6 @@ def test_a_game_on_a_phone(server: ServerProcess, chromium: Any) -> None:
     assert tab.faults == []
 
 
-# ------------------------------------------------------------------------------------------------------------------- several
-
-
 def test_two_browsers_at_one_table(server: ServerProcess, chromium: Any) -> None:
     ann, bob = Tab(chromium), Tab(chromium)
     ann.page.goto(start(ann, server, ANN, {**BOB, "here": False}, **SHORT))
@@ -291,9 +285,6 @@ def test_watching_agents_step_by_step(server: ServerProcess, tab: Tab) -> None:
     assert tab.state() == "over"
 
 
-# -------------------------------------------------------------------------------------------------------------------- faults
-
-
 def test_reload_and_a_killed_server_in_the_middle_of_a_game(tmp_path: Path, chromium: Any) -> None:
     server = ServerProcess(tmp_path / "games.sqlite").start()
     tab = Tab(chromium)
@@ -329,9 +320,6 @@ def test_a_page_of_no_game_says_so(server: ServerProcess, chromium: Any) -> None
     tab.page.goto(f"{server.url}/play/0123456789abcdef")
     tab.page.get_by_text("there is no such game").wait_for()
     tab.context.close()
-
-
-# -------------------------------------------------------------------------------------------------------- for everybody's eyes
 
 
 def test_pages_are_small_and_ask_nobody_else(server: ServerProcess, tab: Tab) -> None:

@@ -86,9 +86,6 @@ def others_are_answered(server: Served) -> None:
     visitor.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
 
 
-# ------------------------------------------------------------------------------------------------------------ what blocks
-
-
 def test_everybody_else_is_answered_while_an_agent_is_made_and_thinks(server: Served, gates: Path) -> None:
     waits, ann = {"name": "W", "spec": f"{WAITS}:{gates}"}, server.visitor()
     made = [later(lambda: new(server.visitor(), waits, RANDOM)) for _ in range(2)]
@@ -105,9 +102,6 @@ def test_everybody_else_is_answered_while_an_agent_is_made_and_thinks(server: Se
     ann.post(f"{own}/seats", {"seat": 1, "spec": waits["spec"]})
     (gates / "act").touch()
     assert not wait_for(ann, f"{api}/view", lambda view: view["version"] > 2)["prepares"]
-
-
-# --------------------------------------------------------------------------------------------------- what nobody waits for
 
 
 def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,9 +131,6 @@ def test_what_nobody_waits_for_is_ended(server: Served, gates: Path, monkeypatch
     assert ann.get(f"{api}/view")["seats"][1]["spec"] is None  # what was given up has not happened
     (gates / "explain").touch()
     assert ann.post(f"{api}/hint", asked)["moves"]
-
-
-# ------------------------------------------------------------------------------------------------------------------ rights
 
 
 def refused_everywhere(server: Served, visitor: Visitor, name: str, seat: int) -> None:
@@ -180,9 +171,6 @@ def test_a_right_ends_with_its_seat(server: Served, gates: Path) -> None:
     other.post(f"{api}/seats", {"seat": 1, "spec": "greedy"})
     refused_everywhere(server, other, name, 1)  # given up is given up
     assert ann.get(f"{api}/view?seat=0")["mine"] == [0]
-
-
-# ------------------------------------------------------------------------------------------------------ what cannot be read
 
 
 def test_a_game_whose_agent_is_gone_is_seen_given_on_studied_and_deleted(tmp_path: Path, gates: Path) -> None:
@@ -265,9 +253,6 @@ def test_damaged_parts_do_not_spoil_the_whole(server: Served) -> None:
     assert ann.get(f"/api/games/{made}/view")["host"]
 
 
-# --------------------------------------------------------------------------------------------------------------- the clock
-
-
 def test_a_clock_that_is_set_ahead_deletes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now, kept = time.time, {"game": Limit(2, 2), "study": Limit(1, 1), "batch": Limit(1, 1)}
     with Served(tmp_path / "games.sqlite", kept=kept) as first:
@@ -282,8 +267,6 @@ def test_a_clock_that_is_set_ahead_deletes_nothing(tmp_path: Path, monkeypatch: 
             assert {one["id"] for one in visitor.get("/api/games")["games"]} == {old, last}
             assert visitor.ask("DELETE", f"/api/games/{last}", {})[0] == 200
 
-
-# --------------------------------------------------------------------------------------------------------- names and ports
 
 INVISIBLE = [
     *("\u200b", "\u3164", "\u2800", "\u115f\u1160", "\ufe0f", "\u0301", "\U000e0100", " \u034f "),

@@ -69,9 +69,6 @@ def longest(text: str) -> int:
     return max(map(len, plain(text).splitlines()))
 
 
-# ------------------------------------------------------------------------------------------------------------ whole games
-
-
 def test_a_whole_game_by_numbers(opened: Open, tmp_path: Path) -> None:
     terminal = opened("play --seats me greedy --seed 3 --stars-to-win 1")
     text, rng, asked = terminal.until_prompt(), random.Random(1), 0
@@ -145,9 +142,6 @@ def test_undo_completion_and_what_is_no_move(opened: Open) -> None:
     assert "choose the hidden recruit" in terminal.type("")
 
 
-# ------------------------------------------------------------------------------------------------------------ hidden cards
-
-
 def test_two_people_see_only_their_own_cards(opened: Open) -> None:
     terminal = opened("play --seats me:Ann me:Bob --seed 5")
     assert "Ann: press Enter when you are alone" in terminal.until_prompt()
@@ -185,9 +179,6 @@ def test_what_is_shown_follows_from_what_may_be_known(opened: Open, tmp_path: Pa
         written.append(terminal.written)
     assert written[0] == written[1] and "P0" in written[0] and "The best moves" in written[0]
     assert (tmp_path / "0/game.json").read_text() != (tmp_path / "1/game.json").read_text()
-
-
-# ------------------------------------------------------------------------------------------------------------------ faults
 
 
 def test_an_agent_that_raises(opened: Open, tmp_path: Path) -> None:
@@ -277,9 +268,6 @@ def test_bad_input(words: str, message: str, capsys: pytest.CaptureFixture[str])
 def test_who_sits_where() -> None:
     assert seats_of([], None) == [Seat("Player 0"), Seat("Boole", "ppo")]
     assert seats_of(["greedy", "me:Ann"], 4) == [Seat("Ada", "greedy"), Seat("Ann"), Seat("Curie", "ppo"), Seat("Dirac", "ppo")]
-
-
-# ------------------------------------------------------------------------------------------------------------------ widths
 
 
 @pytest.mark.parametrize(

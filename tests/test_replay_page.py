@@ -113,9 +113,6 @@ def test_who_sees_it_must_be_somebody(game: Replayed, seen_by: int | str) -> Non
         replay_page(game, NAMES, seen_by)
 
 
-# -------------------------------------------------------------------------------------------------------------- the command
-
-
 def called(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     monkeypatch.setattr("sys.argv", ["euphoria", "replay", *words])
     main()
@@ -162,9 +159,6 @@ def test_what_is_wrong_is_told_and_nothing_written(
     with pytest.raises(SystemExit):
         called(monkeypatch, "game.record", *words)
     assert told in capsys.readouterr().err and not Path("p.html").exists()
-
-
-# ------------------------------------------------------------------------------------------------------------- in a browser
 
 
 @pytest.mark.skipif(browser_path() is None, reason="no Chromium here: apt-get install chromium-headless-shell")

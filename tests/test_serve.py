@@ -67,9 +67,6 @@ def my_turn(view: Any) -> bool:
     return view["over"] or not view["waits_for_agent"] or bool(view["trouble"])
 
 
-# ---------------------------------------------------------------------------------------------------------------- playing
-
-
 def test_a_whole_game_with_an_agent(ann: Visitor) -> None:
     api = f"/api/games/{new(ann, ANN, RANDOM, rules={'stars_to_win': 3, 'max_turns': 60})['id']}"
     rng, seen = random.Random(1), 0
@@ -202,9 +199,6 @@ def test_events_are_versions_and_nothing_else(server: Served, ann: Visitor) -> N
     after = ann.post(f"{api}/moves", {"seat": 0, "version": view["version"], "action": view["moves"][0]["action"]})
     assert stream.readline() + stream.readline() == f"data: {after['version']}\n\n".encode()
     line.close()
-
-
-# ----------------------------------------------------------------------------------------------------------- what is hidden
 
 
 def pairs(num_players: int, seed: int, **rules: Any) -> Iterator[tuple[int, Game, Game]]:
@@ -358,8 +352,6 @@ def test_the_list_of_games_tells_what_is_public(server: Served, ann: Visitor) ->
     assert set(entry) == {"id", "changed", "over", "headline", "seats", "practice"}
     assert entry["seats"] == [{"name": "Ann", "spec": None}, {"name": "R", "spec": "random"}]
 
-
-# ---------------------------------------------------------------------------------------------------------------- refusals
 
 FOREIGN = "http://evil.example"
 DEEP = b'{"seats":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
@@ -564,8 +556,6 @@ def test_agents_leave_for_others(small: Served) -> None:
     assert len(small.registry.agents.pool._kept) == 2 and "greedy:1" in small.registry.agents.pool
 
 
-# ------------------------------------------------------------------------------------------------------------------ rights
-
 BODIES: dict[str, Any] = {
     "moves": {"seat": 0, "version": 0, "action": "end"},
     "undo": {"seat": 0, "version": 0},
@@ -632,9 +622,6 @@ def test_an_agent_that_is_well_stays_unless_the_host_replaces_it(server: Served,
     assert bob.ask("POST", f"{api}/seats", {"seat": 2, "spec": "weights"})[0] == 200  # this one has failed
 
 
-# -------------------------------------------------------------------------------------------------------------- the file
-
-
 def test_a_file_is_for_one_server(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "games.sqlite")):
         script = f"from euphoria_agents.play.web.store import Store; Store({str(tmp_path / 'games.sqlite')!r})"
@@ -661,9 +648,6 @@ def test_a_game_that_was_changed_meanwhile_is_not_saved_over(tmp_path: Path) -> 
         with pytest.raises(CannotSave, match="changed by somebody else"):
             store.save_game("x", [], {}, version=4, over=False, summary={}, state=old)
         assert store.game("x") == (new, "") and list(store.hashes("x")) == [0]
-
-
-# ------------------------------------------------------------------------------------------------------------- what happens
 
 
 def test_a_restart_in_the_middle_of_a_decision(tmp_path: Path) -> None:
@@ -848,9 +832,6 @@ def test_many_games_at_once(server: Served) -> None:
     assert not faults
 
 
-# ----------------------------------------------------------------------------------------------------------------- studies
-
-
 def test_a_study_shows_every_decision(ann: Visitor, record: str) -> None:
     api = f"/api/studies/{ann.post('/api/studies', {'record': record})['id']}"
     study = ann.get(api)
@@ -917,9 +898,6 @@ def test_a_study_of_a_position_can_be_deleted(ann: Visitor) -> None:
     assert ann.get(api)["lines"] == [] and ann.get(f"{api}/at/0")["moves"]
     assert ann.ask("DELETE", api, {})[0] == 200
     assert ann.ask("GET", api)[0] == 404 and ann.ask("GET", f"{api}/at/0")[0] == 404
-
-
-# ------------------------------------------------------------------------------------------------------------- the command
 
 
 def test_the_command_opens_a_record_and_ends_at_an_interrupt(tmp_path: Path, record: str) -> None:

@@ -65,9 +65,6 @@ def some_games(every: int = 7) -> Iterator[Game]:
                 game.play(rng.choice(game.legal()))
 
 
-# -------------------------------------------------------------------------------------------------------------- the table
-
-
 def test_a_whole_game() -> None:
     session = go_on(table(3, specs={1: "greedy", 2: "weights"}), random.Random(1))
     assert session.over and session.version == session.decisions > 100 and sorted(session.game_at().ranking or [])[0] == 1
@@ -116,9 +113,6 @@ def test_seats_that_do_not_fit() -> None:
     for spec in ("ppo:some/path", "os:system", "nobody"):
         with pytest.raises(ValueError, match="not built in, or names a file"):
             table(specs={1: spec})
-
-
-# ---------------------------------------------------------------------------------------------------------------- hiding
 
 
 def test_nothing_hidden_shows() -> None:
@@ -237,9 +231,6 @@ def test_a_hint_knows_what_the_seat_knows() -> None:
             assert [thought["action"] for thought in hints[0]["moves"]] == game.legal_actions().tolist()
 
 
-# ----------------------------------------------------------------------------------------------------------- taking back
-
-
 def test_what_may_be_taken_back_taught_nothing() -> None:
     """After a decision that may be taken back, its player sees in every world that they hold for possible the same as in this."""
     allowed = {True: 0, False: 0}
@@ -354,8 +345,6 @@ def test_after_taking_back_the_same_moves_give_the_same_game() -> None:
     assert not left
 
 
-# ------------------------------------------------------------------------------------------------------------- the agents
-
 FAULTY = """
 import numpy as np
 
@@ -424,9 +413,6 @@ def test_handing_over_to_nobody() -> None:
         with pytest.raises(ValueError):
             session.hand_over(seat, spec, name)
     assert session.version == 0 and session.seats == tuple(PEOPLE[:2])
-
-
-# --------------------------------------------------------------------------------------------------------------- keeping
 
 
 @pytest.mark.parametrize("decisions", [0, 1, 7, 60, 10**6])

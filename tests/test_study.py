@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +80,6 @@ def beginning(record: str, decisions: int) -> str:
     """The record of the first decisions of a game."""
     *_, game = itertools.islice(positions(record), decisions + 1)
     return game.to_record()
-
-
-# ----------------------------------------------------------------------------------------------------------- what it says
 
 
 def test_every_decision_has_an_entry(record: str, entries: list[Entry]) -> None:
@@ -261,9 +258,6 @@ def test_the_summary_of_a_player(entries: list[Entry]) -> None:
     assert [one.mistakes for one in summarise(entries, 2, 1.0)] == [0, 0] == [len(one.largest) for one in summarise([], 2)]
 
 
-# ------------------------------------------------------------------------------------------------------------ the same again
-
-
 def test_equal_seeds_give_equal_analyses(record: str, entries: list[Entry]) -> None:
     assert list(analyse(record, SPEC)) == entries != list(analyse(record, SPEC, seed=1))
 
@@ -293,79 +287,48 @@ def test_what_is_there_is_not_judged_again(record: str, whole: bytes, tmp_path: 
     assert judged == []
 
 
-# ----------------------------------------------------------------------------------------------------------------- bad input
+def changed(number: int, **what: Any) -> Callable[[list[bytes]], bytes]:
+    """Changes keys of one line of a file."""
+
+    def change(lines: list[bytes]) -> bytes:
+        line = json.dumps({**json.loads(lines[number]), **what}).encode() + b"\n"
+        return b"".join([*lines[:number], line, *lines[number + 1 :]])
+
+    return change
 
 
-def changed(line: bytes, **what: Any) -> bytes:
-    return json.dumps({**json.loads(line), **what}).encode() + b"\n"
-
-
-HEADERS = [
-    ({"format": "euphoria-record"}, "not an analysis of this project"),
-    ({"version": 1}, "version is 1 there and 2 here"),
-    ({"sources": "ab", "budget": "13"}, "sources is 'ab' there and '.*' here; budget is '13' there and '12' here"),
-    ({"more": [1]}, r"more is \[1\] there and None here"),
-]
-
-
-@pytest.mark.parametrize(("what", "message"), HEADERS)
-def test_another_analysis_is_refused(what: Any, message: str, record: str, whole: bytes, tmp_path: Path) -> None:
-    path, (first, *others) = tmp_path / "a.jsonl", whole.splitlines(keepends=True)
-    path.write_bytes(changed(first, **what) + b"".join(others[:5]))
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda _: b"not ours", "not an analysis of this project"),
+        (lambda _: b"[]\n", "a.jsonl: not an analysis of this project"),
+        (lambda _: b"\xff\xfe\n", "a.jsonl: 'utf-8' codec"),
+        (lambda _: b"[" * 100_000 + b"\n", "a.jsonl: JSON that is nested too deep"),
+        (changed(0, format="euphoria-record"), "not an analysis of this project"),
+        (changed(0, version=1), "version is 1 there and 2 here"),
+        (changed(0, sources="ab", budget="13"), "sources is 'ab' there and '.*' here; budget is '13' there and '12' here"),
+        (changed(0, more=[1]), r"more is \[1\] there and None here"),
+        (changed(4, ply=2), "line 5: ply, played, player must be 3, "),
+        (changed(4, played=-1), "line 5: played: expected int >= 0"),
+        (changed(4, moves=[[1, 0.5, 1]]), r"moves\[0\]: expected array of length 4"),
+        (changed(4, moves=[[1, 0.5, 1, 1.5]]), r"moves\[0\]\[3\]: expected float <= 1"),
+        (changed(4, values=[0.5]), "line 5: values must have 2 entries"),
+        (changed(4, chance=[["coins", 0]]), r"chance\[0\]\[0\]: .*coins"),
+        (changed(4, luck=[2, 0]), r"luck\[0\]: expected float <= 1"),
+        (changed(4, more=0), "object contains unknown field more"),
+        (lambda lines: b"".join([*lines, lines[-1]]), r"a\.jsonl has \d+ entries, but the game only \d+ decisions"),
+        (lambda lines: b"".join([*lines[:3], lines[3][:10] + b"\n", *lines[4:]]), r"a\.jsonl, line 4: "),
+    ],
+)
+def test_a_damaged_or_other_file_is_refused_and_stays(
+    damage: Callable[[list[bytes]], bytes], message: str, record: str, whole: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(damage(whole.splitlines(keepends=True)))
     before = path.read_bytes()
     with pytest.raises(ValueError, match=message):
         list(Analysis(record, SPEC).in_file(path))
     assert path.read_bytes() == before
-
-
-ENTRIES = [
-    ({"ply": 2}, "ply, played, player must be 3, "),
-    ({"played": -1}, "played: expected int >= 0"),
-    ({"moves": [[1, 0.5, 1]]}, r"moves\[0\]: expected array of length 4"),
-    ({"moves": [[1, 0.5, 1, 1.5]]}, r"moves\[0\]\[3\]: expected float <= 1"),
-    ({"values": [0.5]}, "values must have 2 entries"),
-    ({"regret": -0.5}, "regret: expected float >= 0"),
-    ({"chance": [["coins", 0]]}, r"chance\[0\]\[0\]: .*coins"),
-    ({"luck": [2, 0]}, r"luck\[0\]: expected float <= 1"),
-    ({"more": 0}, "object contains unknown field more"),
-]
-
-
-@pytest.mark.parametrize(("what", "message"), ENTRIES)
-def test_a_damaged_entry_is_refused(what: Any, message: str, record: str, whole: bytes, tmp_path: Path) -> None:
-    path, lines = tmp_path / "a.jsonl", whole.splitlines(keepends=True)
-    lines[4] = changed(lines[4], **what)
-    path.write_bytes(b"".join(lines))
-    with pytest.raises(ValueError, match=rf"a\.jsonl, line 5: {message}"):
-        list(Analysis(record, SPEC).in_file(path))
-    assert path.read_bytes() == b"".join(lines)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"not ours", "not an analysis of this project"),
-        (b"[]\n", "a.jsonl: not an analysis of this project"),
-        (b"\xff\xfe\n", "a.jsonl: 'utf-8' codec"),
-        (b"[" * 100_000 + b"\n", "a.jsonl: JSON that is nested too deep"),
-    ],
-)
-def test_files_that_are_none_of_ours(content: bytes, message: str, record: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=message):
-        list(Analysis(record, SPEC).in_file(path))
-    assert path.read_bytes() == content
-
-
-def test_lines_that_are_too_many_or_garbled(record: str, whole: bytes, tmp_path: Path) -> None:
-    path, lines = tmp_path / "a.jsonl", whole.splitlines(keepends=True)
-    path.write_bytes(whole + lines[-1])
-    with pytest.raises(ValueError, match=rf"a\.jsonl has {len(lines)} entries, but the game only {len(lines) - 1} decisions"):
-        list(Analysis(record, SPEC).in_file(path))
-    path.write_bytes(b"".join([*lines[:3], lines[3][:10] + b"\n", *lines[4:]]))
-    with pytest.raises(ValueError, match=r"a\.jsonl, line 4: "):
-        list(Analysis(record, SPEC).in_file(path))
 
 
 def test_a_damaged_record_or_a_wrong_agent(record: str) -> None:
@@ -377,9 +340,6 @@ def test_a_damaged_record_or_a_wrong_agent(record: str) -> None:
         Analysis(record, SPEC, -1)
     with pytest.raises(ValueError, match="processes must"):
         list(analyse(record, SPEC, processes=0))
-
-
-# --------------------------------------------------------------------------------------------------------------- the command
 
 
 @pytest.fixture

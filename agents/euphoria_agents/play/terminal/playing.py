@@ -74,8 +74,6 @@ class TerminalGame:
         spec = self.session.seats[seat].spec
         return self._names[seat] + (f" ({spec})" if spec not in (None, self._names[seat]) else "")
 
-    # ------------------------------------------------------------------------------------------------------------ the game
-
     def run(self) -> None:
         """Plays until the end, or until somebody leaves.
 
@@ -179,8 +177,6 @@ class TerminalGame:
         moves = [move.notation for move in self.session.moves(seat)]
         return [*moves, *self._commands.by_word, *(f"{word} {name}" for word in ("card", "explain") for name in EXPLAINED)]
 
-    # -------------------------------------------------------------------------------------------------- what a seat is shown
-
     def _pass_the_screen(self, seat: int) -> None:
         """Clears the screen before another person's cards are shown."""
         if len(self.session.people) > 1 and self._looking != seat:
@@ -217,8 +213,6 @@ class TerminalGame:
         self.screen.show(board_text(self.session.game_at(), self.session.player, self.screen.width, moves=False))
         self.screen.say("; ".join(f"P{k} is {self.name(k)}" for k in range(len(self._names))))
 
-    # ----------------------------------------------------------------------------------------------------------------- files
-
     @property
     def unsaved(self) -> bool:
         """Whether there are decisions that no file has."""
@@ -248,8 +242,6 @@ class TerminalGame:
         except (EOFError, KeyboardInterrupt):
             self.screen.say()
             return ""
-
-    # ---------------------------------------------------------------------------------------------------------------- agents
 
     def wait_for(self, work: Future[T], message: str) -> T:
         """The result of some work; shows a message now and then while it takes long."""
@@ -304,8 +296,6 @@ class TerminalGame:
                     return True
             except (ValueError, OSError) as error:
                 self.screen.say(one_line(error), WARNING)
-
-    # --------------------------------------------------------------------------------------------------------------- the end
 
     def _end(self) -> None:
         """Shows who has won, and offers to keep the record."""

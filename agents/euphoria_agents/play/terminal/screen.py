@@ -51,8 +51,6 @@ class Screen:
             columns = 0
         return max(NARROWEST, columns or shutil.get_terminal_size().columns)
 
-    # ------------------------------------------------------------------------------------------------------------- writing
-
     def say(self, text: str = "", style: str = "", label: str = "") -> None:
         """Writes a text in lines that fit; after a label, further lines are indented under it."""
         text = "".join(c if c.isprintable() else " " for c in text)  # no error text may control the terminal
@@ -86,8 +84,6 @@ class Screen:
         else:
             self._written.write("\x1b[H\x1b[2J\x1b[3J")
         self._written.flush()
-
-    # ------------------------------------------------------------------------------------------------------------- reading
 
     def ask(self, prompt: str, words: Iterable[str] = ()) -> str:
         """A line that is typed, without spaces around it.

@@ -122,8 +122,6 @@ class GameEndpoints:
     def __init__(self, registry: GameRegistry, studies: StudyEndpoints) -> None:
         self.registry, self.agents, self.studies = registry, registry.agents, studies
 
-    # ---------------------------------------------------------------------------------------------------- making, finding
-
     async def list(self, _: RequestContext) -> Json:
         """The public summaries of the games that changed last, and the names of those among them that are damaged."""
         found, damaged = await in_thread(lambda: self.registry.store.games(LISTED))
@@ -164,8 +162,6 @@ class GameEndpoints:
         """Deletes a game."""
         await self.registry.delete(context.name)
         return {}
-
-    # ------------------------------------------------------------------------------------------------------------ playing
 
     def view(self, context: RequestContext) -> Json:
         """The view of a seat, or of everybody."""
@@ -234,8 +230,6 @@ class GameEndpoints:
         tokens = new_tokens(body.seat) if body.spec is None else {}
         await context.item.change(hand_over, tokens)
         return {"links": _links(tokens, tokens)}
-
-    # ------------------------------------------------------------------------------------------------------------ watching
 
     async def pace(self, context: RequestContext) -> Json:
         """Changes the speed of the agents."""
@@ -308,9 +302,6 @@ def _move_texts(session: Session, decision: int) -> dict[int, str]:
 
 def _links(tokens: Mapping[int, str], seats: Iterable[int]) -> list[Json]:
     return [{"seat": seat, "token": tokens[seat]} for seat in seats]
-
-
-# ------------------------------------------------------------------------------------------------------------------- views
 
 
 async def _change(context: RequestContext, act: Callable[[Session], Any]) -> Json:

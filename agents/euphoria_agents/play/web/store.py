@@ -111,8 +111,6 @@ class Store:
         """Ends the use of the file."""
         self._db.close()
 
-    # -------------------------------------------------------------------------------------------------------------- games
-
     def add_game(
         self, name: str, client: str, tokens: dict[int, str], *, version: int, over: bool, summary: Any, state: Any
     ) -> None:
@@ -185,8 +183,6 @@ class Store:
         """The unfinished games that nobody has changed for that long, see `now`."""
         return [name for (name,) in self._all("SELECT id FROM game WHERE NOT over AND active < ?", self.now() - seconds)]
 
-    # ------------------------------------------------------------------------------------------------------- all of a kind
-
     def count(self, kind: str, client: str | None = None) -> int:
         """The number of rows in the table `kind`, "game" or "study": of a client, or of everybody."""
         if client is None:
@@ -206,8 +202,6 @@ class Store:
         """The hashed tokens of a game or a study, by seat."""
         rows = self._all("SELECT seat, hash FROM token WHERE game = ? AND typeof(hash) = 'blob'", name)
         return {seat: kept for seat, kept in rows if seat in range(HOST, 6)}
-
-    # ------------------------------------------------------------------------------------------------------------ studies
 
     def add_study(self, name: str, client: str, tokens: dict[int, str], names: list[str], record: str) -> None:
         """Keeps the record and the names of a new study; raises as `add_game`."""
@@ -240,8 +234,6 @@ class Store:
             return (_read("analysis", rows[0][0], Any), _read("analysis", rows[0][1], list[SavedEntry])) if rows else (None, [])
         except Damaged:
             return None, []  # it is made again
-
-    # ------------------------------------------------------------------------------------------------------------ writing
 
     def _write(self, *changes: tuple[str, list[tuple[Any, ...]]]) -> int:
         """Makes several changes in one transaction; if the first one changes nothing, the others are not made.

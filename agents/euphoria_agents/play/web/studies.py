@@ -173,8 +173,6 @@ class StudyEndpoints:
         async with self.registry.working.slot(client):
             return Study(name, *await in_thread(load), self._analyses.setdefault(name, {}))
 
-    # ------------------------------------------------------------------------------------------------------------ studies
-
     def make(self, context: RequestContext) -> Response:
         """Makes a study, or finds the one that exists, which gives no right over it."""
         body: NewStudy = context.body
@@ -269,8 +267,6 @@ class StudyEndpoints:
         async with self.processes.slot(context.client, most), started(_make_page) as worker:
             page = await answer_of(worker, (study.record, study.names, list(entries)))
         return Response(page, media_type="text/html", headers={"Content-Disposition": 'attachment; filename="game.html"'})
-
-    # ----------------------------------------------------------------------------------------------------------- analyses
 
     async def analyse(self, context: RequestContext) -> Response:
         """Starts an analysis, or continues one."""

@@ -44,9 +44,6 @@ function write(path, value) {
   changed();
 }
 
-// ----------------------------------------------------------------------------------------------------------- the
-// two forms
-
 // As JSON: a line for each key and each player.
 function asText() {
   const value = (key, one) =>
@@ -288,9 +285,6 @@ function playerForm(k) {
   );
 }
 
-// -------------------------------------------------------------------------------------------------------- what is
-// said of it
-
 function check() {
   sessionStorage.setItem("position", at("json").value);
   clearTimeout(timer);
@@ -412,9 +406,6 @@ async function study(address) {
     fail(error);
   }
 }
-
-// -----------------------------------------------------------------------------------------------------------------
-// beginning
 
 async function begin(rules) {
   take((await post("/api/positions/new", { rules })).position);

@@ -16,9 +16,6 @@ let facts = null;
 let start = null; // the study and its decision that the game begins with
 let seats = []; // name, spec (null: a person), here (whether the person is at this screen)
 
-// ------------------------------------------------------------------------------------------------------------ a
-// new game
-
 const person = (name, here = true) => ({ name, spec: null, here });
 const agent = (name, spec = facts.agents[0]) => ({ name, spec, here: false });
 const usual = (k, spec) => (spec === null ? NAMES[k] : facts.agent_names[k]);
@@ -110,9 +107,6 @@ async function drawForm() {
   draw();
 }
 
-// ---------------------------------------------------------------------------------------------------- what was
-// begun here
-
 // The games of this browser that go on, each with its board.
 async function drawRunning(games) {
   const over = new Set(games.filter((game) => game.over).map((game) => game.id));
@@ -179,9 +173,6 @@ async function open(event) {
     say(`${file.name}: ${error.message}`);
   }
 }
-
-// --------------------------------------------------------------------------------------------------------------
-// all games
 
 // Games that cannot be read: whoever made them can delete them.
 function drawDamaged(names) {

@@ -115,8 +115,6 @@ function take(next) {
   return refresh().then(focusMoves).catch(fail);
 }
 
-// ------------------------------------------------------------------------------------------------------------- drawing
-
 function draw(before = null) {
   const headline = sentence(state.view.headline);
   at("headline").replaceChildren(...title(headline));
@@ -310,8 +308,6 @@ function tabs(since) {
   ];
 }
 
-// ------------------------------------------------------------------------------------------------------------ controls
-
 function controls() {
   const agents = !state.over && state.seats.some((one) => one.spec);
   return [
@@ -378,8 +374,6 @@ function keys() {
     ),
   );
 }
-
-// ----------------------------------------------------------------------------------------------------------- the moves
 
 function drawMoves() {
   refill(at("moves"), panel());
@@ -525,8 +519,6 @@ function trade(move) {
   );
 }
 
-// ---------------------------------------------------------------------------------------------------------- the result
-
 function result() {
   const winner = state.view.players.find((p) => p.rank === 1);
   if (state.view.headline.startsWith("cut off")) return "The game was cut off.";
@@ -553,8 +545,6 @@ const rematch = () =>
     sessionStorage.setItem(`links ${made.id}`, JSON.stringify(made.links));
     location.href = `/play/${made.id}`;
   });
-
-// ------------------------------------------------------------------------------------------------------- what has been
 
 // Looks at the game as it was before a decision; `on`: goes on from there.
 async function look(decision, on = false) {
@@ -608,8 +598,6 @@ function transport() {
   ];
 }
 
-// ------------------------------------------------------------------------------------------------------------ dragging
-
 function beginDrag(event) {
   if (!mine() || covered || past !== null || event.button) return;
   const shown = Number(event.currentTarget.dataset.face);
@@ -650,8 +638,6 @@ function cancelDrag() {
   drag.node.classList.remove("dragged");
   drag = null;
 }
-
-// ------------------------------------------------------------------------------------------------------------ requests
 
 // The same request once more, such as a double click, counts once.
 async function guarded(what, work) {
@@ -791,8 +777,6 @@ function listen() {
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
   };
 }
-
-// ---------------------------------------------------------------------------------------------------- keys and pointer
 
 function press(event) {
   const typing =

@@ -60,9 +60,6 @@ const seatSeen = () => (["mover", "all"].includes(as) ? null : Number(as));
 const mistakes = () => judgement.mistakes(analysis().entries, game.mistake, seatSeen());
 const told = () => here.played !== null && (!guessing || guess !== null); // whether what was played may be shown
 
-// ------------------------------------------------------------------------------------------------------------- the
-// game
-
 async function seek(ply) {
   const next = Math.max(0, Math.min(total(), ply));
   wanted = next;
@@ -178,9 +175,6 @@ function links() {
     game.host && button("delete", "Delete", () => at("delete-dialog").showModal()),
   ];
 }
-
-// --------------------------------------------------------------------------------------------------------- one
-// decision
 
 function who() {
   return tag.h2({ id: "question" }, mark(here.player), ` ${here.question}`);
@@ -299,9 +293,6 @@ async function ask(spec) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------- learning
-// from mistakes
-
 function drawLessons() {
   const count = (seat) => judgement.mistakes(analysis().entries, game.mistake, seat).length;
   const choice = (name, seat) =>
@@ -338,9 +329,6 @@ function lessonSteering() {
     }),
   ];
 }
-
-// ---------------------------------------------------------------------------------------------------------- the
-// analysis
 
 function report() {
   const { entries } = analysis();
