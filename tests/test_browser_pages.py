@@ -7,7 +7,6 @@ Skipped as test_browser.py, whose fixtures they share.
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess, browser_path
+from tests.tools.playing import random_game
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from tests.test_browser import Tab, chromium, server, tab, tab_to  # noqa: E402, F401
@@ -185,9 +185,7 @@ def test_a_position_leads_on_by_the_keyboard_alone(server: ServerProcess, tab: T
 
 
 def test_a_study_gives_its_position_to_the_editor(server: ServerProcess, tab: Tab) -> None:
-    game, rng = Game(Rules(num_players=2, max_turns=9), seed=8), random.Random(8)
-    while not game.truncated:
-        game.play(rng.choice(game.legal()))
+    game = random_game(Rules(num_players=2, max_turns=9), 8)
     page = tab.page
     page.goto(server.url)
     study = page.evaluate(

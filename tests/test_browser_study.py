@@ -6,13 +6,13 @@ Skipped as test_browser.py, whose fixtures they share.
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 
-from euphoria_env import Game, Rules
+from euphoria_env import Rules
 from tests.tools.browser import ServerProcess, browser_path
+from tests.tools.playing import random_game
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from tests.test_browser import Tab, chromium, server, tab  # noqa: E402, F401
@@ -30,9 +30,7 @@ DECISION = "document.getElementById('slider')?.getAttribute('aria-valuenow')"
 
 def opened(tab: Tab, server: ServerProcess, folder: Path, players: int = 2, turns: int = 6) -> int:
     """Opens the study of a game that was played at random; returns its number of decisions."""
-    game, rng = Game(Rules(num_players=players, max_turns=turns), seed=8), random.Random(8)
-    while not game.truncated:
-        game.play(rng.choice(game.legal()))
+    game = random_game(Rules(num_players=players, max_turns=turns), 8)
     (folder / "game.record").write_text(game.to_record())
     tab.page.goto(server.url)
     tab.page.locator("#file").set_input_files(folder / "game.record")

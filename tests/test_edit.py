@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from euphoria_env import Game, Rules
+from tests.tools.playing import random_game
 from tests.tools.served import Served, Visitor
 
 CHECK = "/api/positions/check"
@@ -28,18 +28,9 @@ def ann(server: Served) -> Iterator[Visitor]:
     visitor.close()
 
 
-def played(seed: int, decisions: int, **rules: Any) -> Game:
-    game, rng = Game(Rules(**rules), seed), random.Random(seed)
-    for _ in range(decisions):
-        if game.ranking is not None:
-            break
-        game.play(rng.choice(game.legal()))
-    return game
-
-
 @pytest.mark.parametrize("decisions", [0, 1, 9, 60, 150, 9999])
 def test_a_position_of_a_game_comes_back_in_every_form(ann: Visitor, decisions: int) -> None:
-    game = played(decisions, decisions, num_players=3, max_turns=90)
+    game = random_game(Rules(num_players=3, max_turns=90), decisions, decisions)
     found = ann.post(CHECK, {"position": game.to_dict()})
     assert found["errors"] == []
     assert Game.from_dict(found["position"]) == game == Game.from_record(found["record"])
@@ -104,7 +95,7 @@ def test_wrong_requests_are_refused(ann: Visitor, path: str, body: Any, status: 
 
 
 def test_playing_on_from_a_position(server: Served, ann: Visitor) -> None:
-    game = played(5, 70, num_players=2)
+    game = random_game(Rules(num_players=2), 5, 70)
     seats = [{"name": "Ann", "spec": None, "here": True}, {"name": "Bob", "spec": None, "here": True}]
     made = ann.post("/api/games", {"seats": seats, "position": game.to_dict()})
     view = ann.get(f"/api/games/{made['id']}/view?seat={game.player}")
@@ -118,7 +109,7 @@ def test_playing_on_from_a_position(server: Served, ann: Visitor) -> None:
 
 
 def test_the_positions_of_a_study(ann: Visitor) -> None:
-    game = played(6, 40, num_players=2)
+    game = random_game(Rules(num_players=2), 6, 40)
     study = ann.post("/api/studies", {"record": game.to_record()})["id"]
     again = Game(game.rules, 6)
     for ply, line in enumerate([*game.history, ""]):

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,6 +21,7 @@ from euphoria_env.render import board_text
 from euphoria_env.words import title
 
 pytest.importorskip("pty")
+from tests.tools.playing import random_game  # noqa: E402
 from tests.tools.terminal import PATHS, Terminal, plain  # noqa: E402
 
 FAULTY = """
@@ -55,14 +55,6 @@ def opened(tmp_path: Path) -> Iterator[Open]:
 def numbers(text: str) -> list[str]:
     """The numbers of the moves that can be chosen."""
     return re.findall(r"^ {0,3}(\d+)  ", text.rpartition("You have: ")[2], re.M)
-
-
-def played(num_players: int, decisions: int, **rules: Any) -> Game:
-    game, rng = Game(Rules(num_players=num_players, **rules), seed=num_players), random.Random(decisions)
-    while not game.over and decisions:
-        game.play(rng.choice(game.legal()))
-        decisions -= 1
-    return game
 
 
 def longest(text: str) -> int:
@@ -165,7 +157,7 @@ def test_two_people_see_only_their_own_cards(opened: Open) -> None:
 @pytest.mark.parametrize(("num_players", "decisions"), [(2, 90), (4, 200)])
 def test_what_is_shown_follows_from_what_may_be_known(opened: Open, tmp_path: Path, num_players: int, decisions: int) -> None:
     """Two games that differ only in what a player cannot know write the same to the screen."""
-    game = played(num_players, decisions)
+    game = random_game(Rules(num_players=num_players), num_players, decisions)
     written = []
     for k, one in enumerate((game, game.determinize(game.player, 1))):
         folder = tmp_path / f"{k}"
@@ -274,7 +266,10 @@ def test_who_sits_where() -> None:
     ("columns", "environment"), [(40, {"NO_COLOR": "1"}), (80, {"TERM": "dumb"}), (200, {"TERM": "xterm-256color"})]
 )
 def test_no_line_is_longer_than_the_terminal(opened: Open, tmp_path: Path, columns: int, environment: dict[str, str]) -> None:
-    save_game(Session.of(played(6, 420), [Seat("Ann"), *[Seat("greedy", "greedy")] * 5], practice=True), tmp_path / "game.json")
+    save_game(
+        Session.of(random_game(Rules(num_players=6), 6, 420), [Seat("Ann"), *[Seat("greedy", "greedy")] * 5], practice=True),
+        tmp_path / "game.json",
+    )
     terminal = opened("play --load game.json", columns, **environment)
     text = terminal.until_prompt()
     for typed in ("?", "log 30", "card ray the", "card wind_salon", "board", "hint greedy", "xyzzy" * 20, numbers(text)[0]):
@@ -289,7 +284,7 @@ def test_no_line_is_longer_than_the_terminal(opened: Open, tmp_path: Path, colum
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 120, 160, 250])
 def test_a_board_fits(width: int) -> None:
     for num_players in (2, 6):
-        game = played(num_players, 300)
+        game = random_game(Rules(num_players=num_players), 1, 300)
         text = board_text(game, game.player, width)
         assert max(map(len, text.splitlines())) <= width
         names = {name for name in re.findall(r"\w+", board_text(game, game.player, 1000)) if len(name) < 15}

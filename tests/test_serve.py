@@ -34,6 +34,7 @@ from euphoria_agents.play.web.store import APPLICATION, VERSION, CannotSave, Sto
 from euphoria_env import Game, Rules
 from euphoria_env.cards.recruits import RECRUIT_NAMES
 from tests.tools.browser import ServerProcess
+from tests.tools.playing import random_game
 from tests.tools.served import ANN, BOB, GREEDY, RANDOM, Served, Visitor, new, wait_for, wait_until
 
 FAULTY = "tests.tools.faulty_agents"
@@ -57,10 +58,7 @@ def ann(server: Served) -> Iterator[Visitor]:
 
 @pytest.fixture(scope="module")
 def record() -> str:
-    game, rng = Game(Rules(num_players=3, max_turns=12), seed=5), random.Random(5)
-    while not game.truncated:
-        game.play(rng.choice(game.legal()))
-    return game.to_record()
+    return random_game(Rules(num_players=3, max_turns=12), 5).to_record()
 
 
 def my_turn(view: Any) -> bool:
