@@ -16,11 +16,11 @@ EXPLAINED = (*RECRUIT_NAMES, *TILES, *ARTIFACTS, *SPACES)
 
 
 def explain(text: str, markets: Mapping[str, MarketView]) -> str:
-    """The explanation of whatever has this name, or this part of a name.
+    """The explanation of the one thing with this name, or with this part of a name.
 
     Args:
         text: the name, in any case, with spaces or underlines.
-        markets: what was built, which says what a market is.
+        markets: the markets that were built, whose tiles say what they do.
 
     Raises:
         ValueError: no such name, or several; names some.

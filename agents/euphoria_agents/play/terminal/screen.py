@@ -21,11 +21,11 @@ HEADING, QUIET, WARNING = "bold", "dim", "bold red"
 
 
 class Screen:
-    """A terminal, or a pair of files that take its place.
+    """A terminal, or a pair of files in its place.
 
     Attributes:
-        interactive: whether somebody sits there.
-        styles: in which style a name is written wherever it stands.
+        interactive: whether a person uses it.
+        styles: the style of each name, wherever it is written.
     """
 
     def __init__(self, typed: TextIO | None = None, written: TextIO | None = None) -> None:
@@ -61,7 +61,7 @@ class Screen:
         self.show("\n".join(lines or [label.rstrip()]), style)
 
     def show(self, block: str, style: str = "") -> None:
-        """Writes lines that fit already."""
+        """Writes lines as they are, with the names in their styles."""
         text = Text(block, style)
         for name, look in self.styles.items():
             text.highlight_regex(rf"(?<!\w){re.escape(name)}(?!\w)", look)
@@ -74,11 +74,11 @@ class Screen:
         self._written.flush()
 
     def clear(self) -> None:
-        """Takes away all that is seen, and what can be scrolled back to where the terminal allows it."""
+        """Clears the screen, and where the terminal allows it also its history."""
         if self._readline:
             import readline
 
-            readline.clear_history()  # what one player typed is nothing for the next
+            readline.clear_history()  # the next player must not see what this one typed
         if not self.interactive or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
             self._written.write("\n" * (shutil.get_terminal_size().lines if self.interactive else 1))
         else:
@@ -89,11 +89,11 @@ class Screen:
         """A line that is typed, without spaces around it.
 
         Args:
-            prompt: what stands before it.
-            words: what Tab completes to.
+            prompt: written before it.
+            words: that Tab completes.
 
         Raises:
-            EOFError: nothing more will be typed.
+            EOFError: the input has ended.
         """
         self._words = sorted(words)
         if self.interactive and self._typed is sys.stdin:
@@ -107,7 +107,7 @@ class Screen:
         return " ".join(line.split())
 
     def _set_completion(self) -> bool:
-        """Lets Tab complete whole lines; whether this Python can."""
+        """Lets Tab complete whole lines; returns whether this Python can."""
         try:
             import readline
         except ImportError:  # on Windows
@@ -122,7 +122,7 @@ class Screen:
         return True
 
     def _complete(self, begun: str, k: int) -> str | None:
-        """The k-th line that goes on as what is typed begins."""
+        """The k-th completion of what is typed; None if there are fewer."""
         if k == 0:
             self._found = [word for word in self._words if word.startswith(begun.lower().lstrip())]
         return self._found[k] if k < len(self._found) else None

@@ -1,6 +1,6 @@
 """A recorded game as one page that opens anywhere: the board at every decision, the log, and an analysis if there is one.
 
-The page holds what it shows and nothing else: seen by everybody or by one seat, it has no secret of the others in any byte.
+The page holds what it shows and nothing else: a page for everybody or for one seat has no secret of others in any byte.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def replay_page(game: Replayed, names: Sequence[str], seen_by: int | str = EVERY
 
     Args:
         game: at its end.
-        names: what the players are called, in the order of their seats.
-        seen_by: a seat; `EVERYBODY`: what all at the table saw; `MOVERS`: each decision as whoever made it saw it, so that all
-            secrets are in the page.
-        entries: those of an analysis of the game; only `MOVERS` see all of it, and a seat what it says of its own decisions, of
-            which luck is left out, which comes of the cards of all.
+        names: of the players, by seat.
+        seen_by: a seat; `EVERYBODY`: what all at the table saw; `MOVERS`: each decision as the player who made it saw it, so
+            that the page has all secrets.
+        entries: of an analysis of the game. `MOVERS` see all of it; a seat sees its own decisions without luck, which depends
+            on the cards of all.
 
     Raises:
         ValueError: no such seat, or an analysis for everybody, which would tell what the players held.
@@ -91,13 +91,13 @@ def _shown(entries: Sequence[Entry], seen_by: int | str) -> list[Entry]:
 
 
 def _drawn(view: View, last: str, names: Sequence[str]) -> str:
-    """The board, and below it what is known of the players, as JSON in many lines, of which few change."""
+    """The board and the players, as JSON in many lines, of which few change from one decision to the next."""
     known = {"stars_to_win": view.stars_to_win, "players": [asdict(player) for player in view.players]}
     return f"{board_fragment(view, [last], names=names)}\n{json.dumps(known, indent=0)}"
 
 
 def _facts(views: Sequence[View]) -> Json:
-    """The texts of the cards that are seen on the page, and of no others."""
+    """The texts of the cards that the page shows, and of no others."""
     players = [player for view in views for player in view.players]
     recruits = {recruit.name for player in players for recruit in player.recruits}
     seen: dict[str, set[Any]] = {
@@ -111,7 +111,7 @@ def _facts(views: Sequence[View]) -> Json:
 
 
 def differences(texts: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
-    """Texts as their different lines, and how each differs from the one before: first line, lines gone, lines put there."""
+    """The different lines of some texts, and the changes from each text to the next: first line, lines removed, lines added."""
     numbers: dict[str, int] = {}
     before: list[int] = []
     frames: list[list[Any]] = []
@@ -123,7 +123,7 @@ def differences(texts: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
 
 
 def _changes(before: list[int], now: list[int]) -> Iterator[list[Any]]:
-    """The changes, the last one first, so that none moves the lines of another."""
+    """The changes, the last one first, so that no change moves the lines of another."""
     for kind, start, end, first, last in reversed(SequenceMatcher(None, before, now).get_opcodes()):
         if kind != "equal":
             yield [start, end - start, now[first:last]]
@@ -148,7 +148,7 @@ def _page(title: str, data: Json) -> str:
 
 
 def _script() -> str:
-    """The modules as one script: each a function that gives what it exports."""
+    """The modules as one script, each wrapped in a function that returns its exports."""
     return "\n".join(["const modules = {};", *(_wrapped(name) for name in SCRIPTS)])
 
 
@@ -161,7 +161,7 @@ def _wrapped(name: str) -> str:
 
 
 def _in_script(data: Json) -> str:
-    """JSON that no text in it can end."""
+    """JSON in which no text can end the script element."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
