@@ -1,7 +1,13 @@
-"""How well does a trained player predict who wins? It plays against itself, and its predictions are compared with results: the
-log-loss at a quarter, half and three quarters of a game, and a reliability table (the share of seats with a chance in some range
-that won). The predictions are its outlook, its value turned into chances (one pass for each seat, then divided by their sum), and
-the evaluation of `greedy`."""
+"""How right is a trained player about who wins? Three measures of each of its sources of win probabilities:
+
+- *log-loss* of the results of games that it plays against itself, at a quarter, half and three quarters of a game;
+- *error* against playouts: the mover's chance in fixed test positions (`benchmarks/value_positions.npz`) against the share of 256
+  games that the shipped player won from there, with the cards that the mover cannot know dealt again each time;
+- *Bellman residual*: from one decision of a seat to its next one, the square of the mean change, beside the true noise of dice,
+  cards and other players. Both in squares of a percent.
+
+The sources are its outlook, its value turned into chances (of all seats, divided by their sum) and the evaluation of `greedy`.
+`--make FILE` makes new test positions instead (20 minutes)."""
 
 from __future__ import annotations
 
@@ -10,7 +16,9 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the arrays are small, more threads only wait for each other
 
 import dataclasses
-import itertools
+import io
+from collections.abc import Callable
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -19,28 +27,46 @@ from rich.progress import track
 from rich.table import Table
 
 from euphoria_agents.dataclass_arguments import command, option, parse_options
+from euphoria_agents.files import write_whole
 from euphoria_agents.players.ppo import PPO, checkpoint_path
 from euphoria_agents.players.search import inference
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, outlook
-from euphoria_agents.training.self_play import MOST_TURNS, play_games
+from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
+from euphoria_agents.training.self_play import MOST_TURNS, continued, play_games, play_out
 from euphoria_env import Rules
 from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.state import GAME_DTYPE, OVER
 
+TEST_SET = Path(__file__).parents[1] / "benchmarks" / "value_positions.npz"
+POSITIONS, PLAYOUTS = 2000, 256  # of the test set, for each number of players
+CONTINUATIONS = 24  # of a position, for the Bellman residual
 MOMENTS = (0.25, 0.5, 0.75)  # of a game
 NEAR = 0.05  # how far off these a position may be
-BINS = np.linspace(0, 1, 11)
 SMALLEST = 1e-3  # chance that a value is taken for
-AT_ONCE = 1000  # positions between two signs of progress
+AT_ONCE = 50  # positions between two signs of progress
+
+
+Judge = Callable[[np.ndarray], dict[str, np.ndarray]]  # everybody's chances, (K, n), in some positions, by their source
 
 
 @dataclasses.dataclass
 class Options:
-    """Compares a trained player's predictions with the results."""
+    """Compares a trained player's win probabilities with results and with playouts."""
 
     player: str = option("", "the file of the player; the one that ships, if none is named")
     players: list[int] = option([2, 3, 4, 5, 6], "numbers of players")
-    games: int = option(1000, "games of each number of players")
+    games: int = option(1000, "games of each number of players for the log-loss; 0: leave it out")
+    residuals: int = option(300, "test positions of each number of players for the Bellman residual; 0: leave it out")
+    make: Path | None = option(None, "write new test positions to this file, and measure nothing")
     seed: int = option(0, "equal seeds give equal games")
+
+
+@dataclasses.dataclass
+class TestSet:
+    """Positions with a choice, one of a game each: (N,) rows, the share of the game that was played, and (N, n) playouts won."""
+
+    rows: np.ndarray
+    phase: np.ndarray
+    won: np.ndarray
 
 
 @numba.njit(error_model="numpy")  # not an `entry`: the script is short, and nothing is kept that could become stale
@@ -48,56 +74,121 @@ def judge(net, reward, positions, features, by_outlook, by_value, by_evaluation)
     """Writes everybody's chances in some positions: (K, MAX_PLAYERS) each, those of the value not yet divided by their sum."""
     for k in range(len(positions)):
         g = positions[k]
-        if inference.has_outlook(net):
-            inference.look(net, g, int(g["player"]))
-            inference.outlook(net, g, int(g["player"]), by_outlook[k])
+        if inference.has_win_probs(net):
+            inference.encode(net, g, int(g["player"]))
+            inference.win_probs(net, g, int(g["player"]), by_outlook[k])
         for p in range(int(g["num_players"])):
-            inference.observe(net, g, p)
+            inference.evaluate(net, g, p)
             by_value[k, p] = max(SMALLEST, inference.chance_to_win(g, p, inference.value(net), reward))
-        outlook(g, WEIGHTS, features, by_evaluation[k])
+        seat_chances(g, WEIGHTS, features, by_evaluation[k])
 
 
 def judged(net: inference.Network, reward: int, positions: np.ndarray, n: int) -> dict[str, np.ndarray]:
     """Everybody's chances in all positions, (K, n) each, by their source."""
     found = {name: np.zeros((len(positions), MAX_PLAYERS)) for name in ("outlook", "value", "evaluation")}
-    features = np.zeros(NUM_FEATURES)
-    for start in track(range(0, len(positions), AT_ONCE), f"{n} players", transient=True):
-        some = slice(start, start + AT_ONCE)
-        judge(net, reward, positions[some], features, *(one[some] for one in found.values()))
-    if not inference.has_outlook(net):
+    judge(net, reward, positions, np.zeros(NUM_FEATURES), *found.values())
+    if not inference.has_win_probs(net):
         del found["outlook"]
     found["value"] /= found["value"].sum(1, keepdims=True)
-    return {name: one[:, :n] for name, one in found.items()}
+    over = positions["status"] >= OVER
+    for chances in found.values():
+        chances[over] = positions["ranking"][over] == 1
+    return {name: chances[:, :n] for name, chances in found.items()}
+
+
+def make_test_set(path: Path, agent: PPO, numbers: list[int], rng: np.random.Generator) -> None:
+    """Writes test positions of games of the agent with itself, and its playouts of each."""
+    arrays: dict[str, np.ndarray] = {}
+    for n in numbers:
+        kept = play_games(agent, POSITIONS, Rules(num_players=n, max_turns=MOST_TURNS), rng, kept=1)
+        starts = track(range(0, len(kept.rows), AT_ONCE), f"playouts, {n} players", console=Console(stderr=True))
+        won = [play_out(agent, kept.rows[start : start + AT_ONCE], PLAYOUTS, rng)[:, :n] for start in starts]
+        arrays[f"rows_{n}"] = kept.rows.view(np.uint8).reshape(len(kept.rows), -1)
+        arrays[f"phase_{n}"] = kept.shares.astype(np.float32)
+        arrays[f"won_{n}"] = np.concatenate(won).astype(np.float32)
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    write_whole(path, file.getvalue())
+
+
+def read_test_set(path: Path, n: int) -> TestSet:
+    """The test positions of n players.
+
+    Raises:
+        ValueError: the file is of another version of the game's state.
+    """
+    with np.load(path, allow_pickle=False) as file:
+        rows, phase, won = (file[f"{name}_{n}"] for name in ("rows", "phase", "won"))
+    if rows.shape[1] != GAME_DTYPE.itemsize:
+        raise ValueError(f"{path}: test positions of another version, whose states have {rows.shape[1]} bytes; --make new ones")
+    return TestSet(np.ascontiguousarray(rows).view(GAME_DTYPE)[:, 0], phase, won)
+
+
+def add_errors(table: Table, n: int, test: TestSet, sources: dict[str, np.ndarray]) -> None:
+    """Compares the mover's chances with the playouts: the root of the mean squared error, less the noise of the playouts."""
+    mover = np.arange(len(test.rows)), test.rows["player"].astype(np.int64)
+    won = test.won[mover]
+    noise = won * (1 - won) / (PLAYOUTS - 1)
+    spread = won.var() - noise.mean()
+    for name, chances in sources.items():
+        off = chances[mover] - won
+        squares = off**2 - noise
+        thirds = [squares[(test.phase >= k / 3) & (test.phase < (k + 1) / 3)].mean() for k in range(3)]
+        roots = [f"{100 * max(0.0, one) ** 0.5:.1f} %" for one in [squares.mean(), *thirds]]
+        table.add_row(str(n), name, *roots, f"{100 * off.mean():+.1f} %", f"{1 - squares.mean() / spread:.0%}")
+
+
+def add_residuals(table: Table, n: int, test: TestSet, judge: Judge, agent: PPO, seed: int) -> None:
+    """Compares what is said at a decision with what is said at the seat's next one, over several continuations."""
+    rows, rng = test.rows, np.random.default_rng(seed)
+    seats = rows["player"].astype(np.int64)
+    after = continued(agent, rows, CONTINUATIONS, rng, seats)
+    before, later = judge(rows), judge(after)
+    goes_on = (after["status"] < OVER).reshape(len(rows), -1).all(1)
+    for name, chances in before.items():
+        said = chances[np.arange(len(rows)), seats][goes_on]
+        next_said = later[name].reshape(len(rows), CONTINUATIONS, n)[np.arange(len(rows)), :, seats][goes_on]
+        noise = next_said.var(1, ddof=1)
+        residual = (next_said.mean(1) - said) ** 2 - noise / CONTINUATIONS
+        table.add_row(str(n), name, f"{goes_on.sum():,}", f"{1e4 * residual.mean():.1f}", f"{1e4 * noise.mean():.1f}")
+
+
+def add_losses(table: Table, n: int, games: int, agent: PPO, judge: Judge, seed: int) -> None:
+    """Compares the chances with the results of new games."""
+    kept = play_games(agent, games, Rules(num_players=n, max_turns=MOST_TURNS), np.random.default_rng([seed, n]))
+    for name, found in judge(kept.rows).items():
+        loss = -np.log(found[np.arange(len(found)), kept.winners])
+        means = [loss[abs(kept.shares - moment) < NEAR].mean() for moment in MOMENTS]
+        table.add_row(str(n), str(games), name, *(f"{mean:.3f}" for mean in [*means, loss.mean()]))
 
 
 def main() -> None:
     options, console = parse_options(Options), Console(emoji=False, markup=False)
     path = checkpoint_path(options.player)
     agent, (net, reward) = PPO.load(path), inference.load_network(path)
+    if options.make is not None:
+        return make_test_set(options.make, agent, options.players, np.random.default_rng(options.seed))
+    errors = Table(
+        "players", "by", "all", "first third", "second", "last", "bias", "explained", title="error of the mover's chance"
+    )
+    residuals = Table("players", "by", "positions", "residual", "true noise", title="Bellman residual, squares of a percent")
     losses = Table("players", "games", "by", *(f"at {moment:.0%}" for moment in MOMENTS), "all", title="log-loss")
-    chances: dict[str, list[np.ndarray]] = {}
+    shipped = PPO.load(checkpoint_path(""))
     for n in options.players:
-        rng = np.random.default_rng([options.seed, n])
-        kept = play_games(agent, options.games, Rules(num_players=n, max_turns=MOST_TURNS), rng)
-        for name, found in judged(net, reward, kept.rows, n).items():
-            loss = -np.log(found[np.arange(len(found)), kept.winners])
-            means = [loss[abs(kept.shares - moment) < NEAR].mean() for moment in MOMENTS]
-            losses.add_row(str(n), str(options.games), name, *(f"{mean:.3f}" for mean in [*means, loss.mean()]))
-            won = kept.winners[:, None] == np.arange(n)
-            chances.setdefault(name, []).append(np.stack([found.ravel(), won.ravel()]))
-    console.print(losses)
-    for name, parts in chances.items():
-        console.print(reliability(name, *np.concatenate(parts, 1)))
+        test = read_test_set(TEST_SET, n)
 
+        def judge_all(rows: np.ndarray, n: int = n) -> dict[str, np.ndarray]:
+            return judged(net, reward, rows, n)
 
-def reliability(name: str, said: np.ndarray, won: np.ndarray) -> Table:
-    """Each range of chances: the number of seats that were given one, their mean chance, and the share of them that won."""
-    table = Table("chance", "seats", "said", "won", title=f"reliability of {name}")
-    for low, high in itertools.pairwise(BINS):
-        here = (said >= low) & ((said < high) | (high == 1))
-        means = (f"{one[here].mean():.1%}" if here.any() else "" for one in (said, won))
-        table.add_row(f"{low:.0%} to {high:.0%}", f"{here.sum():,}", *means)
-    return table
+        add_errors(errors, n, test, judge_all(test.rows))
+        if options.residuals:
+            some = TestSet(*(array[: options.residuals] for array in (test.rows, test.phase, test.won)))
+            add_residuals(residuals, n, some, judge_all, shipped, options.seed)
+        if options.games:
+            add_losses(losses, n, options.games, agent, judge_all, options.seed)
+    for table in (errors, residuals, losses):
+        if table.row_count:
+            console.print(table)
 
 
 if __name__ == "__main__":

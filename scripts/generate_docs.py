@@ -1,4 +1,4 @@
-"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, and three pictures.
+"""Writes the generated parts of the pages in docs/ and of help.html, which are between marks, and two pictures.
 
 `python scripts/generate_docs.py` writes them; `--check` writes nothing and exits with 1 if one is stale.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import sys
@@ -25,15 +24,12 @@ from markdown_it import MarkdownIt  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import rules_map  # noqa: E402  # beside this script
-
-from benchmarks import leaderboard, matrices  # noqa: E402
-from euphoria_agents.benchmark.tasks import FROZEN, NETWORKS, PARTNERS, TASKS, Task  # noqa: E402
+from benchmarks import leaderboard  # noqa: E402
+from euphoria_agents.benchmark.tasks import FROZEN, PARTNERS, TASKS, Task  # noqa: E402
 from euphoria_agents.network.checkpoint import read_checkpoint  # noqa: E402
 from euphoria_agents.players.ppo import checkpoint_path  # noqa: E402
 from euphoria_env import Game, actions, events, observations, words  # noqa: E402
-from euphoria_env.board import FACTIONS, MARKETS, NUM_AREAS, SLOTS, SLOTS_PER_SITE, SPACES  # noqa: E402
-from euphoria_env.cards import recruits, tiles  # noqa: E402
+from euphoria_env.board import NUM_AREAS, SPACES  # noqa: E402
 from euphoria_env.engine.rewards import REWARDS  # noqa: E402
 from euphoria_env.render import board_svg  # noqa: E402
 from euphoria_env.rules import OPTIONS, Option, Rules  # noqa: E402
@@ -54,44 +50,6 @@ def table(heads: Iterable[str], rows: Iterable[Cells]) -> list[str]:
 def sections(level: str, parts: Iterable[tuple[str, Lines]]) -> list[str]:
     """Parts of a page, each with its heading."""
     return [line for title, lines in parts for line in ("", f"{level} {title}", "", *lines)][1:]
-
-
-# ---------------------------------------------------------------------------------------------------------------- cards
-
-
-def recruits_in_words() -> list[str]:
-    """A table for each faction."""
-
-    def part(faction: int) -> Lines:
-        rows = ((words.title(r.name), words.recruit_words(r.name)) for r in recruits.RECRUITS if r.faction == faction)
-        return table(("recruit", "what they do"), rows)
-
-    return sections("###", ((name.capitalize(), part(faction)) for faction, name in enumerate(FACTIONS)))
-
-
-def tiles_in_words() -> list[str]:
-    """The market tiles."""
-    rows = ((words.title(name), words.cost_words(MARKETS[0], name), words.tile_words(name)) for name in tiles.TILES)
-    return table(("tile", "cost of its space", "penalty for you without a star on it"), rows)
-
-
-def terms_in_words() -> list[str]:
-    """Words that the tables use."""
-    terms = {"Retrieving": words.RETRIEVING, "Knowledge check": words.CHECK, "Hand limit": words.HAND_LIMIT}
-    return [*(f"- {term}: {text}." for term, text in terms.items()), f"- A market is built by {words.NEEDED}."]
-
-
-def spaces_in_words() -> list[str]:
-    """The spaces; of the markets one, as the others are like it."""
-    spaces = [space for space in SPACES if space not in SLOTS and space not in MARKETS[1:]]
-    return table(("space", "what it costs and gives"), ((f"`{space}`", words.space_words(space)) for space in spaces))
-
-
-def sites_in_words() -> list[str]:
-    """The costs of the construction sites."""
-    firsts = SLOTS[::SLOTS_PER_SITE]
-    costs = ((f"`{first[:-2]}`", words.cost_words(first), words.cost_words(f"{first[:-1]}2")) for first in firsts)
-    return [f"> {words.space_words(SLOTS[0])}.", "", *table(("site", "slot 1", "slots 2 to 4"), costs)]
 
 
 # -------------------------------------------------------------------------------------------------------------- actions
@@ -129,18 +87,17 @@ def formula_rows() -> Iterator[Cells]:
             for pattern, template, which in _SPECIAL[verb]:
                 formula = template.format(first=first.action)
                 ids = formula_ids(verb, formula, which)
-                yield f"{ids[0]} to {ids[-1]}", f"`{verb} {pattern}`", f"`{formula}`", first.meaning
+                yield f"{ids[0]}-{ids[-1]}", f"`{verb} {pattern}`", f"`{formula}`", first.meaning
         elif last == first:
             yield first.action, f"`{first.name}`", f"`{first.action}`", first.meaning
         else:
             moves = f"`{first.name}` to `{last.name}`"
-            yield f"{first.action} to {last.action}", moves, f"`{first.action} + k`", first.meaning
+            yield f"{first.action}-{last.action}", moves, f"`{first.action} + k`", first.meaning
 
 
-def all_actions() -> list[str]:
-    """Every action, by blocks."""
-    rows = {block[0].meaning: [(row.action, f"`{row.name}`") for row in block] for block in action_blocks()}
-    return sections("###", ((meaning, table(("id", "move"), found)) for meaning, found in rows.items()))
+def spaces_list() -> list[str]:
+    """The spaces with their numbers."""
+    return [", ".join(f"{s} `{name}`" for s, name in enumerate(SPACES)) + "."]
 
 
 # ------------------------------------------------------------------------------------------------- observations, events
@@ -149,13 +106,18 @@ _SEATS, _SEAT = range(observations.PLAYERS_START, 10**6, observations.PLAYER_SIZ
 
 
 def field_table(wanted: Callable[[observations.Field], bool], base: int = 0) -> list[str]:
-    """A row for each field: name, slice, size, range, meaning; slices count from `base`."""
-    rows = (
-        (f"`{one.name.split('.')[-1]}`", f"`{one.start - base}:{one.start - base + one.size}`", one.size,
-         f"{one.low} to {one.high}", one.meaning)
-        for one in observations.table() if wanted(one)
-    )  # fmt: skip
-    return table(("field", "slice", "size", "range", "meaning"), rows)
+    """A row for each field: name, slice, range, meaning; slices count from `base`."""
+
+    def row(one: observations.Field) -> Cells:
+        start = one.start - base
+        return (
+            f"`{one.name.split('.')[-1]}`",
+            f"`{start}:{start + one.size}`",
+            f"{one.low}-{one.high}",
+            one.meaning.removeprefix("rules option: "),
+        )
+
+    return table(("field", "slice", "range", "meaning"), (row(one) for one in observations.table() if wanted(one)))
 
 
 def seats() -> list[str]:
@@ -163,17 +125,17 @@ def seats() -> list[str]:
     return [one.name.partition(".")[0] for one in observations.table() if one.name.endswith(".present")]
 
 
-def seat_table() -> list[str]:
+def seat_slices() -> list[str]:
     """The block of each seat."""
-    return table(("seat", "slice"), ((f"`{seat}`", f"`{_SEATS[k]}:{_SEATS[k] + _SEAT}`") for k, seat in enumerate(seats())))
+    return [", ".join(f"`{seat}` `{_SEATS[k]}:{_SEATS[k] + _SEAT}`" for k, seat in enumerate(seats())) + "."]
 
 
 def event_table() -> list[str]:
     """A row for each kind of event."""
-    heads = ("kind", "name", "player", "`a`", "`b`", "causes", "meaning")
+    heads = ("kind", "name", "`a`", "`b`", "causes", "meaning")
     rows = (
-        (row.kind, f"`{row.name}`", "yes" if row.player else "-", (f"{row.a}, hidden" if row.secret else row.a) or "-",
-         row.b or "-", row.causes or "-", row.meaning)
+        (row.kind, f"`{row.name}`" + ("" if row.player else "*"), f"{row.a}, hidden" if row.secret else row.a, row.b,
+         row.causes, row.meaning)
         for row in events.table()
     )  # fmt: skip
     return table(heads, rows)
@@ -191,12 +153,24 @@ def allowed(option: Option) -> str:
     raise AssertionError("an option takes anything")
 
 
+_CHAPTERS = dict(re.findall(r"^## (\d+) (.+)$", (DOCS / "rules.md").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def linked(text: str) -> str:
+    """A text in which each paragraph or chapter of the rules is a link."""
+
+    def link(found: re.Match[str]) -> str:
+        chapter, _, paragraph = found[1].partition(".")
+        heading = f"{chapter} {_CHAPTERS[chapter]}".lower().replace(" ", "-")
+        return f"[R{found[1]}](rules.md#" + (f"r{chapter}-{paragraph})" if paragraph else f"{heading})")
+
+    return re.sub(r"\bR(\d+(?:\.\d+)?)\b", link, text)
+
+
 def options_table() -> list[str]:
     """The options of the rules."""
     defaults = {field.name: field.default for field in fields(Rules)}
-    rows = (
-        (f"`{name}`", f"`{defaults[name]!r}`", allowed(option), rules_map.linked(option.help)) for name, option in OPTIONS.items()
-    )
+    rows = ((f"`{name}`", f"`{defaults[name]!r}`", allowed(option), linked(option.help)) for name, option in OPTIONS.items())
     return table(("argument", "default", "allowed", ""), rows)
 
 
@@ -226,10 +200,6 @@ def setup_picture() -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------ benchmark
-
-NETWORK = NETWORKS["network"]
-SEARCHERS = {f"mcts:100:{network}": f"mcts:100:{name}" for name, network in NETWORKS.items()}  # in the picture
-CALLED = {"ppo:benchmarks/players/ppo-35m.safetensors": "ppo-35m"}  # in tables and pictures
 
 
 @cache
@@ -276,15 +246,14 @@ def partners_table() -> list[str]:
     return table(("name", "spec", "how it was made"), rows)
 
 
-def summary_table(share: Callable[[leaderboard.LeaderboardRow], float], opponent: str | None = None) -> list[str]:
-    """A share of games won by every agent in percent, in every task (with this opponent); a row for each agent."""
-    tasks = [task for task in TASKS.values() if opponent is None or opponent in task.opponents]
+def summary_table() -> list[str]:
+    """The games won by every agent in every task, in percent; a row for each agent."""
     rows: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for task in tasks:
-        for one in leaderboard.standings(task.name, results()):
-            rows[f"`{one.name}` {one.budget}".strip()][task.name] = f"{100 * share(one):.1f}"
-    heads = "agent", *(f"`{task.name}`" for task in tasks)
-    return table(heads, ((agent, *(found.get(task.name, "") for task in tasks)) for agent, found in rows.items()))
+    for task in TASKS:
+        for one in leaderboard.standings(task, results()):
+            rows[f"`{one.name}` {one.budget}".strip()][task] = f"{100 * one.mean:.1f}"
+    heads = "agent", *(f"`{task}`" for task in TASKS)
+    return table(heads, ((agent, *(found.get(task, "") for task in TASKS)) for agent, found in rows.items()))
 
 
 def unseen_cards() -> list[str]:
@@ -294,33 +263,15 @@ def unseen_cards() -> list[str]:
 
 
 def leaderboard_tables() -> list[str]:
-    """The standings of each task."""
+    """The standings of each task, without empty columns."""
 
     def part(task: Task) -> Lines:
-        rows = map(leaderboard.row, leaderboard.standings(task.name, results()))
-        return [f"{task.about[0].upper()}{task.about[1:]}.", "", *table(leaderboard.headings(task), rows)]
+        heads, rows = leaderboard.headings(task), [*map(leaderboard.row, leaderboard.standings(task.name, results()))]
+        shown = [k for k, head in enumerate(heads) if head != "each seed" and any(row[k] for row in rows)]
+        lines = ([row[k] for k in shown] for row in rows)
+        return [f"{task.about[0].upper()}{task.about[1:]}.", "", *table([heads[k] for k in shown], lines)]
 
     return sections("##", ((name, part(task)) for name, task in TASKS.items()))
-
-
-@cache
-def payoffs() -> list[matrices.Payoffs]:
-    """The tables of the tasks, and those of the tournament."""
-    tournament = json.loads((ROOT / "benchmarks" / "tournament.json").read_text(encoding="utf-8"))
-    played = [(n, tournament["standings"][n]) for n in sorted(tournament["standings"]) if n.isdecimal()]
-    tasks = [matrices.of_results(name, results()) for name in TASKS]
-    return tasks + [matrices.of_tournament(f"{n} players", standings, CALLED) for n, standings in played]
-
-
-def payoff_tables() -> list[str]:
-    """The games won by each agent against each opponent."""
-
-    def part(found: matrices.Payoffs) -> Lines:
-        cells = zip(found.agents, 100 * found.rates, strict=True)
-        rows = ((leaderboard.titled(agent), *(f"{share:.1f}" for share in shares)) for agent, shares in cells)
-        return table(("agent", *opponent_heads(found.against)), rows)
-
-    return sections("##", ((found.title, part(found)) for found in payoffs()))
 
 
 # ----------------------------------------------------------------------------------------------------------------- main
@@ -328,36 +279,20 @@ def payoff_tables() -> list[str]:
 BLOCKS: dict[Path, dict[str, Callable[[], Lines]]] = {
     DOCS / "actions.md": {
         "formulas": lambda: table(("ids", "moves", "id", "meaning"), formula_rows()),
-        "spaces": lambda: table(("s", "space"), ((s, f"`{name}`") for s, name in enumerate(SPACES))),
-        "actions": all_actions,
+        "spaces": spaces_list,
     },
     DOCS / "benchmark.md": {"tasks": tasks_table, "anchors": anchors_table, "partners": partners_table, "unseen": unseen_cards},
-    DOCS / "cards.md": {
-        "recruits": recruits_in_words, "tiles": tiles_in_words, "dilemmas": lambda: [f"> {words.dilemma_words('bat')}."],
-        "terms": terms_in_words, "spaces": spaces_in_words, "sites": sites_in_words,
-    },
     DOCS / "environment.md": {"options": options_table, "rewards": rewards_table},
     DOCS / "events.md": {"kinds": event_table},
     DOCS / "leaderboard.md": {"standings": leaderboard_tables},
     DOCS / "learn.md": {"lessons": lessons},
-    DOCS / "matrices.md": {"payoffs": payoff_tables},
     DOCS / "observations.md": {
         "game": lambda: field_table(lambda one: one.start < _SEATS[0]),
-        "seats": seat_table,
+        "seats": seat_slices,
         "player": lambda: field_table(lambda one: one.name.startswith("player_0."), _SEATS[0]),
         "decision": lambda: field_table(lambda one: one.start >= _SEATS[len(seats())]),
     },
-    DOCS / "report.md": {
-        "tasks": tasks_table,
-        "summary": lambda: summary_table(lambda one: one.mean),
-        "network": lambda: summary_table(lambda one: one.against[-1], NETWORK),  # it is the last of its tasks' opponents
-    },
-    DOCS / "rules-map.md": {
-        "paragraphs": lambda: table(("paragraph", "code", "scenarios"), rules_map.paragraph_rows()),
-        "recruits": lambda: table(("recruit", "faction", "code", "scenarios"), rules_map.recruit_rows()),
-        "tiles": lambda: table(("tile", "code", "scenarios"), rules_map.tile_rows()),
-        "links": rules_map.link_targets,
-    },
+    DOCS / "report.md": {"summary": summary_table},
     HELP: {"lessons": lessons_as_html},
 }  # fmt: skip
 _BLOCK = re.compile(r"(<!-- (\w+): generated by scripts/generate_docs\.py -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -373,7 +308,6 @@ def page_with_blocks(file: Path) -> str:
 
 FILES: dict[Path, Callable[[], str]] = {
     DOCS / "leaderboard.svg": lambda: leaderboard.draw(results()),
-    DOCS / "matrices.svg": lambda: matrices.draw(payoffs(), FROZEN | SEARCHERS),
     DOCS / "setup.svg": setup_picture,
 } | {file: partial(page_with_blocks, file) for file in BLOCKS}
 

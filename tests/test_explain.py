@@ -12,7 +12,7 @@ import pytest
 
 from euphoria_agents import Agent, load
 from euphoria_agents.agent import Explanation, explained
-from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint, without_outlook
+from euphoria_agents.network.checkpoint import read_checkpoint, save_checkpoint, without_win_probs
 from euphoria_agents.players.ppo import PPO, SHIPPED
 from euphoria_agents.players.search.searcher import Searcher
 from euphoria_agents.registry import BUILTIN
@@ -157,8 +157,8 @@ def test_a_budget_in_seconds() -> None:
 def test_the_seats_of_a_network(tmp_path: Path) -> None:
     """The seats' chances come from the outlook; without one from the values, if their unit is known; not without a game."""
     header, tensors = read_checkpoint(SHIPPED)
-    valued = save_checkpoint(tmp_path / "valued.safetensors", without_outlook(tensors), header["training"])
-    silent = save_checkpoint(tmp_path / "silent.safetensors", without_outlook(tensors), {})
+    valued = save_checkpoint(tmp_path / "valued.safetensors", without_win_probs(tensors), header["training"])
+    silent = save_checkpoint(tmp_path / "silent.safetensors", without_win_probs(tensors), {})
     shipped, by_values, knows_nothing = load("ppo"), load(f"ppo:{valued}"), load(f"ppo:{silent}")
     same = PPO.of(tensors)
     for rules in RULES:

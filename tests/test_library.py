@@ -89,7 +89,7 @@ def test_code_is_compiled_once_and_damaged_files_again(folder: Path) -> None:
     assert TELLS in run(folder)
     assert run(folder) == ""
     for name, damage in DAMAGES.items():
-        for file in (*(folder / "kept").glob("__main__*.bin"), *(folder / "kept").glob("__main__*.parts")):
+        for file in (*(folder / "kept").glob("__main__*.bin"), *(folder / "kept").glob("__main__*.kept")):
             damage(file)
         assert TELLS in run(folder), name
         if name != "a folder":

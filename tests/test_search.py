@@ -17,8 +17,9 @@ from euphoria_agents import Agent, load
 from euphoria_agents.players.greedy import Greedy
 from euphoria_agents.players.search import inference, searcher
 from euphoria_agents.players.search.evaluation import FEATURES, NUM_FEATURES, WEIGHTS
+from euphoria_agents.players.search.evaluators import FLATTENED
 from euphoria_agents.players.search.searcher import Searcher
-from euphoria_agents.players.search.tree_search import BEGUN, FLATTENED, Tree, most_visited, root_edges
+from euphoria_agents.players.search.tree import BEGUN, Tree, most_visited, root_edges
 from euphoria_env import Game, Rules, actions, observations
 from euphoria_env.board import FACTIONS, MARKETS
 from euphoria_env.engine.rewards import REWARD_NAMES
@@ -91,7 +92,10 @@ TABLES = [
     (Rules(num_players=3), ["greedy", "mcts:12:ppo", "mcts:12:greedy"]),
     (Rules(num_players=3, max_turns=40, **EVERYTHING), ["mcts:3:weights", "boardspace:6", "greedy"]),
     (Rules(num_players=6, **EVERYTHING), ["greedy", "mcts:6:greedy", "mcts:6:ppo", "greedy", "mcts:6:greedy", "weights"]),
-    (Rules(num_players=6, max_turns=60), ["mcts:2:weights", "boardspace:4", "mcts:6:ppo+greedy", "greedy", "random", "mcts:6"]),
+    (
+        Rules(num_players=6, max_turns=60),
+        ["mcts:2:weights", "boardspace:4", "mcts:6:ppo+greedy", "greedy", "mcts:3:ppo+rollouts", "mcts:6"],
+    ),
 ]
 
 
@@ -166,11 +170,11 @@ def test_a_search_ends_once_it_is_decided(spec: str, checkpoint: Path, monkeypat
 
 def test_priors_found_later_are_those_found_at_once(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without memory for what was seen the network is asked at every new node, and the search is the same."""
-    from euphoria_agents.players.search import tree_search
+    from euphoria_agents.players.search import tree
 
     game, found = middle(3), []
     for memory in (2**20, 0):
-        monkeypatch.setattr(tree_search, "SEEN", memory)
+        monkeypatch.setattr(tree, "SEEN", memory)
         agent = searching("mcts:300:ppo+greedy", checkpoint)
         assert isinstance(agent, Searcher)
         ask(agent, game, 1)
@@ -299,10 +303,10 @@ def test_finds_the_move_that_wins(spec: str, checkpoint: Path) -> None:
 
 
 def test_more_simulations_than_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
-    from euphoria_agents.players.search import tree_search
+    from euphoria_agents.players.search import tree
 
-    monkeypatch.setattr(tree_search, "NODES", 20)
-    monkeypatch.setattr(tree_search, "EDGES", 400)
+    monkeypatch.setattr(tree, "NODES", 20)
+    monkeypatch.setattr(tree, "EDGES", 400)
     agent, game = load("mcts:500"), middle(2)
     assert isinstance(agent, Searcher)
     agent._search_from(game.determinize(game.player, 0), np.random.default_rng(0))
@@ -369,7 +373,7 @@ def test_what_differs_from_the_root_is_seen_as_if_alone(checkpoint: Path) -> Non
         for p in range(3):
             inference.rebase(compared, first.states[0], p)
             for net in (plain, compared):
-                inference.observe(net, game.states[0], p)
+                inference.evaluate(net, game.states[0], p)
             assert compared.seen == pytest.approx(plain.seen, abs=1e-5)
             assert (compared.known.sum() < plain.known.sum()) and (game is later or not compared.known.any())
 
@@ -432,10 +436,23 @@ def test_greedy_deals_as_often_as_it_is_told() -> None:
 
 @pytest.mark.parametrize(
     "evaluator",
-    ["", "random", "greedy:", "weights:3", "ppo:", "ppo+", "+ppo", "ppo+random", "greedy+weights:3", "ppo+ppo+ppo"],
+    [
+        "",
+        "random",
+        "greedy:",
+        "weights:3",
+        "ppo:",
+        "ppo+",
+        "+ppo",
+        "ppo+random",
+        "greedy+weights:3",
+        "ppo+ppo+ppo",
+        "rollouts",
+        "rollouts+ppo",
+    ],
 )
 def test_evaluators_that_are_none(evaluator: str) -> None:
-    with pytest.raises(ValueError, match="the evaluator is weights, greedy, ppo, ppo:PATH or two as in ppo\\+greedy, not"):
+    with pytest.raises(ValueError, match="is weights, greedy, ppo, ppo:PATH or two as in ppo\\+greedy or ppo\\+rollouts, not"):
         load(f"mcts:10:{evaluator}")
 
 

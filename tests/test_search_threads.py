@@ -14,10 +14,10 @@ import pytest
 
 from euphoria_agents import load
 from euphoria_agents.machine import usable_cores
-from euphoria_agents.players.search import searcher, tree_search
+from euphoria_agents.players.search import searcher, tree
 from euphoria_agents.players.search.atomics import fetch_add, lock_row, unlock_row
 from euphoria_agents.players.search.searcher import Budget, Searcher, read_budget
-from euphoria_agents.players.search.tree_search import BEGUN, Tree
+from euphoria_agents.players.search.tree import BEGUN, Tree
 from euphoria_env import Rules
 from tests.test_explain import RULES, column, decisions, said
 
@@ -79,7 +79,7 @@ def test_nothing_is_lost(spec: str, rules: Rules) -> None:
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_tree_without_room(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, room in (("NODES", 60), ("EDGES", 900), ("SEEN", 500)):
-        monkeypatch.setattr(tree_search, name, room)
+        monkeypatch.setattr(tree, name, room)
     agent = searching(spec)
     for game in decisions(RULES[0], 3):
         said(agent, game)

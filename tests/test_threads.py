@@ -39,55 +39,16 @@ def test_all_tasks_are_done(threads: Threads) -> None:
     threads.run([])
 
 
-def test_tasks_in_the_background_go_on_until_they_are_done(threads: Threads) -> None:
-    left = {name: 5 for name in "abc"}
-    working: set[str] = set()
-
-    def work(name: str) -> bool:
-        assert name not in working, "one task, two threads"
-        working.add(name)
-        left[name] -= 1
-        working.discard(name)
-        return left[name] > 0
-
-    urgent: list[int] = []
-    threads.start([lambda name=name: work(name) for name in left])  # type: ignore[misc]
-    threads.run([lambda k=k: urgent.append(k) for k in range(10)])  # type: ignore[misc]
-    assert sorted(urgent) == [*range(10)]
-    threads.finish()
-    assert set(left.values()) == {0}
-
-
-def test_urgent_tasks_come_first() -> None:
-    threads, order = Threads(1), list[str]()
-    threads.start([lambda: order.append("background")])
-    threads.run([lambda: order.append("urgent")])
-    threads.finish()
-    threads.close()
-    assert order == ["urgent", "background"]
-
-
-@pytest.mark.parametrize("where", ["run", "start"])
-def test_an_error_comes_out_and_nothing_more_is_begun(where: str, threads: Threads) -> None:
+def test_an_error_comes_out_and_nothing_more_is_begun(threads: Threads) -> None:
     def fail() -> None:
-        raise KeyError("lost")
+        raise IndexError("lost")
 
-    with pytest.raises(KeyError, match="lost"):
-        if where == "run":
-            threads.run([fail])
-        else:
-            threads.start([fail, *[lambda: True] * threads.size])  # these would never end
-            threads.finish()
     done: list[int] = []
-    threads.run([lambda: done.append(1)])  # it can be used again
-    assert done == [1]
-
-
-def test_closing_ends_what_is_in_the_background() -> None:
-    there, threads = threading.active_count(), Threads(3)
-    threads.start([lambda: True])
-    threads.close()
-    assert threading.active_count() == there
+    for failing in ([fail], [fail, *[lambda: None] * 20, fail]):
+        with pytest.raises(IndexError, match="lost"):
+            threads.run(failing)
+        threads.run([lambda: done.append(1)])  # it can be used again
+    assert done == [1, 1]
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no threads")
@@ -107,8 +68,7 @@ def test_each_thread_has_a_core_of_its_own_while_it_works(size: int, pinned: boo
 
         tasks = [look] * min(size, 2)
         threads.run(tasks)
-        threads.start(tasks)
-        threads.finish()
+        threads.run(tasks)
         assert os.sched_getaffinity(0) == two, "what the caller starts may run anywhere"
         threads.close()
         rounds = [found[: len(tasks)], found[len(tasks) :]]
@@ -136,12 +96,3 @@ def test_a_run_with_several_threads_resumes_exactly(shape: dict[str, object], tm
             assert trainer.update == updates
         go(Options(resume=broken))
         assert_same(state_of(broken), state_of(straight))
-
-
-def test_several_threads_learn_with_a_lag_of_one_update(tmp_path: Path) -> None:
-    """The decisions that are saved were made by the network before the last update."""
-    go(options(tmp_path / "one", threads=1), updates=1)
-    go(options(tmp_path / "two", threads=2), updates=1)
-    one, two = (state_of(tmp_path / name)[1] for name in ("one", "two"))
-    open_, waiting = (arrays["process.0.actor.0.decisions.following"] for arrays in (one, two))
-    assert (open_ == -1).all() and (waiting != -1).any()

@@ -86,7 +86,7 @@ def test_any_number_of_threads_gives_the_same(player: Path, fitted: Path, tmp_pa
 
 def test_they_can_be_learnt_again_with_other_widths(fitted: Path, tmp_path: Path) -> None:
     copy = learnt(fitted, tmp_path / "copy.safetensors", widths=(12,), games=8)
-    found = parts(read_checkpoint(copy)[1], copy).outlook
+    found = parts(read_checkpoint(copy)[1], copy).win_probs
     assert [weight.shape[1] for weight, _ in found] == [12, 6]
 
 
@@ -99,12 +99,12 @@ def test_chances_of_all_seats_add_up_to_1_and_are_those_of_the_trainer(n: int, f
         game.play(int(rng.choice(game.legal_actions())))
     for observer in range(n):
         chances = np.full(6, np.nan)
-        inference.look(net, game.states[0], observer)
-        inference.outlook(net, game.states[0], observer, chances)
+        inference.encode(net, game.states[0], observer)
+        inference.win_probs(net, game.states[0], observer, chances)
         assert chances[:n].sum() == pytest.approx(1) and (chances[:n] > 0).all() and np.isnan(chances[n:]).all()
         x = np.clip((game.observation(observer)[found.features.source] - found.features.offset) * found.features.scale, -1, 1)
-        for k, (weight, bias) in enumerate(found.outlook):
-            x = x @ weight + bias if k == len(found.outlook) - 1 else np.maximum(x @ weight + bias, 0)
+        for k, (weight, bias) in enumerate(found.win_probs):
+            x = x @ weight + bias if k == len(found.win_probs) - 1 else np.maximum(x @ weight + bias, 0)
         by_hand = np.exp(x[:n]) / np.exp(x[:n]).sum()
         assert np.roll(chances[:n], -observer) == pytest.approx(by_hand, abs=1e-5)  # the observer's comes first
     model = WinProbs(found.features, [16, 8])

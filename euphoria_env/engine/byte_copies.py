@@ -46,6 +46,8 @@ def _lend(typing_context: Any, value: Any) -> Any:
         if isinstance(kind, types.BaseTuple):
             parts = zip(kind, cgutils.unpack_tuple(builder, given), strict=True)
             return context.make_tuple(builder, kind, [lend(context, builder, *part) for part in parts])
+        if not isinstance(kind, types.Array):
+            return given
         lent = context.make_array(kind)(context, builder, given)
         lent.meminfo = cgutils.get_null_value(lent.meminfo.type)
         lent.parent = cgutils.get_null_value(lent.parent.type)
@@ -56,7 +58,7 @@ def _lend(typing_context: Any, value: Any) -> Any:
 
 @native(_lend)
 def borrowed(value: Any) -> Any:
-    """The same array, or tuple of arrays; compiled, passing it on counts no references.
+    """The same array, or tuple of arrays and numbers; compiled, passing it on counts no references.
 
     For parameters only: their owner outlives the call.
     """

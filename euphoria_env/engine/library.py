@@ -12,6 +12,7 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -165,11 +166,12 @@ def _make(library: str, folder: Path) -> bytes:
         found = _find(library, folder)
         if found is None:
             for name in ("euphoria_env", library):
-                _use_kept_parts(_path(name, folder, "all", "parts"))
+                _use_kept_parts(_path(name, folder, "all", "kept"))
             found = build(library)
             key = cache_files.code_key(_files_with_entries(library))
-            linked = {symbol: _parts[symbol] for symbol in _closure(_fndesc(entry) for entry in _entries[library].values())}
-            contents = {_path(library, folder, key): found, _path(library, folder, "all", "parts"): caching.dumps(linked)}
+            symbols = _closure(_fndesc(entry) for entry in _entries[library].values())
+            linked = {symbol: (_parts[symbol][0], caching.dumps(_parts[symbol][1])) for symbol in symbols}
+            contents = {_path(library, folder, key): found, _path(library, folder, "all", "kept"): caching.dumps(linked)}
             if not all([cache_files.write(*one) for one in contents.items()]):
                 print(f"compiled code cannot be kept in {folder}", file=sys.stderr)
             for suffix in ("bin", "key"):
@@ -286,7 +288,10 @@ def _use_part(key: str, made: Part) -> None:
 def _use_kept_parts(path: Path) -> None:
     """Adds the parts that an earlier build kept, without those that call a part that is not there."""
     content = cache_files.read(path)
-    kept: dict[str, tuple[str, Part]] = pickle.loads(content) if content else {}
+    kept = dict[str, tuple[str, Part]]()
+    for symbol, (key, pickled) in (pickle.loads(content) if content else {}).items():
+        with suppress(AttributeError, ImportError):  # its arguments are of a class that is gone
+            kept[symbol] = key, pickle.loads(pickled)
     while incomplete := [symbol for symbol, (_, one) in kept.items() if not kept.keys() >= set(one.calls)]:
         for symbol in incomplete:
             del kept[symbol]

@@ -1,4 +1,4 @@
-"""The pictures of the README, `play.png`, `study.png` and `turns.gif` in `docs`: `python -m tests.tools.screenshots [FOLDER]`."""
+"""The pictures `play.png`, `study.png` and `turns.gif` in `docs`: `python -m tests.tools.screenshots [FOLDER]`."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def under(prefix: str, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def without_outlook(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def without_win_probs(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The tensors of features, policy and value."""
     return {name: tensor for name, tensor in tensors.items() if not name.startswith("outlook.")}
 
@@ -208,7 +208,7 @@ def widened(tensors: dict[str, np.ndarray], features: Features, path: str | Path
     weight = np.zeros((len(found.trunk[0][1]), len(wanted)), np.float32)
     places = {feature: k for k, feature in enumerate(wanted)}
     weight[:, [places[feature] for feature in given]] = tensors["trunk.0.weight"]
-    return without_outlook(tensors) | features.tensors() | {"trunk.0.weight": weight}
+    return without_win_probs(tensors) | features.tensors() | {"trunk.0.weight": weight}
 
 
 def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
@@ -226,13 +226,13 @@ def _features(path: str | Path, tensors: dict[str, np.ndarray]) -> Features:
 
 
 class Parts(NamedTuple):
-    """The features of a network, and the layers of its parts; `outlook` has none if there is no such part."""
+    """The features of a network, and the layers of its parts; `win_probs` (`outlook` in files) may have none."""
 
     features: Features
     trunk: Layers
     policy: Layers
     value: Layers
-    outlook: Layers
+    win_probs: Layers
 
 
 def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:
@@ -245,7 +245,7 @@ def parts(tensors: dict[str, np.ndarray], path: str | Path) -> Parts:
     if not (trunk and policy and value) or (len(logits), len(values)) != (actions.NUM_ACTIONS, 1):
         found = f"{len(logits)} logits and {len(values)} values"
         raise ValueError(f"{path}: the network has {found}, not {actions.NUM_ACTIONS} and 1")
-    outlook, seats = _layers(path, "outlook", network["outlook"], tensors, np.ones(len(features.source)))
-    if outlook and len(seats) != MAX_PLAYERS:
+    win_probs, seats = _layers(path, "outlook", network["outlook"], tensors, np.ones(len(features.source)))
+    if win_probs and len(seats) != MAX_PLAYERS:
         raise ValueError(f"{path}: the outlook has {len(seats)} seats, not {MAX_PLAYERS}")
-    return Parts(features, trunk, policy, value, outlook)
+    return Parts(features, trunk, policy, value, win_probs)

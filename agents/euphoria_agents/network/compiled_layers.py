@@ -20,7 +20,7 @@ WORD = 8  # entries of an observation that are looked at together
 
 
 class Policy(NamedTuple):
-    """A network that chooses moves."""
+    """A network that chooses moves, and says what they are worth if it has a value head."""
 
     begins: np.ndarray  # this one and the next three as `network.weight_layout` makes them
     rows: np.ndarray
@@ -28,10 +28,12 @@ class Policy(NamedTuple):
     table: np.ndarray
     head: np.ndarray  # float32 (NUM_ACTIONS, width), the weights of each move's logit
     bias: np.ndarray
+    value: np.ndarray  # float32 (width,), the weights of the value; empty without a value head
+    value_bias: np.ndarray  # float32 (1,)
 
 
 _MATRIX, _VECTOR = np.empty((0, 0), np.float32), np.empty(0, np.float32)
-POLICY = typeof(Policy(np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0), np.int64), _MATRIX, _VECTOR))
+POLICY = typeof(Policy(np.empty(0, np.int64), _MATRIX, _VECTOR, np.empty((0, 0), np.int64), _MATRIX, *3 * [_VECTOR]))
 
 
 @jit

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from euphoria_agents.players.search.evaluators import BOARDSPACE, BY_WEIGHTS, SearchPlan
 from euphoria_agents.players.search.inference import STARS_PER_E
 from euphoria_agents.players.search.searcher import Budget, Searcher, read_budget, shares
-from euphoria_agents.players.search.tree_search import BOARDSPACE, BY_WEIGHTS, SearchPlan
 from euphoria_env.board import STARS
 from euphoria_env.engine.rewards import Reward
 

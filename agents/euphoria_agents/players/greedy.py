@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explanation
-from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, outlook
+from euphoria_agents.players.search.evaluation import NUM_FEATURES, WEIGHTS, seat_chances
 from euphoria_agents.players.search.playouts import play_out
 from euphoria_env.actions import NUM_ACTIONS
 from euphoria_env.board import MAX_PLAYERS
@@ -55,7 +55,7 @@ def look_ahead(rows, seed, table, tape, moves, roulette, features, values):  # t
             answer(g, quiet, int(chosen[k]))
             advance(g, quiet)
             play_out(g, quiet, moves, roulette, int(root["turn"]), LONGEST_TURN)
-            outlook(g, table, features, chances)
+            seat_chances(g, table, features, chances)
             for q in range(players):
                 values[k, q] += chances[q]
     moves[:n] = chosen

@@ -63,6 +63,9 @@ class PPO(Agent):
     Args:
         found: the parts of the network; of the layers of trunk and policy there are at least two.
         reward: the number of the reward that its values count; None: they are not to be read.
+
+    Attributes:
+        policy: the network as the compiled layers take it.
     """
 
     answers_alike = True
@@ -72,7 +75,9 @@ class PPO(Agent):
         *hidden, (head, bias) = found.trunk + found.policy
         begins, rows, hidden = active_feature_rows(found.features, hidden)
         weights, (table,) = flatten([hidden])
-        self._policy = Policy(begins, rows, weights, table, np.ascontiguousarray(head.T), np.ascontiguousarray(bias))
+        no_value = np.zeros(0, np.float32)
+        head, bias = np.ascontiguousarray(head.T), np.ascontiguousarray(bias)
+        self.policy = Policy(begins, rows, weights, table, head, bias, no_value, no_value)
 
     @classmethod
     def load(cls, path: str | Path) -> PPO:
@@ -100,7 +105,7 @@ class PPO(Agent):
     @property
     def row_begins(self) -> np.ndarray:
         """The first row of each entry of the observation; see `network.weight_layout.row_begins`."""
-        return self._policy.begins
+        return self.policy.begins
 
     def log_chances(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """The logarithms of the probabilities of all moves: float32 (N, NUM_ACTIONS); -inf where illegal."""
@@ -112,21 +117,8 @@ class PPO(Agent):
     def _play(self, seen: np.ndarray, legal: np.ndarray, uniforms: np.ndarray, chances: np.ndarray) -> np.ndarray:
         """The moves that the uniforms choose in `decision_rows`."""
         moves = np.empty(len(seen), np.int64)
-        choose_by_network(seen, legal, np.arange(len(seen)), uniforms, self._policy, moves, chances)
+        choose_by_network(seen, legal, np.arange(len(seen)), uniforms, self.policy, moves, chances)
         return check_found(moves)
-
-    def answer(
-        self, observations: np.ndarray, masks: np.ndarray, games: np.ndarray, rng: np.random.Generator, moves: np.ndarray
-    ) -> None:
-        """Writes a move in each of these games to where `moves` has those of the games; quicker than `act_batch` of copies.
-
-        Args:
-            observations, masks: of all games, int8 and contiguous; each of these games has a legal move.
-            games: int64, their numbers.
-            rng: one number is drawn from it for each game.
-            moves: int64, of all games.
-        """
-        choose_by_network(observations, masks, games, rng.random(len(games)), self._policy, moves, _NO_CHANCES)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator, game: Game | None = None) -> int:
         """Chooses a move; see `Agent.act`."""
@@ -156,7 +148,7 @@ class PPO(Agent):
 
     def _seats(self, game: Game | None) -> list[float] | None:
         """The probability that each seat wins; None if it cannot be computed."""
-        if game is None or (self._reward is None and not self._parts.outlook):
+        if game is None or (self._reward is None and not self._parts.win_probs):
             return None
         chances = np.zeros(game.rules.num_players)
         judge_by_network(game.states.copy(), self._judge, self._reward or 0, chances)

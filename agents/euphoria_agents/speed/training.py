@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
 from euphoria_agents.progress import Progress
@@ -21,6 +22,7 @@ from euphoria_agents.training.rollout import Rollout
 from euphoria_agents.training.saved_run import open_job
 from euphoria_agents.training.threads import Threads
 from euphoria_agents.training.trainer import Trainer
+from euphoria_env.trajectories import OPEN
 
 WARM = 12  # updates that do not count: playing gets slower until all games have been seated with past selves
 UPDATES = 4  # of a repeat
@@ -66,10 +68,8 @@ def _rates(trainer: Trainer, repeats: int) -> dict[str, list[float]]:
     """Decisions per second of each part of an update, one for each repeat."""
 
     def play() -> int:
-        trainer.play()
-        trainer.await_games()
-        rollouts.append(trainer.take())
-        return len(rollouts[-1].move) - len(trainer.take().move)  # what stays open is counted when it is closed
+        rollouts.append(trainer.play())
+        return int(np.count_nonzero(rollouts[-1].following != OPEN))
 
     def learn() -> int:
         before = trainer.decisions
@@ -84,12 +84,8 @@ def _rates(trainer: Trainer, repeats: int) -> dict[str, list[float]]:
     rollouts: list[Rollout] = []
     found: dict[str, list[float]] = {"playing alone": [], "learning alone": [], "both": []}
     for _ in range(repeats):
-        trainer.take()
         found["playing alone"].append(_rate(play))
         found["learning alone"].append(_rate(learn))
-        if trainer.lagging:
-            trainer.play()
-            trainer.await_games()
         found["both"].append(_rate(advance))
     return found
 

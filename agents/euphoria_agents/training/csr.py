@@ -22,12 +22,6 @@ def places_of(lists: CSR, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return sizes, np.repeat(starts, sizes) + np.arange(sizes.sum())
 
 
-def places_of_members(lists: CSR, members: np.ndarray) -> np.ndarray:
-    """The place in `indices` of one number of each list, int64 (N,); the numbers of a list ascend."""
-    starts = (int(lists.indices.max(initial=0)) + 1) * np.arange(len(members))  # so far apart that no two lists overlap
-    return np.searchsorted(np.repeat(starts, np.diff(lists.indptr)) + lists.indices, starts + members)
-
-
 def chosen_lists(lists: CSR, which: np.ndarray, room: int) -> CSR:
     """Some of the lists, with `room` ends."""
     sizes, places = places_of(lists, which)

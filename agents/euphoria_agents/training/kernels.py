@@ -13,28 +13,15 @@ import numpy as np
 from numba import typeof
 
 from euphoria_agents.network.compiled_layers import (
-    POLICY,
     add_rows,
-    draw_by_logs,
     find_rows,
-    hidden,
     log_chances,
-    log_legal_chances,
 )  # fmt: skip
 from euphoria_agents.network.weight_layout import RowFeatures
 from euphoria_agents.training.csr import CSR
 from euphoria_env.engine.jit import entry, jit
 
 BETAS, EPSILON = (0.9, 0.999), 1e-5  # of Adam
-
-
-class Record(NamedTuple):
-    """Decisions as they are recorded, with room for more."""
-
-    move: np.ndarray  # int64
-    log_prob: np.ndarray  # float32, the logarithm of its probability
-    rows: CSR  # what was seen
-    legal: CSR  # the legal moves
 
 
 class Targets(NamedTuple):
@@ -64,33 +51,9 @@ class Head(NamedTuple):
 # The types of arguments of entry points.
 _INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
 _LISTS = CSR(_INTS, np.empty(0, np.int16))
-LISTS, RECORD = typeof(_LISTS), typeof(Record(_INTS, _FLOATS, _LISTS, _LISTS))
+LISTS = typeof(_LISTS)
 TARGETS, LOSS = typeof(Targets(_LISTS, _INTS, _FLOATS, _FLOATS)), typeof(Loss(0.0, 0.0, 0.0))
 HEAD, FEATURES = typeof(Head(np.empty((0, 0), np.float32), _FLOATS)), typeof(RowFeatures(_INTS, np.empty(0, np.int32), _FLOATS))
-
-# ------------------------------------------------------------------------------------------------------------------- playing
-
-
-@entry("int8[:,:] int8[:,:] int64[:] float64[:]", POLICY, "int64", RECORD, "int64[:]")
-def play_and_record(observations, masks, games, uniforms, policy, n, record, moves):  # type: ignore[no-untyped-def]
-    """Draws a move in each of these games by one uniform each, and records it as decision n and those after it."""
-    width = policy.table[:, 2].max()
-    x, y = np.empty(width, np.float32), np.empty(width, np.float32)
-    index, legal = np.empty(len(policy.begins), np.int32), np.empty(len(policy.bias), np.int64)
-    chances = np.empty(len(policy.bias), np.float32)
-    for k in range(len(games)):
-        i, first, low = games[k], record.rows.indptr[n + k], record.legal.indptr[n + k]
-        found = find_rows(observations[i], policy.begins, index)
-        last = hidden(index, found, policy.rows, policy.weights, policy.table, x, y)
-        options = log_legal_chances(last, policy.head, policy.bias, masks[i], legal, chances)
-        chosen = draw_by_logs(chances, options, uniforms[k])
-        moves[i] = record.move[n + k] = legal[chosen]
-        record.log_prob[n + k] = chances[chosen]
-        for j in range(found):
-            record.rows.indices[first + j] = index[j]
-        for j in range(options):
-            record.legal.indices[low + j] = legal[j]
-        record.rows.indptr[n + k + 1], record.legal.indptr[n + k + 1] = first + found, low + options
 
 
 @entry("int8[:,:] int64[:] int64[:] int16[:]")
@@ -137,39 +100,42 @@ def first_layer(rows, which, table, bias, out):  # type: ignore[no-untyped-def]
         add_rows(out[k], table, rows.indices, rows.indptr[which[k]], rows.indptr[which[k] + 1])
 
 
-@entry(LISTS, "int64[:] int64[:] int32[:]")
-def group_by_row(rows, which, ends, decisions):  # type: ignore[no-untyped-def]
-    """Writes in which of these decisions each row was seen: those of row r, as places in `which`, end at ends[r + 1].
+@entry(LISTS, "int64[:] int64 int64 int64[:] int32[:]")
+def group_by_row(rows, which, first, last, ends, decisions):  # type: ignore[no-untyped-def]
+    """Writes in which of the decisions first to last - 1 of `which` each row was seen.
 
-    `ends` has room for two more entries than there are rows.
+    Those of row r, as places in `which`, are `decisions` from ends[r] to ends[r + 1] - 1. On entry, ends[0] says where the first
+    one belongs; `ends` has room for two more entries than there are rows.
     """
-    ends[:] = 0
-    for k in range(len(which)):
+    ends[1:] = 0
+    for k in range(first, last):
         for j in range(rows.indptr[which[k]], rows.indptr[which[k] + 1]):
             ends[rows.indices[j] + 2] += 1
+    ends[1] = ends[0]
     for r in range(2, len(ends)):
         ends[r] += ends[r - 1]
-    for k in range(len(which)):
+    for k in range(first, last):
         for j in range(rows.indptr[which[k]], rows.indptr[which[k] + 1]):
             r = rows.indices[j] + 1  # ends[r] is where the next decision of the row belongs
             decisions[ends[r]] = k
             ends[r] += 1
 
 
-@entry("int64[:] int32[:] float32[:,:]", FEATURES, "int64 int64 float32[:,:]")
-def first_layer_back(row_ends, decisions, by_out, features, first, last, by_weight):  # type: ignore[no-untyped-def]
+@entry("int64[:,:] int32[:] float32[:,:]", FEATURES, "int64 int64 float32[:,:]")
+def first_layer_back(ends, decisions, by_out, features, first, last, by_weight):  # type: ignore[no-untyped-def]
     """Writes the gradient of the weights of the features that rows first to last - 1 stand for, and of no others.
 
-    The first two are those of `group_by_row`. No feature may belong both to one of these rows and to another one.
+    `ends` has a line for each call of `group_by_row`. No feature may belong both to one of these rows and to another one.
     """
     for j in range(features.ends[first], features.ends[last]):
         by_weight[features.feature[j], :] = 0.0
     total = np.empty(by_weight.shape[1], np.float32)
     for r in range(first, last):
-        if row_ends[r] == row_ends[r + 1]:
+        if (ends[:, r] == ends[:, r + 1]).all():
             continue
         total[:] = 0.0
-        add_rows(total, by_out, decisions, row_ends[r], row_ends[r + 1])
+        for part in range(len(ends)):
+            add_rows(total, by_out, decisions, ends[part, r], ends[part, r + 1])
         for j in range(features.ends[r], features.ends[r + 1]):
             by, v = by_weight[features.feature[j]], features.value[j]
             for c in range(len(total)):
@@ -177,17 +143,6 @@ def first_layer_back(row_ends, decisions, by_out, features, first, last, by_weig
 
 
 # --------------------------------------------------------------------------------------------------------------- the moves
-
-
-@entry("float32[:,:]", HEAD, LISTS, "int64[:] float32[:]")
-def judge_moves(x, head, legal, which, log_probs):  # type: ignore[no-untyped-def]
-    """Writes the logarithms of the probabilities of the legal moves of these decisions to where `legal` has the moves.
-
-    x has the last hidden layer of each of these decisions.
-    """
-    for k in range(len(which)):
-        low, high = legal.indptr[which[k]], legal.indptr[which[k] + 1]
-        log_chances(x[k], head.weight, head.bias, legal.indices[low:high], high - low, log_probs[low:high])
 
 
 @entry("float32[:,:]", HEAD, TARGETS, "int64[:]", LOSS, "float32[:,:]", HEAD, "float64[:]")

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from euphoria_agents.training import kernels
 from euphoria_agents.training.config import Options
-from euphoria_agents.training.csr import CSR, places_of_members
+from euphoria_agents.training.csr import CSR
 from euphoria_agents.training.kernels import BETAS, EPSILON, Head, Loss, Targets
 from euphoria_agents.training.network import Network
 from euphoria_agents.training.rollout import Rollout
@@ -30,8 +30,7 @@ CLIP = 0.2  # how far an update may change the probability of a move
 STEEPEST = 0.5  # gradients are scaled down to this norm
 VALUE_WEIGHT = 0.5  # of the value's loss beside the policy's
 FACTS = ("objective", "entropy", "clip_fraction", "approx_kl", "value_loss")  # means over the decisions
-REPORTED = (*FACTS, "explained_variance", "importance")  # of an update
-JUDGED = 1024  # decisions at a time
+REPORTED = (*FACTS, "explained_variance")  # of an update
 
 Average = Callable[[Tensor], None]
 
@@ -64,10 +63,6 @@ class Learner(ABC):
     def update(self, rollout: Rollout, rate: float, rng: np.random.Generator, steps: int) -> dict[str, float]:
         """Learns from the decisions of a rollout, and returns what is to be reported of it.
 
-        They may have been made by an older network. So values, advantages and probabilities are computed with the present one,
-        and the clipped ratio is to these. An advantage counts less where the present network would rarely have made the move: it
-        is multiplied by the ratio of the probabilities, truncated at 1, as in IMPALA (Espeholt et al. 2018).
-
         Args:
             rollout: the decisions; open ones only lend their values to those before them.
             rate: of Adam.
@@ -77,15 +72,12 @@ class Learner(ABC):
         if not steps:
             return dict.fromkeys(REPORTED, math.nan)
         options = self.options
-        values, log_chances = self.judge(rollout)
-        log_probs = log_chances[places_of_members(rollout.legal, rollout.move)]
-        advantages = estimate_advantages(values, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
+        advantages = estimate_advantages(rollout.value, rollout.reward, rollout.following, options.gamma, options.gae_lambda)
         (closed,) = np.nonzero(rollout.following != OPEN)
-        returns, known = advantages + values, advantages[closed].astype(np.float64)  # whose squares float32 may not hold
-        importance = np.exp(np.minimum(0.0, log_probs - rollout.log_prob))
-        weighted = (advantages - known.mean()) / (known.std() + 1e-8) * importance
+        returns, known = advantages + rollout.value, advantages[closed].astype(np.float64)  # float32 may not hold their squares
+        weighted = (advantages - known.mean()) / (known.std() + 1e-8)
         facts = np.zeros(len(FACTS))
-        self.begin(rollout, weighted.astype(np.float32), returns, log_probs)
+        self.begin(rollout, weighted.astype(np.float32), returns)
         for _ in range(options.epochs):
             order = rng.permutation(closed)
             for which in np.array_split(order, steps):
@@ -97,20 +89,11 @@ class Learner(ABC):
         spread = returns[closed].var(dtype=np.float64)
         explained = float(1 - known.var() / spread) if spread else 0.0
         means = (facts / (len(closed) * options.epochs)).tolist()
-        return dict(zip(REPORTED, [*means, explained, float(importance.mean())], strict=True))
+        return dict(zip(REPORTED, [*means, explained], strict=True))
 
-    @abstractmethod
-    def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
-        """Judges all decisions with the network as it is now.
-
-        Returns:
-            the values, float32 (N,), and the logarithms of the probabilities of the legal moves, float32, where
-            `rollout.legal.indices` has the moves.
-        """
-
-    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray, log_probs: np.ndarray) -> None:
+    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray) -> None:
         """Takes the targets of an update, an entry for each decision."""
-        self.rollout, self.advantages, self.returns, self.log_probs = rollout, advantages, returns, log_probs
+        self.rollout, self.advantages, self.returns = rollout, advantages, returns
 
     @abstractmethod
     def differentiate(self, which: np.ndarray) -> np.ndarray:
@@ -145,30 +128,20 @@ class ThreadedLearner(Learner):
         cuts = np.unique([begins[np.searchsorted(begins, first)] for first, _ in ranges(network.first.rows, parts)])
         self._row_ranges = list(pairwise([*cuts.tolist(), network.first.rows]))
 
-    def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
-        """See `Learner.judge`."""
-        final = _head(self._weighed())
-        values, log_chances = np.empty(len(rollout.move), np.float32), np.empty(len(rollout.legal.indices), np.float32)
-
-        def judge(first: int, last: int) -> None:
-            which = np.arange(first, last)
-            with torch.no_grad():
-                policy, worth = self.network.later(self._first(rollout, which))
-            values[first:last] = worth.numpy()
-            kernels.judge_moves(policy.numpy(), final, rollout.legal, which, log_chances)
-
-        self.threads.run([partial(judge, *bounds) for bounds in ranges(len(values), -(-len(values) // JUDGED))])
-        return values, log_chances
-
     def differentiate(self, which: np.ndarray) -> np.ndarray:
         """See `Learner.differentiate`."""
-        matrices = self._weighed()
-        by_first = np.empty((len(which), self._table.shape[1]), np.float32)
-        parts = [(k, slice(*bounds)) for k, bounds in enumerate(ranges(len(which), self.threads.size))]
-        self.threads.run([partial(self._differentiate, k, matrices, which, part, by_first[part]) for k, part in parts])
-        first, by_weight = self.network.first, self._gradients[0].numpy()
-        back = partial(kernels.first_layer_back, *first.decisions_by_row(self.rollout.rows, which), by_first, first.row_features)
-        self.threads.run([partial(back, *bounds, by_weight) for bounds in self._row_ranges])
+        matrices, first = self._weighed(), self.network.first
+        by_first, by_weight = np.empty((len(which), self._table.shape[1]), np.float32), self._gradients[0].numpy()
+        bounds = ranges(len(which), self.threads.size)
+        ends, decisions = first.room_for_groups(self.rollout.rows, which, [start for start, _ in bounds])
+
+        def differentiate(k: int, start: int, end: int) -> None:
+            kernels.group_by_row(self.rollout.rows, which, start, end, ends[k], decisions)
+            self._differentiate(k, matrices, which, slice(start, end), by_first[start:end])
+
+        self.threads.run([partial(differentiate, k, *part) for k, part in enumerate(bounds)])
+        back = partial(kernels.first_layer_back, ends, decisions, by_first, first.row_features)
+        self.threads.run([partial(back, *rows, by_weight) for rows in self._row_ranges])
         if self.threads.size > 1:
             torch.sum(self._sums, 0, out=self._dense)
         if self.network.described:
@@ -215,7 +188,7 @@ class ThreadedLearner(Learner):
         error = values.detach() - torch.from_numpy(self.returns[which])
         facts[4] = float(error.square().sum())
         by_policy, by_head, by_bias = torch.empty_like(policy), torch.zeros_like(head), torch.zeros_like(bias)
-        targets = Targets(self.rollout.legal, self.rollout.move, self.log_probs, self.advantages)
+        targets = Targets(self.rollout.legal, self.rollout.move, self.rollout.log_prob, self.advantages)
         loss = Loss(CLIP, float(self.options.entropy), float(scale))
         by_final = Head(by_head.numpy(), by_bias.numpy())
         kernels.learn_moves(
@@ -240,22 +213,16 @@ class DeviceLearner(Learner):
         super().__init__(network, options, average)
         self.device = self.flat.device
 
-    def judge(self, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
-        """See `Learner.judge`."""
+    def begin(self, rollout: Rollout, advantages: np.ndarray, returns: np.ndarray) -> None:
+        """See `Learner.begin`; takes everything to the device."""
+        super().begin(rollout, advantages, returns)
         self._rows, self._legal = (self._lists(lists) for lists in (rollout.rows, rollout.legal))
         self._move = torch.from_numpy(rollout.move.astype(np.int64)).to(self.device)
-        values, log_chances = [], []
-        with torch.no_grad():
-            for which in torch.arange(len(rollout.move), device=self.device).split(2**15):
-                worth, chances, legal = self._judge(which)
-                values.append(worth)
-                log_chances.append(chances[legal])
-        return torch.cat(values).cpu().numpy(), torch.cat(log_chances).cpu().numpy()
 
     def differentiate(self, which: np.ndarray) -> np.ndarray:
         """See `Learner.differentiate`."""
         options, chosen = self.options, torch.from_numpy(which).to(self.device)
-        targets = (self.advantages, self.returns, self.log_probs)
+        targets = (self.advantages, self.returns, self.rollout.log_prob)
         advantages, returns, old = (torch.from_numpy(one[which]).to(self.device) for one in targets)
         values, chances, legal = self._judge(chosen)
         probabilities, log_chances = chances.exp(), chances.masked_fill(~legal, 0)

@@ -68,12 +68,12 @@ class FirstLayer(nn.Module):
         found: Tensor = _AddRows.apply(self.weight, self.bias, self, rows, which)
         return found
 
-    def decisions_by_row(self, rows: CSR, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """In which of some observations each row was seen; see `kernels.group_by_row`."""
-        ends = np.empty(self.rows + 2, np.int64)
-        decisions = np.empty(np.diff(rows.indptr)[which].sum(), np.int32)
-        kernels.group_by_row(rows, which, ends, decisions)
-        return ends, decisions
+    def room_for_groups(self, rows: CSR, which: np.ndarray, firsts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The arrays that `kernels.group_by_row` fills, for parts of some observations that begin at these places in `which`."""
+        ends = np.empty((len(firsts), self.rows + 2), np.int64)
+        starts = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[which])])
+        ends[:, 0] = starts[list(firsts)]
+        return ends, np.empty(starts[-1], np.int32)
 
     def table(self) -> np.ndarray:
         """The contribution of each row to the layer, float32 (rows, width)."""
@@ -102,7 +102,8 @@ class _AddRows(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> Any:
         layer, rows, which, shape = ctx.seen
         by_weight = np.empty(shape, np.float32)
-        ends, decisions = layer.decisions_by_row(rows, which)
+        ends, decisions = layer.room_for_groups(rows, which, [0])
+        kernels.group_by_row(rows, which, 0, len(which), ends[0], decisions)
         by_out = gradient.contiguous().numpy()
         kernels.first_layer_back(ends, decisions, by_out, layer.row_features, 0, layer.rows, by_weight)
         return torch.from_numpy(by_weight), gradient.sum(0), None, None, None
@@ -173,14 +174,15 @@ class Network(nn.Module):
         return [matrix for layer in layers for matrix in (layer.weight, layer.bias)]
 
     def player(self) -> Policy:
-        """The policy as `kernels.play_and_record` plays it: copies, which do not change while the network learns."""
+        """Policy and value as `play_kernels.play_games` plays with them: copies, which do not change while the network learns."""
         bias = self.first.bias.detach().cpu().numpy()
         hidden: Layers = [(np.zeros((0, len(bias)), np.float32), bias)]
         for one in self.trunk:
             hidden.append((one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy()))
         weights, (table,) = flatten([hidden])
-        head = (self.head.weight.detach().cpu().numpy().copy(), self.head.bias.detach().cpu().numpy().copy())
-        return Policy(self.first.begins, self.first.table(), weights, table, *head)
+        parameters = self.head.weight, self.head.bias, self.value_head.weight[0], self.value_head.bias
+        heads = (one.detach().cpu().numpy().copy() for one in parameters)
+        return Policy(self.first.begins, self.first.table(), weights, table, *heads)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a checkpoint, as `network.checkpoint` has them."""

@@ -4,81 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from euphoria_agents.agent import Agent
 from euphoria_agents.network.compiled_layers import Policy
 from euphoria_agents.players.ppo import PPO
-from euphoria_agents.training import kernels
+from euphoria_agents.players.random import Uniform
+from euphoria_agents.players.weights import Weights
+from euphoria_agents.training import play_kernels
 from euphoria_agents.training.config import Options
 from euphoria_agents.training.csr import CSR, chosen_lists, join_lists
-from euphoria_agents.training.kernels import Record
+from euphoria_agents.training.play_kernels import (
+    ASKED,
+    LEARNER_NUMBER,
+    MAX_POLICIES,
+    NO_ANSWER,
+    NOBODY,
+    RANDOM,
+    WEIGHTS,
+    Games,
+    Players,
+    Record,
+)
 from euphoria_env.actions import NUM_ACTIONS
-from euphoria_env.batch import Batch
-from euphoria_env.envs.asking import BatchGames, Generators, ask
-from euphoria_env.envs.derived_seeds import generator_from
-from euphoria_env.envs.opponents import Opponents
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.rewards import reward_number
+from euphoria_env.engine.state import GAME_DTYPE, copy_rows
+from euphoria_env.engine.tape import empty_tape
+from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
+from euphoria_env.envs.asking import Generators, ask
+from euphoria_env.envs.derived_seeds import derived_seed, generator_from
 from euphoria_env.game import Game
 from euphoria_env.json_reader import Reader, read_array, shown
 from euphoria_env.observations import OBS_SIZE
-from euphoria_env.rules import Rules
-from euphoria_env.trajectories import Trajectories
+from euphoria_env.rules import Rules, write_rules
 
-SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same one
 LEARNER = "learner"  # plays the seats whose decisions the network learns from
+GAMES_AT_A_TIME = 16  # that are played on between two looks for an interrupt
 
 
 class Rollout(NamedTuple):
-    """Decisions, N of them, in the order in which they were made."""
+    """Decisions, N of them: those of a seat in the order in which they were made."""
 
     move: np.ndarray  # int64 (N,)
     log_prob: np.ndarray  # float32 (N,), the logarithm of the probability with which it was chosen
+    value: np.ndarray  # float32 (N,), what the network expected then
     reward: np.ndarray  # this one and the next as in `Trajectories`
     following: np.ndarray
     rows: CSR  # what was seen; see `training.kernels`
     legal: CSR  # the legal moves
 
 
-class _Learner:
-    """Sits where the network plays; it is never asked."""
-
-    def act(self, *_: Any) -> NoReturn:
-        raise AssertionError("the learner plays by `Actor.step`")
-
-
-class Actor(BatchGames):
-    """Some games of a run, all of one kind, and their decisions since the last update.
+class Actor:
+    """Some games of a run, and the learner's decisions in them since the last update.
 
     Args:
-        games: how many.
-        rules: of all of them.
+        parts: numbers of games, each with their rules.
         options: of the run.
-        seed: of the games and of what is drawn.
+        seed: of the games, and of all who play them.
         baselines: the fixed opponents by their specs; this actor's own, as others may be asked at the same time.
-        rows: how many rows the network knows.
-
-    Attributes:
-        ended: the games that have ended since `begin`: who played each, by name, and their ranks, both by seat.
+        num_rows: how many rows the network knows.
     """
 
-    def __init__(self, games: int, rules: Rules, options: Options, seed: int, baselines: Mapping[str, Agent], rows: int) -> None:
-        super().__init__(games)
-        self.batch = Batch(games, rules, seed, options.reward, threads=1)
-        self.rng = np.random.default_rng(seed)
-        self._options, self._limit, self._left = options, rows, 0
-        self._learner = _Learner()
-        self._fixed: dict[str, Any] = {LEARNER: self._learner, **baselines}
-        self._seen = self.batch.observation, self.batch.mask.view(np.int8)  # what those see who decide, and may do
-        self._agents = self._fixed  # by name, with the past selves
-        self._opponents = Opponents(games, rules.num_players, self._learner)
-        self._seats = np.zeros(games, np.int64)  # where the learner always sits; it may sit elsewhere, too
-        self.ended: list[tuple[list[str], list[int]]] = []
-        self._decisions = Trajectories(self.batch, games * (options.rollout + rules.num_players))
-        room = self._decisions.capacity
-        lists = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
-        self._record = Record(np.zeros(room, np.int64), np.zeros(room, np.float32), *lists)
+    def __init__(
+        self, parts: Sequence[tuple[int, Rules]], options: Options, seed: int, baselines: Mapping[str, Agent], num_rows: int
+    ) -> None:
+        self._rules = [rules for _, rules in parts]
+        self._options, self._limit, self._baselines = options, num_rows, dict(baselines)
+        self.rng = np.random.default_rng(seed)  # for those who are asked
+        blanks = np.zeros(len(parts), GAME_DTYPE)
+        for blank, rules in zip(blanks, self._rules, strict=True):
+            write_rules(blank, rules)
+        kind = np.repeat(np.arange(len(parts)), [games for games, _ in parts])
+        self.games = _new_games(kind, blanks, seed, reward_number(options.reward))
+        self.record = _new_record(len(kind), options.rollout)
+        self._queue = np.zeros(0, np.int64)  # the games that are to be played on
+        self._names = [LEARNER]  # of the players by number
+        self._agents: dict[str, Agent] = {}  # by name, without the learner
 
     # --------------------------------------------------------------------------------------------------------- who plays
 
@@ -89,157 +93,215 @@ class Actor(BatchGames):
             selves: the past selves by name.
             chances: the members of the league, each with the probability that it gets a seat which the learner leaves to them.
         """
-        self.know(selves)
+        known = {**self._agents, **self._baselines, **selves}
+        sitting, places = np.unique(self.games.seating, return_inverse=True)
+        present = [self._names[number] for number in sitting]
+        self._names = list(dict.fromkeys([LEARNER, *present, *chances]))
+        self._agents = {name: known[name] for name in self._names[1:]}
+        number = {name: k for k, name in enumerate(self._names)}
+        self.games.seating[:] = np.array([number[name] for name in present])[places.reshape(self.games.seating.shape)]
         own = self._options.self_play
-        self._opponents.set(
-            pool=[self._learner, *(self._agents[name] for name in chances)],
-            chances=[own, *((1 - own) * chance for chance in chances.values())],
-            same_opponent_prob=SAME_OPPONENT,
-        )
+        shares = [own, *((1 - own) * chance for chance in chances.values())]
+        pool = np.array([LEARNER_NUMBER, *(number[name] for name in chances)])
+        policy, self._policies = self._compiled_players()
+        self._players = Players(policy, pool, np.cumsum(shares))
 
-    def know(self, agents: Mapping[str, Agent]) -> None:
-        """Takes in agents by name, and forgets those of earlier calls that play no game any more."""
-        playing = {id(agent) for agent in self._opponents.agents}
-        kept = {name: agent for name, agent in self._agents.items() if id(agent) in playing}
-        self._agents = {**kept, **self._fixed, **agents}
+    def _compiled_players(self) -> tuple[np.ndarray, list[Policy]]:
+        """How each player plays, as `Players.policy` says it, and the policies but the learner's."""
+        kinds, policies = [0], list[Policy]()
+        for agent in self._agents.values():
+            if type(agent) is PPO and len(policies) < MAX_POLICIES - 1:
+                policies.append(agent.policy)
+                kinds.append(len(policies))
+            else:
+                kinds.append({Uniform: RANDOM, Weights: WEIGHTS}.get(type(agent), ASKED))
+        return np.array(kinds), policies
 
     def names(self) -> list[str]:
-        """The names of the agents that play, as `restore` wants them."""
-        return self._names(self._opponents.agents)
-
-    def _names(self, agents: Sequence[Any]) -> list[str]:
-        names = {id(agent): name for name, agent in self._agents.items()}
-        return [names[id(agent)] for agent in agents]
+        """The names of those who play or may sit down, by number, as `restore` wants them."""
+        return self._names
 
     def begin_games(self) -> None:
-        """Seats everybody in the games of a new run."""
-        self._sit_down(np.arange(self.batch.n))
-
-    def _sit_down(self, games: np.ndarray) -> None:
-        """Seats everybody in games that begin."""
-        self._seats[games] = self.rng.integers(self.batch.rules.num_players, size=len(games))
-        self._opponents.sit_down(games, self._seats[games], self.rng)
+        """Begins the games of a new run, with everybody seated."""
+        play_kernels.begin_games(self.games, self._players)
 
     # ------------------------------------------------------------------------------------------------------- collecting
 
     def begin(self, player: Policy) -> None:
         """Begins to collect decisions, with the network that `Network.player` gave."""
-        self._player, self._left, self.ended = player, self._options.rollout, []
+        filled = [player, *self._policies, *[player] * MAX_POLICIES]
+        self._all_policies = tuple(filled[:MAX_POLICIES])
         self._generators = Generators(self.rng)
+        self.games.left[:] = self._options.rollout
+        self.record.size[1] = 0
+
+    def play(self) -> None:
+        """Plays until the next update."""
+        while self.step():
+            pass
 
     def step(self) -> bool:
-        """Plays a decision in every game; returns whether there are more to collect."""
-        batch = self.batch
-        learns = batch.player == self._seats
-        (others,) = np.nonzero(~learns)
-        for agent, games in self._opponents.asked(others, batch.player[others]):
-            if agent is self._learner:
-                learns[games] = True
-            elif type(agent) is PPO:  # needs no copies, and its moves are legal
-                agent.answer(*self._seen, games, self._generators(agent), self.moves)
-            else:
-                self.take(games, *ask(agent, *self.seen(games), self._generators(agent), partial(self._deal, games)))
-        self._decide(np.flatnonzero(learns))
-        batch.step(self.moves)
-        self._decisions.credit()
-        (over,) = np.nonzero(batch.terminated | batch.truncated)
-        if len(over):
-            self._count(over)
-            self._sit_down(over)
-        self._left -= 1
-        return self._left > 0
+        """Plays some games as far as it goes; returns whether there is more to play until the next update."""
+        if not len(self._queue):
+            self._queue = np.flatnonzero(self.games.left)
+            self._ask(self._queue)
+        some, others = self._queue[:GAMES_AT_A_TIME], self._queue[GAMES_AT_A_TIME:]
+        played = play_kernels.play_games(self.games, some, self._players, self._all_policies, self.record)
+        if played < len(some):
+            self._make_room()
+        self._queue = np.concatenate([some[played:], others])
+        return len(self._queue) > 0 or bool(self.games.left.any())
 
-    def _decide(self, games: np.ndarray) -> None:
-        """Decides for the learner in these games, and records it."""
-        new = self._decisions.add(games)
-        first, count, record = new.start, len(games), self._record
-        rows = self._room(record.rows, int(record.rows.indptr[first]) + count * OBS_SIZE)
-        legal = self._room(record.legal, int(record.legal.indptr[first]) + count * NUM_ACTIONS)
-        self._record = Record(record.move, record.log_prob, rows, legal)
-        kernels.play_and_record(*self._seen, games, self.rng.random(count), self._player, first, self._record, self.moves)
+    def _ask(self, games: np.ndarray) -> None:
+        """Asks those of the players that are not compiled who decide in these games."""
+        movers = self.games.seating[games, self.games.rows["player"][games]]
+        for number in np.unique(movers[self._players.policy[movers] == ASKED]).tolist():
+            asked, agent = games[movers == number], self._agents[self._names[number]]
+            observations = np.empty((len(asked), OBS_SIZE), np.int8)
+            masks = np.empty((len(asked), NUM_ACTIONS), np.bool_)
+            play_kernels.show_decisions(self.games.rows, asked, observations, masks)
+            self.games.answer[asked], _ = ask(agent, observations, masks, self._generators(agent), partial(self._deal, asked))
 
     def _deal(self, games: np.ndarray, k: int) -> Game:
-        """Game k of some, as an agent gets it that needs one."""
-        return self.dealt(int(games[k]))
+        """Game k of some, as an agent gets it that needs one: determinized for its seat (R19)."""
+        row = self.games.rows[games[k] : games[k] + 1]
+        return Game.taking(copy_rows(row)).determinize(int(row["player"][0]), derived_seed(self.rng))
 
-    @staticmethod
-    def _room(lists: CSR, needed: int) -> CSR:
-        """The same lists, with room for `needed` entries in all."""
-        if needed <= len(lists.indices):
-            return lists
-        return CSR(lists.indptr, np.concatenate([lists.indices, np.empty(2 * needed - len(lists.indices), np.int16)]))
+    def _make_room(self) -> None:
+        """Doubles the room for what is seen and for the legal moves."""
+        rows, legal = (
+            CSR(lists.indptr, np.concatenate([lists.indices, np.empty(len(lists.indices) + least, np.int16)]))
+            for lists, least in ((self.record.rows, OBS_SIZE), (self.record.legal, NUM_ACTIONS))
+        )
+        self.record = self.record._replace(rows=rows, legal=legal)
 
-    def _count(self, games: np.ndarray) -> None:
-        """Notes who played the games that have ended, and their ranks."""
-        for i in games.tolist():
-            names = self._names(self._opponents.at(i))
-            names[self._seats[i]] = LEARNER
-            self.ended.append((names, self.batch.ranking[i].tolist()))
+    def ended(self) -> list[tuple[list[str], list[int]]]:
+        """The games that have ended since `begin`: who played each, by name, and their ranks, both by seat."""
+        games = zip(self.record.ended_seating[: self.record.size[1]], self.record.ranking, strict=False)
+        return [
+            ([self._names[number] for number, rank in zip(seats, ranks, strict=True) if rank], [rank for rank in ranks if rank])
+            for seats, ranks in ((seats.tolist(), ranks.tolist()) for seats, ranks in games)
+        ]
 
     def collected(self) -> Rollout:
         """Hands over what was collected; the open decisions, which are part of it, also begin what is collected next."""
-        rollout = self._rollout()
-        kept = self._decisions.carry_over()
-        move, log_prob, *lists = self._record
-        for array in (move, log_prob):
+        rollout, record = self._rollout(), self.record
+        kept = np.flatnonzero(rollout.following == OPEN)
+        for array in (record.move, record.log_prob, record.value, record.reward, record.following):
             array[: len(kept)] = array[kept]
-        self._record = Record(move, log_prob, *(chosen_lists(one, kept, len(one.indptr)) for one in lists))
+        rows, legal = (chosen_lists(lists, kept, len(lists.indptr)) for lists in (record.rows, record.legal))
+        self.record = record._replace(rows=rows, legal=legal)
+        self.record.size[0] = len(kept)
+        latest = self.games.latest
+        latest[latest != NOBODY] = np.searchsorted(kept, latest[latest != NOBODY])
         return rollout
 
     def _rollout(self) -> Rollout:
         """Copies of what was collected."""
-        n, decisions = self._decisions.size, self._decisions
-        move, log_prob, *lists = self._record
-        own = (move, log_prob, decisions.reward, decisions.following)
-        move, log_prob, reward, following = (array[:n].copy() for array in own)
-        rows, legal = (CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in lists)
-        return Rollout(move, log_prob, reward, following, rows, legal)
+        record, n = self.record, int(self.record.size[0])
+        arrays = record.move, record.log_prob, record.value, record.reward, record.following
+        move, log_prob, value, reward, following = (array[:n].copy() for array in arrays)
+        rows, legal = (
+            CSR(one.indptr[: n + 1].copy(), one.indices[: one.indptr[n]].copy()) for one in (record.rows, record.legal)
+        )
+        return Rollout(move, log_prob, value, reward, following, rows, legal)
 
     # ----------------------------------------------------------------------------------------------------------- saving
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the games to come depend on but the agents and `rng`, as arrays for `restore`."""
-        n, collected = self._decisions.size, self._rollout()
-        decisions = {name: array[:n].copy() for name, array in self._decisions.arrays().items()}
-        decisions |= {"move": collected.move, "log_prob": collected.log_prob}
-        decisions |= {"row": collected.rows.indices, "row_ends": collected.rows.indptr}
-        decisions |= {"legal": collected.legal.indices, "legal_ends": collected.legal.indptr}
+        games, collected = self.games, self._rollout()
+        decisions = {name: getattr(collected, name) for name in ("move", "log_prob", "value", "reward", "following")}
+        for name, lists in (("row", collected.rows), ("legal", collected.legal)):
+            decisions |= {name: lists.indices, f"{name}_ends": lists.indptr}
         named = {f"decisions.{name}": array for name, array in decisions.items()}
-        return {**self.batch.state(), **self._opponents.state(), "seats": self._seats.copy(), **named}
+        rows = games.rows.view(np.uint8).reshape(len(games.rows), -1)
+        arrays = {"games": rows, "episodes": games.episode, "generators": games.generator, "seating": games.seating}
+        return {**{name: array.copy() for name, array in arrays.items()}, "latest": games.latest.copy(), **named}
 
-    def restore(self, state: Mapping[str, np.ndarray], agents: Sequence[str], generator: Any) -> None:
-        """Continues from where `state` was taken.
+    def restore(self, state: Mapping[str, np.ndarray], names: Sequence[str], selves: Mapping[str, Agent], generator: Any) -> None:
+        """Continues from where `state` was taken; `seat` comes next.
 
         Args:
             state: what it gave.
-            agents: what `names` gave then; each was made known.
+            names: what `names` gave then.
+            selves: the past selves by name.
             generator: the state of `rng`.
 
         Raises:
             ValueError: something is missing, or is not of these games; names it.
         """
-        self.batch.restore(state)
-        self._seats[:] = read_array(state, "seats", self._seats.shape, np.int64, 0, self.batch.rules.num_players - 1)
-        for name in agents:
-            if name not in self._agents:
+        games, n = self.games, len(self.games.rows)
+        known = {**self._baselines, **selves}
+        for name in names:
+            if name != LEARNER and name not in known:
                 Reader.fail("opponents", f"no agent is called {shown(name)}")
-        self._opponents.restore(state, [self._agents[name] for name in agents])
+        if not names or names[0] != LEARNER or len(set(names)) < len(names):
+            Reader.must("opponents", f"begin with {LEARNER}, and name nobody twice")
+        rows = read_array(state, "games", (n, GAME_DTYPE.itemsize), np.uint8)
+        episodes = read_array(state, "episodes", (n,), np.int64, 0, play_kernels.MOST_EPISODES)
+        generators = read_array(state, "generators", (n, 2), np.int64, 0, 2**32 - 1)
+        seating = read_array(state, "seating", games.seating.shape, np.int64, 0, len(names) - 1)
         self.rng = generator_from(generator)
         self._restore_decisions(state)
+        for i, row in enumerate(np.ascontiguousarray(rows).view(GAME_DTYPE)):
+            _check_game(i, row, self._rules[games.kind[i]])
+        games.rows.view(np.uint8).reshape(n, -1)[:] = rows
+        games.episode[:], games.generator[:], games.seating[:] = episodes, generators, seating
+        self._names, self._agents = list(names), {name: known[name] for name in names[1:]}
 
     def _restore_decisions(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Takes over recorded decisions, once each number is known to be one that it can be."""
-        n = min(np.size(arrays.get("decisions.game", ())), self._decisions.capacity)
+        record, latest = self.record, self.games.latest
+        n = min(np.size(arrays.get("decisions.move", ())), len(record.move))
         move = read_array(arrays, "decisions.move", (n,), np.int64, 0, NUM_ACTIONS - 1)
         log_prob = read_array(arrays, "decisions.log_prob", (n,), np.float32, -np.inf, 0.001)
+        value = read_array(arrays, "decisions.value", (n,), np.float32, -np.inf, np.inf)
+        reward = read_array(arrays, "decisions.reward", (n,), np.float32, -np.inf, np.inf)
+        following = read_array(arrays, "decisions.following", (n,), np.int64, ENDED, n - 1)
         rows, legal = _read_lists(arrays, "decisions.row", n, self._limit), _read_lists(arrays, "decisions.legal", n, NUM_ACTIONS)
+        opened = read_array(arrays, "latest", latest.shape, np.int64, NOBODY, n - 1)
         of_decision = np.repeat(np.arange(n), np.diff(legal.indptr))
         if not np.isin(np.arange(n), of_decision[legal.indices == move[of_decision]]).all():
             Reader.must("decisions.move", "be among the legal ones")
-        self._decisions.restore(arrays, "decisions.")
-        self._record.move[:n], self._record.log_prob[:n] = move, log_prob
-        lists = (chosen_lists(one, np.arange(n), self._decisions.capacity + 1) for one in (rows, legal))
-        self._record = Record(*self._record[:2], *lists)
+        if ((following >= 0) & (following <= np.arange(n))).any():
+            Reader.fail("decisions.following", "a decision is followed by an earlier one or by itself")
+        if not np.array_equal(np.sort(opened[opened != NOBODY]), np.flatnonzero(following == OPEN)):
+            Reader.must("latest", "have each open decision once")
+        record.move[:n], record.log_prob[:n], record.value[:n] = move, log_prob, value
+        record.reward[:n], record.following[:n] = reward, following
+        rows, legal = (chosen_lists(one, np.arange(n), len(record.move) + 1) for one in (rows, legal))
+        self.record = record._replace(rows=rows, legal=legal)
+        record.size[0], latest[:] = n, opened
+
+
+def _new_games(kind: np.ndarray, blanks: np.ndarray, seed: int, reward: int) -> Games:
+    """Games of these kinds that have not begun."""
+    n = len(kind)
+    episode, left, answer = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, NO_ANSWER)
+    seating, latest = np.full((n, MAX_PLAYERS), LEARNER_NUMBER), np.full((n, MAX_PLAYERS), NOBODY)
+    rows, generator = np.zeros(n, GAME_DTYPE), np.zeros((n, 2), np.int64)
+    return Games(rows, blanks, kind, episode, generator, seating, latest, left, answer, seed, reward, empty_tape())
+
+
+def _new_record(games: int, rollout: int) -> Record:
+    """A record with room for the decisions of an update, and those that are open before it."""
+    room, most = games * (rollout + MAX_PLAYERS), games * rollout
+    move, following = np.zeros(room, np.int64), np.zeros(room, np.int64)
+    log_prob, value, reward = np.zeros((3, room), np.float32)
+    rows, legal = (CSR(np.zeros(room + 1, np.int64), np.empty(0, np.int16)) for _ in range(2))
+    ended = np.zeros((most, MAX_PLAYERS), np.int16), np.zeros((most, MAX_PLAYERS), np.int8)
+    return Record(np.zeros(2, np.int64), move, log_prob, value, reward, following, rows, legal, *ended)
+
+
+def _check_game(i: int, row: np.ndarray, rules: Rules) -> None:
+    """Refuses a game of other rules, or one that no position can describe."""
+    try:
+        game = Game.from_rows(row)
+    except ValueError as error:
+        raise ValueError(f"game {i} of the state is damaged: {error}") from error
+    if game.rules != rules:
+        raise ValueError(f"game {i} of the state has other rules than {rules}")
 
 
 def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int) -> CSR:
@@ -253,8 +315,8 @@ def _read_lists(arrays: Mapping[str, np.ndarray], name: str, n: int, limit: int)
 
 def join(rollouts: Sequence[Rollout]) -> Rollout:
     """The decisions of several rollouts, one after another."""
-    move, log_prob, reward, following, rows, legal = zip(*rollouts, strict=True)
+    move, log_prob, value, reward, following, rows, legal = zip(*rollouts, strict=True)
     firsts = np.cumsum([0, *map(len, move)])
     numbered = [np.where(one >= 0, one + first, one) for one, first in zip(following, firsts, strict=False)]
-    moves, log_probs, rewards, nexts = (np.concatenate(arrays) for arrays in (move, log_prob, reward, numbered))
-    return Rollout(moves, log_probs, rewards, nexts, join_lists(rows), join_lists(legal))
+    moves, log_probs, values, rewards, nexts = map(np.concatenate, (move, log_prob, value, reward, numbered))
+    return Rollout(moves, log_probs, values, rewards, nexts, join_lists(rows), join_lists(legal))

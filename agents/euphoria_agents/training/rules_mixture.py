@@ -17,11 +17,8 @@ USUAL = 0.5  # how often an option is drawn as it usually is
 SHORTEST, MOST_TRADES = 4, 3  # stars to win, and trades in a turn, that are drawn
 
 
-def game_parts(options: Options, rank: int) -> list[tuple[int, dict[str, Any]]]:
-    """The games of a process: how many there are in each part, and their options; equal seeds draw the same.
-
-    Each kind of games is divided into parts, so that every thread has one to play.
-    """
+def game_parts(options: Options, rank: int) -> list[list[tuple[int, dict[str, Any]]]]:
+    """The games of each thread of a process: how many there are of each kind, and their options; equal seeds draw the same."""
     found: list[tuple[int, dict[str, Any]]] = []
     for n, games in options.shares().items():
         rules = {**options.game, "num_players": n, "max_turns": options.max_turns}
@@ -30,8 +27,8 @@ def game_parts(options: Options, rank: int) -> list[tuple[int, dict[str, Any]]]:
         found.append((games - DRAWS * mixed, rules))
         for k in range(DRAWS if mixed else 0):
             found.append((mixed, {**draw_options(np.random.default_rng([options.seed, rank, n, k]), n), **enough, **rules}))
-    each = -(-options.threads // len(options.shares()))
-    return [(size, rules) for games, rules in found for k in range(each) if (size := games * (k + 1) // each - games * k // each)]
+    threads = options.threads
+    return [[(games * (k + 1) // threads - games * k // threads, rules) for games, rules in found] for k in range(threads)]
 
 
 def draw_options(rng: np.random.Generator, n: int) -> dict[str, Any]:

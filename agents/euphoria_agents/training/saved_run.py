@@ -124,7 +124,7 @@ def check_sizes(options: Options, arrays: Mapping[str, np.ndarray]) -> None:
     found = [arrays.get(f"network.{layer}.bias", np.zeros(0)).size for layer in layers]
     if found != options.trunk:
         Reader.fail("options.trunk", f"{options.trunk} are not the widths of the network, {found}")
-    sizes = [games for games, _ in game_parts(options, 0)]
+    sizes = [sum(games for games, _ in parts) for parts in game_parts(options, 0)]
     found = [len(np.atleast_1d(arrays.get(f"process.0.actor.{k}.games", ()))) for k in range(len(sizes))]
     if found != sizes:
         Reader.fail("options.envs", f"{options.envs} for {options.threads} threads are not the games of the state")

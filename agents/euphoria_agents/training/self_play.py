@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from euphoria_agents.players.ppo import PPO
-from euphoria_agents.players.random import Uniform
-from euphoria_agents.training import kernels
+from euphoria_agents.training import kernels, play_kernels
 from euphoria_agents.training.csr import CSR, join_lists
+from euphoria_agents.training.play_kernels import NOBODY
 from euphoria_agents.training.rules_mixture import draw_options
 from euphoria_env.batch import Batch
+from euphoria_env.board import MAX_PLAYERS
 from euphoria_env.engine.batch_kernels import show_seats
-from euphoria_env.engine.state import GAME_DTYPE, copy_chosen
-from euphoria_env.envs.asking import BatchGames, play_agents
+from euphoria_env.engine.determinize import deal_hidden
+from euphoria_env.engine.state import GAME_DTYPE, OVER
 from euphoria_env.observations import OBS_SIZE
 from euphoria_env.rules import Rules
 
-KEPT = 1 / 8  # share of the positions: those of a game are much alike
-_UNIFORM = Uniform()
+KEPT = 40  # positions of a game: more would be much alike
 MOST_TURNS = 600  # longer games are cut off, and left out
 
 
@@ -63,63 +63,55 @@ def play_round(agent: PPO, players: Sequence[int], games: int, mixed: float, eps
     return Positions(join_lists(rows), np.concatenate(winners), np.concatenate(numbers))
 
 
-def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, epsilon: float = 0.0) -> Kept:
-    """Plays games to their ends, and keeps some of the positions; `epsilon` is the share of the moves that anything legal is."""
-    batch = Batch(games, rules, int(rng.integers(2**62)), threads=1)
-    winner, lengths = np.full(games, -1), np.zeros(games)
-    rows, of_game, when = [], [], []
-    for asked in play_on(agent, batch, np.ones(games, np.bool_), winner, rng, epsilon):
-        kept = asked[rng.random(len(asked)) < KEPT]
-        rows.append(np.empty(len(kept), GAME_DTYPE))
-        copy_chosen(batch.states, kept, rows[-1])
-        of_game.append(kept)
-        when.append(lengths[kept])
-        lengths[asked] += 1
-    which = np.concatenate(of_game)
-    known = winner[which] >= 0
-    shares = np.concatenate(when) / lengths[which]
-    return Kept(np.concatenate(rows)[known], winner[which][known], shares[known])
+def play_games(agent: PPO, games: int, rules: Rules, rng: np.random.Generator, epsilon: float = 0.0, kept: int = KEPT) -> Kept:
+    """Plays games to their ends, and keeps some positions of each; `epsilon` is the share of the moves that anything legal is."""
+    rows = Batch(games, rules, int(rng.integers(2**62)), threads=1, observe=False).states
+    positions, when, lengths = np.zeros(games * kept, GAME_DTYPE), np.zeros((games, kept), np.int64), np.zeros(games, np.int64)
+    play_kernels.play_by_policy(rows, agent.policy, _seeds(games, rng), epsilon, np.full(games, NOBODY), positions, when, lengths)
+    winner = np.repeat(winners(rows), kept)
+    known = (winner >= 0) & (np.arange(kept) < lengths[:, None]).ravel()
+    return Kept(positions[known], winner[known], (when / lengths[:, None]).ravel()[known])
 
 
-def play_on(
-    agent: PPO, batch: Batch, active: np.ndarray, winner: np.ndarray, rng: np.random.Generator, epsilon: float = 0.0
-) -> Iterator[np.ndarray]:
-    """Plays the active games of a batch to their ends; before each step it yields which of them are asked.
+def winners(rows: np.ndarray) -> np.ndarray:
+    """Who won games that are over, int64 (N,); -1 where a game was cut off."""
+    return np.where(rows["status"] == OVER, (rows["ranking"] == 1).argmax(1), -1)
+
+
+def play_out(agent: PPO, positions: np.ndarray, playouts: int, rng: np.random.Generator) -> np.ndarray:
+    """How often each seat wins when the agent plays on from a position for everybody.
 
     Args:
-        active: (N,) bool; all False in the end.
-        winner: (N,) int64; gets the seats that win, and stays as it is where a game is cut off.
-        epsilon: the share of the moves that anything legal is.
+        agent: plays all seats.
+        positions: (N,), typed as `Game.states`.
+        playouts: of each position; each time, the cards that its mover cannot know are dealt again (R19).
+        rng: of the deals, the dice and the moves.
+
+    Returns:
+        float64 (N, MAX_PLAYERS), the shares of the playouts; those of a position add up to less than 1 if games were cut off.
     """
-    games = _SelfPlay(agent, batch, active, rng, epsilon)
-    while active.any():
-        yield active.nonzero()[0]
-        play_agents([games], lambda _: rng)
-        won = active & batch.terminated
-        winner[won] = batch.ranking[won].argmin(1)
-        active &= ~(batch.terminated | batch.truncated)
+    rows = continued(agent, positions, playouts, rng, np.full(len(positions), NOBODY))
+    won = winners(rows)[:, None] == np.arange(MAX_PLAYERS)
+    return won.reshape(len(positions), playouts, -1).mean(1)
 
 
-class _SelfPlay(BatchGames):
-    """Games in which one agent plays all seats; see `asking.Games`. Arguments as for `play_on`."""
+def continued(agent: PPO, positions: np.ndarray, times: int, rng: np.random.Generator, until: np.ndarray) -> np.ndarray:
+    """The states, (N * times,), in which the agent's games from these positions end; arguments as of `play_out`.
 
-    def __init__(self, agent: PPO, batch: Batch, active: np.ndarray, rng: np.random.Generator, epsilon: float) -> None:
-        super().__init__(batch.n)
-        self.agent, self.batch, self.active, self.rng, self.epsilon = agent, batch, active, rng, epsilon
+    Args:
+        until: int64 (N,), the seat before whose next decision to stop, or NOBODY.
+    """
+    rows, until = np.repeat(positions, times), np.repeat(until, times)
+    for i, seed in enumerate(rng.integers(2**62, size=len(rows)).tolist()):
+        deal_hidden(rows, i, int(rows["player"][i]), seed)
+    none = np.zeros(0, GAME_DTYPE), np.zeros((len(rows), 0), np.int64), np.zeros(len(rows), np.int64)
+    play_kernels.play_by_policy(rows, agent.policy, _seeds(len(rows), rng), 0.0, until, *none)
+    return rows
 
-    def asked(self) -> list[tuple[PPO, np.ndarray]]:
-        """See `asking.Games.asked`."""
-        return [(self.agent, self.active.nonzero()[0])]
 
-    def take(self, games: np.ndarray, moves: np.ndarray, seconds: float) -> None:
-        """Takes the moves, or in their share of the games anything legal."""
-        super().take(games, moves, seconds)
-        stray = games[self.rng.random(len(games)) < self.epsilon]
-        self.moves[stray] = _UNIFORM.act_batch(*self.seen(stray), self.rng)
-
-    def advance(self) -> None:
-        """Plays the moves."""
-        self.batch.step(self.moves, self.active)
+def _seeds(games: int, rng: np.random.Generator) -> np.ndarray:
+    """Generators of the moves of games, int64 (N, 2)."""
+    return rng.integers(1, 2**29, (games, 2))
 
 
 def _seen(kept: Kept, n: int, begins: np.ndarray, rng: np.random.Generator) -> Positions:

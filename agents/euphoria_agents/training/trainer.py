@@ -81,14 +81,16 @@ class Trainer:
             if options.device == "cpu"
             else DeviceLearner(self.network, options, average)
         )
-        self.lagging = options.threads > 1  # the games go on while the network learns from the ones before
         self._rng = np.random.default_rng([options.seed, group.rank])
         games = game_parts(options, group.rank)
         seeds = np.random.SeedSequence([options.seed, group.rank]).generate_state(len(games)).tolist()
         self.actors = [
-            Actor(size, Rules(**rules), options, seed, {spec: load(spec) for spec in options.baselines}, network.first.rows)
-            for (size, rules), seed in zip(games, seeds, strict=True)
-        ]
+            Actor(
+                [(size, Rules(**rules)) for size, rules in parts], options, seed,
+                {spec: load(spec) for spec in options.baselines}, network.first.rows,
+            )
+            for parts, seed in zip(games, seeds, strict=True)
+        ]  # fmt: skip
         self.league = League(options.baselines, PAST_SELVES, options.newest, options.older)
         self._selves: dict[str, Agent] = {name: PPO.of(one, self_file(options.run, name)) for name, one in job.selves.items()}
         self.ratings = Ratings(options)
@@ -145,43 +147,20 @@ class Trainer:
             actor.begin_games()
         if self.group.first:
             self._rate()
-        if self.lagging:
-            self.play()
-            self.await_games()
-            self._seat()
 
     def advance(self) -> dict[str, float]:
-        """Makes an update; returns what is to be reported.
+        """Makes an update; returns what is to be reported."""
+        return self.learn(self.play())
 
-        With one thread the network learns from decisions that it has just made; with several from those of the network before,
-        while this one makes the next.
-        """
-        if self.lagging:
-            rollout = self.take()
-            self.play()
-            facts = self.learn(rollout)
-            self.await_games()
-            return facts
-        self.play()
-        self.await_games()
-        return self.learn(self.take())
-
-    def play(self) -> None:
-        """Has the games played with the network as it is now, until `await_games`."""
+    def play(self) -> Rollout:
+        """Plays the games of an update with the network as it is; returns the decisions, and scores the games that ended."""
         player = self.network.player()
         for actor in self.actors:
             actor.begin(player)
-        self.threads.start([actor.step for actor in self.actors])
-
-    def await_games(self) -> None:
-        """Waits until the decisions of an update are made, and counts the games that have ended for the scores of the league."""
-        self.threads.finish()
-        for games in self.group.gather([game for actor in self.actors for game in actor.ended]):
+        self.threads.run([actor.play for actor in self.actors])
+        for games in self.group.gather([game for actor in self.actors for game in actor.ended()]):
             for names, ranking in games:
                 self.league.record_game(LEARNER, names, ranking)
-
-    def take(self) -> Rollout:
-        """The decisions that were collected."""
         return join([actor.collected() for actor in self.actors])
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
@@ -231,7 +210,7 @@ class Trainer:
         if not self.group.first or self.progress < 1 or not self.options.win_probs_games:
             return due
         player = self.options.run / PLAYER
-        lacking = not parts(read_checkpoint(player)[1], player).outlook
+        lacking = not parts(read_checkpoint(player)[1], player).win_probs
         if lacking:
             learn_win_probs(self.options, player, self._bar.console)
         return due or lacking
@@ -345,8 +324,7 @@ class Trainer:
         self.league.restore(metadata.league, [*self.options.baselines, *self._selves])
         for k, (actor, saved) in enumerate(zip(self.actors, state.actors, strict=True)):
             try:
-                actor.know(self._selves)
-                actor.restore(under(f"actor.{k}.", own), saved.opponents, saved.generator)
+                actor.restore(under(f"actor.{k}.", own), saved.opponents, self._selves, saved.generator)
             except ValueError as error:
                 raise ValueError(f"process.{rank}.actor.{k}: {error}") from error
         for name, tensor in self.network.state_dict().items():

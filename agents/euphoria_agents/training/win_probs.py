@@ -20,7 +20,7 @@ import torch
 from rich.console import Console
 from torch import Tensor, nn
 
-from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_outlook
+from euphoria_agents.network.checkpoint import Features, parts, read_checkpoint, save_checkpoint, without_win_probs
 from euphoria_agents.players.ppo import PPO
 from euphoria_agents.progress import Progress
 from euphoria_agents.training.config import Options
@@ -98,7 +98,7 @@ def learn_win_probs(options: Options, player: Path, console: Console, kind: type
         raise ValueError(f"{player}: none of its games was won within {MOST_TURNS} turns, so there is nothing to learn from")
     learned = {"games": options.win_probs_games, "widths": WIDTHS, "losses": found}
     training = {**header.get("training", {}), "outlook": learned}
-    return save_checkpoint(player, without_outlook(tensors) | model.tensors(), training, kind)
+    return save_checkpoint(player, without_win_probs(tensors) | model.tensors(), training, kind)
 
 
 def _played(play: Callable[[Any], Positions], seeds: list[tuple[int, int]], threads: int) -> Iterator[Positions]:

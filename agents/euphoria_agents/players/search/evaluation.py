@@ -188,7 +188,7 @@ def describe_recruits(g, p, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def outlook(g, table, features, chances):  # type: ignore[no-untyped-def]
+def seat_chances(g, table, features, chances):  # type: ignore[no-untyped-def]
     """Writes each player's chance to win into a float64 array; 1 / n each for a game that was cut off.
 
     `table` are the weights of the features, and `features` is workspace for as many.

@@ -31,12 +31,12 @@ class Network(NamedTuple):
     Attributes:
         begins, rows: what it sees of an observation; see `network.weight_layout.active_feature_rows`.
         weights, trunk, policy, value: the hidden layers; see `network.weight_layout.flatten`.
-        outlook_rows, outlook: the same of the network that says who wins; no rows if there is none.
+        win_rows, win_layers: the same of the network that says who wins; no rows if there is none.
         logits, bias: float32 (NUM_ACTIONS, in) and (NUM_ACTIONS,), the last layer of the policy.
         worth, worth_bias: float32 (in,) and (1,), the last layer of the value.
-        seats, seats_bias: float32 (MAX_PLAYERS, in) and (MAX_PLAYERS,), the last layer of the outlook.
+        seats, seats_bias: float32 (MAX_PLAYERS, in) and (MAX_PLAYERS,), the last layer of the win probabilities.
         base: int8 (MAX_PLAYERS, OBS_SIZE), an observation of each player that others are compared with; zeros at first.
-        trunk_base, outlook_base: float32 (MAX_PLAYERS, out), what the first layers make of those, before the rectifier.
+        trunk_base, win_base: float32 (MAX_PLAYERS, out), what the first layers make of those, before the rectifier.
         observation, places, known, x, y: workspace; `places` are the rows in which what was seen last differs from the base, as
             `find_changed_rows` has them, and `known` how many come and go.
         seen: float32, what came out of the trunk last.
@@ -48,8 +48,8 @@ class Network(NamedTuple):
     trunk: np.ndarray
     policy: np.ndarray
     value: np.ndarray
-    outlook_rows: np.ndarray
-    outlook: np.ndarray
+    win_rows: np.ndarray
+    win_layers: np.ndarray
     logits: np.ndarray
     bias: np.ndarray
     worth: np.ndarray
@@ -58,7 +58,7 @@ class Network(NamedTuple):
     seats_bias: np.ndarray
     base: np.ndarray
     trunk_base: np.ndarray
-    outlook_base: np.ndarray
+    win_base: np.ndarray
     observation: np.ndarray
     places: np.ndarray
     known: np.ndarray
@@ -112,10 +112,10 @@ def build_network(found: Parts) -> Network:
     """A network from its parts."""
     begins, rows, trunk = active_feature_rows(found.features, found.trunk)
     absent = np.zeros((len(found.features.source), 0)), np.zeros(0)
-    *judging, (seats, seats_bias) = found.outlook or [absent, absent]
-    _, outlook_rows, judging = active_feature_rows(found.features, judging)
+    *judging, (seats, seats_bias) = found.win_probs or [absent, absent]
+    _, win_rows, judging = active_feature_rows(found.features, judging)
     weights, tables = flatten([trunk, found.policy[:-1], found.value[:-1], judging])
-    trunk_table, policy_table, value_table, outlook_table = tables
+    trunk_table, policy_table, value_table, win_table = tables
     widest = max(1, *(int(table[:, 1:].max(initial=0)) for table in tables))
     (logits, logits_bias), (worth, worth_bias) = found.policy[-1], found.value[-1]
     return Network(
@@ -125,8 +125,8 @@ def build_network(found: Parts) -> Network:
         trunk_table,
         policy_table,
         value_table,
-        outlook_rows,
-        outlook_table,
+        win_rows,
+        win_table,
         np.ascontiguousarray(logits.T, np.float32),
         np.ascontiguousarray(logits_bias, np.float32),
         np.ascontiguousarray(worth.ravel(), np.float32),
@@ -135,7 +135,7 @@ def build_network(found: Parts) -> Network:
         np.ascontiguousarray(seats_bias, np.float32),
         np.zeros((MAX_PLAYERS, OBS_SIZE), np.int8),
         np.tile(weights[trunk_table[0, 0] :][: rows.shape[1]], (MAX_PLAYERS, 1)),
-        np.tile(weights[outlook_table[0, 0] :][: outlook_rows.shape[1]], (MAX_PLAYERS, 1)),
+        np.tile(weights[win_table[0, 0] :][: win_rows.shape[1]], (MAX_PLAYERS, 1)),
         np.zeros(OBS_SIZE, np.int8),
         np.zeros(2 * OBS_SIZE, np.int32),
         np.zeros(2, np.int64),
@@ -147,26 +147,26 @@ def build_network(found: Parts) -> Network:
 
 @jit
 def rebase(net, g, p):  # type: ignore[no-untyped-def]
-    """Compares what a player sees with the present from now on: near it few rows come and go."""
+    """Makes the present observation of a player the base: those near it differ in few rows."""
     net.base[p] = 0
     net.trunk_base[p] = net.weights[net.trunk[0, 0] :][: net.trunk_base.shape[1]]
-    net.outlook_base[p] = net.weights[net.outlook[0, 0] :][: net.outlook_base.shape[1]]
-    look(net, g, p)
+    net.win_base[p] = net.weights[net.win_layers[0, 0] :][: net.win_base.shape[1]]
+    encode(net, g, p)
     net.base[p] = net.observation
     change_rows(net.trunk_base[p], net.rows, net.places, net.known[0], net.known[1])
-    change_rows(net.outlook_base[p], net.outlook_rows, net.places, net.known[0], net.known[1])
+    change_rows(net.win_base[p], net.win_rows, net.places, net.known[0], net.known[1])
 
 
 @jit
-def look(net, g, p):  # type: ignore[no-untyped-def]
-    """Finds in what rows that which a player sees differs from the base."""
+def encode(net, g, p):  # type: ignore[no-untyped-def]
+    """Writes the observation of a player, and the rows in which it differs from the base."""
     fill_observation(g, p, net.observation)
     net.known[0], net.known[1] = find_changed_rows(net.observation, net.base[p], net.begins, net.places)
 
 
 @jit
-def think(net, p, places, more, less):  # type: ignore[no-untyped-def]
-    """Takes what a player sees, as rows that come and go, through the trunk."""
+def forward(net, p, places, more, less):  # type: ignore[no-untyped-def]
+    """Computes the trunk for a player, from the rows that are added to the base and those that are taken off."""
     x = net.x[: net.trunk_base.shape[1]]
     x[:] = net.trunk_base[p]
     change_rows(x, net.rows, places, more, less)
@@ -175,15 +175,15 @@ def think(net, p, places, more, less):  # type: ignore[no-untyped-def]
 
 
 @jit
-def observe(net, g, p):  # type: ignore[no-untyped-def]
-    """Takes what a player sees through the trunk."""
-    look(net, g, p)
-    think(net, p, net.places, net.known[0], net.known[1])
+def evaluate(net, g, p):  # type: ignore[no-untyped-def]
+    """Computes the trunk for what a player sees."""
+    encode(net, g, p)
+    forward(net, p, net.places, net.known[0], net.known[1])
 
 
 @jit
 def head(net, table):  # type: ignore[no-untyped-def]
-    """Takes what was seen last through the hidden layers of policy or value."""
+    """Computes the hidden layers of policy or value from the last output of the trunk."""
     x, y = net.x, net.y
     x[: len(net.seen)] = net.seen
     for k in range(len(table)):
@@ -194,7 +194,7 @@ def head(net, table):  # type: ignore[no-untyped-def]
 
 @jit
 def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
-    """Writes the probabilities of n legal moves, taken to a power, as of what was seen last."""
+    """Writes the probabilities of n legal moves, taken to a power, from the last output of the trunk."""
     log_chances(head(net, net.policy), net.logits, net.bias, moves, n, priors)
     for k in range(n):
         priors[k] *= power
@@ -203,7 +203,7 @@ def policy(net, moves, n, power, priors):  # type: ignore[no-untyped-def]
 
 @jit
 def value(net):  # type: ignore[no-untyped-def]
-    """The value of what was seen last."""
+    """The value, from the last output of the trunk."""
     x = head(net, net.value)
     worth = net.worth_bias[0]
     for j in range(len(net.worth)):
@@ -231,19 +231,19 @@ def chance_to_win(g, p, expected, reward):  # type: ignore[no-untyped-def]
 
 
 @jit
-def has_outlook(net):  # type: ignore[no-untyped-def]
-    """Whether the network says who wins."""
-    return net.outlook_rows.shape[1] > 0
+def has_win_probs(net):  # type: ignore[no-untyped-def]
+    """Whether the network has layers for the win probabilities."""
+    return net.win_rows.shape[1] > 0
 
 
 @jit
-def outlook(net, g, observer, chances):  # type: ignore[no-untyped-def]
-    """Writes everybody's chance to win by seat, from what this player sees, who has just been looked for."""
+def win_probs(net, g, observer, chances):  # type: ignore[no-untyped-def]
+    """Writes each seat's chance to win, from the observation that was encoded last, which must be that of this player."""
     n = int(g["num_players"])
-    first = net.x[: net.outlook_base.shape[1]]
-    first[:] = net.outlook_base[observer]
-    change_rows(first, net.outlook_rows, net.places, net.known[0], net.known[1])
-    x = later_layers(net.weights, net.outlook, net.x, net.y)
+    first = net.x[: net.win_base.shape[1]]
+    first[:] = net.win_base[observer]
+    change_rows(first, net.win_rows, net.places, net.known[0], net.known[1])
+    x = later_layers(net.weights, net.win_layers, net.x, net.y)
     for k in range(n):
         logit = net.seats_bias[k]
         for j in range(net.seats.shape[1]):

@@ -16,17 +16,10 @@ import numpy as np
 
 from euphoria_agents.agent import Agent, Explanation, explanation
 from euphoria_agents.machine import usable_cores
+from euphoria_agents.players.search.evaluators import SearchPlan
 from euphoria_agents.players.search.inference import Network, no_network, with_own_workspace
-from euphoria_agents.players.search.tree_search import (
-    BEGUN,
-    SearchPlan,
-    empty_tree,
-    empty_workspace,
-    most_visited,
-    root_edges,
-    search,
-    search_together,
-)
+from euphoria_agents.players.search.tree import BEGUN, empty_tree, empty_workspace, most_visited, root_edges
+from euphoria_agents.players.search.tree_search import search, search_together
 
 if TYPE_CHECKING:
     from euphoria_env import Game

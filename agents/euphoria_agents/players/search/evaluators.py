@@ -1,0 +1,175 @@
+"""What a search asks for: the probabilities of a node's moves (priors), and everybody's chances at the end of a simulation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from euphoria_agents.players.search import inference
+from euphoria_agents.players.search.atomics import lock_row, unlock_row
+from euphoria_agents.players.search.evaluation import WEIGHTS, seat_chances
+from euphoria_agents.players.search.playouts import ALL_TURNS, play_out, random_unit
+from euphoria_agents.players.search.tree import SEEN_COUNT, allocate, play
+from euphoria_agents.players.weights import weigh
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.byte_copies import pointer_to
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.move_set import list_moves
+from euphoria_env.engine.state import OVER
+
+# The sources of the probabilities of a new node's moves (priors) and of its value.
+EVALUATORS = ("weights", "greedy", "ppo", "rollouts")
+BY_WEIGHTS, BY_GREEDY, BY_NETWORK, BY_ROLLOUTS = range(len(EVALUATORS))
+PUCT, BOARDSPACE = range(2)
+
+
+FLATTENED = 0.3  # the power that a network's probabilities are taken to, which after long training leave too little to be tried
+EVEN = 0.25  # share of the prior that is spread evenly over the moves, the rest goes by the weights
+LONGEST_PLAYOUT = 2000  # decisions; then the position is judged as it stands
+
+
+class SearchPlan(NamedTuple):
+    """The settings of a search.
+
+    Attributes:
+        style: PUCT or BOARDSPACE.
+        priors, values: two of EVALUATORS, by number; PUCT only.
+        exploration: the constant of the formula.
+        reward: what the values of the network count, a `Reward` by number.
+    """
+
+    style: int
+    priors: int
+    values: int
+    exploration: float
+    reward: int
+
+
+@jit
+def set_priors(g, workspace, net, plan, n):  # type: ignore[no-untyped-def]
+    """Writes to `weights` how probable each of n legal moves is thought to be."""
+    if plan.priors == BY_NETWORK:
+        inference.evaluate(net, g, int(g["player"]))
+        inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
+        return
+    if plan.priors != BY_WEIGHTS and plan.priors != BY_GREEDY:
+        raise ValueError("no such evaluator")
+    weigh(g, workspace.moves, n, workspace.weights)
+    total = 0.0
+    for k in range(n):
+        workspace.weights[k] = max(0.0, workspace.weights[k])
+        total += workspace.weights[k]
+    for k in range(n):
+        by_weight = workspace.weights[k] / total if total else 1.0 / n
+        workspace.weights[k] = (1.0 - EVEN) * by_weight + EVEN / n
+
+
+@jit
+def keep_seen(tree, g, net):  # type: ignore[no-untyped-def]
+    """Keeps what the mover sees, so that `give_priors` can ask the network later; returns where, -1 if there is no room."""
+    inference.encode(net, g, int(g["player"]))
+    more, less = int(net.known[0]), int(net.known[1])
+    first = allocate(tree, SEEN_COUNT, more + less, len(tree.seen))
+    if first >= 0:
+        tree.seen[first : first + more] = net.places[:more]
+        tree.seen[first + more : first + more + less] = net.places[len(net.places) - less :]
+    return first
+
+
+@jit
+def postpone_priors(new, seen, known):  # type: ignore[no-untyped-def]
+    """Lets a new node wait for its priors; `known`, as of the network, says how much was kept from `seen` on."""
+    new["waits"], new["first_seen"], new["more_seen"], new["last_seen"] = 1, seen, known[0], seen + known[0] + known[1]
+
+
+@jit
+def postpones(plan, net, node):  # type: ignore[no-untyped-def]
+    """Whether the priors of a new node may wait: not at the root, and not where its value needs the same layers at once."""
+    return node > 0 and plan.priors == BY_NETWORK and (plan.values != BY_NETWORK or inference.has_win_probs(net))
+
+
+@jit
+def give_priors(tree, node, workspace, net):  # type: ignore[no-untyped-def]
+    """Asks the network for the priors of all edges of a locked node, from what was kept; the node is free meanwhile.
+
+    Other threads that come there do the same, with the same result, before they add edges.
+    """
+    n = 0
+    edge = int(tree.nodes[node]["first"])
+    while edge >= 0:
+        workspace.found[n] = edge
+        workspace.moves[n] = tree.edges[edge]["move"]
+        edge = int(tree.edges[edge]["next"])
+        n += 1
+    places, more = tree.seen[tree.nodes[node]["first_seen"] : tree.nodes[node]["last_seen"]], int(tree.nodes[node]["more_seen"])
+    unlock_row(tree.nodes, node)
+    inference.forward(net, tree.nodes[node]["decision"] % MAX_PLAYERS, places, more, len(places) - more)
+    inference.policy(net, workspace.moves, n, FLATTENED, workspace.weights)
+    lock_row(tree.nodes, node)
+    for k in range(n):
+        tree.edges[workspace.found[k]]["prior"] = workspace.weights[k]
+    tree.nodes[node]["waits"] = 0
+
+
+@jit
+def judge(g, workspace, net, plan, observed):  # type: ignore[no-untyped-def]
+    """Writes to `values` what each player may expect, from 0 to 1; `observed`: the network has just seen this for the mover."""
+    if g["status"] < OVER:
+        if plan.values == BY_NETWORK:
+            if inference.has_win_probs(net):
+                ask_win_probs(g, workspace.values, net, observed)
+            else:
+                ask_network(g, workspace.values, net, plan.reward, observed)
+            return
+        if plan.values == BY_WEIGHTS:
+            last_turn = ALL_TURNS
+        elif plan.values == BY_GREEDY:
+            last_turn = int(g["turn"])
+        elif plan.values == BY_ROLLOUTS:
+            last_turn = -1
+            roll_out(g, workspace, net)
+        else:
+            raise ValueError("no such evaluator")
+        play_out(g, pointer_to(workspace.tape, 0), workspace.moves, workspace.weights, last_turn, LONGEST_PLAYOUT)
+    seat_chances(g, WEIGHTS, workspace.features, workspace.values)
+
+
+@jit
+def roll_out(g, workspace, net):  # type: ignore[no-untyped-def]
+    """Plays to the end of the game by the network's policy, with the chance of the row."""
+    for _ in range(LONGEST_PLAYOUT):
+        if g["status"] >= OVER:
+            return
+        n = list_moves(g["legal"], workspace.moves)
+        chosen = 0
+        if n > 1:
+            inference.evaluate(net, g, int(g["player"]))
+            inference.policy(net, workspace.moves, n, 1.0, workspace.weights)
+            left = random_unit(g["rng"]) - workspace.weights[0]
+            while left >= 0.0 and chosen < n - 1:
+                chosen += 1
+                left -= workspace.weights[chosen]
+        play(workspace, int(workspace.moves[chosen]))
+
+
+@jit
+def ask_win_probs(g, values, net, observed):  # type: ignore[no-untyped-def]
+    """Asks for everybody's chances with what the mover sees."""
+    if not observed:
+        inference.encode(net, g, int(g["player"]))
+    inference.win_probs(net, g, int(g["player"]), values)
+
+
+@jit
+def ask_network(g, values, net, reward, observed):  # type: ignore[no-untyped-def]
+    """Asks the network for everybody's chances; of two players only the mover, since what one wins the other loses."""
+    n, mover = int(g["num_players"]), int(g["player"])
+    if not observed:
+        inference.evaluate(net, g, mover)
+    values[mover] = inference.chance_to_win(g, mover, inference.value(net), reward)
+    if n == 2:
+        values[1 - mover] = 1.0 - values[mover]
+        return
+    for p in range(n):
+        if p != mover:
+            inference.evaluate(net, g, p)
+            values[p] = inference.chance_to_win(g, p, inference.value(net), reward)

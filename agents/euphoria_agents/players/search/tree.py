@@ -1,0 +1,263 @@
+"""The tree of a search: nodes and moves (edges), and the arrays that a search works in.
+
+Several threads may search one tree. Each locks the node whose moves it reads or changes, one node at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from euphoria_agents.players.search.atomics import fetch_add, lock_row, unlock_row
+from euphoria_agents.players.search.evaluation import NUM_FEATURES
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.byte_copies import pointer_to
+from euphoria_env.engine.jit import jit
+from euphoria_env.engine.legal_moves import answer
+from euphoria_env.engine.loop import advance
+from euphoria_env.engine.move_set import WORD_BITS
+from euphoria_env.engine.state import GAME_DTYPE
+from euphoria_env.engine.tape import empty_tape
+
+# When nodes or edges are used up the tree grows no further; memory is taken only as far as it is used.
+NODES, EDGES, SEEN = 2**19, 2**22, 2**25
+DEEPEST = 200  # decisions from the root
+NODE = np.dtype(
+    [
+        ("decision", np.int32),
+        ("first", np.int32),  # edge with the lowest move, or -1
+        ("sibling", np.int32),
+        ("waits", np.int32),  # whether its priors are still to be found, from what lies in `Tree.seen`
+        ("first_seen", np.int32),
+        ("more_seen", np.int32),
+        ("last_seen", np.int32),
+    ],
+    align=True,
+)
+# Of a tree for several threads; the lock comes first, or numba would take it for a kind of NODE.
+SHARED_NODE = np.dtype([("lock", np.int64), *((name, NODE[name]) for name in NODE.names or ())], align=True)
+EDGE = np.dtype(
+    [
+        ("prior", np.float64),  # probability; for boardspace virtual visits
+        ("value", np.float64),  # sum of what the mover got
+        ("availability", np.int32),  # simulations in which the move was legal
+        ("visits", np.int32),
+        ("next", np.int32),  # edge of the same node with the next move, or -1
+        ("child", np.int32),  # first of the nodes that the move led to, which are siblings; or -1
+        ("move", np.int64),
+    ],
+    align=True,
+)
+
+
+class Tree(NamedTuple):
+    """Nodes and moves (edges); node 0 is the root.
+
+    A network is asked for the priors of a node when a second simulation comes there, which happens to half of them. Until then
+    `seen`, int32, keeps the rows in which the observation of the first one differs from the root (`inference.encode`).
+
+    `used`, int64 (4,), says how many nodes, edges and entries of `seen` there are, and simulations begun.
+    """
+
+    nodes: np.ndarray
+    edges: np.ndarray
+    seen: np.ndarray
+    used: np.ndarray
+
+
+class Workspace(NamedTuple):
+    """The arrays that a search works in.
+
+    `rows`: where simulations are played, and the root; `path`: of each move of a simulation the edge, its node and the mover;
+    `seats`: what each seat got from all simulations together.
+    """
+
+    rows: np.ndarray
+    tape: np.ndarray
+    moves: np.ndarray
+    weights: np.ndarray
+    found: np.ndarray
+    path: np.ndarray
+    features: np.ndarray
+    values: np.ndarray
+    scores: np.ndarray
+    seats: np.ndarray
+
+
+def empty_tree(shared: bool = False) -> Tree:
+    """An empty tree with memory to grow, for several threads if it is shared."""
+    nodes = np.empty(NODES, SHARED_NODE if shared else NODE)
+    return Tree(nodes, np.empty(EDGES, EDGE), np.empty(SEEN, np.int32), np.zeros(4, np.int64))
+
+
+def empty_workspace() -> Workspace:
+    """The arrays that a search works in."""
+    return Workspace(
+        np.zeros(2, GAME_DTYPE),
+        empty_tape(),
+        np.empty(NUM_ACTIONS, np.int64),
+        np.empty(NUM_ACTIONS),
+        np.empty(NUM_ACTIONS, np.int64),
+        np.empty((DEEPEST, 3), np.int64),
+        np.empty(NUM_FEATURES),
+        np.zeros(MAX_PLAYERS),
+        np.empty(MAX_PLAYERS),
+        np.zeros(MAX_PLAYERS),
+    )
+
+
+NODE_COUNT, EDGE_COUNT, SEEN_COUNT, BEGUN = range(4)  # of `Tree.used`
+
+
+@jit
+def allocate(tree, what, n, room):  # type: ignore[no-untyped-def]
+    """The first of n more nodes, edges or entries of `seen`; -1 if there is no room for them."""
+    first = fetch_add(tree.nodes, tree.used, what, n)
+    if first + n <= room:
+        return first
+    fetch_add(tree.nodes, tree.used, what, -n)
+    return -1
+
+
+@jit
+def add_node(tree, g, sibling):  # type: ignore[no-untyped-def]
+    """A node for what is being decided, beside a sibling; -1 if there is no room for it."""
+    node = allocate(tree, NODE_COUNT, 1, len(tree.nodes))
+    if node < 0:
+        return -1
+    tree.nodes[node]["decision"] = decision(g)
+    tree.nodes[node]["first"] = -1
+    tree.nodes[node]["sibling"] = sibling
+    tree.nodes[node]["waits"] = 0
+    unlock_row(tree.nodes, node)
+    return node
+
+
+@jit
+def decision(g):  # type: ignore[no-untyped-def]
+    """The player who decides and the kind of decision, as one number."""
+    return MAX_PLAYERS * int(g["ask"]) + int(g["player"])
+
+
+@jit
+def child_of(tree, parent, edge, g):  # type: ignore[no-untyped-def]
+    """The node that a move led to in this deal; a new one if it never led to this decision, -1 if there is no room for it."""
+    lock_row(tree.nodes, parent)
+    first = int(tree.edges[edge]["child"])
+    node = first
+    while node >= 0 and tree.nodes[node]["decision"] != decision(g):
+        node = int(tree.nodes[node]["sibling"])
+    if node < 0:
+        node = add_node(tree, g, first)
+        if node >= 0:
+            tree.edges[edge]["child"] = node
+    unlock_row(tree.nodes, parent)
+    return node
+
+
+@jit
+def find_edges(tree, node, legal, found):  # type: ignore[no-untyped-def]
+    """Writes the edges of a node that are legal moves, ascending; returns their number."""
+    n = 0
+    edge = int(tree.nodes[node]["first"])
+    while edge >= 0:
+        move = int(tree.edges[edge]["move"])
+        found[n] = edge
+        n += (legal[move // WORD_BITS] >> (move % WORD_BITS)) & 1
+        edge = int(tree.edges[edge]["next"])
+    return n
+
+
+@jit
+def add_edges(tree, node, workspace, n, new):  # type: ignore[no-untyped-def]
+    """Gives a node those of n moves, ascending, that it does not have yet, their weights as priors; finds the edges of all.
+
+    The edges are number `new` and those after it.
+    """
+    before, edge = -1, int(tree.nodes[node]["first"])
+    for k in range(n):
+        move = int(workspace.moves[k])
+        while edge >= 0 and tree.edges[edge]["move"] < move:
+            before, edge = edge, int(tree.edges[edge]["next"])
+        if edge < 0 or tree.edges[edge]["move"] > move:
+            after, edge, new = edge, new, new + 1
+            row = tree.edges[edge]
+            row["move"] = move
+            row["next"] = after
+            row["child"] = -1
+            row["prior"] = workspace.weights[k]
+            row["availability"] = 0
+            row["visits"] = 0
+            row["value"] = 0.0
+            if before < 0:
+                tree.nodes[node]["first"] = edge
+            else:
+                tree.edges[before]["next"] = edge
+        workspace.found[k] = edge
+
+
+@jit
+def add_to_path(workspace, depth, edge, node):  # type: ignore[no-untyped-def]
+    """Notes the move that a simulation follows from a node, and its mover."""
+    workspace.path[depth, 0], workspace.path[depth, 1] = edge, node
+    workspace.path[depth, 2] = workspace.rows[0]["player"]
+
+
+@jit
+def play(workspace, move):  # type: ignore[no-untyped-def]
+    """Plays a move in the simulation."""
+    g, tape = workspace.rows[0], pointer_to(workspace.tape, 0)
+    answer(g, tape, move)
+    advance(g, tape)
+
+
+@jit
+def back_up(tree, workspace, depth):  # type: ignore[no-untyped-def]
+    """Credits the moves of a simulation with what came of them for their movers, and the seats with what came for them."""
+    for p in range(MAX_PLAYERS):
+        workspace.seats[p] += workspace.values[p]
+    for k in range(depth):
+        edge, node, mover = workspace.path[k, 0], workspace.path[k, 1], workspace.path[k, 2]
+        lock_row(tree.nodes, node)
+        tree.edges[edge]["value"] += workspace.values[mover]
+        unlock_row(tree.nodes, node)
+
+
+@jit
+def is_decided(tree, last):  # type: ignore[no-untyped-def]
+    """Whether a move of the root remains the most visited one after `last` simulations, the first of which follows none."""
+    most = second = -math.inf
+    left = last - 1
+    lock_row(tree.nodes, 0)
+    edge = int(tree.nodes[0]["first"])
+    while edge >= 0:
+        left -= int(tree.edges[edge]["visits"])
+        followed = tree.edges[edge]["visits"] + tree.edges[edge]["prior"]
+        if followed > most:
+            most, second = followed, most
+        elif followed > second:
+            second = followed
+        edge = int(tree.edges[edge]["next"])
+    unlock_row(tree.nodes, 0)
+    return most - second > left
+
+
+def root_edges(tree: Tree) -> np.ndarray:
+    """The edges of the root, a copy, in the order of their moves."""
+    found, edge = [], int(tree.nodes[0]["first"])
+    while edge >= 0:
+        found.append(edge)
+        edge = int(tree.edges[edge]["next"])
+    return tree.edges[found]
+
+
+def most_visited(tree: Tree) -> int:
+    """The move of the root that was followed most often, virtual visits included; of equal ones the better, then the first.
+
+    A prior of PUCT is less than a visit, and decides only between moves followed equally often.
+    """
+    rows = root_edges(tree)
+    return int(rows["move"][np.lexsort((-rows["value"], -(rows["visits"] + rows["prior"])))[0]])

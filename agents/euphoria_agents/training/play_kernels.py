@@ -1,0 +1,300 @@
+"""The compiled loop of an actor: plays games with the players that are compiled, and records the learner's decisions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import typeof, types
+
+from euphoria_agents.network.compiled_layers import POLICY, draw_by_logs, find_rows, hidden, log_chances
+from euphoria_agents.players.search.playouts import random_unit
+from euphoria_agents.players.weights import spin, weigh
+from euphoria_agents.training.csr import CSR
+from euphoria_env.actions import NUM_ACTIONS
+from euphoria_env.board import MAX_PLAYERS
+from euphoria_env.engine.batch_kernels import play_on, restart
+from euphoria_env.engine.byte_copies import borrowed, pointer_to
+from euphoria_env.engine.chance import random_below, seed_rng
+from euphoria_env.engine.jit import array, entry, jit
+from euphoria_env.engine.legal_moves import answer
+from euphoria_env.engine.loop import advance
+from euphoria_env.engine.move_set import fill_mask, list_moves
+from euphoria_env.engine.observe import fill_observation
+from euphoria_env.engine.state import GAME_DTYPE, OVER, ROWS
+from euphoria_env.engine.tape import TAPE, TAPE_HEADER
+from euphoria_env.engine.trajectory_kernels import ENDED, OPEN
+from euphoria_env.observations import OBS_SIZE
+
+LEARNER_NUMBER = 0  # of the learner among the players of an actor; its policy is the first one
+RANDOM, WEIGHTS, ASKED = -3, -2, -1  # in place of a player's policy; who is ASKED answers in Python
+MAX_POLICIES = 12  # the learner's, and those of past selves and of networks among the baselines; further ones are asked
+SAME_OPPONENT = 0.5  # share of the games in which all opponents are the same one
+NO_ANSWER, NOBODY = -1, -1
+PLAYERS_EPISODE, MOST_EPISODES = -1, 2**62  # the seed of the players has the first in place of an episode
+
+
+class Games(NamedTuple):
+    """The games of an actor, N of them."""
+
+    rows: np.ndarray  # (N,), the states
+    blanks: np.ndarray  # the rows that games of each kind begin from
+    kind: np.ndarray  # int64 (N,), the kind of each game
+    episode: np.ndarray  # int64 (N,), how often each restarted
+    generator: np.ndarray  # int64 (N, 2), what the players and the seating of each game are drawn from
+    seating: np.ndarray  # int64 (N, MAX_PLAYERS), the number of the player at each seat
+    latest: np.ndarray  # int64 (N, MAX_PLAYERS), the open decision of each seat, or NOBODY
+    left: np.ndarray  # int64 (N,), how many decisions are to be played until the next update
+    answer: np.ndarray  # int64 (N,), the move of somebody who was asked, or NO_ANSWER
+    seed: int
+    reward: int  # its number
+    tape: np.ndarray  # an empty one: nothing is noted
+
+
+class Players(NamedTuple):
+    """Those who play, by their numbers, and who of them sits down at games that begin."""
+
+    policy: np.ndarray  # int64, the number of each one's policy, or RANDOM, WEIGHTS or ASKED
+    pool: np.ndarray  # int64 (K,), who may sit down beside the learner
+    cumulative: np.ndarray  # float64 (K,), the sums of their probabilities
+
+
+class Record(NamedTuple):
+    """The learner's decisions in the order in which they were made, with room for more; and the games that ended."""
+
+    size: np.ndarray  # int64 (2,), the numbers of decisions and of games that ended
+    move: np.ndarray  # int64
+    log_prob: np.ndarray  # float32, the logarithm of the probability with which the move was chosen
+    value: np.ndarray  # float32, what the seat was expected to get from here on
+    reward: np.ndarray  # float32, of the seat until its next decision or the end of the game
+    following: np.ndarray  # int64, the number of the seat's next decision, OPEN or ENDED
+    rows: CSR  # what was seen, see `training.kernels`
+    legal: CSR  # the legal moves
+    ended_seating: np.ndarray  # int16 (E, MAX_PLAYERS), of the games that ended
+    ranking: np.ndarray  # int8 (E, MAX_PLAYERS); 0 where nobody sits
+
+
+class _Workspace(NamedTuple):
+    """Arrays that a decision needs for a moment."""
+
+    observation: np.ndarray
+    seen: np.ndarray  # the rows that an observation adds up
+    x: np.ndarray
+    y: np.ndarray
+    moves: np.ndarray
+    numbers: np.ndarray  # the weights of `weights`
+    value: np.ndarray  # of the last observation
+    logs: np.ndarray
+    stars: np.ndarray
+    rewards: np.ndarray
+
+
+_INTS, _FLOATS = np.empty(0, np.int64), np.empty(0, np.float32)
+_LISTS = CSR(_INTS, np.empty(0, np.int16))
+PLAYERS = typeof(Players(_INTS, _INTS, np.empty(0)))
+_ENDED = np.empty((0, 0), np.int16), np.empty((0, 0), np.int8)
+RECORD = typeof(Record(_INTS, _INTS, _FLOATS, _FLOATS, _FLOATS, _INTS, _LISTS, _LISTS, *_ENDED))
+_NUMBERS, _MATRIX = array(np.int64), array(np.int64, 2)
+_OF_GAMES = _NUMBERS, _NUMBERS, _MATRIX, _MATRIX, _MATRIX, _NUMBERS, _NUMBERS
+GAMES = types.NamedTuple((ROWS, ROWS, *_OF_GAMES, types.int64, types.int64, TAPE), Games)
+POLICIES = types.UniTuple(POLICY, MAX_POLICIES)
+
+
+@jit
+def sit_down(games, i, players):  # type: ignore[no-untyped-def]
+    """Draws who plays game i: the learner at any seat, the pool at the others."""
+    generator, pool = games.generator[i], players.pool
+    same = random_unit(generator) < SAME_OPPONENT
+    one = pool[0]
+    for p in range(MAX_PLAYERS):
+        if p == 0 or not same:
+            drawn = np.searchsorted(players.cumulative, random_unit(generator), "right")
+            one = pool[min(drawn, len(pool) - 1)]
+        games.seating[i, p] = one
+    games.seating[i, random_below(generator, int(games.rows[i]["num_players"]))] = LEARNER_NUMBER
+
+
+@jit
+def begin_game(games, i, players):  # type: ignore[no-untyped-def]
+    """Begins the next episode of game i, with everybody seated."""
+    kind = games.kind[i]
+    restart(games.rows, i, games.blanks[kind : kind + 1], games.seed, games.episode[i], pointer_to(games.tape, 0))
+    sit_down(games, i, players)
+
+
+@entry(GAMES, PLAYERS)
+def begin_games(games, players):  # type: ignore[no-untyped-def]
+    """Begins all games of a new run."""
+    for i in range(len(games.rows)):
+        seed_rng(games.generator[i], games.seed, i, PLAYERS_EPISODE)
+        begin_game(games, i, players)
+
+
+@jit
+def new_workspace(width):  # type: ignore[no-untyped-def]
+    """A workspace for policies whose layers are at most so wide."""
+    return _Workspace(
+        np.empty(OBS_SIZE, np.int8), np.empty(OBS_SIZE + 1, np.int32), np.empty(width, np.float32), np.empty(width, np.float32),
+        np.empty(NUM_ACTIONS, np.int64), np.empty(NUM_ACTIONS), np.empty(1, np.float32), np.empty(NUM_ACTIONS, np.float32),
+        np.empty(MAX_PLAYERS, np.int8), np.empty(MAX_PLAYERS, np.float32),
+    )  # fmt: skip
+
+
+@jit
+def choose_by_policy(g, policy, n, work):  # type: ignore[no-untyped-def]
+    """Writes the logarithms of the probabilities of the n legal moves, and the value; returns how many rows are seen."""
+    fill_observation(g, int(g["player"]), work.observation)
+    found = find_rows(work.observation, policy.begins, work.seen)
+    last = hidden(work.seen, found, policy.rows, policy.weights, policy.table, work.x, work.y)
+    log_chances(last, policy.head, policy.bias, work.moves, n, work.logs)
+    value = policy.value_bias[0] if len(policy.value) else np.float32(0.0)
+    for j in range(len(policy.value)):
+        value += last[j] * policy.value[j]
+    work.value[0] = value
+    return found
+
+
+@jit
+def record_decision(games, i, record, n, found, chosen, work):  # type: ignore[no-untyped-def]
+    """Records a decision of the learner in game i among n legal moves, and links the seat's decision before to it."""
+    k, p = record.size[0], int(games.rows[i]["player"])
+    before = games.latest[i, p]
+    if before != NOBODY:
+        record.following[before] = k
+    games.latest[i, p] = k
+    record.size[0] = k + 1
+    record.move[k], record.log_prob[k] = work.moves[chosen], work.logs[chosen]
+    record.value[k], record.reward[k], record.following[k] = work.value[0], 0.0, OPEN
+    first, low = record.rows.indptr[k], record.legal.indptr[k]
+    for j in range(found):
+        record.rows.indices[first + j] = work.seen[j]
+    for j in range(n):
+        record.legal.indices[low + j] = work.moves[j]
+    record.rows.indptr[k + 1], record.legal.indptr[k + 1] = first + found, low + n
+
+
+@jit
+def credit_rewards(games, i, over, record, rewards):  # type: ignore[no-untyped-def]
+    """Adds the rewards of a step to the open decision of each seat of game i, and closes them if the game is over."""
+    for p in range(int(games.rows[i]["num_players"])):
+        k = games.latest[i, p]
+        if k != NOBODY:
+            record.reward[k] += rewards[p]
+            if over:
+                record.following[k], games.latest[i, p] = ENDED, NOBODY
+
+
+@jit
+def finish_game(games, i, players, record):  # type: ignore[no-untyped-def]
+    """Notes who played game i and their ranks, and begins the next one."""
+    e = record.size[1]
+    record.size[1] = e + 1
+    record.ended_seating[e] = games.seating[i]
+    for p in range(MAX_PLAYERS):
+        record.ranking[e, p] = games.rows[i]["ranking"][p]
+    games.episode[i] += 1
+    begin_game(games, i, players)
+
+
+@jit
+def has_room(record):  # type: ignore[no-untyped-def]
+    """Whether another decision can be recorded, whatever is seen."""
+    k = record.size[0]
+    rows, legal = record.rows, record.legal
+    return rows.indptr[k] + OBS_SIZE <= len(rows.indices) and legal.indptr[k] + NUM_ACTIONS <= len(legal.indices)
+
+
+@jit
+def choose_move(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
+    """The move in game i, recorded if it is the learner's; NO_ANSWER if somebody must be asked, who has not answered."""
+    g, answer = games.rows[i], games.answer[i]
+    player = games.seating[i, int(g["player"])]
+    policy = players.policy[player]
+    games.answer[i] = NO_ANSWER
+    if answer != NO_ANSWER or policy == ASKED:
+        return answer
+    n, chance = list_moves(g["legal"], work.moves), random_unit(games.generator[i])
+    if policy == RANDOM:
+        return work.moves[int(chance * n)]
+    if policy == WEIGHTS:
+        weigh(g, work.moves, n, work.numbers)
+        return work.moves[spin(work.numbers, n, chance)]
+    found = choose_by_policy(g, policies[policy], n, work)
+    chosen = draw_by_logs(work.logs, n, chance)
+    if player == LEARNER_NUMBER:
+        record_decision(games, i, record, n, found, chosen, work)
+    return work.moves[chosen]
+
+
+@jit
+def play_game(games, i, players, policies, record, work):  # type: ignore[no-untyped-def]
+    """Plays what is left of game i until the next update, or until somebody must be asked; False: the record is full."""
+    while games.left[i] > 0:
+        if not has_room(record):
+            return False
+        move = choose_move(games, i, players, policies, record, work)
+        if move == NO_ANSWER:
+            return True
+        g = games.rows[i]
+        play_on(g, int(move), pointer_to(games.tape, 0), games.reward, work.stars, work.rewards)
+        over = g["status"] >= OVER
+        credit_rewards(games, i, over, record, work.rewards)
+        if over:
+            finish_game(games, i, players, record)
+        games.left[i] -= 1
+    return True
+
+
+@entry(GAMES, "int64[:]", PLAYERS, POLICIES, RECORD, apart=True)
+def play_games(games, chosen, players, policies, record):  # type: ignore[no-untyped-def]
+    """Plays the chosen games one after another; returns how many were played before the record was full."""
+    games, players, policies, record = borrowed(games), borrowed(players), borrowed(policies), borrowed(record)
+    width = 0
+    for policy in policies:
+        width = max(width, policy.table[:, 2].max())
+    work = new_workspace(width)
+    for k in range(len(chosen)):
+        if not play_game(games, chosen[k], players, policies, record, work):
+            return k
+    return len(chosen)
+
+
+@entry(array(GAME_DTYPE, read_only=True), "int64[:] int8[:,:] bool_[:,:]")
+def show_decisions(rows, chosen, observations, masks):  # type: ignore[no-untyped-def]
+    """Writes what those see who decide in the chosen games, and their legal moves."""
+    for k in range(len(chosen)):
+        g = rows[chosen[k]]
+        fill_observation(g, int(g["player"]), observations[k])
+        fill_mask(g["legal"], masks[k])
+
+
+@entry(ROWS, POLICY, "int64[:,:] float64 int64[:]", ROWS, "int64[:,:] int64[:]")
+def play_by_policy(rows, policy, generators, epsilon, until, kept, when, lengths):  # type: ignore[no-untyped-def]
+    """Plays games on with one policy at all seats, and keeps some positions of each, chosen at random.
+
+    Args:
+        rows: (N,), the games; in the end, their last states.
+        generators: int64 (N, 2), what moves and choices are drawn from.
+        epsilon: the share of the moves that are drawn from all that are legal.
+        until: int64 (N,), the seat whose next decision is waited for; NOBODY: the end of the game is.
+        kept: (N * K,), gets K positions of each game.
+        when: int64 (N, K), gets the number of the decision of each position in its game.
+        lengths: int64 (N,), gets the numbers of decisions.
+    """
+    tape, work = np.zeros(TAPE_HEADER, np.int32), new_workspace(policy.table[:, 2].max())
+    for i in range(len(rows)):
+        g, generator, n = rows[i], generators[i], 0
+        while g["status"] < OVER and (n == 0 or int(g["player"]) != until[i]):
+            k = n if n < when.shape[1] else random_below(generator, n + 1)
+            if k < when.shape[1]:
+                kept[i * when.shape[1] + k], when[i, k] = g, n
+            n += 1
+            legal, chance = list_moves(g["legal"], work.moves), random_unit(generator)
+            if chance < epsilon:
+                chosen = int(legal * chance / epsilon)
+            else:
+                choose_by_policy(g, policy, legal, work)
+                chosen = draw_by_logs(work.logs, legal, (chance - epsilon) / (1.0 - epsilon))
+            answer(g, pointer_to(tape, 0), int(work.moves[chosen]))
+            advance(g, pointer_to(tape, 0))
+        lengths[i] = n
